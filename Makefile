@@ -6,6 +6,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 BIN := .build/release
 SHARE = $(DESTDIR)$(PREFIX)/share
+SERVICE := lib/systemd/user/stillstage-sink.service
 GENERATED := man/man1/stillstage.1 bash-completion/completions/stillstage \
   zsh/site-functions/_stillstage fish/vendor_completions.d/stillstage.fish
 
@@ -116,6 +117,10 @@ install:
 	$(BIN)/stillstage completion zsh > "$(SHARE)/zsh/site-functions/_stillstage"
 	$(BIN)/stillstage completion fish > "$(SHARE)/fish/vendor_completions.d/stillstage.fish"
 	chmod 644 $(foreach file,$(GENERATED),"$(SHARE)/$(file)")
+	install -d -m 755 "$(DESTDIR)$(PREFIX)/lib/systemd/user"
+	sed 's|@PREFIX@|$(PREFIX)|' Sources/systemd/stillstage-sink.service.in \
+	  > "$(DESTDIR)$(PREFIX)/$(SERVICE)"
+	chmod 644 "$(DESTDIR)$(PREFIX)/$(SERVICE)"
 
 # Lets all users of this machine open the trackers that are listed by vendor and product number.
 install-udev:
@@ -123,7 +128,8 @@ install-udev:
 	test -n "$(DESTDIR)" || { udevadm control --reload && udevadm trigger -s hidraw; }
 
 uninstall:
-	rm -f "$(DESTDIR)$(PREFIX)/bin/stillstage" $(foreach file,$(GENERATED),"$(SHARE)/$(file)")
+	rm -f "$(DESTDIR)$(PREFIX)/bin/stillstage" "$(DESTDIR)$(PREFIX)/$(SERVICE)" \
+	  $(foreach file,$(GENERATED),"$(SHARE)/$(file)")
 	rm -rf "$(DESTDIR)$(PREFIX)/libexec/stillstage" "$(SHARE)/stillstage"
 
 clean:

@@ -2,8 +2,8 @@
 
 import FoundationEssentials
 
-/// Reads `config.json`: the user's defaults for the options of `play`, `render` and `sink`, the kind
-/// of each output, and the effect of a press of an AirPod's stem.
+/// Reads `config.json`: the user's defaults for the options of `play`, `render` and `sink`, the
+/// kind of each output, and the effect of a press of an AirPod's stem.
 ///
 /// The file is one JSON object. Its keys are option names without the two dashes in front. Its
 /// values are text, a number, `true` or `false` (for on or off), or a list of numbers for an option

@@ -57,8 +57,9 @@ import Testing
     let reports = [unplugged, plugged, unplugged].map {
       ServerContents([usb, $0, ours], default: ours.name)
     }
-    #expect(sinks([ServerContents([usb, unplugged], default: "usb")] + reports)
-      == ["usb", "usb", "card", "usb"])
+    #expect(
+      sinks([ServerContents([usb, unplugged], default: "usb")] + reports)
+        == ["usb", "usb", "card", "usb"])
   }
 
   @Test func bluetoothSinkCountsAsHeadphonesUnlessItIsALoudspeaker() {

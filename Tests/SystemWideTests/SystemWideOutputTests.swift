@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SoundServer
+import Synchronization
 import TestSupport
 import Testing
 
@@ -160,9 +161,11 @@ import Testing
       }
       step()
       step()
-      #expect(server.stream(id)?.sink == SinkLayout.for(
-        ProgramStream(id, Int(id % 8) + 1, on: nil),
-        among: [.stereo, .surround51, .surround71])?.sinkName)
+      #expect(
+        server.stream(id)?.sink
+          == SinkLayout.for(
+            ProgramStream(id, Int(id % 8) + 1, on: nil),
+            among: [.stereo, .surround51, .surround71])?.sinkName)
     }
     #expect(server.moves.count <= 200)
   }

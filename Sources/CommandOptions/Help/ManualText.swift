@@ -35,8 +35,8 @@ enum ManualText {
     It uses the first of these that applies.
     .PP
     $XDG_CONFIG_HOME/stillstage, or ~/.config/stillstage, contains config.json with the user's
-    defaults for the options of play and render, the folder headphones with the user's headphone
-    profiles, and the folder trackers with the calibrations that
+    defaults for the options of play, render and sink, the folder headphones with the user's
+    headphone profiles, and the folder trackers with the calibrations that
     .B stillstage calibrate
     saves.
     .SH ENVIRONMENT

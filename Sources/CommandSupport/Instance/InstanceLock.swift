@@ -46,15 +46,6 @@ package final class InstanceLock {
     close(descriptor)
   }
 
-  /// Returns the process that holds the lock; nil if none does.
-  package static func holder(path: String) -> (isHeld: Bool, pid: Int32?) {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { return (false, nil) }
-    defer { close(descriptor) }
-    let isHeld = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
-    return (isHeld, isHeld ? pid(in: path) : nil)
-  }
-
   private static func pid(in path: String) -> Int32? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }

@@ -10,7 +10,7 @@ enum UnixSocket {
   static func listen(in folder: String, name: String) -> Int32? {
     withFolder(folder) { short in
       let path = short + "/" + name
-      let descriptor = makeSocket(SOCK_NONBLOCK)
+      let descriptor = makeSocket(O_NONBLOCK)
       guard descriptor >= 0 else { return nil }
       unlink(path)
       let isBound = withAddress(path) { Glibc.bind(descriptor, $0, $1) } == 0
@@ -45,10 +45,8 @@ enum UnixSocket {
     }
   }
 
-  private static let SOCK_NONBLOCK = Int32(O_NONBLOCK)
-
   private static func makeSocket(_ flags: Int32) -> Int32 {
-    // O_CLOEXEC is the value of SOCK_CLOEXEC, which Swift's Glibc module has as another type.
+    // The flags of `open` have the values of SOCK_CLOEXEC and SOCK_NONBLOCK.
     Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(O_CLOEXEC) | flags, 0)
   }
 

@@ -18,9 +18,10 @@ package struct SystemWideCleanUp: Sendable {
   ///   - makeSteward: see `SystemWideParts`.
   package init(
     removeLeftovers: @escaping @Sendable () -> Void = {},
-    makeSteward: @escaping @Sendable (
-      @escaping @Sendable (ServerContents) -> Void
-    ) throws(SoundServerError) -> any StreamSteward
+    makeSteward:
+      @escaping @Sendable (
+        @escaping @Sendable (ServerContents) -> Void
+      ) throws(SoundServerError) -> any StreamSteward
   ) {
     (self.makeSteward, self.removeLeftovers) = (makeSteward, removeLeftovers)
   }

@@ -74,9 +74,10 @@ package struct SystemWideParts: Sendable {
   package init(
     serverKind: String, stage: any LiveStage,
     removeLeftovers: @escaping @Sendable () -> Void = {},
-    makeSteward: @escaping @Sendable (
-      @escaping @Sendable (ServerContents) -> Void
-    ) throws(SoundServerError) -> any StreamSteward,
+    makeSteward:
+      @escaping @Sendable (
+        @escaping @Sendable (ServerContents) -> Void
+      ) throws(SoundServerError) -> any StreamSteward,
     makeSink: @escaping @Sendable (SinkLayout, Sink) throws(SoundServerError) -> any VirtualSink
   ) {
     (self.serverKind, self.stage) = (serverKind, stage)
