@@ -70,6 +70,19 @@ import Testing
     server.stop()
   }
 
+  @Test func requestThatIsTooLongIsRefused() throws {
+    let (folder, server) = try echo()
+    let socket = try connect(folder)
+    let full = String(repeating: "A", count: ControlServer.longestLine - 2)
+    #expect(exchange(socket, full + "\n") == "<\(full)>\n")
+    let answer = exchange(socket, full + "AA")
+    #expect(answer.contains("too long"))
+    var byte: UInt8 = 0
+    #expect(recv(socket, &byte, 1, 0) == 0)
+    close(socket)
+    server.stop()
+  }
+
   @Test func manyClientsReplaceTheOldestOnes() throws {
     let (folder, server) = try echo()
     var sockets: [Int32] = []

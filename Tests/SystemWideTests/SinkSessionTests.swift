@@ -167,6 +167,21 @@ import Testing
     }
   }
 
+  @Test func invalidConfigurationDoesNotPreventControl() throws {
+    let running = try running()
+    let config = TemporaryFolder()
+    mkdir(config.file("stillstage"), 0o700)
+    try config.write("{", to: "stillstage/config.json")
+    for (option, code) in [(["--status"], 0), (["--quiet"], 1)] as [([String], Int32)] {
+      let run = try ProgramRun.of(
+        "\(ProgramRun.builtProducts)/stillstage", ["sink"] + option,
+        environment: ["XDG_RUNTIME_DIR": running.base.path, "XDG_CONFIG_HOME": config.path])
+      #expect(run.exitCode == code, "\(run.errors)")
+      #expect(run.errors.contains("config.json") == (code == 1))
+    }
+    running.end()
+  }
+
   @Test(arguments: [
     ["--json"], ["--status", "--layouts", "5.1"], ["--clean-up", "--status"], ["--layouts", "5.2"],
     ["--roles", "phone=loud"], ["--sink", "stillstage-5.1"], ["--mode", "loud"], ["INPUT"],
