@@ -24,9 +24,6 @@ extension Options {
   public static let sinkUpmix = CommandOption<UpmixChoice>(
     "upmix", "on|off", .words, default: .lowLatency, shown: "low-latency",
     help: upmix.specification.help)
-  public static let sinkLoudness = CommandOption<LoudnessChoice>(
-    "loudness", "LUFS|off", .loudness(-60...0), default: .off, shown: "off",
-    help: "Target loudness of the sound of all programs, in LUFS at the ears.")
   public static let sinkLimiter = CommandOption<Bool>(
     "limiter", "on|off", .onOff, default: true, shown: "on",
     help: "True-peak limiter at -1 dBTP. It delays the sound.")

@@ -27,7 +27,7 @@ extension Program {
       Options.hrtf.specification, Options.hrtfEqualization.specification,
       Options.order.specification, Options.decoder.specification,
       Options.spatialize.specification, Options.sinkUpmix.specification,
-      Options.sinkLoudness.specification, Options.sinkLimiter.specification,
+      Options.sinkLimiter.specification,
       Options.gain.specification, Options.headphones.specification,
       Options.headCircumference.specification, Options.speakers.specification,
       Options.speakerAngle.specification, Options.data.specification,

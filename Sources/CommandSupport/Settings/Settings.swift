@@ -35,7 +35,6 @@ extension RenderSettings {
   package init(ofSink command: ParsedCommand) throws(CommandFailure) {
     try self.init(command)
     upmix = Upmix(command[Options.sinkUpmix])
-    loudness = command[Options.sinkLoudness].target
   }
 
   private static func layout(_ text: String) throws(CommandFailure) -> LayoutOption {

@@ -27,14 +27,15 @@ final class SinkRendering: Sendable {
   /// - Parameters:
   ///   - layout: the layout of the virtual sink.
   ///   - options: how to render. Settings about sources and levels are ignored.
+  ///   - isLimited: whether the true peak is limited.
   ///   - sampleRate: the sample rate of the virtual sink and of the output, in Hz.
   ///   - sink: the real sink; nil if there is none yet.
   ///   - poses: a source that only this rendering reads; nil for a head at rest.
   ///   - tell: receives the events of the route and the decoder.
   /// - Throws: the reason if the HRTF set cannot be used for the layout.
   init(
-    layout: ChannelLayout, options: PlayerOptions, sampleRate: Int, sink: Sink?, hrtf: HRTFChoice,
-    poses: HeadPoseSource?, tell: @escaping @Sendable (PlayerEvent) -> Void
+    layout: ChannelLayout, options: PlayerOptions, isLimited: Bool, sampleRate: Int, sink: Sink?,
+    hrtf: HRTFChoice, poses: HeadPoseSource?, tell: @escaping @Sendable (PlayerEvent) -> Void
   ) throws(PlaybackError) {
     var settings = options.render
     let upmix = settings.spatialization.includes(layout) ? settings.upmixSettings(for: layout) : nil
@@ -48,7 +49,7 @@ final class SinkRendering: Sendable {
     let filters = try hrtf.filters(for: bed, settings: settings, sampleRate: Double(sampleRate))
     let renderer = Renderer(
       layout: bed, filters: filters, busOrder: settings.busOrder,
-      blockFrames: settings.blockFrames, mode: decision.renderedMode, finish: .live)
+      blockFrames: settings.blockFrames, mode: decision.renderedMode, finish: isLimited ? .live : .linear)
     renderer.gain = linearGain(decibels: settings.gainDecibels)
     let head = HeadToStageSource(poses.map { .source($0) } ?? .none)
     self.layout = layout

@@ -18,8 +18,13 @@ package final class LiveRenderer: @unchecked Sendable {
   package let renderer: Renderer
   /// The number of channels of the input.
   package let channels: Int
-  /// The delay from the input to the output, in frames: upmix, decoder and limiter.
-  package let delayFrames: Int
+  /// The delay from the input to the output, in frames: upmix, decoder filters and the renderer's
+  /// own latency.
+  package var delayFrames: Int { upmixFrames + filterFrames + renderer.latencyFrames }
+  /// The delay of the upmix, in frames; 0 without an upmix.
+  package let upmixFrames: Int
+  /// The delay of the decoder's filters, in frames.
+  package let filterFrames: Int
 
   private let head: HeadToStageSource
   private let state: UnsafeMutablePointer<State>
@@ -50,9 +55,8 @@ package final class LiveRenderer: @unchecked Sendable {
     state.initialize(to: State(upmix: nil, silent: Int.max / 2))
     if let upmix { state.pointee.upmix = LiveUpmix(sampleRate: rate, settings: upmix) }
     channels = upmix == nil ? renderer.channels : 2
-    let upmixFrames = state.pointee.upmix?.latencyFrames ?? 0
-    let filterFrames = Int((BinauralFilters.delaySeconds * rate).rounded())
-    delayFrames = upmixFrames + renderer.latencyFrames + filterFrames
+    upmixFrames = state.pointee.upmix?.latencyFrames ?? 0
+    filterFrames = Int((BinauralFilters.delaySeconds * rate).rounded())
     input = PlanarScratch(channels: channels, frames: chunkFrames)
     bed = PlanarScratch(channels: renderer.channels, frames: chunkFrames)
     ears = PlanarScratch(channels: 2, frames: chunkFrames)

@@ -13,28 +13,12 @@ import SoundSources
 
 /// Runs `stillstage play INPUT`.
 func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
-  var options = PlayerOptions()
-  options.interrupt = Signals.interrupt
+  let network = try playedNetworkTracker(command)
+  defer { network?.session.stop() }
+  var options = try playerOptions(command, network)
   options.render = try RenderSettings(command)
   options.render.loudness = command[Options.playLoudness].target
   options.mode = StageMode(command[Options.mode])
-  options.output = OutputChoice(command[Options.soundServer])
-  options.sinkName = command[Options.sink]
-  options.route = try routePolicy(command)
-  if case .milliseconds(let depth) = command[Options.latency] {
-    options.latencyMilliseconds = depth
-  }
-  options.trackerSettings = try trackerSettings(command, tracker: command[Options.tracker].id)
-  options.calibration = userCalibration
-  let network = try playedNetworkTracker(command)
-  defer { network?.session.stop() }
-  if let network {
-    options.head = .source(network.source)
-  } else {
-    options.head = try headChoice(command, options.trackerSettings)
-  }
-  options.deviceTracker = try deviceTracker(command, options.trackerSettings)
-  options.prediction = HeadPrediction(command[Options.predict])
   options.rewriting = rewriting(command[Options.rewrite])
   let fronts = FrontStore(isKept: command[Options.keepFront])
   options.fronts = fronts.read()
@@ -52,6 +36,35 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
     source: input.open)
 }
 
+/// Returns the options of `play` that `sink` has, too: those of the output and of the trackers.
+///
+/// - Parameter network: the network tracker that the command names; nil if it names none.
+func playerOptions(
+  _ command: ParsedCommand, _ network: PlayedNetworkTracker?
+) throws(CommandFailure) -> PlayerOptions {
+  var options = PlayerOptions()
+  options.interrupt = Signals.interrupt
+  options.output = OutputChoice(command[Options.soundServer])
+  options.sinkName = command[Options.sink]
+  options.route = try routePolicy(command)
+  if case .milliseconds(let depth) = command[Options.latency] {
+    options.latencyMilliseconds = depth
+  }
+  options.trackerSettings = try trackerSettings(command, tracker: command[Options.tracker].id)
+  options.calibration = userCalibration
+  if let network {
+    options.head = .source(network.source)
+  } else {
+    options.head = try headChoice(command, options.trackerSettings)
+  }
+  options.deviceTracker = try deviceTracker(command, options.trackerSettings)
+  options.prediction = HeadPrediction(command[Options.predict])
+  return options
+}
+
+/// A network tracker that feeds a pose source.
+typealias PlayedNetworkTracker = (source: HeadPoseSource, session: NetworkTrackerSession)
+
 private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {
   switch choice {
   case .auto: .automatic
@@ -62,9 +75,9 @@ private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {
 
 /// Starts listening to the network tracker that the command names. Returns nil if the command names
 /// none, or if a recorded motion is used.
-private func playedNetworkTracker(
+func playedNetworkTracker(
   _ command: ParsedCommand
-) throws(CommandFailure) -> (source: HeadPoseSource, session: NetworkTrackerSession)? {
+) throws(CommandFailure) -> PlayedNetworkTracker? {
   let wantsTracker = command.isGiven(Options.tracker) || command[Options.motion] == nil
   guard case .id(let id) = command[Options.tracker], wantsTracker,
     !command.isGiven(Options.motion), let tracker = try networkTracker(id, command)

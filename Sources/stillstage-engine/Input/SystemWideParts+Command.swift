@@ -3,19 +3,50 @@
 import CommandOptions
 import CommandSupport
 import Playback
+import PulseAudio
+import Rendering
+
+/// The hidden command that runs the keeper of the virtual sinks.
+let keeperCommand = "sink-keeper"
 
 /// Makes the renderers and the virtual sinks of `sink` from its options.
 ///
-/// - Throws: a failure with the reason if an option is invalid or no server can be used.
+/// - Throws: a failure with the reason if an option is invalid or the HRTF set cannot be used.
 func systemWideParts(_ command: ParsedCommand) throws(CommandFailure) -> SystemWideParts {
-  _ = try RenderSettings(ofSink: command)
-  throw CommandFailure(
-    "this version has no virtual sinks yet; play files with 'stillstage play' instead")
+  let network = try playedNetworkTracker(command)
+  var options = try playerOptions(command, network)
+  options.render = try RenderSettings(ofSink: command)
+  options.mode = StageMode(command[Options.sinkMode])
+  let fronts = FrontStore(isKept: command[Options.keepFront])
+  options.fronts = fronts.read()
+  let layouts = Set(command[Options.sinkLayouts].compactMap { SinkLayout(rawValue: $0.rawValue) })
+  let keeper = ProgramFiles.ofThisProcess.map { ["\($0.folder)/stillstage-engine", keeperCommand] }
+  return try playing { [options] () throws(PlaybackError) in
+    try SystemWideParts(
+      layouts: layouts.sorted(), options: options, isLimited: command[Options.sinkLimiter],
+      keeper: keeper, describe: note,
+      atEnd: { front in
+        fronts.keep(front)
+        network?.session.stop()
+      })
+  }
 }
 
 /// Makes the clean-up of the server that `sink` would use.
-///
-/// - Throws: a failure with the reason if no server can be used.
-func systemWideCleanUp(_ command: ParsedCommand) throws(CommandFailure) -> SystemWideCleanUp {
-  throw CommandFailure("this version has no virtual sinks yet, so there is nothing to clean up")
+func systemWideCleanUp(_ command: ParsedCommand) -> SystemWideCleanUp {
+  SystemWideCleanUp(output: OutputChoice(command[Options.soundServer]))
+}
+
+/// Returns what the listener should know about an event of the renderers or the trackers.
+@Sendable private func note(_ event: PlayerEvent) -> String? {
+  switch event {
+  case .tracker(let event): event.note
+  case .deviceTracker(let event): event.deviceNote
+  case .warning(let text): text
+  case .routeChanged(let decision):
+    (decision.facts.map { "\($0.name): " } ?? "") + decision.text
+  case .modeChanged(let mode): "mode: \(mode.rawValue)"
+  case .decoderKept(_, let reason): "the decoder does not fit the output: \(reason.optionText)"
+  default: nil
+  }
 }

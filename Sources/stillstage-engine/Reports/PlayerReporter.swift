@@ -164,25 +164,18 @@ final class PlayerReporter {
   }
 
   private func tell(_ event: TrackerEvent) {
+    if let note = event.note { say(note) }
     switch event {
     case .waiting: events.write("tracker-waiting")
     case .connected(let tracker):
-      say("head tracker: \(tracker.name)")
       events.write("tracker-connected", ["id": .text(tracker.id), "name": .text(tracker.name)])
-    case .lost(let tracker):
-      say("the head tracker \(tracker.name) was disconnected; the stage returns to the front")
-      events.write("tracker-lost", ["id": .text(tracker.id)])
+    case .lost(let tracker): events.write("tracker-lost", ["id": .text(tracker.id)])
     case .discontinuity: events.write("tracker-jump")
     case .recentered: events.write("tracker-recentre")
     case .worn(let isWorn):
-      say(
-        isWorn
-          ? "the earphones are being worn"
-          : "the earphones are not being worn; the pose is held")
       events.write(isWorn ? "tracker-worn" : "tracker-removed")
       if pausesOnRemoval { pause(whileOut: !isWorn) }
     case .failed(let error):
-      say(error.description)
       events.write("tracker-failed", ["message": .text(error.description)])
     }
   }
@@ -200,19 +193,16 @@ final class PlayerReporter {
   }
 
   private func tell(device event: TrackerEvent) {
+    if let note = event.deviceNote { say(note) }
     switch event {
     case .waiting: events.write("device-tracker-waiting")
     case .recentered, .worn: break
     case .connected(let tracker):
-      say("device tracker: \(tracker.name)")
       events.write(
         "device-tracker-connected", ["id": .text(tracker.id), "name": .text(tracker.name)])
-    case .lost(let tracker):
-      say("the device tracker \(tracker.name) was disconnected; the stage stays still in the room")
-      events.write("device-tracker-lost", ["id": .text(tracker.id)])
+    case .lost(let tracker): events.write("device-tracker-lost", ["id": .text(tracker.id)])
     case .discontinuity: events.write("device-tracker-jump")
     case .failed(let error):
-      say(error.description)
       events.write("device-tracker-failed", ["message": .text(error.description)])
     }
   }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HeadTracking
+
+extension TrackerEvent {
+  /// What the listener should know about an event of the head's tracker; nil for nothing.
+  var note: String? {
+    switch self {
+    case .waiting, .discontinuity, .recentered: nil
+    case .connected(let tracker): "head tracker: \(tracker.name)"
+    case .lost(let tracker):
+      "the head tracker \(tracker.name) was disconnected; the stage returns to the front"
+    case .worn(let isWorn):
+      isWorn
+        ? "the earphones are being worn"
+        : "the earphones are not being worn; the pose is held"
+    case .failed(let error): error.description
+    }
+  }
+
+  /// What the listener should know about an event of the device's tracker; nil for nothing.
+  var deviceNote: String? {
+    switch self {
+    case .waiting, .discontinuity, .recentered, .worn: nil
+    case .connected(let tracker): "device tracker: \(tracker.name)"
+    case .lost(let tracker):
+      "the device tracker \(tracker.name) was disconnected; the stage stays still in the room"
+    case .failed(let error): error.description
+    }
+  }
+}
