@@ -92,7 +92,7 @@ let modules: [Target] = [
   .target(name: "SoundServer", dependencies: ["Ambisonics", "CRealtime"]),
   .target(name: "PulseAudio", dependencies: ["SoundServer", "CPulse", "CRealtime"]),
   .target(
-    name: "PipeWire", dependencies: ["SoundServer", "CPipeWire", "CRealtime"]),
+    name: "PipeWire", dependencies: ["SoundServer", "Ambisonics", "CPipeWire", "CRealtime"]),
   .target(
     name: "Capture",
     dependencies: [
@@ -200,11 +200,14 @@ let tests: [Target] = [
   .testTarget(
     name: "PulseAudioTests",
     dependencies: ["PulseAudio", "SoundServer", "Laboratory", "TestSupport"]),
+  .executableTarget(
+    name: "sink-probe", dependencies: ["PipeWire", "SoundServer", "Ambisonics"],
+    path: "Tests/SinkProbe"),
   .testTarget(
     name: "PipeWireTests",
     dependencies: [
-      "PipeWire", "PulseAudio", "SoundServer", "Laboratory", "CAllocationCounter", "CPipeWire",
-      "TestSupport",
+      "PipeWire", "PulseAudio", "SoundServer", "Ambisonics", "Laboratory", "System",
+      "CAllocationCounter", "CPipeWire", "TestSupport", "sink-probe",
     ]),
   .testTarget(
     name: "CaptureTests",

@@ -9,6 +9,7 @@
 #include <pipewire/extensions/metadata.h>
 #include <spa/param/audio/format-utils.h>
 #include <spa/param/audio/raw.h>
+#include <spa/param/latency-utils.h>
 #include <spa/param/route.h>
 #include <spa/pod/builder.h>
 #include <spa/pod/iter.h>
@@ -30,7 +31,8 @@
   X(pw_proxy_destroy)                                                                      \
   X(pw_stream_new) X(pw_stream_add_listener) X(pw_stream_connect) X(pw_stream_destroy)     \
   X(pw_stream_dequeue_buffer) X(pw_stream_queue_buffer) X(pw_stream_set_active)            \
-  X(pw_stream_get_node_id) X(pw_stream_update_properties) X(pw_stream_get_time_n)
+  X(pw_stream_get_node_id) X(pw_stream_update_properties) X(pw_stream_get_time_n)          \
+  X(pw_stream_update_params) X(pw_stream_trigger_process) X(pw_stream_flush)
 
 struct pipewire_library {
 #define PIPEWIRE_MEMBER(name) __typeof__(name) *name;
@@ -72,14 +74,27 @@ struct pipewire_cycle {
 };
 
 /// Dequeues a buffer of interleaved stereo. Returns false if there is none.
+///
+/// `trigger` is the stream that triggered `stream`, or NULL. A triggered stream learns the time of
+/// a cycle only after the cycle, so the time is that of its trigger.
 static inline bool pipewire_begin(const struct pipewire_library *library, struct pw_stream *stream,
-                                  int64_t sample_rate, struct pipewire_cycle *cycle)
-    PIPEWIRE_DATA_PATH;
+                                  struct pw_stream *trigger, int64_t sample_rate,
+                                  struct pipewire_cycle *cycle) PIPEWIRE_DATA_PATH;
 static inline bool pipewire_begin(const struct pipewire_library *library, struct pw_stream *stream,
-                                  int64_t sample_rate, struct pipewire_cycle *cycle) {
+                                  struct pw_stream *trigger, int64_t sample_rate,
+                                  struct pipewire_cycle *cycle) {
   struct pw_time time;
   memset(&time, 0, sizeof time);
   int known = library->pw_stream_get_time_n(stream, &time, sizeof time);
+  if (trigger) {
+    struct pw_time current;
+    memset(&current, 0, sizeof current);
+    known = library->pw_stream_get_time_n(trigger, &current, sizeof current);
+    time.now = current.now;
+    time.ticks = current.ticks;
+    time.rate = current.rate;
+    time.queued = 0;
+  }
   struct pw_buffer *buffer = library->pw_stream_dequeue_buffer(stream);
   if (!buffer) return false;
   struct spa_data *data = &buffer->buffer->datas[0];
@@ -114,6 +129,56 @@ static inline void pipewire_end(const struct pipewire_library *library, struct p
   chunk->size = (uint32_t)frames * 2 * sizeof(float);
   cycle->buffer->size = (uint64_t)frames;
   library->pw_stream_queue_buffer(stream, cycle->buffer);
+}
+
+/// A buffer of sound that programs play to a sink.
+struct pipewire_input {
+  struct pw_buffer *buffer;
+  /// Interleaved samples; NULL if there are none.
+  const float *samples;
+  int64_t frames;
+};
+
+/// Dequeues the newest buffer of a sink of `channels` channels, and returns older ones. Returns
+/// false if there is none.
+static inline bool pipewire_take(const struct pipewire_library *library, struct pw_stream *stream,
+                                 int64_t channels, struct pipewire_input *input) PIPEWIRE_DATA_PATH;
+static inline bool pipewire_take(const struct pipewire_library *library, struct pw_stream *stream,
+                                 int64_t channels, struct pipewire_input *input) {
+  memset(input, 0, sizeof *input);
+  struct pw_buffer *next;
+  while ((next = library->pw_stream_dequeue_buffer(stream))) {
+    if (input->buffer) library->pw_stream_queue_buffer(stream, input->buffer);
+    input->buffer = next;
+  }
+  if (!input->buffer) return false;
+  if (input->buffer->buffer->n_datas < 1) return true;
+  const struct spa_data *data = &input->buffer->buffer->datas[0];
+  if (!data->data || !data->chunk) return true;
+  uint32_t offset = SPA_MIN(data->chunk->offset, data->maxsize);
+  uint32_t size = SPA_MIN(data->chunk->size, data->maxsize - offset);
+  input->samples = (const float *)((const uint8_t *)data->data + offset);
+  input->frames = size / (int64_t)(channels * sizeof(float));
+  return true;
+}
+
+/// Returns a buffer of `pipewire_take` to its stream.
+static inline void pipewire_give_back(const struct pipewire_library *library,
+                                      struct pw_stream *stream, struct pipewire_input *input)
+    PIPEWIRE_DATA_PATH;
+static inline void pipewire_give_back(const struct pipewire_library *library,
+                                      struct pw_stream *stream, struct pipewire_input *input) {
+  if (input->buffer) library->pw_stream_queue_buffer(stream, input->buffer);
+  input->buffer = NULL;
+}
+
+/// Runs the process function of a stream that has PW_STREAM_FLAG_TRIGGER, on this thread. Returns
+/// false if the stream's node is not running.
+static inline bool pipewire_trigger(const struct pipewire_library *library,
+                                    struct pw_stream *stream) PIPEWIRE_DATA_PATH;
+static inline bool pipewire_trigger(const struct pipewire_library *library,
+                                    struct pw_stream *stream) {
+  return library->pw_stream_trigger_process(stream) >= 0;
 }
 
 // MARK: Methods, which are macros
@@ -163,6 +228,11 @@ static inline void pipewire_listen_metadata(void *metadata, struct spa_hook *hoo
                                             const struct pw_metadata_events *events, void *data) {
   pw_metadata_add_listener((struct pw_metadata *)metadata, hook, events, data);
 }
+/// Sets a property of the object `subject` in a metadata object; a NULL value removes it.
+static inline void pipewire_set_metadata(void *metadata, uint32_t subject, const char *key,
+                                         const char *type, const char *value) {
+  pw_metadata_set_property((struct pw_metadata *)metadata, subject, key, type, value);
+}
 /// Asks for all values of a parameter.
 static inline void pipewire_enum_node(void *node, int sequence, uint32_t parameter) {
   pw_node_enum_params((struct pw_node *)node, sequence, parameter, 0, UINT32_MAX, NULL);
@@ -182,18 +252,57 @@ static inline const char *pipewire_value(const struct spa_dict *properties, cons
 
 // MARK: Parameters
 
-/// Writes the format of interleaved stereo to `memory` and returns it.
-static inline const struct spa_pod *pipewire_stereo(uint8_t *memory, uint32_t bytes,
-                                                    uint32_t rate) {
+/// Writes the format of interleaved channels at `positions` to `memory` and returns it.
+static inline const struct spa_pod *pipewire_interleaved(uint8_t *memory, uint32_t bytes,
+                                                         uint32_t rate, const uint32_t *positions,
+                                                         uint32_t channels) {
   struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, bytes);
   struct spa_audio_info_raw info;
   memset(&info, 0, sizeof info);
   info.format = SPA_AUDIO_FORMAT_F32;
   info.rate = rate;
-  info.channels = 2;
-  info.position[0] = SPA_AUDIO_CHANNEL_FL;
-  info.position[1] = SPA_AUDIO_CHANNEL_FR;
+  info.channels = SPA_MIN(channels, SPA_AUDIO_MAX_CHANNELS);
+  for (uint32_t i = 0; i < info.channels; i++) info.position[i] = positions[i];
   return spa_format_audio_raw_build(&builder, SPA_PARAM_EnumFormat, &info);
+}
+
+/// Writes the format of interleaved stereo to `memory` and returns it.
+static inline const struct spa_pod *pipewire_stereo(uint8_t *memory, uint32_t bytes,
+                                                    uint32_t rate) {
+  const uint32_t positions[2] = {SPA_AUDIO_CHANNEL_FL, SPA_AUDIO_CHANNEL_FR};
+  return pipewire_interleaved(memory, bytes, rate, positions, 2);
+}
+
+/// Reads the positions of the channels of a format. Returns how many there are, at most
+/// `capacity`.
+static inline uint32_t pipewire_read_positions(const struct spa_pod *format, uint32_t *positions,
+                                               uint32_t capacity) {
+  const struct spa_pod_prop *property;
+  if (!format || !spa_pod_is_object(format)) return 0;
+  property = spa_pod_find_prop(format, NULL, SPA_FORMAT_AUDIO_position);
+  if (!property) return 0;
+  uint32_t count, choice;
+  const struct spa_pod *value = spa_pod_get_values(&property->value, &count, &choice);
+  if (!count || !spa_pod_is_array(value)) return 0;
+  return spa_pod_copy_array(value, SPA_TYPE_Id, positions, capacity);
+}
+
+/// Reads a latency. Returns false if the parameter is not one.
+static inline bool pipewire_read_latency(const struct spa_pod *parameter,
+                                         struct spa_latency_info *latency) {
+  return parameter && spa_latency_parse(parameter, latency) >= 0;
+}
+
+/// Reports the latency of a stream's port, increased by `added` nanoseconds.
+static inline void pipewire_report_latency(const struct pipewire_library *library,
+                                           struct pw_stream *stream,
+                                           struct spa_latency_info latency, int64_t added) {
+  uint8_t memory[512];
+  struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, sizeof memory);
+  latency.min_ns += added;
+  latency.max_ns += added;
+  const struct spa_pod *parameter = spa_latency_build(&builder, SPA_PARAM_Latency, &latency);
+  library->pw_stream_update_params(stream, &parameter, 1);
 }
 
 /// Reads the rate and the number of channels of a format. A choice gives its default; a member that

@@ -19,7 +19,10 @@ public final class PipeWireOutput: AudioOutput, @unchecked Sendable {
   public init(
     _ configuration: AudioOutputConfiguration = .init(), render: AudioRenderCallback
   ) throws(SoundServerError) {
-    session = OutputSession(try PipeWireBackend(configuration: configuration, callback: render))
+    session = OutputSession(
+      try PipeWireBackend(configuration) {
+        OutputStream(library: $0, configuration: configuration, callback: render)
+      })
   }
 
   deinit { stop() }

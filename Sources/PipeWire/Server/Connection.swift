@@ -26,6 +26,7 @@ final class Connection: CallbackTarget {
   private var context: OpaquePointer?
   private let applicationName: String
   private let isRealtime: Bool
+  private let followsStreams: Bool
   private var coreListener: Listener<pw_core_events>?
   private var question: Int32 = 0
   private var answer: Int32 = 0
@@ -37,9 +38,13 @@ final class Connection: CallbackTarget {
   /// - Parameters:
   ///   - address: the name or the path of the server's socket; nil for the user's own server.
   ///   - isRealtime: whether the data thread asks for real-time scheduling.
-  init(loop: ThreadedLoop, address: String?, applicationName: String, isRealtime: Bool) {
+  ///   - followsStreams: whether programs' streams are followed, too.
+  init(
+    loop: ThreadedLoop, address: String?, applicationName: String, isRealtime: Bool,
+    followsStreams: Bool = false
+  ) {
     (self.loop, self.address, self.applicationName) = (loop, address, applicationName)
-    self.isRealtime = isRealtime
+    (self.isRealtime, self.followsStreams) = (isRealtime, followsStreams)
   }
 
   /// Whether there is a connection that has not been lost.
@@ -76,7 +81,9 @@ final class Connection: CallbackTarget {
     let listener = Listener(events)
     coreListener = listener
     pipewire_listen_core(core, listener.hook, listener.events, userdata)
-    graph = Graph(core: core, library: loop.library, onChange: { [unowned self] in changed() })
+    graph = Graph(
+      core: core, library: loop.library, followsStreams: followsStreams,
+      onChange: { [unowned self] in changed() })
     ask()
   }
 

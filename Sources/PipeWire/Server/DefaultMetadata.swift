@@ -3,10 +3,21 @@
 import CPipeWire
 internal import SoundServer
 
-/// The server's metadata object `default`, in which the session manager names the default sink.
+/// The server's metadata object `default`, in which the session manager names the default sink, and
+/// programs state the sinks that they want.
 final class DefaultMetadata: BoundObject {
+  /// The key of the default sink that the user chose.
+  static let configuredSink = "default.configured.audio.sink"
+  /// The keys of a stream's sink: by name or serial number, and by ID.
+  static let targetObject = "target.object"
+  static let targetNode = "target.node"
+
   let id: UInt32
   private(set) var sinkName: String?
+  /// The default sink that the user chose, whether it exists or not; nil if there is none.
+  private(set) var configuredSinkName: String?
+  /// The values of `targetObject` and `targetNode`, by the IDs of the streams.
+  private(set) var targets: [UInt32: [String: String]] = [:]
 
   init(
     _ id: UInt32, _ proxy: UnsafeMutableRawPointer?, _ library: PipeWireLibrary,
@@ -31,9 +42,28 @@ final class DefaultMetadata: BoundObject {
 
   private func take(_ subject: UInt32, _ key: String?, _ value: String?) {
     // Without a key, all properties of the subject are removed.
-    guard subject == 0, key == nil || key == "default.audio.sink" else { return }
+    guard subject == 0 else { return takeTarget(subject, key, value) }
+    if key == nil || key == Self.configuredSink { configuredSinkName = value.flatMap(nameInJSON) }
+    guard key == nil || key == "default.audio.sink" else { return }
     sinkName = value.flatMap(nameInJSON)
     tell()
+  }
+
+  private func takeTarget(_ subject: UInt32, _ key: String?, _ value: String?) {
+    guard let key else {
+      targets[subject] = nil
+      return
+    }
+    guard key == Self.targetObject || key == Self.targetNode else { return }
+    targets[subject, default: [:]][key] = value
+    if targets[subject]?.isEmpty == true { targets[subject] = nil }
+  }
+
+  /// Sets a property of the object `subject`, which is 0 for the whole server. A nil value removes
+  /// the property.
+  func set(_ subject: UInt32, _ key: String, type: String? = nil, to value: String?) {
+    guard let proxy else { return }
+    pipewire_set_metadata(proxy, subject, key, type, value)
   }
 }
 

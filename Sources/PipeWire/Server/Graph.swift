@@ -14,17 +14,25 @@ final class Graph: CallbackTarget {
   /// The number of requests that were sent for the server's objects and their parameters.
   private(set) var requests = 0
 
+  /// Whether programs' streams are followed, too.
+  let followsStreams: Bool
   private let library: PipeWireLibrary
   private let registry: OpaquePointer?
   private let onChange: () -> Void
   private var listener: Listener<pw_registry_events>?
-  private var nodes: [UInt32: SinkNode] = [:]
+  private(set) var nodes: [UInt32: SinkNode] = [:]
+  private(set) var streamNodes: [UInt32: StreamNode] = [:]
+  /// The process IDs of the server's clients, by the clients' IDs.
+  private(set) var processes: [UInt32: Int] = [:]
   private var devices: [UInt32: Device] = [:]
-  private var defaults: DefaultMetadata?
+  private(set) var defaults: DefaultMetadata?
   private var links: [UInt32: (output: UInt32, input: UInt32)] = [:]
 
-  init(core: OpaquePointer, library: PipeWireLibrary, onChange: @escaping () -> Void) {
-    (self.library, self.onChange) = (library, onChange)
+  init(
+    core: OpaquePointer, library: PipeWireLibrary, followsStreams: Bool,
+    onChange: @escaping () -> Void
+  ) {
+    (self.library, self.followsStreams, self.onChange) = (library, followsStreams, onChange)
     registry = pipewire_registry(core)
     var events = pw_registry_events()
     events.version = UInt32(PW_VERSION_REGISTRY_EVENTS)
@@ -44,8 +52,10 @@ final class Graph: CallbackTarget {
     listener?.remove()
     for node in nodes.values { node.release() }
     for device in devices.values { device.release() }
+    for stream in streamNodes.values { stream.release() }
     defaults?.release()
     (nodes, devices, links, defaults) = ([:], [:], [:], nil)
+    (streamNodes, processes) = ([:], [:])
     if let registry { library.functions.pointee.pw_proxy_destroy(registry) }
   }
 
@@ -80,8 +90,17 @@ final class Graph: CallbackTarget {
     }
     switch type {
     case "PipeWire:Interface:Node":
-      guard ["Audio/Sink", "Audio/Duplex"].contains(value(PW_KEY_MEDIA_CLASS)) else { return }
-      nodes[id] = SinkNode(bind(id, type, PW_VERSION_NODE), library, ask: note, tell: onChange)
+      switch value(PW_KEY_MEDIA_CLASS) {
+      case "Audio/Sink", "Audio/Duplex":
+        nodes[id] = SinkNode(bind(id, type, PW_VERSION_NODE), library, ask: note, tell: onChange)
+      case "Stream/Output/Audio" where followsStreams:
+        streamNodes[id] = StreamNode(
+          bind(id, type, PW_VERSION_NODE), library, ask: note, tell: onChange)
+      default: return
+      }
+    case "PipeWire:Interface:Client":
+      guard followsStreams else { return }
+      processes[id] = value("pipewire.sec.pid").flatMap { Int($0) }
     case "PipeWire:Interface:Device":
       guard value(PW_KEY_MEDIA_CLASS) == "Audio/Device" else { return }
       devices[id] = Device(bind(id, type, PW_VERSION_DEVICE), library, ask: note, tell: onChange)
@@ -110,6 +129,8 @@ final class Graph: CallbackTarget {
   private func removed(_ id: UInt32) {
     nodes.removeValue(forKey: id)?.release()
     devices.removeValue(forKey: id)?.release()
+    streamNodes.removeValue(forKey: id)?.release()
+    processes[id] = nil
     links[id] = nil
     if defaults?.id == id {
       defaults?.release()

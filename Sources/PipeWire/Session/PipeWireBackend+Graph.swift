@@ -75,7 +75,7 @@ extension PipeWireBackend {
     let misses = control.pointee.misses.load(ordering: .relaxed)
     let isNew = misses != missesSeen
     missesSeen = misses
-    guard isNew, now >= missesCountFrom, stream.flow.isRequestDue else { return }
+    guard isNew, now >= missesCountFrom, stream.isRequestDue else { return }
     let total = stream.counters.pointee.underruns.add(1, ordering: .relaxed).newValue
     board.post(.underrun(total: total))
     // A single stall of the machine, which may cause several gaps, is no reason for longer cycles.

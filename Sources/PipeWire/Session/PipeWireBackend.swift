@@ -24,15 +24,19 @@ final class PipeWireBackend: OutputBackend {
   var configuration: AudioOutputConfiguration { stream.configuration }
   var board: OutputBoard { stream.board }
 
+  /// Called at every tick while the stream is open, with the time.
+  var onRunning: (Int64) -> Void = { _ in }
+
+  /// - Parameter makeStream: makes the stream, whose configuration is `configuration`.
   init(
-    configuration: AudioOutputConfiguration, callback: AudioRenderCallback
+    _ configuration: AudioOutputConfiguration, makeStream: (PipeWireLibrary) -> OutputStream
   ) throws(SoundServerError) {
     try SoundServerError.check(sampleRate: configuration.sampleRate)
     loop = try ThreadedLoop(name: "audio-output")
     connection = Connection(
       loop: loop, address: configuration.serverAddress,
       applicationName: configuration.applicationName, isRealtime: configuration.raisesPriority)
-    stream = OutputStream(library: loop.library, configuration: configuration, callback: callback)
+    stream = makeStream(loop.library)
     stream.onChange = { [unowned loop] in loop.kick() }
   }
 
@@ -60,12 +64,11 @@ final class PipeWireBackend: OutputBackend {
     return .sink(stream.failure ?? "the stream failed")
   }
 
-  /// Returns whether the stream is linked to a sink and, unless it is paused, has rendered a cycle.
+  /// Returns whether the stream is linked to a sink and ready.
   /// Nothing reports the first cycle, so the next tick comes early.
   func checkOpen() -> Bool {
     let isLinked = stream.nodeID.flatMap { connection.graph?.sinkID(linkedFrom: $0) } != nil
-    let isRunning = stream.state == PW_STREAM_STATE_STREAMING && stream.hasRun
-    if isLinked, stream.flow.wantsPause || isRunning { return true }
+    if isLinked, stream.isReady { return true }
     loop.tick(after: 5_000_000)
     return false
   }
@@ -92,6 +95,7 @@ final class PipeWireBackend: OutputBackend {
     readReports(now)
     noteDrained(now)
     stream.adaptDepth { $0.pass(now: now) }
+    onRunning(now)
   }
 
   /// Notes that playback is starting or restarting: the first cycles may be late.

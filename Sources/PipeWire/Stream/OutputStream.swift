@@ -10,12 +10,12 @@ import Synchronization
 ///
 /// ## Threading
 /// Same rules as for `OutputSession`: use it on the loop's thread or with the loop's lock held.
-final class OutputStream: PlaybackStream, CallbackTarget {
-  let configuration: AudioOutputConfiguration
+class OutputStream: PlaybackStream, CallbackTarget {
+  var configuration: AudioOutputConfiguration
   let board = OutputBoard()
   let control: UnsafeMutablePointer<PumpControl>
   let pump: UnsafeMutablePointer<StreamPump>
-  private let library: PipeWireLibrary
+  let library: PipeWireLibrary
   /// Keeps the render function's context alive.
   private let callback: AudioRenderCallback
   /// Called when the stream's state changes. Set it before `open`.
@@ -29,7 +29,7 @@ final class OutputStream: PlaybackStream, CallbackTarget {
   private var openTime: Int64 = 0
   private var listener: Listener<pw_stream_events>?
 
-  private var pw: UnsafePointer<pipewire_library> { library.functions }
+  var pw: UnsafePointer<pipewire_library> { library.functions }
   var counters: UnsafeMutablePointer<OutputCounters> { board.counters }
   /// Whether a cycle of this stream has been rendered.
   var hasRun: Bool { lastWrite > openTime }
@@ -75,21 +75,13 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     failure = nil
     openTime = monotonic_nanoseconds()
     let rate = configuration.sampleRate
-    let properties = library.properties([
-      PW_KEY_MEDIA_TYPE: "Audio", PW_KEY_MEDIA_CATEGORY: "Playback",
-      PW_KEY_MEDIA_ROLE: Self.role(configuration.mediaRole),
-      PW_KEY_MEDIA_NAME: configuration.mediaName, PW_KEY_NODE_NAME: configuration.applicationName,
-      PW_KEY_APP_NAME: configuration.applicationName, PW_KEY_TARGET_OBJECT: configuration.sinkName,
-      PW_KEY_NODE_LATENCY: latency, PW_KEY_NODE_RATE: "1/\(rate)",
-    ])
+    let properties = properties()
     let made = pw.pointee.pw_stream_new(core, configuration.mediaName, properties.raw())
     guard let made else { return fail("cannot create a stream") }
     handle = made
     pump.pointee.begin(made)
     listen(to: made)
-    var flags =
-      PW_STREAM_FLAG_AUTOCONNECT.rawValue | PW_STREAM_FLAG_MAP_BUFFERS.rawValue
-      | PW_STREAM_FLAG_RT_PROCESS.rawValue
+    var flags = Self.commonFlags | extraFlags
     if flow.wantsPause { flags |= PW_STREAM_FLAG_INACTIVE.rawValue }
     var memory = [UInt8](repeating: 0, count: 1024)
     let result = memory.withUnsafeMutableBufferPointer { memory -> Int32 in
@@ -100,7 +92,27 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     return result >= 0 || fail(String(cString: strerror(-result)))
   }
 
-  private func fail(_ reason: String) -> Bool {
+  /// The flags of every stream.
+  static var commonFlags: UInt32 {
+    PW_STREAM_FLAG_AUTOCONNECT.rawValue | PW_STREAM_FLAG_MAP_BUFFERS.rawValue
+      | PW_STREAM_FLAG_RT_PROCESS.rawValue
+  }
+
+  /// Further flags of this kind of stream.
+  var extraFlags: UInt32 { 0 }
+
+  /// Returns the properties of a new stream.
+  func properties() -> OpaquePointer? {
+    library.properties([
+      PW_KEY_MEDIA_TYPE: "Audio", PW_KEY_MEDIA_CATEGORY: "Playback",
+      PW_KEY_MEDIA_ROLE: Self.role(configuration.mediaRole),
+      PW_KEY_MEDIA_NAME: configuration.mediaName, PW_KEY_NODE_NAME: configuration.applicationName,
+      PW_KEY_APP_NAME: configuration.applicationName, PW_KEY_TARGET_OBJECT: configuration.sinkName,
+      PW_KEY_NODE_LATENCY: latency, PW_KEY_NODE_RATE: "1/\(configuration.sampleRate)",
+    ])
+  }
+
+  func fail(_ reason: String) -> Bool {
     failure = reason
     return false
   }
@@ -109,6 +121,20 @@ final class OutputStream: PlaybackStream, CallbackTarget {
   private static func role(_ role: String) -> String {
     role.prefix(1).uppercased() + role.dropFirst()
   }
+
+  /// Whether the stream plays or, if it may not play, can.
+  var isReady: Bool {
+    flow.wantsPause || (state == PW_STREAM_STATE_STREAMING && hasRun)
+  }
+
+  /// Whether the graph is expected to run.
+  var isRequestDue: Bool { flow.isRequestDue }
+
+  /// The stream whose `node.latency` requests the length of a cycle.
+  var requester: OpaquePointer? { handle }
+
+  /// Takes a parameter that the server has set. Called on the loop's thread.
+  func take(_ parameter: UInt32, _ pod: UnsafePointer<spa_pod>?) {}
 
   func close() {
     guard let handle else { return }
@@ -124,6 +150,9 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     events.version = UInt32(PW_VERSION_STREAM_EVENTS)
     events.state_changed = { this, _, state, text in
       OutputStream.with(this) { $0.changed(to: state, text.map { String(cString: $0) }) }
+    }
+    events.param_changed = { this, parameter, pod in
+      OutputStream.with(this) { $0.take(parameter, pod) }
     }
     events.process = processStream
     let listener = Listener(events)
@@ -162,7 +191,7 @@ final class OutputStream: PlaybackStream, CallbackTarget {
 
   // MARK: The quantum
 
-  private var latency: String {
+  var latency: String {
     Quantum.request(milliseconds: depth.milliseconds, rate: configuration.sampleRate)
   }
 
@@ -171,7 +200,7 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     guard change(&depth) else { return }
     board.draft.requestedLatencyMilliseconds = depth.milliseconds
     board.post(.queueChanged(milliseconds: depth.milliseconds, rewriting: board.draft.rewriting))
-    guard let handle, let key = strdup(PW_KEY_NODE_LATENCY), let value = strdup(latency) else {
+    guard let requester, let key = strdup(PW_KEY_NODE_LATENCY), let value = strdup(latency) else {
       return
     }
     defer {
@@ -181,7 +210,7 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     var item = spa_dict_item(key: key, value: value)
     withUnsafePointer(to: &item) { item in
       var properties = spa_dict(flags: 0, n_items: 1, items: item)
-      _ = pw.pointee.pw_stream_update_properties(handle, &properties)
+      _ = pw.pointee.pw_stream_update_properties(requester, &properties)
     }
   }
 }

@@ -54,6 +54,8 @@ struct StreamPump {
   let control: UnsafeMutablePointer<PumpControl>
   let sampleRate: Int64
   var stream: OpaquePointer?
+  /// The stream that triggers this one in each cycle; nil if the graph does.
+  var trigger: OpaquePointer?
   var clock: PresentationClock
   private var last = pipewire_cycle()
   private var lastFrames: Int64 = 0
@@ -83,7 +85,7 @@ struct StreamPump {
   @_noLocks
   mutating func run() {
     var cycle = pipewire_cycle()
-    guard let stream, pipewire_begin(functions, stream, sampleRate, &cycle) else { return }
+    guard let stream, pipewire_begin(functions, stream, trigger, sampleRate, &cycle) else { return }
     let now = monotonic_nanoseconds()
     if cycle.now == 0 { cycle.now = now }
     counters.pointee.lastWrite.store(now, ordering: .relaxed)

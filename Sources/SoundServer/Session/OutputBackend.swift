@@ -26,6 +26,8 @@ package protocol PlaybackStream: AnyObject {
   var configuration: AudioOutputConfiguration { get }
   var board: OutputBoard { get }
   var flow: OutputFlow { get set }
+  /// Whether the server is expected to request audio.
+  var isRequestDue: Bool { get }
   /// When the server last requested audio, CLOCK_MONOTONIC [ns].
   var lastWrite: Int64 { get }
 

@@ -30,7 +30,7 @@ package final class OutputSession<Backend: OutputBackend> {
   /// The state of the loop's thread, which is kept so that `stop` may be called twice.
   let thread = Mutex(Thread.new)
 
-  var loop: Backend.Loop { backend.loop }
+  package var loop: Backend.Loop { backend.loop }
   var stream: Backend.Stream { backend.stream }
   var configuration: AudioOutputConfiguration { stream.configuration }
   var board: OutputBoard { stream.board }
@@ -115,7 +115,7 @@ package final class OutputSession<Backend: OutputBackend> {
     backend.attend(now)
     watchdog.restart(now: stream.flow.beginning)
     let finding = watchdog.check(
-      now: now, lastRequest: stream.lastWrite, isRequestDue: stream.flow.isRequestDue,
+      now: now, lastRequest: stream.lastWrite, isRequestDue: stream.isRequestDue,
       queueDuration: backend.queueDuration)
     switch finding {
     case .ask: backend.ask()

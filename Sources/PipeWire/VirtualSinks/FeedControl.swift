@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// The requests and reports that the data thread shares with the loop's thread, in addition to
+/// those of `PumpControl`.
+struct FeedControl: ~Copyable {
+  /// Whether the sound fades out and stays silent.
+  let isMuted = Atomic(false)
+  /// Whether the sound has faded out.
+  let isSilent = Atomic(false)
+}

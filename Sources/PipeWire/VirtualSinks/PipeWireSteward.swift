@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPipeWire
+import CRealtime
+import Glibc
+package import SoundServer
+import Synchronization
+
+/// Observes the sinks and streams of a PipeWire server, and changes where streams play, through the
+/// session manager's metadata object `default`.
+///
+/// The session manager (WirePlumber) stores a move only if a program requests it by the sink's
+/// serial number. This class names the sink instead, so a move leaves nothing behind.
+package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
+  private static let retryInterval: Int64 = 500_000_000
+
+  private let loop: ThreadedLoop
+  private let connection: Connection
+  private let settings: SessionSettings
+  private let onChange: @Sendable (ServerContents) -> Void
+  private let known = Mutex(ServerContents())
+  private let isStopped = Mutex(false)
+  /// Owned by the loop's thread.
+  private var retryTime: Int64 = 0
+
+  /// Starts to observe.
+  ///
+  /// - Parameters:
+  ///   - serverAddress: the name or the path of the server's socket; nil for the user's own server.
+  ///   - settingsFolder: the folder in which WirePlumber stores its settings; nil for the user's
+  ///     own one.
+  ///   - onChange: receives the contents when they are first known and after every change. Receives
+  ///     empty contents when the server is lost. It is called on the steward's own thread and must
+  ///     not stop the steward.
+  /// - Throws: `noPipeWire` if libpipewire is not installed or too old, or `systemFailure`.
+  package init(
+    serverAddress: String? = nil, settingsFolder: String? = nil,
+    onChange: @escaping @Sendable (ServerContents) -> Void
+  ) throws(SoundServerError) {
+    loop = try ThreadedLoop(name: "steward")
+    connection = Connection(
+      loop: loop, address: serverAddress, applicationName: "Stillstage", isRealtime: false,
+      followsStreams: true)
+    settings = SessionSettings(folder: settingsFolder)
+    self.onChange = onChange
+    // Not `unowned`: the last tick may run while this object is being released, and `deinit` waits
+    // for that tick.
+    let this = Unmanaged.passUnretained(self)
+    loop.onTick = { this._withUnsafeGuaranteedRef { $0.attend() } }
+    try loop.start()
+  }
+
+  deinit { stop() }
+
+  package var contents: ServerContents { known.withLock { $0 } }
+
+  package func stop() {
+    let isFirst = isStopped.withLock { isStopped in
+      defer { isStopped = true }
+      return !isStopped
+    }
+    guard isFirst else { return }
+    loop.stop()
+    connection.destroy()
+  }
+
+  private func attend() {
+    let now = monotonic_nanoseconds()
+    if connection.core == nil {
+      guard now >= retryTime else { return }
+      retryTime = now + Self.retryInterval
+      connection.open()
+    } else if !connection.isGood {
+      connection.close()
+      retryTime = now + Self.retryInterval
+      tell(ServerContents())
+    } else if connection.isSettled, let graph = connection.graph {
+      tell(graph.contents)
+    }
+  }
+
+  private func tell(_ contents: ServerContents) {
+    let isNews = known.withLock { known in
+      defer { known = contents }
+      return known != contents
+    }
+    if isNews { onChange(contents) }
+  }
+
+  // MARK: Requests
+
+  package func move(stream: UInt64, to sinkName: String) {
+    request { graph, metadata in
+      guard let node = graph.nodeID(ofStream: stream),
+        graph.sinks.contains(where: { $0.name == sinkName })
+      else { return }
+      metadata.set(node, DefaultMetadata.targetObject, to: sinkName)
+    }
+  }
+
+  package func setDefault(sinkName: String) {
+    request { _, metadata in
+      metadata.set(
+        0, DefaultMetadata.configuredSink, type: "Spa:String:JSON", to: json(name: sinkName))
+    }
+  }
+
+  package func forget(sinksWithPrefix prefix: String) {
+    let isConnected = request { graph, metadata in
+      if metadata.configuredSinkName?.hasPrefix(prefix) == true {
+        metadata.set(0, DefaultMetadata.configuredSink, to: nil)
+      }
+      for (node, keys) in graph.targets(ofSinksWithPrefix: prefix) {
+        for key in keys { metadata.set(node, key, to: nil) }
+      }
+      connection.ask()
+    }
+    // The session manager stores its settings 1 s after a change.
+    if isConnected { usleep(1_400_000) }
+    settings.remove(prefix: prefix)
+  }
+
+  /// Calls `body` with the lock held if the server is connected. Returns whether it is.
+  @discardableResult
+  private func request(_ body: (Graph, DefaultMetadata) -> Void) -> Bool {
+    guard !isStopped.withLock({ $0 }) else { return false }
+    return loop.locked {
+      guard connection.isGood, let graph = connection.graph, let metadata = graph.defaults else {
+        return false
+      }
+      body(graph, metadata)
+      return true
+    }
+  }
+}
+
+/// Returns the JSON object `{"name":...}`, which `nameInJSON` reads.
+func json(name: String) -> String {
+  let escaped = name.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] }
+  return "{\"name\":\"\(String(escaped))\"}"
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPipeWire
+import CRealtime
+package import SoundServer
+import Synchronization
+
+/// A sink on a PipeWire server whose sound is rendered within the cycle of the graph in which
+/// programs play it.
+///
+/// `AudioOutputConfiguration.latencyMilliseconds` of the output is the length of a cycle to
+/// request. While no program plays, the graph passes the sink over and lets the real sink suspend
+/// itself, so `setInUse` has no effect.
+package final class PipeWireVirtualSink: VirtualSink, @unchecked Sendable {
+  private let session: OutputSession<PipeWireBackend>
+  private let stream: LiveStream
+  private let mover: SinkMover
+  private let asked: Mutex<VirtualSinkConfiguration>
+
+  /// Prepares a virtual sink. Nothing is sent to a server yet.
+  ///
+  /// - Throws: `noPipeWire` if libpipewire is not installed or too old, `unsupportedSampleRate` if
+  ///   the rate is not from 1 to 384000 Hz, or `systemFailure`.
+  package init(
+    _ configuration: VirtualSinkConfiguration, render: LiveRenderCallback
+  ) throws(SoundServerError) {
+    var made: LiveStream?
+    let backend = try PipeWireBackend(configuration.output) { library in
+      let stream = LiveStream(library: library, configuration: configuration, live: render)
+      made = stream
+      return stream
+    }
+    guard let made else { throw .systemFailure(reason: "cannot create a stream") }
+    session = OutputSession(backend)
+    stream = made
+    asked = Mutex(configuration)
+    let mover = SinkMover(backend: backend, stream: made)
+    self.mover = mover
+    backend.onRunning = { [unowned mover] in mover.attend($0) }
+  }
+
+  deinit { stop() }
+
+  package var configuration: VirtualSinkConfiguration { asked.withLock { $0 } }
+
+  package var status: AudioOutputStatus { session.status }
+
+  package func takeEvents() -> [AudioOutputEvent] { session.takeEvents() }
+
+  package func start() throws(SoundServerError) { try session.start() }
+
+  package func play(to sinkName: String) {
+    asked.withLock { $0.output.sinkName = sinkName }
+    session.loop.locked { mover.move(to: sinkName) }
+  }
+
+  package func report(delayFrames: Int) {
+    asked.withLock { $0.delayFrames = delayFrames }
+    session.loop.locked { stream.setDelay(frames: delayFrames) }
+  }
+
+  package func setInUse(_ isInUse: Bool) {}
+
+  package func stop() { session.stop() }
+}

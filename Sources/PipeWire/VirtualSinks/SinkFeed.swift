@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPipeWire
+import CRealtime
+internal import SoundServer
+import Synchronization
+
+/// Passes the sound of a virtual sink through the render callback, once in each cycle of the graph.
+///
+/// The sink's stream triggers the playback stream on the same thread in the same cycle. Both have
+/// the same number of frames unless the server resamples. Then the numbers differ by a few frames,
+/// and the difference is held until the next cycle.
+///
+/// ## Threading
+/// While the streams exist, only the data thread uses this value, except `control`.
+struct SinkFeed {
+  /// The largest number of frames that are held from one cycle to the next. More mean that a cycle
+  /// had no output, and would be heard as latency.
+  private static var mostHeld: Int {
+    @_noLocks get { 64 }
+  }
+  /// The largest number of frames of a cycle.
+  private static var longestCycle: Int {
+    @_noLocks get { 16_384 }
+  }
+  /// A longer pause between two cycles is a restart [ns].
+  private static var longestGap: Int64 {
+    @_noLocks get { 200_000_000 }
+  }
+  private static var fadeSeconds: Float {
+    @_noLocks get { 0.01 }
+  }
+
+  let control: UnsafeMutablePointer<FeedControl>
+  private let functions: UnsafePointer<pipewire_library>
+  private let function: LiveRenderCallback.Function
+  private let context: UnsafeMutableRawPointer
+  private let pump: UnsafeMutablePointer<PumpControl>
+  private let channels: Int
+  private let fadeStep: Float
+  private let held: UnsafeMutablePointer<Float>
+  private var heldFrames = 0
+  private var sink: OpaquePointer?
+  private var playback: OpaquePointer?
+  /// The sound of this cycle that has not been rendered.
+  private var input: UnsafePointer<Float>?
+  private var inputFrames = 0
+  private var gain: Float = 0
+  private var lastCycle: Int64 = 0
+
+  init(
+    library: PipeWireLibrary, callback: LiveRenderCallback, channels: Int, sampleRate: Int,
+    pump: UnsafeMutablePointer<PumpControl>
+  ) {
+    functions = library.functions
+    function = callback.function
+    context = callback.context
+    self.pump = pump
+    self.channels = channels
+    fadeStep = 1 / (Self.fadeSeconds * Float(sampleRate))
+    held = .allocate(capacity: 2 * Self.longestCycle * channels)
+    control = .allocate(capacity: 1)
+    control.initialize(to: FeedControl())
+  }
+
+  /// Releases the memory. The streams must have been closed.
+  func deallocate() {
+    held.deallocate()
+    control.deinitialize(count: 1)
+    control.deallocate()
+  }
+
+  /// Prepares for new streams, whose sound fades in.
+  mutating func begin(sink: OpaquePointer, playback: OpaquePointer) {
+    (self.sink, self.playback) = (sink, playback)
+    (heldFrames, inputFrames, input, gain, lastCycle) = (0, 0, nil, 0, 0)
+  }
+
+  /// Runs a cycle: takes the sink's sound and has the playback stream render it.
+  ///
+  /// The value is accessed by pointer, because `render` changes it within this call.
+  @_noLocks
+  static func run(_ feed: UnsafeMutablePointer<SinkFeed>) {
+    var taken = pipewire_input()
+    guard let sink = feed.pointee.sink, let playback = feed.pointee.playback else { return }
+    feed.pointee.take(from: sink, &taken)
+    _ = pipewire_trigger(feed.pointee.functions, playback)
+    feed.pointee.dropUnrendered()
+    pipewire_give_back(feed.pointee.functions, sink, &taken)
+  }
+
+  @_noLocks
+  private mutating func take(from sink: OpaquePointer, _ taken: inout pipewire_input) {
+    let now = monotonic_nanoseconds()
+    if now &- lastCycle > Self.longestGap {
+      heldFrames = 0
+      pump.pointee.isRelockDue.store(true, ordering: .relaxed)
+    }
+    lastCycle = now
+    _ = pipewire_take(functions, sink, Int64(channels), &taken)
+    (input, inputFrames) = (taken.samples, Int(taken.frames))
+  }
+
+  /// Drops sound that was not rendered in its own cycle.
+  @_noLocks
+  private mutating func dropUnrendered() {
+    if input != nil { heldFrames = 0 }
+    (input, inputFrames) = (nil, 0)
+  }
+
+  /// Renders the frames that the playback stream needs. Called within `run`.
+  @_noLocks
+  mutating func render(_ output: UnsafeMutablePointer<Float>, _ frames: Int, _ time: Int64) {
+    guard frames <= Self.longestCycle, inputFrames <= Self.longestCycle else {
+      for index in 0..<2 &* frames { output[index] = 0 }
+      return
+    }
+    if heldFrames == 0, inputFrames == frames, let input {
+      call(input, output, frames, time)
+    } else {
+      gather(frames)
+      call(UnsafePointer(held), output, frames, time)
+      drop(frames)
+    }
+    input = nil
+    fade(output, frames)
+  }
+
+  @_noLocks
+  private func call(
+    _ sound: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, _ frames: Int,
+    _ time: Int64
+  ) {
+    var isSilent = true
+    for index in 0..<frames &* channels where sound[index] != 0 {
+      isSilent = false
+      break
+    }
+    _unsafePerformance { function(context, isSilent ? nil : sound, output, frames, time) }
+  }
+
+  /// Appends the cycle's sound to the held frames, with silence before it if there are too few.
+  @_noLocks
+  private mutating func gather(_ frames: Int) {
+    let missing = frames &- heldFrames &- inputFrames
+    if missing > 0 {
+      let shift = missing &* channels
+      var index = heldFrames &* channels
+      while index > 0 {
+        index &-= 1
+        held[index &+ shift] = held[index]
+      }
+      for index in 0..<shift { held[index] = 0 }
+      heldFrames &+= missing
+    }
+    let start = heldFrames &* channels
+    if let input {
+      for index in 0..<inputFrames &* channels { held[start &+ index] = input[index] }
+    }
+    heldFrames &+= input == nil ? 0 : inputFrames
+  }
+
+  @_noLocks
+  private mutating func drop(_ frames: Int) {
+    let rest = heldFrames &- frames
+    heldFrames = rest > Self.mostHeld || rest < 0 ? 0 : rest
+    let start = frames &* channels
+    for index in 0..<heldFrames &* channels { held[index] = held[start &+ index] }
+  }
+
+  @_noLocks
+  private mutating func fade(_ output: UnsafeMutablePointer<Float>, _ frames: Int) {
+    let aim: Float = control.pointee.isMuted.load(ordering: .relaxed) ? 0 : 1
+    guard gain != aim || gain != 1 else { return }
+    for frame in 0..<frames {
+      let next = gain < aim ? gain + fadeStep : gain - fadeStep
+      gain = gain < aim ? (next < aim ? next : aim) : (next > aim ? next : aim)
+      output[2 &* frame] *= gain
+      output[2 &* frame &+ 1] *= gain
+    }
+    control.pointee.isSilent.store(gain == 0, ordering: .releasing)
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+internal import SoundServer
+import Synchronization
+
+/// Moves the playback stream of a virtual sink to another real sink: fades the sound out, has the
+/// session manager link the stream to the other sink, and fades the sound in.
+///
+/// ## Threading
+/// Same rules as for `OutputSession`.
+final class SinkMover {
+  private static let longestFade: Int64 = 150_000_000
+  /// The time that the session manager has to link the stream [ns].
+  private static let longestMove: Int64 = 1_000_000_000
+
+  /// The time from the appearance of a link until it carries sound [ns].
+  private static let settling: Int64 = 60_000_000
+
+  private enum Step {
+    case fading(until: Int64)
+    case linking(until: Int64)
+    case settling(until: Int64)
+  }
+
+  private let backend: PipeWireBackend
+  private let stream: LiveStream
+  private var step: Step?
+
+  init(backend: PipeWireBackend, stream: LiveStream) {
+    (self.backend, self.stream) = (backend, stream)
+  }
+
+  private var isMuted: Bool {
+    get { stream.feed.pointee.control.pointee.isMuted.load(ordering: .relaxed) }
+    set { stream.feed.pointee.control.pointee.isMuted.store(newValue, ordering: .relaxed) }
+  }
+
+  /// Begins to move to a sink. A stream that is opened later plays to that sink at once.
+  func move(to sinkName: String) {
+    guard stream.configuration.sinkName != sinkName else { return }
+    stream.configuration.sinkName = sinkName
+    guard stream.flow.isRunning else { return backend.loop.kick() }
+    isMuted = true
+    step = .fading(until: monotonic_nanoseconds() + Self.longestFade)
+    backend.loop.kick()
+  }
+
+  /// Takes the next step. Called at every tick while the stream is open.
+  func attend(_ now: Int64) {
+    switch step {
+    case nil: return
+    case .fading(let end):
+      let isSilent =
+        stream.feed.pointee.control.pointee.isSilent.load(ordering: .acquiring)
+        || !stream.isRequestDue
+      guard isSilent || now > end else { return backend.loop.tick(after: 2_000_000) }
+      link(now)
+    case .linking(let end):
+      let name = backend.sinkID.flatMap { backend.connection.graph?.sink(id: $0)?.name }
+      guard name == stream.configuration.sinkName || now > end else {
+        return backend.loop.tick(after: 2_000_000)
+      }
+      step = .settling(until: now + Self.settling)
+      backend.loop.tick(after: Self.settling)
+    case .settling(let end):
+      guard now >= end else { return backend.loop.tick(after: end - now) }
+      isMuted = false
+      step = nil
+    }
+  }
+
+  private func link(_ now: Int64) {
+    if let node = stream.nodeID, let metadata = backend.connection.graph?.defaults {
+      metadata.set(
+        node, DefaultMetadata.targetObject, to: stream.configuration.sinkName)
+    }
+    step = .linking(until: now + Self.longestMove)
+    backend.loop.tick(after: 2_000_000)
+  }
+}
