@@ -90,7 +90,9 @@ let modules: [Target] = [
     name: "UserFiles",
     dependencies: ["HeadTracking", "Geometry", "Binaural", "SignalProcessing", "System"]),
   .target(name: "SoundServer", dependencies: ["Ambisonics", "CRealtime"]),
-  .target(name: "PulseAudio", dependencies: ["SoundServer", "CPulse", "CRealtime"]),
+  .target(
+    name: "PulseAudio",
+    dependencies: ["SoundServer", "Ambisonics", "System", "CPulse", "CRealtime"]),
   .target(
     name: "PipeWire", dependencies: ["SoundServer", "Ambisonics", "CPipeWire", "CRealtime"]),
   .target(
@@ -197,17 +199,23 @@ let tests: [Target] = [
     name: "recording-probe",
     dependencies: ["Capture", "Media", "Ambisonics", "System", "TestSupport", "CRealtime"],
     path: "Tests/RecordingProbe"),
+  .executableTarget(
+    name: "pulse-sink-probe", dependencies: ["PulseAudio", "SoundServer", "Ambisonics", "System"],
+    path: "Tests/SinkProbes/PulseAudio"),
   .testTarget(
     name: "PulseAudioTests",
-    dependencies: ["PulseAudio", "SoundServer", "Laboratory", "TestSupport"]),
+    dependencies: [
+      "PulseAudio", "SoundServer", "Ambisonics", "Laboratory", "System", "TestSupport",
+      "pulse-sink-probe",
+    ]),
   .executableTarget(
-    name: "sink-probe", dependencies: ["PipeWire", "SoundServer", "Ambisonics"],
-    path: "Tests/SinkProbe"),
+    name: "pipewire-sink-probe", dependencies: ["PipeWire", "SoundServer", "Ambisonics"],
+    path: "Tests/SinkProbes/PipeWire"),
   .testTarget(
     name: "PipeWireTests",
     dependencies: [
       "PipeWire", "PulseAudio", "SoundServer", "Ambisonics", "Laboratory", "System",
-      "CAllocationCounter", "CPipeWire", "TestSupport", "sink-probe",
+      "CAllocationCounter", "CPipeWire", "TestSupport", "pipewire-sink-probe",
     ]),
   .testTarget(
     name: "CaptureTests",

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <fcntl.h>
+#include <pulse/ext-stream-restore.h>
 #include <pulse/pulseaudio.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/timerfd.h>
+#include <sys/types.h>
 
 // The calls of a write request. libpulse takes its memory from pools: once these are warm, the
 // calls neither allocate nor lock. The attribute promises that to Swift.
@@ -39,4 +43,31 @@ static inline int pulse_latency_nanoseconds(pa_stream *stream, int64_t *latency)
   int result = pa_stream_get_latency(stream, &microseconds, &negative);
   *latency = (int64_t)microseconds * (negative ? -1000 : 1000);
   return result;
+}
+
+// GNU functions that glibc hides from Swift's Glibc module.
+extern ssize_t tee(int from, int to, size_t bytes, unsigned flags);
+extern ssize_t splice(int from, long *from_offset, int to, long *to_offset, size_t bytes,
+                      unsigned flags);
+
+/// Sets the capacity of a pipe; returns the capacity in bytes, or -1.
+static inline int pipe_set_capacity(int pipe, int bytes) {
+  return fcntl(pipe, 1031 /* F_SETPIPE_SZ */, bytes);
+}
+
+/// Copies up to `bytes` bytes from the start of one pipe to another one without removing them.
+/// Returns the number of bytes, or -1.
+static inline long pipe_tee(int from, int to, size_t bytes) {
+  return tee(from, to, bytes, 2 /* SPLICE_F_NONBLOCK */);
+}
+
+/// Moves up to `bytes` bytes from a pipe to `to`. Returns the number of bytes, or -1.
+static inline long pipe_splice(int from, int to, size_t bytes) {
+  return splice(from, 0, to, 0, bytes, 2 /* SPLICE_F_NONBLOCK */);
+}
+
+/// Returns the number of bytes in a pipe, or 0.
+static inline int pipe_fill(int pipe) {
+  int bytes = 0;
+  return ioctl(pipe, FIONREAD, &bytes) < 0 ? 0 : bytes;
 }

@@ -87,7 +87,8 @@ extension PipeWireBackend {
 
   /// Returns whether the sink is suspended. A suspended sink's graph does not run.
   func isSuspended(at now: Int64) -> Bool {
-    let isQuiet = now - stream.lastWrite > Self.quietOfSuspension
+    // After `resume`, a suspended sink needs some time to wake up.
+    let isQuiet = now - max(stream.lastWrite, resumeTime) > Self.quietOfSuspension
     return !stream.flow.wantsPause && board.draft.sink?.state == .suspended && isQuiet
   }
 

@@ -21,6 +21,9 @@ final class PipeWireBackend: OutputBackend {
   /// Time before which gaps are not counted as underruns, because the stream is starting [ns].
   var missesCountFrom: Int64 = 0
 
+  /// When `resume` was last called, CLOCK_MONOTONIC [ns].
+  var resumeTime: Int64 = 0
+
   var configuration: AudioOutputConfiguration { stream.configuration }
   var board: OutputBoard { stream.board }
 
@@ -118,6 +121,7 @@ final class PipeWireBackend: OutputBackend {
   func pause() { stream.setActive(false) }
 
   func resume() {
+    resumeTime = monotonic_nanoseconds()
     stream.control.pointee.isHeld.store(false, ordering: .releasing)
     stream.setActive(true)
   }

@@ -58,12 +58,15 @@ package final class SinkStage: LiveStage {
     let rate = sink?.sampleRate ?? 0
     sampleRate = AudioTrack.sampleRates.contains(rate) ? rate : 48000
     var renderings: [SinkLayout: SinkRendering] = [:]
-    for (index, layout) in layouts.enumerated() {
+    for layout in layouts {
+      // The route and the decoder are the same for all sinks, so one of them reports.
+      let isTold = layout == layouts.last
       renderings[layout] = try SinkRendering(
         layout: layout.layout, options: options, isLimited: isLimited, sampleRate: sampleRate,
-        sink: sink, hrtf: hrtf, poses: played.poses?.branch(),
-        // The route and the decoder are the same for all sinks: one of them reports.
-        tell: index == layouts.count - 1 ? events.add : { _ in })
+        sink: sink, hrtf: hrtf, poses: played.poses?.branch()
+      ) { event in
+        if isTold { events.add(event) }
+      }
     }
     (self.options, self.hasQueue, self.played, self.events) = (options, hasQueue, played, events)
     (self.renderings, self.describe, self.atEnd) = (renderings, describe, atEnd)

@@ -3,7 +3,7 @@
 private import PipeWire
 private import PulseAudio
 package import Rendering
-package import SoundServer
+private import SoundServer
 private import System
 
 extension SystemWideParts {
@@ -55,7 +55,7 @@ extension SystemWideParts {
     let keeper = command.flatMap { try? PulseSinkKeeper(command: $0, serverAddress: address) }
     self.init(
       serverKind: "pulseaudio", stage: stage,
-      removeLeftovers: { PulseSteward.removeOrphans(serverAddress: address) },
+      removeLeftovers: { try? PulseOrphans.remove(serverAddress: address) },
       makeSteward: { onChange throws(SoundServerError) in
         try PulseSteward(serverAddress: address, onChange: onChange)
       },
@@ -77,7 +77,7 @@ extension SystemWideCleanUp {
       }
     case .pulseAudio(let address):
       self.init(
-        removeLeftovers: { PulseSteward.removeOrphans(serverAddress: address) },
+        removeLeftovers: { try? PulseOrphans.remove(serverAddress: address) },
         makeSteward: { onChange throws(SoundServerError) in
           try PulseSteward(serverAddress: address, onChange: onChange)
         })

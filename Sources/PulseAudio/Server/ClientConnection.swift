@@ -9,7 +9,7 @@ final class ClientConnection {
   let loop: ThreadedLoop
   let connection: Connection
   private let timeoutMilliseconds: Int
-  private let deadline: Int64
+  private var deadline: Int64
 
   /// Connects to the server. The steps that follow must also end within `timeoutMilliseconds` from
   /// now.
@@ -55,6 +55,11 @@ final class ClientConnection {
     guard inTime else {
       throw .serverSilent(address: place, milliseconds: timeoutMilliseconds)
     }
+  }
+
+  /// Gives the steps that follow the time that the first ones had.
+  func renewDeadline() {
+    deadline = monotonic_nanoseconds() + Int64(timeoutMilliseconds) * 1_000_000
   }
 
   func close() {

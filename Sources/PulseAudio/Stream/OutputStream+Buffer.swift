@@ -19,9 +19,9 @@ extension OutputStream {
   /// keeps the read-ahead short. If a sink nevertheless reads further ahead, that read-ahead is
   /// requested; otherwise the queue would be deeper than intended.
   ///
-  /// `prebuf` is three quarters of the queue: the server starts, and restarts after an underrun,
-  /// when that much is queued. It therefore never waits for the bytes that `leastFill` leaves
-  /// unwritten.
+  /// `prebuf` is three quarters of the queue, or half of it if the stream is written in large
+  /// pieces: the server starts, and restarts after an underrun, when that much is queued. It
+  /// therefore never waits for the bytes that `leastFill` leaves unwritten.
   var attributes: pa_buffer_attr {
     let asked = depth.milliseconds
     let request = min(isToppedUp && isRewriting ? 5 : 10, asked / 4)
@@ -29,7 +29,7 @@ extension OutputStream {
     let sink = max(request, place.configuredMilliseconds)
     return pa_buffer_attr(
       maxlength: .max, tlength: bytes(milliseconds: isToppedUp ? queue + sink : queue),
-      prebuf: bytes(milliseconds: 0.75 * queue),
+      prebuf: bytes(milliseconds: (configuration.writesLargePieces ? 0.5 : 0.75) * queue),
       minreq: bytes(milliseconds: isToppedUp ? max(request, (queue - sink) / 2) : request),
       fragsize: .max)
   }
@@ -60,7 +60,8 @@ extension OutputStream {
     board.draft.minimumRequestMilliseconds = Double(granted.minreq) / bytesPerMillisecond
     let spare = Int(granted.tlength) - Int(min(granted.prebuf, granted.tlength))
     let wanted = bytes(milliseconds: min(20, board.draft.queueMilliseconds / 8))
-    renderer.pointee.leastFill = min(spare, Int(wanted))
+    renderer.pointee.leastFill = min(
+      spare, configuration.writesLargePieces ? Int(granted.minreq) : Int(wanted))
     readLatency()
   }
 

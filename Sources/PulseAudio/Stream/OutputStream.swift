@@ -51,6 +51,7 @@ final class OutputStream: PlaybackStream, CallbackTarget {
   var counters: UnsafeMutablePointer<OutputCounters> { board.counters }
   var framesWritten: Int64 { counters.pointee.framesWritten.load(ordering: .relaxed) }
   var lastWrite: Int64 { counters.pointee.lastWrite.load(ordering: .relaxed) }
+  var isRequestDue: Bool { flow.isRequestDue }
 
   init(configuration: AudioOutputConfiguration, callback: AudioRenderCallback) {
     self.configuration = configuration
@@ -108,6 +109,7 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     var flags =
       PA_STREAM_INTERPOLATE_TIMING.rawValue | PA_STREAM_AUTO_TIMING_UPDATE.rawValue
       | (isToppedUp ? PA_STREAM_ADJUST_LATENCY : PA_STREAM_EARLY_REQUESTS).rawValue
+    if !configuration.mayMove { flags |= PA_STREAM_DONT_MOVE.rawValue }
     if flow.wantsPause { flags |= PA_STREAM_START_CORKED.rawValue }
     return pa_stream_flags_t(rawValue: flags)
   }

@@ -17,6 +17,7 @@ struct StreamRenderer {
   }
 
   let function: AudioRenderCallback.Function
+  let prepareFunction: AudioRenderCallback.PrepareFunction?
   let rewriteFunction: AudioRenderCallback.RewriteFunction?
   let context: UnsafeMutableRawPointer
   let counters: UnsafeMutablePointer<OutputCounters>
@@ -44,6 +45,7 @@ struct StreamRenderer {
     queueMilliseconds: Double
   ) {
     function = callback.function
+    prepareFunction = callback.prepare
     rewriteFunction = callback.rewrite
     context = callback.context
     self.counters = counters
@@ -99,6 +101,7 @@ struct StreamRenderer {
     let position = counters.pointee.framesWritten.load(ordering: .relaxed)
     let time = presentationTime(stream, position)
     let samples = memory.assumingMemoryBound(to: Float.self)
+    if let prepareFunction { _unsafePerformance { prepareFunction(context, frames) } }
     realtime_enter()
     _unsafePerformance { function(context, samples, frames, time) }
     realtime_exit()

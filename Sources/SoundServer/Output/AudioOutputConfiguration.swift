@@ -61,6 +61,15 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// true.
   public var raisesPriority = true
 
+  /// Whether the server may move the stream to another sink. With PulseAudio, a stream that may not
+  /// move is lost with its sink. Default: true.
+  package var mayMove = true
+
+  /// Whether requests of less than the stream's `minreq` stay unanswered, so that the server
+  /// receives few, large pieces. A module-pipe-sink stores each piece in a page of its own.
+  /// Default: false.
+  package var writesLargePieces = false
+
   /// The rules of an adaptive queue. Tests use shorter times.
   package var queueRules = QueueDepth.Rules()
 

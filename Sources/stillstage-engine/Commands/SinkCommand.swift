@@ -75,7 +75,7 @@ private func cleanUp(
   try folder.create()
   let lock = try SinkSession.lock(in: folder)
   defer { withExtendedLifetime(lock) {} }
-  let cleanUp = try systemWideCleanUp(command)
+  let cleanUp = systemWideCleanUp(command)
   do throws(SoundServerError) {
     try cleanUp.run(previousDefault: SinkState.read(in: folder)?.defaultSink)
   } catch { throw CommandFailure(error.message) }

@@ -2,6 +2,7 @@
 
 import CommandOptions
 import CommandSupport
+import NetworkTracking
 import Playback
 import PulseAudio
 import Rendering

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Owns a virtual sink until the program is ended: `sink-probe SOCKET NAME CHANNELS SINK [MS]
+// Owns a virtual sink until the program is ended: `pipewire-sink-probe SOCKET NAME CHANNELS SINK [MS]
 // [DELAY]`. The sound of the first two channels is played to SINK unchanged, DELAY frames later. MS
 // is the length of a cycle to request; 0 adapts it. Prints `ready`, and then every second the state
 // and the number of underruns.
@@ -60,7 +60,7 @@ let bed: [Speaker] = [
   .sideRight,
 ]
 guard words.count >= 5, let channels = Int(words[3]), (1...8).contains(channels) else {
-  fail("usage: sink-probe SOCKET NAME CHANNELS SINK [MS] [DELAY]")
+  fail("usage: pipewire-sink-probe SOCKET NAME CHANNELS SINK [MS] [DELAY]")
 }
 var output = AudioOutputConfiguration()
 output.serverAddress = words[1]

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+import Glibc
+import SoundServer
+
+/// Collects the answers to one request. Use it with the loop's lock held.
+private final class Answer<Element>: CallbackTarget {
+  var elements: [Element] = []
+  var isComplete = false
+  private let onComplete: () -> Void
+
+  init(_ loop: ThreadedLoop) { onComplete = loop.signal }
+
+  func add(_ element: Element?, isLast: Bool) {
+    if let element, !isLast { elements.append(element) }
+    guard isLast else { return }
+    isComplete = true
+    onComplete()
+  }
+
+  func complete(with element: Element) {
+    elements = [element]
+    isComplete = true
+    onComplete()
+  }
+}
+
+/// An entry of module-stream-restore.
+struct StoredStream: Equatable {
+  var name: String
+  var device: String?
+}
+
+/// Requests for the server. Call them with the loop's lock held.
+extension ClientConnection {
+  func modules() throws(SoundServerError) -> [ServerModule] {
+    try ask { (context, answer: UnsafeMutableRawPointer) in
+      pa_context_get_module_info_list(
+        context,
+        { _, info, end, this in
+          Answer<ServerModule>.with(this) {
+            $0.add(info.map { ServerModule($0.pointee) }, isLast: end != 0)
+          }
+        }, answer)
+    }
+  }
+
+  /// Returns the index of the new module; nil if the server cannot load it.
+  func loadModule(_ name: String, _ argument: String) throws(SoundServerError) -> UInt32? {
+    let index: [UInt32] = try ask { (context, answer: UnsafeMutableRawPointer) in
+      pa_context_load_module(
+        context, name, argument, { Answer<UInt32>.with($2, complete: $1) }, answer)
+    }
+    return index.first.flatMap { $0 == .max ? nil : $0 }
+  }
+
+  func unloadModule(_ index: UInt32) throws(SoundServerError) {
+    let _: [Int32] = try ask { (context, answer: UnsafeMutableRawPointer) in
+      pa_context_unload_module(context, index, { Answer<Int32>.with($2, complete: $1) }, answer)
+    }
+  }
+
+  func setDefault(sinkName: String) throws(SoundServerError) {
+    let _: [Int32] = try ask { (context, answer: UnsafeMutableRawPointer) in
+      pa_context_set_default_sink(
+        context, sinkName, { Answer<Int32>.with($2, complete: $1) }, answer)
+    }
+  }
+
+  // MARK: module-stream-restore
+
+  /// Returns the stored streams; empty if the module is not loaded.
+  func storedStreams() throws(SoundServerError) -> [StoredStream] {
+    try ask { (context, answer: UnsafeMutableRawPointer) in
+      pa_ext_stream_restore_read(
+        context,
+        { _, info, end, this in
+          Answer<StoredStream>.with(this) {
+            $0.add(info.map { StoredStream($0.pointee) }, isLast: end != 0)
+          }
+        }, answer)
+    }
+  }
+
+  /// Removes the device from each stored stream whose device's name begins with `prefix`, and lets
+  /// its streams follow the default sink. The stored volumes are kept.
+  func forgetDevices(withPrefix prefix: String) throws(SoundServerError) {
+    for stored in try storedStreams() where stored.device?.hasPrefix(prefix) == true {
+      try rewriteStored(named: stored.name)
+    }
+  }
+
+  /// Stores one entry without its device. The entry is read again, because its volume and channel
+  /// map are C values that are valid only within the callback.
+  private func rewriteStored(named name: String) throws(SoundServerError) {
+    let entries: [pa_ext_stream_restore_info] = try ask {
+      (context, answer: UnsafeMutableRawPointer) in
+      pa_ext_stream_restore_read(
+        context,
+        { _, info, end, this in
+          Answer<pa_ext_stream_restore_info>.with(this) {
+            $0.add(info?.pointee.copy, isLast: end != 0)
+          }
+        }, answer)
+    }
+    defer {
+      for entry in entries { free(UnsafeMutableRawPointer(mutating: entry.name)) }
+    }
+    guard var entry = entries.first(where: { String(cString: $0.name) == name }) else { return }
+    entry.device = nil
+    let _: [Int32] = try ask { (context, answer: UnsafeMutableRawPointer) in
+      pa_ext_stream_restore_write(
+        context, PA_UPDATE_REPLACE, &entry, 1, 1, { Answer<Int32>.with($2, complete: $1) }, answer)
+    }
+  }
+
+  // MARK: -
+
+  /// Makes a request and waits for its answer.
+  private func ask<Element>(
+    _ request: (OpaquePointer, UnsafeMutableRawPointer) -> OpaquePointer?
+  ) throws(SoundServerError) -> [Element] {
+    guard let context = connection.context else {
+      throw .systemFailure(reason: connection.lastError)
+    }
+    let answer = Answer<Element>(loop)
+    let operation = request(context, answer.userdata)
+    guard operation != nil else { return [] }
+    release(operation)
+    // A pending operation points to the answer, so it must not outlive it.
+    defer { if !answer.isComplete { connection.close() } }
+    try wait { _ in answer.isComplete }
+    return answer.elements
+  }
+}
+
+extension Answer {
+  static func with(_ userdata: UnsafeMutableRawPointer?, complete element: Element) {
+    with(userdata) { $0.complete(with: element) }
+  }
+}
+
+extension ServerModule {
+  fileprivate init(_ info: pa_module_info) {
+    self.init(
+      index: info.index, name: String(cString: info.name),
+      argument: info.argument.map { String(cString: $0) } ?? "")
+  }
+}
+
+extension StoredStream {
+  fileprivate init(_ info: pa_ext_stream_restore_info) {
+    self.init(
+      name: String(cString: info.name), device: info.device.map { String(cString: $0) })
+  }
+}
+
+extension pa_ext_stream_restore_info {
+  /// A copy without the device. The caller frees its name.
+  fileprivate var copy: pa_ext_stream_restore_info {
+    var copy = self
+    copy.name = UnsafePointer(strdup(name))
+    copy.device = nil
+    return copy
+  }
+}

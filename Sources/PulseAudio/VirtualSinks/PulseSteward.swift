@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+import CRealtime
+import Glibc
+package import SoundServer
+import Synchronization
+
+/// Observes the sinks and streams of a PulseAudio server, and moves streams.
+package final class PulseSteward: StreamSteward, @unchecked Sendable {
+  private static let retryInterval: Int64 = 250_000_000
+
+  private let loop: ThreadedLoop
+  private let onChange: @Sendable (ServerContents) -> Void
+  private let known = Mutex(ServerContents())
+  private let isStopped = Mutex(false)
+
+  // The loop's thread owns these.
+  private let connection: Connection
+  private let collector: ContentsCollector
+  private var isSubscribed = false
+  private var isAsked = false
+  /// Whether something may have changed since the contents were requested.
+  private var isStale = true
+  private var retryTime: Int64 = 0
+
+  /// Starts to observe the server.
+  ///
+  /// - Parameters:
+  ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
+  ///   - onChange: receives the contents when they are first known and whenever they change, on the
+  ///     steward's own thread. It must not stop the steward or call `forget`.
+  /// - Throws: `systemFailure`.
+  package init(
+    serverAddress: String? = nil, onChange: @escaping @Sendable (ServerContents) -> Void
+  ) throws(SoundServerError) {
+    loop = try ThreadedLoop(name: "stream-steward")
+    connection = Connection(loop: loop, address: serverAddress)
+    collector = ContentsCollector(on: connection)
+    self.onChange = onChange
+    // Not `unowned`: the last tick may run while this object is being released, and `deinit` waits
+    // for that tick.
+    let this = Unmanaged.passUnretained(self)
+    connection.onEvent = { _, _ in this._withUnsafeGuaranteedRef { $0.objectChanged() } }
+    loop.onTick = { this._withUnsafeGuaranteedRef { $0.attend() } }
+    try loop.start()
+  }
+
+  deinit { stop() }
+
+  package var contents: ServerContents { known.withLock { $0 } }
+
+  package func move(stream: UInt64, to sinkName: String) {
+    guard let index = UInt32(exactly: stream) else { return }
+    send { release(pa_context_move_sink_input_by_name($0, index, sinkName, nil, nil)) }
+  }
+
+  package func setDefault(sinkName: String) {
+    send { release(pa_context_set_default_sink($0, sinkName, nil, nil)) }
+  }
+
+  /// Clears the devices that module-stream-restore has stored for streams. The server offers no
+  /// request to delete the volumes that module-device-restore has stored for sinks.
+  package func forget(sinksWithPrefix prefix: String) {
+    guard
+      let connection = try? ClientConnection(
+        serverAddress: connection.address, applicationName: "Stillstage", timeoutMilliseconds: 2000)
+    else { return }
+    defer { connection.close() }
+    connection.loop.locked { try? connection.forgetDevices(withPrefix: prefix) }
+  }
+
+  package func stop() {
+    let isFirst = isStopped.withLock { isStopped in
+      defer { isStopped = true }
+      return !isStopped
+    }
+    guard isFirst else { return }
+    loop.stop()
+    drop()
+  }
+
+  /// Makes a request if the server is connected. It may be called on the steward's thread, too.
+  private func send(_ request: (OpaquePointer) -> Void) {
+    let isOwnThread = pa_threaded_mainloop_in_thread(loop.handle) != 0
+    if !isOwnThread { pa_threaded_mainloop_lock(loop.handle) }
+    defer { if !isOwnThread { pa_threaded_mainloop_unlock(loop.handle) } }
+    guard connection.isReady, let context = connection.context else { return }
+    request(context)
+  }
+
+  // MARK: Steps
+
+  private func attend() {
+    guard connection.context != nil else {
+      if monotonic_nanoseconds() >= retryTime { connect() }
+      return
+    }
+    guard connection.isGood else { return lose() }
+    guard connection.isReady else { return }
+    if !isSubscribed {
+      connection.subscribe(
+        to: pa_subscription_mask_t(
+          rawValue: PA_SUBSCRIPTION_MASK_SINK.rawValue
+            | PA_SUBSCRIPTION_MASK_SINK_INPUT.rawValue))
+    }
+    isSubscribed = true
+    if isAsked, collector.isComplete {
+      isAsked = false
+      tell(collector.contents(without: Int(getpid())))
+    }
+    if isStale, !isAsked {
+      (isAsked, isStale) = (true, false)
+      collector.request()
+    }
+  }
+
+  private func connect() {
+    retryTime = monotonic_nanoseconds() + Self.retryInterval
+    connection.open()
+  }
+
+  private func objectChanged() {
+    isStale = true
+    loop.kick()
+  }
+
+  private func tell(_ contents: ServerContents) {
+    let isNews = known.withLock { known in
+      defer { known = contents }
+      return known != contents
+    }
+    if isNews { onChange(contents) }
+  }
+
+  private func lose() {
+    drop()
+    retryTime = monotonic_nanoseconds() + Self.retryInterval
+    tell(ServerContents())
+  }
+
+  private func drop() {
+    connection.close()
+    (isSubscribed, isAsked, isStale) = (false, false, true)
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPulse
+public import SoundServer
+
+/// Removes virtual sinks and what refers to them from a server.
+///
+/// ## Threading
+/// Call it with the loop's lock held.
+struct SinkCleaner {
+  let connection: ClientConnection
+
+  /// Restores the default sink, returns streams to it and unloads the modules of some owners.
+  ///
+  /// - Parameters:
+  ///   - fallback: the sink to make the default if a removed one is; nil for the server's choice.
+  ///   - isRemoved: whether to remove the virtual sink of this name and owner.
+  func clean(
+    fallback: String?, where isRemoved: (String, SinkOwner) -> Bool
+  ) throws(SoundServerError) {
+    var removed: [String: UInt32] = [:]
+    for module in try connection.modules() {
+      guard let sink = module.virtualSink, isRemoved(sink.name, sink.owner) else { continue }
+      removed[sink.name] = module.index
+    }
+    guard !removed.isEmpty else { return }
+    let sinks: [Sink] = try connection.devices()
+    let isOurs = sinks.first(where: \.isDefault).map { removed[$0.name] != nil } ?? false
+    let target = sinks.map(\.name).first { $0 == fallback && removed[$0] == nil }
+    if isOurs, let target { try connection.setDefault(sinkName: target) }
+    for name in removed.keys { try connection.forgetDevices(withPrefix: name) }
+    // The server moves the streams to its default sink when their sink is removed. Unlike a request
+    // to move them, that leaves no entry in its stored settings.
+    for index in removed.values { try connection.unloadModule(index) }
+  }
+}
+
+/// Removes what processes that ended without cleaning up left on a server.
+public enum PulseOrphans {
+  /// Removes the virtual sinks of processes that have ended, and their FIFOs.
+  ///
+  /// - Parameters:
+  ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
+  ///   - fallback: the sink to make the default if a removed one is; nil for the server's choice.
+  ///   - prefix: how the names of the sinks begin.
+  ///   - timeoutMilliseconds: the time within which the server must answer, in total.
+  /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
+  public static func remove(
+    serverAddress: String? = nil, fallback: String? = nil, prefix: String = "stillstage-",
+    timeoutMilliseconds: Int = 2000
+  ) throws(SoundServerError) {
+    (try? SinkFolder(in: nil))?.deleteOrphans()
+    let connection = try ClientConnection(
+      serverAddress: serverAddress, applicationName: "Stillstage",
+      timeoutMilliseconds: timeoutMilliseconds)
+    defer { connection.close() }
+    try connection.loop.locked { () throws(SoundServerError) in
+      try SinkCleaner(connection: connection).clean(fallback: fallback) {
+        $0.hasPrefix(prefix) && !$1.isAlive
+      }
+    }
+  }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Glibc
+import SoundServer
+import Synchronization
+
+/// Supplies an output with the rendered sound of a virtual sink.
+///
+/// Before each call of the render function, it reads exactly the frames that the output asked for.
+/// The output's clock therefore is the sink's clock. Frames that are missing are silent.
+///
+/// ## Threading
+/// The output calls it on its audio thread, and `restart` while that thread is blocked.
+/// `delayFrames` and `missingFrames` may be used from any thread.
+final class SinkFeed: @unchecked Sendable {
+  /// The longest time to wait for frames that the server is about to write [ns].
+  private static let patience: Int64 = 2_000_000
+  /// Time without a read after which the content of the pipe is out of date [ns].
+  private static let idleTime: Int64 = 200_000_000
+  /// The latency that the first plan assumes for the real sink [ms].
+  private static let sinkLatency = 10.0
+  /// The number of calls over which the output's latency is averaged.
+  private static let memory = 128.0
+  /// The largest request that is served at once [frames].
+  private static let capacity = 16_384
+
+  /// The delay of the render callback [frames].
+  let delayFrames: Atomic<Int>
+  /// Frames that the server did not supply in time while programs played.
+  let missingFrames = Atomic<Int>(0)
+  private let source: any SinkSource
+  private let render: LiveRenderCallback
+  private let sampleRate: Int
+  private let samples: UnsafeMutablePointer<Float>
+  private var available = 0
+  private var readTime: Int64 = 0
+  private var isFilled = false
+  /// Smoothed time from writing a frame to hearing it [ns].
+  private var latency: Double
+  private var weight = 0.0
+
+  /// - Parameter latency: the output's requested latency [ms].
+  init(
+    source: any SinkSource, sampleRate: Int, latency: Double, delayFrames: Int,
+    render: LiveRenderCallback
+  ) {
+    (self.source, self.sampleRate, self.render) = (source, sampleRate, render)
+    self.latency = (latency + Self.sinkLatency) * 1e6
+    self.delayFrames = Atomic(delayFrames)
+    samples = .allocate(capacity: Self.capacity * source.channelCount)
+    samples.initialize(repeating: 0, count: Self.capacity * source.channelCount)
+    source.plan(delay: delay, resizing: .any)
+  }
+
+  deinit { samples.deallocate() }
+
+  /// The callback for the output.
+  var callback: AudioRenderCallback {
+    var callback = AudioRenderCallback(owner: self) { context, output, frameCount, time in
+      Unmanaged<SinkFeed>.fromOpaque(context)._withUnsafeGuaranteedRef {
+        $0.render(output, frameCount, time)
+      }
+    }
+    callback.prepare = { context, frameCount in
+      Unmanaged<SinkFeed>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.read(frameCount) }
+    }
+    return callback
+  }
+
+  /// Drops sound that is out of date, and waits for at most 4 ms until the server has written new
+  /// sound.
+  func restart() {
+    source.plan(delay: delay, resizing: .larger)
+    source.restart()
+    let end = monotonic_nanoseconds() + 2 * Self.patience
+    while source.unread < sampleRate / 50, monotonic_nanoseconds() < end { usleep(200) }
+    isFilled = true
+    readTime = monotonic_nanoseconds()
+  }
+
+  /// The time from reading a frame to hearing it [frames].
+  private var delay: Int {
+    Int(latency * Double(sampleRate) / 1e9) + delayFrames.load(ordering: .relaxed)
+  }
+
+  // MARK: The audio thread
+
+  private func read(_ frameCount: Int) {
+    let now = monotonic_nanoseconds()
+    if now - readTime > Self.idleTime {
+      source.restart()
+      isFilled = false
+    }
+    let wanted = min(frameCount, Self.capacity)
+    available = source.read(samples, frameCount: wanted)
+    // A server that has just been idle or that is late fills the pipe within a short time.
+    while available < wanted, isFilled, monotonic_nanoseconds() - now < Self.patience {
+      usleep(250)
+      available += source.read(
+        samples + available * source.channelCount, frameCount: wanted - available)
+    }
+    if available == wanted { isFilled = true }
+    if available < wanted {
+      if isFilled { missingFrames.add(wanted - available, ordering: .relaxed) }
+      (samples + available * source.channelCount).update(
+        repeating: 0, count: (wanted - available) * source.channelCount)
+      isFilled = false
+    }
+    readTime = monotonic_nanoseconds()
+  }
+
+  private func render(_ output: UnsafeMutablePointer<Float>, _ frameCount: Int, _ time: Int64) {
+    let known = min(frameCount, Self.capacity)
+    render.function(
+      render.context, available > 0 ? UnsafePointer(samples) : nil, output, known, time)
+    if known < frameCount {
+      let later = time + Int64(known) * 1_000_000_000 / Int64(sampleRate)
+      render.function(render.context, nil, output + 2 * known, frameCount - known, later)
+    }
+    // The time since the read is, on average, that of half of the frames that were read.
+    learn(Double(time - readTime) + Double(frameCount) * 0.5e9 / Double(sampleRate))
+  }
+
+  /// Follows the output's latency. The kept part of the pipe changes only if that pays.
+  private func learn(_ latency: Double) {
+    guard latency > 0, latency < 3e9 else { return }
+    weight = min(weight + 1, Self.memory)
+    self.latency += (latency - self.latency) / weight
+    if weight == Self.memory { source.plan(delay: delay, resizing: .none) }
+  }
+}
+
+/// How the capacity of a pipe may change.
+enum Resizing {
+  case none, larger, any
+}
+
+/// A supply of the sound that programs play to a virtual sink.
+protocol SinkSource: AnyObject {
+  var channelCount: Int { get }
+  /// The number of frames that can be read.
+  var unread: Int { get }
+
+  /// Reads up to `frameCount` frames. Returns the number of frames.
+  func read(_ samples: UnsafeMutablePointer<Float>, frameCount: Int) -> Int
+
+  /// Drops sound that is out of date.
+  func restart()
+
+  /// Adapts to the time from reading a frame to hearing it.
+  ///
+  /// - Parameters:
+  ///   - delay: that time [frames].
+  ///   - resizing: how the capacity may change. A larger one makes the server write much at once, a
+  ///     smaller one drops sound.
+  func plan(delay: Int, resizing: Resizing)
+}
+
+/// The supply through a module-pipe-sink of a server on this machine.
+final class PipeSource: SinkSource {
+  /// A smaller change of the delay does not change the plan [s].
+  private static let hysteresis = 0.004
+
+  let pipe: SinkPipe
+  private let sampleRate: Int
+  private var planned: Int?
+
+  init(pipe: SinkPipe, sampleRate: Int) { (self.pipe, self.sampleRate) = (pipe, sampleRate) }
+
+  var channelCount: Int { pipe.channelCount }
+  var unread: Int { pipe.unread }
+
+  func read(_ samples: UnsafeMutablePointer<Float>, frameCount: Int) -> Int {
+    pipe.read(samples, frameCount: frameCount)
+  }
+
+  func restart() { pipe.trim() }
+
+  func plan(delay: Int, resizing: Resizing) {
+    let isClose =
+      planned.map { abs($0 - delay) < Int(Self.hysteresis * Double(sampleRate)) } ?? false
+    guard resizing != .none || !isClose else { return }
+    planned = delay
+    func plan(_ pageCount: Int?) -> PipePlan {
+      PipePlan(
+        channelCount: pipe.channelCount, sampleRate: sampleRate, delay: delay,
+        pageCount: pageCount)
+    }
+    var best = plan(resizing == .none ? pipe.pageCount : nil)
+    if best.pageCount < pipe.pageCount {
+      if resizing == .any { pipe.empty() } else { best = plan(pipe.pageCount) }
+    }
+    pipe.apply(best)
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import SoundServer
+import System
+
+/// The folder of the FIFOs, which only its user can enter.
+struct SinkFolder {
+  let path: String
+
+  /// Makes the folder `stillstage` in `runtimeFolder`, or checks the one that exists.
+  ///
+  /// - Parameter runtimeFolder: the user's runtime folder; nil for `XDG_RUNTIME_DIR`.
+  /// - Throws: `systemFailure` if there is no such folder or it belongs to another user.
+  init(in runtimeFolder: String?) throws(SoundServerError) {
+    guard let parent = runtimeFolder ?? getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }),
+      parent.hasPrefix("/")
+    else { throw .systemFailure(reason: "XDG_RUNTIME_DIR is not set") }
+    path = parent + "/stillstage"
+    if mkdir(path, 0o700) != 0, errno != EEXIST {
+      throw .systemFailure(reason: "cannot create \(path): \(SystemError.latest)")
+    }
+    let folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard folder >= 0 else {
+      throw .systemFailure(reason: "cannot open \(path): \(SystemError.latest)")
+    }
+    defer { close(folder) }
+    var status = stat()
+    guard fstat(folder, &status) == 0, status.st_uid == geteuid() else {
+      throw .systemFailure(reason: "\(path) belongs to another user")
+    }
+    guard status.st_mode & 0o077 == 0 || fchmod(folder, 0o700) == 0 else {
+      throw .systemFailure(reason: "cannot protect \(path): \(SystemError.latest)")
+    }
+  }
+
+  /// Returns the path of the FIFO of this process's sink `name`.
+  func fifo(of name: String) -> String {
+    let name = String(name.map { $0 == "/" ? "_" : $0 })
+    return "\(path)/\(name).\(SinkOwner.current.text).fifo"
+  }
+
+  /// Deletes the FIFOs of processes that have ended.
+  func deleteOrphans() {
+    for name in SystemFile.names(in: path) ?? [] where name.hasSuffix(".fifo") {
+      let parts = name.split(separator: ".")
+      guard parts.count >= 3 else { continue }
+      if !SinkOwner(text: String(parts[parts.count - 2])).isAlive { unlink("\(path)/\(name)") }
+    }
+  }
+}

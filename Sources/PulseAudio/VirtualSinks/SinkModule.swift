@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import CPulse
+import Glibc
+import SoundServer
+import System
+
+/// Keeps the server's module of a virtual sink loaded.
+///
+/// ## Threading
+/// Use it from one thread at a time.
+final class SinkModule {
+  private let configuration: VirtualSinkConfiguration
+  enum Kind {
+    case pipe(path: String)
+    case null
+
+    fileprivate var name: String {
+      switch self {
+      case .pipe: "module-pipe-sink"
+      case .null: "module-null-sink"
+      }
+    }
+
+    fileprivate var arguments: String {
+      switch self {
+      case .pipe(let path): "file='\(path)'"
+      case .null: "norewinds=1"
+      }
+    }
+  }
+
+  private let kind: Kind
+  private var connection: ClientConnection?
+  private var index: UInt32?
+
+  init(_ configuration: VirtualSinkConfiguration, kind: Kind) {
+    (self.configuration, self.kind) = (configuration, kind)
+  }
+
+  /// Loads the module unless it is loaded. Also removes a sink of this name that a dead process
+  /// left.
+  ///
+  /// - Throws: `noServer`, `serverSilent`, `streamRefused` or `systemFailure`.
+  func load() throws(SoundServerError) {
+    if isLoaded { return }
+    drop()
+    let connection = try ClientConnection(
+      serverAddress: configuration.output.serverAddress,
+      applicationName: configuration.output.applicationName,
+      timeoutMilliseconds: configuration.output.connectTimeoutMilliseconds)
+    self.connection = connection
+    index = try connection.loop.locked { () throws(SoundServerError) in
+      let name = configuration.name
+      try SinkCleaner(connection: connection).clean(fallback: nil) { $0 == name && !$1.isAlive }
+      let sinks: [Sink] = try connection.devices()
+      guard !sinks.contains(where: { $0.name == name }) else {
+        throw .streamRefused(reason: "a sink is already named '\(name)'")
+      }
+      return try connection.loadModule(kind.name, arguments)
+    }
+    guard index != nil else {
+      throw .streamRefused(reason: "\(kind.name) cannot be loaded")
+    }
+  }
+
+  /// Whether the module is loaded and the connection to its server works.
+  var isLoaded: Bool {
+    guard let connection, index != nil else { return false }
+    return connection.loop.locked { connection.connection.isGood }
+  }
+
+  /// Unloads the module and waits for that.
+  func unload() {
+    if let connection, let index, isLoaded {
+      connection.loop.locked {
+        connection.renewDeadline()
+        try? connection.unloadModule(index)
+      }
+    }
+    drop()
+  }
+
+  /// Ends the connection; the module stays.
+  func drop() {
+    connection?.close()
+    (connection, index) = (nil, nil)
+  }
+
+  private var arguments: String {
+    let title = configuration.title.filter { !"\"'\\".contains($0) }
+    return "sink_name=\(configuration.name) \(kind.arguments) format=float32le "
+      + "rate=\(configuration.output.sampleRate) channels=\(configuration.layout.channelCount) "
+      + "channel_map=\(configuration.layout.pulseChannelMap ?? "") "
+      + "sink_properties='device.description=\"\(title)\" "
+      + "\(SinkOwner.property)=\"\(SinkOwner.current.text)\"'"
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import System
+
+/// The process that owns a virtual sink, identified by its ID and start time. The text is stored
+/// in the sink's properties, so that a later process can check whether the owner still runs.
+struct SinkOwner: Equatable {
+  static let property = "stillstage.owner"
+
+  /// "ID-START", with the start time in clock ticks since boot.
+  let text: String
+
+  init(text: String) { self.text = text }
+
+  /// The current process.
+  static let current = SinkOwner(processID: getpid())
+
+  init(processID: pid_t) {
+    text = "\(processID)-\(Self.startTime(of: processID) ?? "0")"
+  }
+
+  /// Whether the process still runs.
+  var isAlive: Bool {
+    guard let id = pid_t(text.prefix { $0 != "-" }), id > 0 else { return false }
+    return SinkOwner(processID: id).text == text && Self.startTime(of: id) != nil
+  }
+
+  /// Returns the start time from field 22 of `/proc/ID/stat`; nil if the process has ended. The
+  /// second field is a name in parentheses, which may contain blanks.
+  private static func startTime(of id: pid_t) -> String? {
+    guard let bytes = try? SystemFile.contents("/proc/\(id)/stat"),
+      let end = bytes.lastIndex(of: UInt8(ascii: ")"))
+    else { return nil }
+    let fields = String(decoding: bytes[(end + 1)...], as: UTF8.self).split(separator: " ")
+    // A zombie has ended.
+    guard fields.count > 19, fields[0] != "Z" else { return nil }
+    return String(fields[19])
+  }
+}
+
+/// A module of the server.
+struct ServerModule: Equatable {
+  var index: UInt32
+  var name: String
+  var argument: String
+
+  /// The virtual sink that the module provides; nil if it provides another sink or none.
+  var virtualSink: (name: String, owner: SinkOwner)? {
+    guard name == "module-pipe-sink" || name == "module-null-sink",
+      let sink = value(of: "sink_name"), let owner = value(of: SinkOwner.property)
+    else { return nil }
+    return (sink, SinkOwner(text: owner))
+  }
+
+  private func value(of key: String) -> String? {
+    let words = argument.split { " '\"".contains($0) }
+    for (word, next) in zip(words, words.dropFirst() + [""]) {
+      if word == "\(key)=" { return String(next) }
+      if word.hasPrefix("\(key)=") { return String(word.dropFirst(key.count + 1)) }
+    }
+    return nil
+  }
+}
