@@ -130,8 +130,8 @@ package final class PulseVirtualSink: VirtualSink, @unchecked Sendable {
       state.isInUse = isInUse
       guard let output = state.output, let feed = state.feed else { return }
       guard isInUse else { return output.pause() }
-      output.flush { feed.restart() }
       output.resume()
+      output.flush { feed.restart() }
     }
   }
 
