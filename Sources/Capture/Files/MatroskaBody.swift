@@ -53,6 +53,10 @@ final class MatroskaBody: RecordingBody {
 
   func begin(_ output: RecordingOutput) throws(RecordingError) {
     try require(avformat_write_header(context, nil))
+    // FFmpeg cannot open a file without a cluster, so the first one is empty: it has only a
+    // timestamp (RFC 9559, section 5.1.3).
+    let cluster: [UInt8] = [0x1F, 0x43, 0xB6, 0x75, 0x83, 0xE7, 0x81, 0]
+    avio_write(staged.context, cluster, Int32(cluster.count))
     try staged.apply(to: output)
   }
 

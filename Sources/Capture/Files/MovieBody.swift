@@ -14,7 +14,7 @@ import Media
 /// A first-order soundfield has three tracks: AAC in stereo, PCM, and metadata. Other sound has one
 /// PCM track.
 final class MovieBody: RecordingBody {
-  let segmentSeconds = 1.0
+  let segmentSeconds = 0.5
   private(set) var storedFrames: Int64 = 0
   private let format: RecordingFormat
   private let path: String
@@ -26,6 +26,8 @@ final class MovieBody: RecordingBody {
   private var sound: MovieTrack
   private var aac: MovieTrack?
   private var metadata: MovieTrack?
+  /// The part of a second that no metadata sample describes yet.
+  private var second = MetadataSecond()
 
   /// The sample rates that a movie with a first-order soundfield can have, in Hz.
   static let stereoRates = StereoTrack.sampleRates
@@ -88,11 +90,14 @@ final class MovieBody: RecordingBody {
       fragment.packets = try attempt { () throws(AudioEncoder.Failure) in
         try stereo.encode(segment.samples)
       }
-      let json = MetadataSample.json(
-        segment, second: storedFrames / Int64(format.sampleRate), channels: format.channels)
-      fragment.metadata = [(MetadataSample.bytes(json), segment.frames)]
+      second.add(segment, at: storedFrames, channels: format.channels)
+      if second.frames >= format.sampleRate {
+        fragment.metadataStart = second.start
+        fragment.metadata = [(second.sample(sampleRate: format.sampleRate), second.frames)]
+      }
     }
     try store(fragment, in: output)
+    if !fragment.metadata.isEmpty { second = MetadataSecond() }
   }
 
   func finish(
@@ -103,8 +108,14 @@ final class MovieBody: RecordingBody {
       fragment.packets = try attempt { () throws(AudioEncoder.Failure) in try stereo.finish() }
       let missing = packetCount - (aac?.sizes.count ?? 0)
       fragment.packets = Array(fragment.packets.prefix(max(0, missing)))
-      metadata?.shortenLast(by: 1)
-      fragment.metadata = [(MetadataSample.bytes(tuning), 1)]
+      // The tuning lasts one frame, by which a sample before it is shorter.
+      if second.frames <= 1 { metadata?.shortenLast(by: 1) }
+      if second.frames > 0 {
+        fragment.metadataStart = second.start
+        let rest = second.sample(sampleRate: format.sampleRate)
+        fragment.metadata = [(rest, max(1, second.frames - 1))]
+      }
+      fragment.metadata.append((MetadataSample.bytes(tuning), 1))
       try store(fragment, in: output)
     }
     // The tables have 32 bits for numbers of frames. A longer movie stays fragmented.
@@ -155,9 +166,11 @@ final class MovieBody: RecordingBody {
       offset: start + Int64(offsets.packets), sizes: fragment.packets.map(\.count),
       ticks: fragment.packets.map { _ in StereoTrack.packetFrames })
     sound.add(offset: start + Int64(offsets.sound), frames: fragment.frames)
-    metadata?.add(
-      offset: start + Int64(offsets.metadata), sizes: fragment.metadata.map(\.bytes.count),
-      ticks: fragment.metadata.map(\.ticks))
+    var place = start + Int64(offsets.metadata)
+    for sample in fragment.metadata {
+      metadata?.add(offset: place, sizes: [sample.bytes.count], ticks: [sample.ticks])
+      place += Int64(sample.bytes.count)
+    }
     storedFrames += Int64(fragment.frames)
   }
 

@@ -8,6 +8,8 @@ struct MovieFragment {
   var frames = 0
   /// Metadata samples, with their durations in ticks of the sample rate.
   var metadata: [(bytes: [UInt8], ticks: Int)] = []
+  /// The frame at which the first metadata sample starts; nil for the first frame of the fragment.
+  var metadataStart: Int64?
 
   /// Offsets of the three kinds of samples from the start of the fragment.
   struct Offsets {
@@ -32,7 +34,7 @@ struct MovieFragment {
           moof.box("mfhd", flags: 0) { $0.put(sequence) }
           writePackets(to: &moof, at: packet, offset: offsets.packets)
           writeSound(to: &moof, track: soundTrack, at: frame, offset: offsets.sound)
-          writeMetadata(to: &moof, at: frame, offset: offsets.metadata)
+          writeMetadata(to: &moof, at: metadataStart ?? frame, offset: offsets.metadata)
         }
       }
     }
@@ -95,41 +97,5 @@ struct MovieFragment {
         samples(&table)
       }
     }
-  }
-}
-
-/// Samples of the metadata track.
-enum MetadataSample {
-  /// Returns a sample with one value: its length, the local identifier of the key, and the value.
-  static func bytes(_ json: String) -> [UInt8] {
-    BoxBytes.of { $0.box("\0\0\0\u{1}") { $0.put(json) } }
-  }
-
-  /// Returns a JSON object with the second, the peak level of each channel in dB relative to full
-  /// scale (at least -200), and the values of the note that are known.
-  static func json(_ segment: RecordingSegment, second: Int64, channels: Int) -> String {
-    let peaks = (0..<channels).map { channel in
-      var peak: Float = 0
-      for index in stride(from: channel, to: segment.samples.count, by: channels) {
-        peak = max(peak, abs(segment.samples[index]))
-      }
-      return tenths(max(-200, Decibels.of(peak)))
-    }
-    var members = [#""second":\#(second)"#, #""peak":[\#(peaks.joined(separator: ","))]"#]
-    if let azimuth = segment.note.azimuthDegrees {
-      members.append(#""azimuth":\#(tenths(azimuth))"#)
-    }
-    if let elevation = segment.note.elevationDegrees {
-      members.append(#""elevation":\#(tenths(elevation))"#)
-    }
-    members.append(#""lost":\#(segment.note.lostFrames)"#)
-    return "{" + members.joined(separator: ",") + "}"
-  }
-
-  /// Returns a number with one decimal; 0.0 for a number that is not finite or is at least 1e9 in
-  /// magnitude.
-  private static func tenths(_ value: Double) -> String {
-    guard value.isFinite, abs(value) < 1e9 else { return "0.0" }
-    return String((value * 10).rounded() / 10)
   }
 }

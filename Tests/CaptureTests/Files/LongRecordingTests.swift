@@ -80,16 +80,22 @@ struct LongRecordingTests {
     let stereo = try StereoTrack(format)
     let silence = [Float](repeating: 0, count: 4 * rate)
     let packets = try silence.withUnsafeBufferPointer { try stereo.encode($0) }
-    for second in 0..<3600 {
+    let half = rate / 2
+    var second = MetadataSecond()
+    for part in 0..<7200 {
       var fragment = MovieFragment()
-      // A second has 46.875 packets of 1024 frames, so a fragment has 46 or 47.
-      let due = (second + 1) * rate / 1024 - second * rate / 1024
+      // Half a second has 23.4375 packets of 1024 frames, so a fragment has 23 or 24.
+      let due = (part + 1) * half / 1024 - part * half / 1024
       fragment.packets = (0..<due).map { packets[min($0, packets.count - 1)] }
-      withSegment(channels: 4, frames: rate, isLast: second == 3599) { segment in
+      withSegment(channels: 4, frames: half, isLast: part == 7199) { segment in
         fragment.sound = segment.bytes(.pcm24)
         fragment.frames = segment.frames
-        let json = MetadataSample.json(segment, second: Int64(second), channels: 4)
-        fragment.metadata = [(MetadataSample.bytes(json), rate)]
+        second.add(segment, at: Int64(part * half), channels: 4)
+      }
+      if second.frames == rate {
+        fragment.metadataStart = second.start
+        fragment.metadata = [(second.sample(sampleRate: rate), rate)]
+        second = MetadataSecond()
       }
       try body.store(fragment, in: output)
     }

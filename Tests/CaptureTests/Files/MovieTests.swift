@@ -35,10 +35,11 @@ struct MovieTests {
     try record(130_000, to: file, random: &random)
     let growing = MovieFile(try readFile(path))
     #expect(
-      growing.top.map(\.type) == ["ftyp", "wide", "free", "moov", "moof", "mdat", "moof", "mdat"])
+      growing.top.map(\.type)
+        == ["ftyp", "wide", "free", "moov"] + (0..<5).flatMap { _ in ["moof", "mdat"] })
     #expect(growing.find("moov mvex") != nil)
     #expect(growing.tracks == expected(0))
-    #expect(file.counts.storedFrames == 96000)
+    #expect(file.counts.storedFrames == 120_000)
     try file.finish()
     let plain = MovieFile(try readFile(path))
     #expect(plain.top.map(\.type) == ["ftyp", "mdat", "moov"])
@@ -161,7 +162,7 @@ struct MovieTests {
       let frames = try readFile(folder.file("a.raw")).count / 8
       // While the movie is growing, the encoder has not returned the last packets. ffmpeg does not
       // trim the last packet.
-      #expect((isFinished ? 130_000...130_048 : 93000...96000).contains(frames))
+      #expect((isFinished ? 130_000...130_048 : 117_000...120_000).contains(frames))
     }
   }
 
