@@ -4,8 +4,8 @@ public import SoundServer
 
 /// The input that a recording uses.
 public enum InputChoice: Sendable, Equatable {
-  /// The remembered input, which may be a monitor. If it is missing, the server's default or, if
-  /// that is a monitor, the first input that is not a monitor.
+  /// The remembered input. If it is missing or a monitor, the server's default or, if that is a
+  /// monitor, the first input that is not one.
   case automatic(remembered: String?)
   /// The input with this name, which may be a monitor.
   case named(String)
@@ -15,6 +15,8 @@ public enum InputChoice: Sendable, Equatable {
     case found(Input)
     /// The remembered input is missing; another is used until it is back.
     case substitute(Input, missing: String)
+    /// The remembered input is a monitor, which is used only if it is named; another is used.
+    case monitorRefused(Input, monitor: String)
     /// No input is available, apart from monitors.
     case none
     /// No input has the name.
@@ -28,12 +30,13 @@ public enum InputChoice: Sendable, Equatable {
       if let input = inputs.first(where: { $0.name == name }) { return .found(input) }
       return .unknown(available: inputs.map(\.name))
     case .automatic(let remembered):
-      if let remembered, let input = inputs.first(where: { $0.name == remembered }) {
-        return .found(input)
-      }
+      let match = inputs.first { $0.name == remembered }
+      if let match, !match.isMonitor { return .found(match) }
       let real = inputs.filter { !$0.isMonitor }
       guard let other = real.first(where: \.isDefault) ?? real.first else { return .none }
-      return remembered.map { .substitute(other, missing: $0) } ?? .found(other)
+      guard let remembered else { return .found(other) }
+      return match == nil
+        ? .substitute(other, missing: remembered) : .monitorRefused(other, monitor: remembered)
     }
   }
 }

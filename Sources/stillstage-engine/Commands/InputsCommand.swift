@@ -57,6 +57,7 @@ func inputsChooseCommand(_ command: ParsedCommand) throws(CommandFailure) {
     return try printOutput("No input is remembered.\n")
   }
   let input = try namedInput(id, among: try currentInputs())
+  if let reason = InputStore.refusal(of: input) { throw CommandFailure(reason) }
   try InputStore().remember(input.name)
   try printOutput("\(input.name) is remembered for recordings.\n".withoutControlsInLine)
 }

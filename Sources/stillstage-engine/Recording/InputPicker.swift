@@ -17,6 +17,8 @@ struct InputPicker {
   private var holds: [String: PeakHold] = [:]
   private var peaks: [String: [Float]] = [:]
   private var shownLines = 0
+  /// Why the last chosen input was not remembered.
+  private var refusal: String?
 
   init(showsMonitors: Bool) { self.showsMonitors = showsMonitors }
 
@@ -41,9 +43,11 @@ struct InputPicker {
         case .louder: move(-1, among: shown)
         case .softer: move(1, among: shown)
         case .enter:
-          guard let name = current(among: shown)?.name else { continue }
-          try store.remember(name)
-          return try printOutput("\(name.withoutControls) is remembered for recordings.\n")
+          guard let input = current(among: shown) else { continue }
+          refusal = InputStore.refusal(of: input)
+          guard refusal == nil else { continue }
+          try store.remember(input.name)
+          return try printOutput("\(input.name.withoutControls) is remembered for recordings.\n")
         case .quit: return
         default: break
         }
@@ -63,6 +67,7 @@ struct InputPicker {
       return
     }
     selected = inputs[max(0, min(inputs.count - 1, now + step))].name
+    refusal = nil
   }
 
   private mutating func measure(_ new: [String: [Float]]) {
@@ -96,6 +101,7 @@ struct InputPicker {
     if let remembered, !inputs.contains(where: { $0.name == remembered }) {
       lines.append("The remembered input \(remembered.withoutControls) is not among these.")
     }
+    if let refusal { lines.append(refusal) }
     if inputs.isEmpty { lines.append("There are no inputs to show; connect a microphone.") }
     draw(lines)
   }

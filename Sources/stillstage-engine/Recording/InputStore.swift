@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Capture
 import CommandSupport
 import FoundationEssentials
+import PulseAudio
 import UserFiles
 
 /// Stores the name of the remembered input in the file `input.json` in the user's state folder: a
@@ -17,6 +19,14 @@ struct InputStore {
   func read() -> String? {
     guard let path, let data = try? Data(contentsOf: URL(filePath: path)) else { return nil }
     return (try? JSONDecoder().decode(Content.self, from: data))?.input
+  }
+
+  /// Returns why an input cannot be remembered; nil if it can.
+  static func refusal(of input: Input) -> String? {
+    guard input.isMonitor else { return nil }
+    return
+      ("'\(input.name)' is a monitor, which cannot be remembered; choose another input, or record "
+      + "the monitor with '--input'").withoutControls
   }
 
   /// Remembers an input, or forgets it if `name` is nil.

@@ -92,6 +92,11 @@ struct RecordSettings {
         "the remembered input '\(missing)' is missing; '\(input.name)' is recorded in its place"
           .withoutControls)
       return input
+    case .monitorRefused(let input, let monitor):
+      printNote(
+        ("the remembered input '\(monitor)' is a monitor, which is recorded only with '--input'; "
+          + "'\(input.name)' is recorded in its place").withoutControls)
+      return input
     case .none:
       throw CommandFailure(
         "the sound server has no inputs except monitors; connect a microphone, or name a monitor "

@@ -140,6 +140,29 @@ extension CaptureServerTests {
       #expect(try !place.run(["inputs", "--json"]).output.contains(#""isRemembered" : true"#))
     }
 
+    @Test func aRememberedMonitorIsNotRecorded() throws {
+      let place = try Place { $0.channels = 2 }
+      defer { place.end() }
+      let refused = try place.run(["inputs", "choose", "ears.monitor"])
+      #expect(refused.exitCode == 1 && refused.errors.contains("--input"), "\(refused.errors)")
+      // As an earlier version, or the user, may have written it.
+      let folder = place.folder.file("state/stillstage")
+      mkdir(place.folder.file("state"), 0o755)
+      mkdir(folder, 0o755)
+      try place.folder.write(
+        #"{"input": "ears.monitor"}"#, to: "state/stillstage/input.json")
+      let events = place.folder.file("events.jsonl")
+      let run = try place.run([
+        "record", "-o", place.folder.file("a.wav"), "--seconds", "1", "--events", events,
+      ])
+      #expect(run.exitCode == 0)
+      #expect(run.errors.contains("'ears.monitor' is a monitor"), "\(run.errors)")
+      #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)")
+      let log = String(decoding: try SystemFile.contents(events), as: UTF8.self)
+      #expect(log.contains(#""input":"mic""#))
+      #expect(!log.contains("ears.monitor"))
+    }
+
     @Test func thePickerRemembersTheChosenInput() throws {
       let place = try Place()
       defer { place.end() }

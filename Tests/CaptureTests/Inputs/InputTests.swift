@@ -2,10 +2,11 @@
 
 import Capture
 import Laboratory
-import PulseAudio
 import SoundServer
 import TestSupport
 import Testing
+
+@testable import PulseAudio
 
 /// All tests that need a server. They run one after another, because they measure times.
 @Suite(.serialized) enum CaptureServerTests {}
@@ -97,6 +98,29 @@ extension CaptureServerTests {
 }
 
 struct InputChoiceTests {
+  private func input(_ name: String, isDefault: Bool = false, isMonitor: Bool = false) -> Input {
+    var input = Input()
+    (input.name, input.isDefault) = (name, isDefault)
+    input.monitoredSink = isMonitor ? "sink" : nil
+    return input
+  }
+
+  @Test func aMonitorIsUsedOnlyIfItIsNamed() {
+    let monitor = input("out.monitor", isDefault: true, isMonitor: true)
+    let (first, second) = (input("first"), input("second"))
+    let all = [monitor, first, second]
+    #expect(InputChoice.automatic(remembered: nil).outcome(among: all) == .found(first))
+    #expect(InputChoice.automatic(remembered: "second").outcome(among: all) == .found(second))
+    #expect(
+      InputChoice.automatic(remembered: "third").outcome(among: all)
+        == .substitute(first, missing: "third"))
+    #expect(
+      InputChoice.automatic(remembered: "out.monitor").outcome(among: all)
+        == .monitorRefused(first, monitor: "out.monitor"))
+    #expect(InputChoice.automatic(remembered: "out.monitor").outcome(among: [monitor]) == .none)
+    #expect(InputChoice.named("out.monitor").outcome(among: all) == .found(monitor))
+  }
+
   @Test func noServerIsAnError() {
     #expect(throws: SoundServerError.self) {
       try Inputs.list(serverAddress: "unix:/nonexistent/socket")
