@@ -83,13 +83,16 @@ final class PeakBoard: Sendable {
 /// Use it only with the loop's lock held.
 final class PeakStream: CallbackTarget {
   private static let rate: UInt32 = 25
+  /// PipeWire sends a peak for every cycle of its graph, which is 47 a second with its default
+  /// settings. Pairs of them need half as many packets, which are most of the cost.
+  private static let peaksPerPacketOfPipeWire = 2
 
   private let source: Source
   private let board: PeakBoard
   private let cell: PeakBoard.Cell
   private var stream: OpaquePointer?
 
-  init(of source: Source, in context: OpaquePointer, board: PeakBoard) {
+  init(of source: Source, in context: OpaquePointer, isPipeWire: Bool, board: PeakBoard) {
     self.source = source
     self.board = board
     cell = board.add(source.name, channels: source.channelCount)
@@ -100,9 +103,10 @@ final class PeakStream: CallbackTarget {
     guard let stream else { return }
     pa_stream_set_read_callback(
       stream, { _, _, this in PeakStream.with(this) { $0.receive() } }, userdata)
+    let peaks = isPipeWire ? Self.peaksPerPacketOfPipeWire : 1
     var attributes = pa_buffer_attr(
       maxlength: .max, tlength: .max, prebuf: .max, minreq: .max,
-      fragsize: UInt32(4 * source.channelCount))
+      fragsize: UInt32(4 * source.channelCount * peaks))
     let flags = pa_stream_flags_t(
       rawValue: PA_STREAM_PEAK_DETECT.rawValue | PA_STREAM_DONT_MOVE.rawValue
         | PA_STREAM_NO_REMAP_CHANNELS.rawValue | PA_STREAM_ADJUST_LATENCY.rawValue)

@@ -78,14 +78,13 @@ private final class MeteredSources: DeviceConnection {
 
   func readDevices() -> [Source]? {
     let devices = sources.readDevices()
-    if let devices, let context = sources.connection.context {
-      adjustMeters(to: devices, in: context)
-    }
+    if let devices { adjustMeters(to: devices, on: sources.connection) }
     return devices
   }
 
   /// Opens the meters of new sources, and closes those of sources that are gone or have changed.
-  private func adjustMeters(to sources: [Source], in context: OpaquePointer) {
+  private func adjustMeters(to sources: [Source], on connection: Connection) {
+    guard let context = connection.context else { return }
     let wanted = sources.filter(measures)
     for (name, meter) in meters {
       let source = wanted.first { $0.name == name }
@@ -95,7 +94,8 @@ private final class MeteredSources: DeviceConnection {
       levels.forget(name)
     }
     for source in wanted where meters[source.name] == nil {
-      meters[source.name] = PeakStream(of: source, in: context, board: levels)
+      meters[source.name] = PeakStream(
+        of: source, in: context, isPipeWire: connection.isPipeWire, board: levels)
     }
   }
 }

@@ -18,6 +18,9 @@ final class Connection: CallbackTarget {
   private(set) var lastAnswer: Int64 = 0
   /// The server's names for its default devices, from the last answer to `askServer`.
   private(set) var defaults = (sink: "", source: "")
+  /// Whether the server is PipeWire, which speaks PulseAudio's protocol, by the last answer to
+  /// `askServer`.
+  private(set) var isPipeWire = false
   /// Receives the answers to `askServer`. `isDescribed` does not include this answer yet.
   var onDescription: (pa_server_info) -> Void = { _ in }
   /// Receives the changes that `subscribe` requested, with the index of the object.
@@ -94,6 +97,8 @@ final class Connection: CallbackTarget {
       lastAnswer = monotonic_nanoseconds()
       defaults.sink = info.pointee.default_sink_name.map { String(cString: $0) } ?? ""
       defaults.source = info.pointee.default_source_name.map { String(cString: $0) } ?? ""
+      isPipeWire =
+        info.pointee.server_name.map { String(cString: $0).contains("PipeWire") } ?? false
       onDescription(info.pointee)
     }
     if !isDescribed { loop.kick() }

@@ -57,12 +57,17 @@ private final class LevelDisplay {
     _ inputs: [Input], _ peaks: [String: [Float]], seconds: Double
   ) throws(CommandFailure) {
     if isJSON || !console.isInteractive {
-      var text = ""
+      var text: [UInt8] = []
       for input in inputs {
         guard let levels = peaks[input.name] else { continue }
-        text += line(input, levels, seconds) + "\n"
+        if isJSON {
+          appendJSON(input, levels, seconds, to: &text)
+        } else {
+          text += line(input, levels, seconds).utf8
+        }
+        text.append(UInt8(ascii: "\n"))
       }
-      return try printOutput(text)
+      return try printOutput(String(decoding: text, as: UTF8.self))
     }
     let texts = inputs.map { input in
       let levels = peaks[input.name] ?? []
@@ -72,14 +77,41 @@ private final class LevelDisplay {
   }
 
   private func line(_ input: Input, _ levels: [Float], _ seconds: Double) -> String {
-    guard isJSON else {
-      return "\(decimal(seconds, 2)) \(input.name) \(LevelBar.numbers(levels))".withoutControls
+    "\(decimal(seconds, 2)) \(input.name) \(LevelBar.numbers(levels))".withoutControls
+  }
+
+  /// Adds a JSON object. It is made of bytes, because strings would cost as much as the meters.
+  private func appendJSON(
+    _ input: Input, _ levels: [Float], _ seconds: Double, to text: inout [UInt8]
+  ) {
+    text += "{\"id\":".utf8
+    text += quoted(input.name).utf8
+    text += ",\"peaks\":[".utf8
+    for (channel, level) in levels.enumerated() {
+      if channel > 0 { text.append(UInt8(ascii: ",")) }
+      guard level > 0 else {
+        text += "null".utf8
+        continue
+      }
+      appendHundredths(decibels(level), to: &text)
     }
-    let values = levels.map { level in
-      level > 0 ? "\(decimal(Double(decibels(level)), 2))" : "null"
+    text += "],\"t\":".utf8
+    text += decimal(seconds, 3).utf8
+    text.append(UInt8(ascii: "}"))
+  }
+
+  /// Adds a number below 10 000 in magnitude with two decimals.
+  private func appendHundredths(_ value: Double, to text: inout [UInt8]) {
+    let units = Int((value * 100).rounded())
+    let magnitude = abs(units)
+    if units < 0 { text.append(UInt8(ascii: "-")) }
+    var divisor = 100_000
+    while divisor > 100, magnitude < divisor { divisor /= 10 }
+    while divisor > 0 {
+      text.append(UInt8(ascii: "0") + UInt8(magnitude / divisor % 10))
+      if divisor == 100 { text.append(UInt8(ascii: ".")) }
+      divisor /= 10
     }
-    return "{\"id\":\(quoted(input.name)),\"peaks\":[\(values.joined(separator: ","))],"
-      + "\"t\":\(decimal(seconds, 3))}"
   }
 
   private func quoted(_ text: String) -> String {
