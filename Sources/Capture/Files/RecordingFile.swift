@@ -27,8 +27,8 @@ public protocol RecordingFile: AnyObject, Sendable {
   /// The parameters of the Audio Mix, as a JSON object. Only a movie with a first-order soundfield
   /// stores them, as its last metadata sample.
   var tuning: String { get set }
-  /// The mean number of bytes per second in the file so far; before the first segment, the number
-  /// for uncompressed sound.
+  /// The number of bytes per second of sound: the mean of the file so far or that of the last 10 to
+  /// 20 s, whichever is larger; before the first segment, the number for uncompressed sound.
   var bytesPerSecond: Double { get }
   /// The number of bytes that are free for this user on the disk of the file; nil if it is unknown,
   /// and after `finish`.

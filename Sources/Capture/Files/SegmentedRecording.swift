@@ -44,6 +44,12 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
   private var pendingSamples = 0
   private var failure: RecordingError?
   private var isFinished = false
+  /// The size of the file and its frames at the start of the period of the recent rate, and at the
+  /// start of the next one.
+  private var earlier: (size: Int64, frames: Int64) = (0, 0)
+  private var later: (size: Int64, frames: Int64) = (0, 0)
+  /// The shortest such period [s]; it lasts at most twice as long.
+  private static let recentSeconds: Int64 = 10
 
   /// Writes the start of the file.
   ///
@@ -73,7 +79,18 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
   var bytesPerSecond: Double {
     let rate = Double(format.sampleRate)
     guard body.storedFrames > 0 else { return rate * Double(format.bytesPerFrame) }
-    return Double(output.size) * rate / Double(body.storedFrames)
+    let mean = Double(output.size) / Double(body.storedFrames)
+    let recent = body.storedFrames - earlier.frames
+    guard recent > 0 else { return mean * rate }
+    return max(mean, Double(output.size - earlier.size) / Double(recent)) * rate
+  }
+
+  /// Moves the period of the recent rate on.
+  private func markProgress() {
+    guard body.storedFrames - later.frames >= Self.recentSeconds * Int64(format.sampleRate) else {
+      return
+    }
+    (earlier, later) = (later, (output.size, body.storedFrames))
   }
 
   func append(_ samples: UnsafeBufferPointer<Float>) throws(RecordingError) {
@@ -105,6 +122,7 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
     pendingSamples = 0
     note = RecordingNote()
     counts.storedFrames = body.storedFrames
+    markProgress()
     if counts.storedFrames > 0 { output.discardReplaced() }
   }
 

@@ -12,41 +12,60 @@ public struct FieldDirection: Sendable, Equatable {
   public let diffuseness: Double
 }
 
-/// Estimates the direction of arrival from the active intensity: the mean product of W with X, Y
-/// and Z (Merimaa and Pulkki, "Spatial impulse response rendering I", JAES 53, 2005).
+/// The active intensity of frames of a soundfield: the sum of the products of W with X, Y and Z
+/// (Merimaa and Pulkki, "Spatial impulse response rendering I", JAES 53, 2005).
+///
+/// The values of consecutive blocks can be added.
+public struct FieldIntensity: Sendable, Equatable {
+  /// Forwards, to the left and upwards; points to where the sound comes from.
+  var vector = SIMD3<Double>.zero
+  var energy = 0.0
+
+  /// Creates the intensity of silence.
+  public init() {}
+
+  public static func += (sum: inout FieldIntensity, other: FieldIntensity) {
+    sum.vector += other.vector
+    sum.energy += other.energy
+  }
+
+  /// The direction of arrival; nil if there is none, as for silence.
+  public var direction: FieldDirection? {
+    let length = (vector * vector).sum().squareRoot()
+    guard energy > 1e-14, length > 0 else { return nil }
+    return FieldDirection(
+      azimuth: atan2(vector.y, vector.x), elevation: asin(vector.z / length),
+      diffuseness: max(0, 1 - length / energy))
+  }
+
+  /// Returns the intensity since the last call, and starts again.
+  mutating func take() -> FieldIntensity {
+    defer { self = FieldIntensity() }
+    return self
+  }
+}
+
+/// Measures the intensity of consecutive blocks of a soundfield.
 ///
 /// The channels are differentiated first, so that low-frequency noise does not dominate.
-package struct DirectionEstimator {
-  private var intensity = SIMD3<Double>.zero
-  private var energy = 0.0
+struct IntensityMeter {
   private var last = SIMD4<Float>.zero
 
-  package init() {}
-
-  /// Takes frames of a soundfield in ACN order and SN3D scale.
-  package mutating func add(
+  /// Returns the intensity of the next frames of a soundfield in ACN order and SN3D scale.
+  mutating func measure(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
-  ) {
+  ) -> FieldIntensity {
+    var sum = FieldIntensity()
     for i in 0..<frames {
       let now = SIMD4(planes[0][i], planes[3][i], planes[1][i], planes[2][i])
       let change = now - last
       last = now
       let w = Double(change[0])
       let velocity = SIMD3(Double(change[1]), Double(change[2]), Double(change[3]))
-      intensity += velocity * w
-      energy += (w * w + (velocity * velocity).sum()) / 2
+      sum.vector += velocity * w
+      sum.energy += (w * w + (velocity * velocity).sum()) / 2
     }
-  }
-
-  /// Returns the direction of what was added since the last call; nil if there is none, as for
-  /// silence.
-  package mutating func take() -> FieldDirection? {
-    defer { (intensity, energy) = (.zero, 0) }
-    let length = (intensity * intensity).sum().squareRoot()
-    guard energy > 1e-14, length > 0 else { return nil }
-    return FieldDirection(
-      azimuth: atan2(intensity.y, intensity.x), elevation: asin(intensity.z / length),
-      diffuseness: max(0, 1 - length / energy))
+    return sum
   }
 }
 

@@ -2,7 +2,7 @@
 
 /// Collects the facts about each second of a recording.
 struct Annotation {
-  var direction = DirectionEstimator()
+  var intensity = FieldIntensity()
   /// The number of frames that were lost and replaced with silence since the last note.
   var lostFrames = 0
   private let sampleRate: Int
@@ -16,7 +16,7 @@ struct Annotation {
     guard frames >= sampleRate else { return nil }
     frames -= sampleRate
     defer { lostFrames = 0 }
-    let arrival = direction.take()
+    let arrival = intensity.take().direction
     return RecordingNote(
       azimuthDegrees: arrival.map { $0.azimuth * 180 / .pi },
       elevationDegrees: arrival.map { $0.elevation * 180 / .pi }, lostFrames: lostFrames)

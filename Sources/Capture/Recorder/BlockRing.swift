@@ -16,8 +16,6 @@ final class BlockRing: @unchecked Sendable {
     var kind = Kind.block
     var channels: Int32 = 0
     var frames: Int32 = 0
-    /// The index of an event in the feed's list.
-    var event: Int32 = 0
     /// The number of frames that were dropped before this record, because the ring was full.
     var droppedFrames: Int64 = 0
     /// The time of arrival on CLOCK_MONOTONIC [ns].

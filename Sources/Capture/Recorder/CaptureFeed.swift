@@ -6,6 +6,7 @@ private import Synchronization
 /// Carries blocks and events from the thread of a capture to the writing thread.
 final class CaptureFeed: SourceCapture.Receiver {
   private let ring: BlockRing
+  /// The events that the ring has a record of, in the same order.
   private let events = Mutex<[SourceCaptureEvent]>([])
 
   /// Creates an empty buffer.
@@ -29,13 +30,13 @@ final class CaptureFeed: SourceCapture.Receiver {
     var header = BlockRing.Header()
     header.kind = .event
     header.arrival = timeNanoseconds
-    header.event = Int32(
-      events.withLock { events in
-        events.append(event)
-        return events.count - 1
-      })
-    ring.write(header)
+    // The event goes first, because the reader may take the record as soon as it is written.
+    events.withLock { $0.append(event) }
+    if !ring.write(header) { events.withLock { _ = $0.removeLast() } }
   }
+
+  /// The number of events that have not been read.
+  var pendingEvents: Int { events.withLock { $0.count } }
 
   /// Takes the oldest record, with the event if it is one of those; nil if the buffer is empty.
   func read(
@@ -43,6 +44,6 @@ final class CaptureFeed: SourceCapture.Receiver {
   ) -> (header: BlockRing.Header, event: SourceCaptureEvent?)? {
     guard let header = ring.read(into: &samples) else { return nil }
     guard header.kind == .event else { return (header, nil) }
-    return (header, events.withLock { $0[Int(header.event)] })
+    return (header, events.withLock { $0.removeFirst() })
   }
 }

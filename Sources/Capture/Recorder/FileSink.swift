@@ -26,6 +26,8 @@ public final class FileSink: RecordingSink {
 
   public func annotate(_ note: RecordingNote) { file.note = note }
 
+  public var secondsLeft: Double? { file.secondsLeft }
+
   public func flush() throws { try file.flush() }
 
   public func finish() throws { try file.finish() }

@@ -22,7 +22,7 @@ final class RecorderBoard: Sendable {
     var peaks: [Float] = []
     var squares: [Float] = []
     var readings: Float = 0
-    var direction: FieldDirection?
+    var intensity = FieldIntensity()
   }
 
   private let content: Mutex<Content>
@@ -51,7 +51,7 @@ final class RecorderBoard: Sendable {
     content.withLock { change(&$0.status) }
   }
 
-  func add(_ levels: (peaks: [Float], rms: [Float]), _ direction: FieldDirection?) {
+  func add(_ levels: (peaks: [Float], rms: [Float]), _ intensity: FieldIntensity) {
     content.withLock { content in
       if content.peaks.count != levels.peaks.count {
         content.peaks = levels.peaks
@@ -64,7 +64,7 @@ final class RecorderBoard: Sendable {
         }
         content.readings += 1
       }
-      content.direction = direction ?? content.direction
+      content.intensity += intensity
     }
   }
 
@@ -72,12 +72,11 @@ final class RecorderBoard: Sendable {
     content.withLock { content in
       defer {
         (content.peaks, content.squares, content.readings) = ([], [], 0)
-        content.direction = nil
       }
       let count = max(1, content.readings)
       return RecorderLevels(
         peaks: content.peaks, rms: content.squares.map { ($0 / count).squareRoot() },
-        direction: content.direction)
+        direction: content.intensity.take().direction)
     }
   }
 }

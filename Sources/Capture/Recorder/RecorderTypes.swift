@@ -112,6 +112,9 @@ public struct RecorderStatus: Sendable, Equatable {
   public var clippedSamples = 0
   /// The used part of the buffer between the source and the sink, 0 to 1.
   public var bufferFill = 0.0
+  /// The time for which the sink has room at the rate of the recording so far [s]; nil if it is
+  /// unknown. It is updated every 0.5 s.
+  public var secondsLeft: Double?
 }
 
 /// The levels since the last reading, with full scale 1.

@@ -17,6 +17,8 @@ final class RecordingLoop {
   private static let pauseMilliseconds = 20
   /// How long a stop waits for sound that is on the way [s].
   private static let stopPatience = 0.08
+  /// The time between two questions to the sink about its room [s].
+  private static let roomCheckSeconds = 0.5
 
   private let configuration: RecorderConfiguration
   private let board: RecorderBoard
@@ -34,6 +36,8 @@ final class RecordingLoop {
   private var beganAt = 0.0
   private var pausedAt: Double?
   private var hasEnded = false
+  private var nextRoomCheck = 0.0
+  private var secondsLeft: Double?
   private let ended = Atomic(false)
 
   init(
@@ -295,8 +299,12 @@ final class RecordingLoop {
 
   private func publish(_ now: Double) {
     guard let pipeline, let timeline else { return }
-    board.add(pipeline.takeLevels(), pipeline.takeDirection())
+    board.add(pipeline.takeLevels(), pipeline.takeIntensity())
     let isWaiting = timeline.isWaiting(at: now)
+    if now >= nextRoomCheck {
+      nextRoomCheck = now + Self.roomCheckSeconds
+      secondsLeft = pipeline.secondsLeft
+    }
     board.publish {
       $0.frames = pipeline.frames
       $0.peak = pipeline.peak
@@ -304,6 +312,7 @@ final class RecordingLoop {
       $0.clippedSamples = pipeline.clippedSamples
       $0.driftPartsPerMillion = timeline.drift.partsPerMillion
       $0.bufferFill = feed.fill
+      $0.secondsLeft = secondsLeft
       $0.state = pausedAt != nil ? .paused : isWaiting ? .waiting : .recording
     }
   }

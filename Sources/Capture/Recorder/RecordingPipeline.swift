@@ -7,6 +7,8 @@ public struct RecordedBlock {
   public let frames: Int
   /// The position of the first frame in the recording.
   public let position: Int64
+  /// The intensity of the frames of a first-order soundfield; nil for other sound.
+  public let intensity: FieldIntensity?
 }
 
 /// The steps that a recorded frame takes from the timeline to the sink.
@@ -25,6 +27,7 @@ final class RecordingPipeline: TimelineOutput {
 
   /// The number of frames that the sink has received.
   private(set) var frames: Int64 = 0
+  private var hasFinished = false
   /// The silence that is still due: less than one frame [frames].
   private var silenceRest = 0.0
   /// The position of the first silence that `note` has not reported yet; nil if there is none.
@@ -36,7 +39,9 @@ final class RecordingPipeline: TimelineOutput {
   private(set) var clippedSamples = 0
   private(set) var peak: Float = 0
   private(set) var meter: ChannelMeter
-  private(set) var direction = DirectionEstimator()
+  private var intensityMeter = IntensityMeter()
+  /// The intensity since the last `takeIntensity`.
+  private var intensity = FieldIntensity()
   private var annotation: Annotation
 
   /// The linear gain that the next block reaches at its end.
@@ -65,7 +70,7 @@ final class RecordingPipeline: TimelineOutput {
   var isFull: Bool { limit.map { frames >= $0 } ?? false }
 
   func takeLevels() -> (peaks: [Float], rms: [Float]) { meter.take() }
-  func takeDirection() -> FieldDirection? { direction.take() }
+  func takeIntensity() -> FieldIntensity { intensity.take() }
 
   /// Prepares for frames with this number of channels and this rate.
   func open(channels: Int, sampleRate: Int) throws {
@@ -103,8 +108,11 @@ final class RecordingPipeline: TimelineOutput {
     onGap(gap)
   }
 
-  /// Writes what the filters hold back, and completes the sink, even if the write fails.
+  /// Writes what the filters hold back, and completes the sink, even if the write fails. Further
+  /// calls do nothing.
   func finish() throws {
+    guard !hasFinished else { return }
+    hasFinished = true
     let rest = Result {
       try flushConverter()
       if let rest = encoder.finish() { try write(rest) }
@@ -115,6 +123,9 @@ final class RecordingPipeline: TimelineOutput {
 
   /// Stores what the sink still has in memory, at a pause.
   func flush() throws { try sink.flush() }
+
+  /// The time for which the sink has room [s]; nil if it is unknown.
+  var secondsLeft: Double? { sink.secondsLeft }
 
   private func flushConverter() throws {
     if let rest = converter?.flush() { try encode(rest) }
@@ -135,16 +146,21 @@ final class RecordingPipeline: TimelineOutput {
     }
     applyGain(block)
     meter.add(block.planes, frames: block.frames)
-    if microphone.isSoundfield {
-      direction.add(block.planes, frames: block.frames)
-      annotation.direction.add(block.planes, frames: block.frames)
+    let measured =
+      microphone.isSoundfield
+      ? intensityMeter.measure(block.planes, frames: block.frames) : nil
+    if let measured {
+      intensity += measured
+      annotation.intensity += measured
     }
     if let note = annotation.next(frames: block.frames) { sink.annotate(note) }
     for channel in 0..<block.channels {
       for i in 0..<block.frames { peak = max(peak, abs(block[channel][i])) }
     }
     try sink.append(block.planes, frames: block.frames)
-    onBlock?(RecordedBlock(planes: block.planes, frames: block.frames, position: frames))
+    onBlock?(
+      RecordedBlock(
+        planes: block.planes, frames: block.frames, position: frames, intensity: measured))
     frames += Int64(block.frames)
   }
 

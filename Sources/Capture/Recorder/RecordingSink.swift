@@ -33,6 +33,9 @@ public protocol RecordingSink: AnyObject {
   /// Takes facts about the second of sound that is being appended.
   func annotate(_ note: RecordingNote)
 
+  /// The time for which there is room, such as on a disk [s]; nil if it is unknown.
+  var secondsLeft: Double? { get }
+
   /// Stores what is still in memory, because nothing follows for a while.
   func flush() throws
 
@@ -43,5 +46,6 @@ public protocol RecordingSink: AnyObject {
 
 extension RecordingSink {
   public func annotate(_ note: RecordingNote) {}
+  public var secondsLeft: Double? { nil }
   public func flush() {}
 }

@@ -32,7 +32,7 @@ final class RecordPicture: Sendable {
     var frames = 0
     var peak: Float = 0
     var energy = 0.0
-    var direction = DirectionEstimator()
+    var intensity = FieldIntensity()
     var windows: [Window] = []
   }
 
@@ -65,7 +65,7 @@ final class RecordPicture: Sendable {
           if channel == 0 { state.energy += Double(sample * sample) }
         }
       }
-      if state.isField { state.direction.add(block.planes, frames: block.frames) }
+      if let intensity = block.intensity { state.intensity += intensity }
       state.frames += block.frames
       if state.frames >= state.windowFrames { Self.endWindow(&state) }
     }
@@ -78,7 +78,8 @@ final class RecordPicture: Sendable {
       Window(
         time: middle, peak: decibels(Double(state.peak)),
         level: decibels((state.energy / Double(state.frames)).squareRoot()),
-        direction: state.isField ? state.direction.take() : nil))
+        direction: state.intensity.direction))
+    state.intensity = FieldIntensity()
     state.position += state.frames
     (state.frames, state.peak, state.energy) = (0, 0, 0)
   }

@@ -17,8 +17,9 @@ import Synchronization
 /// A recording on the terminal: keys, status line, events and the last line.
 final class RecordSession {
   private static let gainStep = 1.0
-  /// A warning is due when the free space lasts for less than this time [s].
-  private static let warningSeconds = 60.0
+  /// A warning is due when the free space lasts for less than this time [s]: 60 s, plus the time
+  /// until the next measurement of the free space.
+  private static let warningSeconds = 60.5
 
   private let settings: RecordSettings
   private let command: ParsedCommand
@@ -35,7 +36,6 @@ final class RecordSession {
   private var current: Input
   private var isSubstitute: Bool
   private var hasWarned = false
-  private var bytesPerSecond = 0.0
 
   init(
     _ settings: RecordSettings, input: Input, command: ParsedCommand, log: EventLog,
@@ -97,8 +97,6 @@ final class RecordSession {
       try recorder.start { format in
         loudness.prepare(format)
         picture?.prepare(format)
-        bytesPerSecond = Double(
-          format.sampleRate * format.channelCount * (settings.isFloat ? 4 : 3))
         return try settings.sink(format, command)
       }
     } catch let error as SoundServerError {
@@ -165,8 +163,9 @@ final class RecordSession {
     let status = recorder.status
     keys.set(recorder.isPaused ? .paused : .playing)
     let levels = recorder.takeLevels()
-    let free = freeSeconds()
-    if let free, free < Self.warningSeconds, !hasWarned {
+    let free = status.secondsLeft
+    // Before the first segment, the size of compressed sound is unknown.
+    if let free, free < Self.warningSeconds, status.seconds > 1, !hasWarned {
       hasWarned = true
       note("the disk may be full in \(decimal(free, 0)) s; free some space")
       log.warning("the disk may be full in \(decimal(free, 0)) s")
@@ -193,26 +192,11 @@ final class RecordSession {
   /// Returns to the remembered input when it is back.
   private func returnToRemembered() {
     guard isSubstitute, let name = settings.remembered,
-      let input = inputs?.current.first(where: { $0.name == name })
+      let input = inputs?.current.first(where: { $0.name == name && !$0.isMonitor })
     else { return }
     isSubstitute = false
     note("the remembered input '\(name)' is back")
     change(to: input)
-  }
-
-  /// The time for which the file system has room for uncompressed sound [s]; nil if it is not
-  /// known.
-  private func freeSeconds() -> Double? {
-    var status = statvfs()
-    guard bytesPerSecond > 0, statvfs(settings.output, &status) == 0 || statFolder(&status) else {
-      return nil
-    }
-    return Double(status.f_bavail) * Double(status.f_frsize) / bytesPerSecond
-  }
-
-  private func statFolder(_ status: inout statvfs) -> Bool {
-    let folder = settings.output.lastIndex(of: "/").map { settings.output[..<$0] } ?? "."
-    return statvfs(folder.isEmpty ? "/" : String(folder), &status) == 0
   }
 
   private func finish(_ status: RecorderStatus) throws(CommandFailure) {

@@ -132,4 +132,16 @@ struct CreationTests {
     try file.append(silence(seconds: 10))
     #expect(abs(file.bytesPerSecond - 24000) < 20)
   }
+
+  /// Otherwise, silence at the start would make the disk seem larger than it is.
+  @Test func theRateFollowsSoundThatCompressesLess() throws {
+    var random = SeededGenerator.forTest()
+    let folder = TemporaryFolder()
+    let file = try open(folder.file("a.flac"))
+    try file.append(silence(seconds: 100))
+    #expect(file.bytesPerSecond < 1000)
+    try file.append((0..<160_000).map { _ in Float.random(in: -1..<1, using: &random) })
+    #expect(file.bytesPerSecond > 20_000)
+    #expect(file.bytesPerSecond < 26_000)
+  }
 }

@@ -77,6 +77,22 @@ extension CaptureServerTests {
         let recording = try TestRecording(server, sink: MemorySink(failAt: 24_000))
         #expect(isTrue(within: 3000) { recording.recorder.isFinished })
         #expect(recording.recorder.status.state == .failed(reason: "Full()"))
+        #expect(recording.recorder.status.secondsLeft == 1234)
+        #expect(recording.sink.finishCount == 1)
+      }
+    }
+
+    @Test func anErrorAtTheEndIsReportedAndTheSinkIsFinishedOnce() throws {
+      try PrivatePulseServer.withServer { server in
+        let microphone = try VirtualMicrophone(server)
+        defer { microphone.stop() }
+        let recording = try TestRecording(server, sink: MemorySink(failsAtEnd: true)) {
+          $0.seconds = 0.5
+        }
+        #expect(isTrue(within: 3000) { recording.recorder.isFinished })
+        #expect(recording.recorder.status.state == .failed(reason: "Full()"))
+        #expect(recording.sink.finishCount == 1)
+        #expect(recording.stop().planes[0].count == 24_000)
       }
     }
 

@@ -12,10 +12,11 @@ import Testing
 final class MemorySink: RecordingSink, @unchecked Sendable {
   private let lock = Mutex(())
   private var kept: [[Float]] = []
-  private var ended = false
+  private var ends = 0
   private let stallAt: Int
   private let stallMilliseconds: Int
   private let failAt: Int
+  private let failsAtEnd: Bool
 
   struct Full: Error {}
 
@@ -24,14 +25,21 @@ final class MemorySink: RecordingSink, @unchecked Sendable {
   /// - Parameters:
   ///   - stallAt: the frame at which the sink blocks once, like a slow disk.
   ///   - failAt: the frame at which the sink throws `Full`.
-  init(stallAt: Int = .max, stallMilliseconds: Int = 0, failAt: Int = .max) {
+  ///   - failsAtEnd: whether `finish` throws `Full`.
+  init(
+    stallAt: Int = .max, stallMilliseconds: Int = 0, failAt: Int = .max, failsAtEnd: Bool = false
+  ) {
     self.stallAt = stallAt
     self.stallMilliseconds = stallMilliseconds
     self.failAt = failAt
+    self.failsAtEnd = failsAtEnd
   }
 
   var planes: [[Float]] { lock.withLock { _ in kept } }
-  var isFinished: Bool { lock.withLock { _ in ended } }
+  /// The number of calls of `finish`.
+  var finishCount: Int { lock.withLock { _ in ends } }
+  var isFinished: Bool { finishCount > 0 }
+  var secondsLeft: Double? { 1234 }
 
   func append(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) throws {
     let before = self.planes.first?.count ?? 0
@@ -44,7 +52,10 @@ final class MemorySink: RecordingSink, @unchecked Sendable {
     }
   }
 
-  func finish() throws { lock.withLock { _ in ended = true } }
+  func finish() throws {
+    lock.withLock { _ in ends += 1 }
+    if failsAtEnd { throw Full() }
+  }
 
   func prepare(_ format: RecorderFormat) -> MemorySink {
     lock.withLock { _ in kept = Array(repeating: [], count: format.channelCount) }
