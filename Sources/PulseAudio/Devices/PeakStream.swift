@@ -44,7 +44,7 @@ final class PeakBoard: Sendable {
   }
 
   /// The time for which packets are collected [ns].
-  private static let collectionTime: Int64 = 18_000_000
+  private static let collectionTime: Int64 = 30_000_000
   /// The time after the wait within which all of them are read [ns].
   private static let readingTime: Int64 = 2_000_000
   private let collected = Atomic<Int64>(0)
