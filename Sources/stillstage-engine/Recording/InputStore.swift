@@ -4,6 +4,7 @@ import Capture
 import CommandSupport
 import FoundationEssentials
 import PulseAudio
+import SoundServer
 import UserFiles
 
 /// Stores the name of the remembered input in the file `input.json` in the user's state folder: a
