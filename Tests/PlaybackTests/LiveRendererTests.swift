@@ -140,6 +140,24 @@ import Testing
     #expect(worst < 1e-5)
   }
 
+  @Test("A warm-up is not heard")
+  func warmUpLeavesNoTrace() {
+    let filters = noiseFilters(order: 3)
+    func fresh() -> LiveRenderer {
+      LiveRenderer(
+        renderer: Renderer(layout: Upmixer.layout, filters: filters, busOrder: 3, finish: .live),
+        head: HeadToStageSource(.none), upmix: .lowLatency)
+    }
+    let sound = interleaved(noise(channels: 2, frames: 3000), frames: 3000)
+    let cold = run(fresh(), sound, frames: 3000, sizes: [256])
+    let live = fresh()
+    live.warmUp()
+    #expect(live.isSilent)
+    #expect(run(live, nil, frames: 1000, sizes: [256]).allSatisfy { $0 == 0 })
+    let warm = run(live, sound, frames: 3000, sizes: [256])
+    #expect(zip(cold, warm).allSatisfy { abs($0 - $1) < 1e-6 })
+  }
+
   @Test("One tracker turns the heads of several renderers alike")
   func branchesHaveTheSamePoses() {
     let source = HeadPoseSource()

@@ -49,12 +49,14 @@ final class SinkRendering: Sendable {
     let filters = try hrtf.filters(for: bed, settings: settings, sampleRate: Double(sampleRate))
     let renderer = Renderer(
       layout: bed, filters: filters, busOrder: settings.busOrder,
-      blockFrames: settings.blockFrames, mode: decision.renderedMode, finish: isLimited ? .live : .linear)
+      blockFrames: settings.blockFrames, mode: decision.renderedMode,
+      finish: isLimited ? .live : .linear)
     renderer.gain = linearGain(decibels: settings.gainDecibels)
     let head = HeadToStageSource(poses.map { .source($0) } ?? .none)
     self.layout = layout
     self.poses = poses
     self.renderer = LiveRenderer(renderer: renderer, head: head, upmix: upmix)
+    self.renderer.warmUp()
     redesigner = Redesigner(renderer: renderer, layout: bed, told: hrtf.notes, tell: tell)
     rendering = RoutedRendering(
       settings: settings, decision: decision, mode: options.mode, loudspeakers: loudspeakers,

@@ -53,6 +53,7 @@ extension SystemWideParts {
   private init(pulseAudio address: String?, _ stage: SinkStage, _ command: [String]?) {
     // Without a keeper, only the next start cleans up after a kill.
     let keeper = command.flatMap { try? PulseSinkKeeper(command: $0, serverAddress: address) }
+    let output = SinkOutput()
     self.init(
       serverKind: "pulseaudio", stage: stage,
       removeLeftovers: { try? PulseOrphans.remove(serverAddress: address) },
@@ -61,7 +62,7 @@ extension SystemWideParts {
       },
       makeSink: { layout, sink throws(SoundServerError) in
         try PulseVirtualSink(
-          stage.configuration(of: layout, for: sink), keeper: keeper,
+          stage.configuration(of: layout, for: sink), output: output, keeper: keeper,
           render: stage.callback(of: layout))
       })
   }

@@ -32,6 +32,9 @@ public final class PulseOutput: AudioOutput, @unchecked Sendable {
 
   public func flush(_ reposition: () -> Void) { session.flush(reposition) }
 
+  /// Calls `body` while the render callback cannot run.
+  package func withoutRendering(_ body: () -> Void) { session.loop.locked(body) }
+
   public func refresh() { session.refresh() }
 
   public func drain(timeoutMilliseconds: Int) -> Bool {

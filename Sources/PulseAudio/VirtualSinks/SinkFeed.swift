@@ -7,12 +7,12 @@ import Synchronization
 
 /// Supplies an output with the rendered sound of a virtual sink.
 ///
-/// Before each call of the render function, it reads exactly the frames that the output asked for.
-/// The output's clock therefore is the sink's clock. Frames that are missing are silent.
+/// Before each call of `render`, the output calls `read` for exactly the frames that it needs. The
+/// output's clock therefore is the sink's clock. Frames that are missing are silent.
 ///
 /// ## Threading
-/// The output calls it on its audio thread, and `restart` while that thread is blocked.
-/// `delayFrames` and `missingFrames` may be used from any thread.
+/// The output calls `read` and `render` on its audio thread, and `restart` while that thread does
+/// neither. `delayFrames` and `missingFrames` may be used from any thread.
 final class SinkFeed: @unchecked Sendable {
   /// The longest time to wait for frames that the server is about to write [ns].
   private static let patience: Int64 = 2_000_000
@@ -55,19 +55,6 @@ final class SinkFeed: @unchecked Sendable {
 
   deinit { samples.deallocate() }
 
-  /// The callback for the output.
-  var callback: AudioRenderCallback {
-    var callback = AudioRenderCallback(owner: self) { context, output, frameCount, time in
-      Unmanaged<SinkFeed>.fromOpaque(context)._withUnsafeGuaranteedRef {
-        $0.render(output, frameCount, time)
-      }
-    }
-    callback.prepare = { context, frameCount in
-      Unmanaged<SinkFeed>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.read(frameCount) }
-    }
-    return callback
-  }
-
   /// Drops sound that is out of date, and waits for at most 4 ms until the server has written new
   /// sound.
   func restart() {
@@ -86,7 +73,8 @@ final class SinkFeed: @unchecked Sendable {
 
   // MARK: The audio thread
 
-  private func read(_ frameCount: Int) {
+  /// Reads the frames that the next call of `render` renders.
+  func read(_ frameCount: Int) {
     let now = monotonic_nanoseconds()
     if now - readTime > Self.idleTime {
       source.restart()
@@ -110,7 +98,9 @@ final class SinkFeed: @unchecked Sendable {
     readTime = monotonic_nanoseconds()
   }
 
-  private func render(_ output: UnsafeMutablePointer<Float>, _ frameCount: Int, _ time: Int64) {
+  /// Renders the frames that were read: `frameCount` x 2 samples. The first frame is heard at `time`,
+  /// CLOCK_MONOTONIC [ns].
+  func render(_ output: UnsafeMutablePointer<Float>, _ frameCount: Int, _ time: Int64) {
     let known = min(frameCount, Self.capacity)
     render.function(
       render.context, available > 0 ? UnsafePointer(samples) : nil, output, known, time)

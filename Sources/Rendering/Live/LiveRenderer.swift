@@ -26,6 +26,7 @@ package final class LiveRenderer: @unchecked Sendable {
   /// The delay of the decoder's filters, in frames.
   package let filterFrames: Int
 
+  private static let warmUpPasses = 8
   private let head: HeadToStageSource
   private let state: UnsafeMutablePointer<State>
   private let input: PlanarScratch
@@ -69,6 +70,25 @@ package final class LiveRenderer: @unchecked Sendable {
     poses.deallocate()
     state.deinitialize(count: 1)
     state.deallocate()
+  }
+
+  /// Renders a short noise that nobody hears, so that the first sound finds all memory and code
+  /// loaded, and returns to the state before it. Call it before the audio thread begins.
+  package func warmUp() {
+    let samples = [Float](unsafeUninitializedCapacity: chunkFrames * channels) { samples, count in
+      count = chunkFrames * channels
+      for i in 0..<count { samples[i] = i.isMultiple(of: 2) ? 0.01 : -0.01 }
+    }
+    var output = [Float](repeating: 0, count: 2 * chunkFrames)
+    let start = head.now
+    for pass in 0..<Self.warmUpPasses {
+      let time = start + Int64(Double(pass * chunkFrames) / renderer.sampleRate * 1e9)
+      render(samples, into: &output, frames: chunkFrames, time: time)
+    }
+    renderer.reset()
+    state.pointee.upmix?.reset()
+    (state.pointee.rendered, state.pointee.silent) = (0, Int.max / 2)
+    isIdle.store(true, ordering: .relaxed)
   }
 
   /// Whether the last output was silence that was not rendered.

@@ -24,6 +24,13 @@ struct LiveUpmix: ~Copyable {
 
   var latencyFrames: Int { upmixer.windowFrames }
 
+  /// Returns to the state before the first frame.
+  mutating func reset() {
+    upmixer.reset()
+    for c in 0..<6 { clearFrames(output.planes[c], upmixer.hopFrames) }
+    position = 0
+  }
+
   /// Takes `frames` frames of stereo and returns as many frames of 5.1.
   ///
   /// - Parameters:

@@ -100,7 +100,8 @@ extension PipeWireServerTests {
       try PrivatePipeWireServer.withServer { server in
         let probe = try RunningProgram(
           [
-            ProgramRun.builtProducts + "/pipewire-sink-probe", server.socketPath, "stillstage-test", "6",
+            ProgramRun.builtProducts + "/pipewire-sink-probe", server.socketPath, "stillstage-test",
+            "6",
             "ears", "21.4",
           ], environment: server.environment.mapValues { $0 })
         _ = try probe.line(with: "ready")

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SoundServer
+
+/// The sum of the sound of the virtual sinks that programs play to.
+///
+/// ## Threading
+/// The output calls the functions of `callback` on its audio thread. Everything else is called
+/// while that thread does not render.
+final class SinkMix: @unchecked Sendable {
+  /// The largest number of virtual sinks.
+  static let capacity = 16
+  /// The largest request in which more than one sink is heard [frames].
+  private static let scratchFrames = 1 << 16
+
+  private var feeds: [SinkFeed] = []
+  /// The feeds in use, for the audio thread: reading an object from an array would retain it.
+  private let used: UnsafeMutablePointer<Unmanaged<SinkFeed>?>
+  private var usedCount = 0
+  private let scratch: UnsafeMutablePointer<Float>
+
+  init() {
+    used = .allocate(capacity: Self.capacity)
+    used.initialize(repeating: nil, count: Self.capacity)
+    scratch = .allocate(capacity: 2 * Self.scratchFrames)
+    scratch.initialize(repeating: 0, count: 2 * Self.scratchFrames)
+  }
+
+  deinit {
+    used.deallocate()
+    scratch.deallocate()
+  }
+
+  /// Whether a feed is in use.
+  var isUsed: Bool { usedCount > 0 }
+
+  /// Sets the feeds that are heard, at most `capacity`.
+  func use(_ feeds: [SinkFeed]) {
+    self.feeds = Array(feeds.prefix(Self.capacity))
+    usedCount = self.feeds.count
+    for (index, feed) in self.feeds.enumerated() { used[index] = .passUnretained(feed) }
+  }
+
+  /// The callback for the output.
+  var callback: AudioRenderCallback {
+    var callback = AudioRenderCallback(owner: self) { context, output, frameCount, time in
+      Unmanaged<SinkMix>.fromOpaque(context)._withUnsafeGuaranteedRef {
+        $0.render(output, frameCount, time)
+      }
+    }
+    callback.prepare = { context, frameCount in
+      Unmanaged<SinkMix>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.read(frameCount) }
+    }
+    return callback
+  }
+
+  private func read(_ frameCount: Int) {
+    for index in 0..<usedCount {
+      used[index]?._withUnsafeGuaranteedRef { $0.read(frameCount) }
+    }
+  }
+
+  private func render(_ output: UnsafeMutablePointer<Float>, _ frameCount: Int, _ time: Int64) {
+    guard usedCount > 0 else { return output.update(repeating: 0, count: 2 * frameCount) }
+    used[0]?._withUnsafeGuaranteedRef { $0.render(output, frameCount, time) }
+    guard frameCount <= Self.scratchFrames else { return }
+    for index in 1..<max(1, usedCount) {
+      used[index]?._withUnsafeGuaranteedRef { $0.render(scratch, frameCount, time) }
+      for i in 0..<2 * frameCount { output[i] += scratch[i] }
+    }
+  }
+}
