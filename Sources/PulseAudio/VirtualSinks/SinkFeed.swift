@@ -98,8 +98,8 @@ final class SinkFeed: @unchecked Sendable {
     readTime = monotonic_nanoseconds()
   }
 
-  /// Renders the frames that were read: `frameCount` x 2 samples. The first frame is heard at `time`,
-  /// CLOCK_MONOTONIC [ns].
+  /// Renders the frames that were read: `frameCount` x 2 samples. The first frame is heard at
+  /// `time`, CLOCK_MONOTONIC [ns].
   func render(_ output: UnsafeMutablePointer<Float>, _ frameCount: Int, _ time: Int64) {
     let known = min(frameCount, Self.capacity)
     render.function(

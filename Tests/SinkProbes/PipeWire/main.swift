@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Owns a virtual sink until the program is ended: `pipewire-sink-probe SOCKET NAME CHANNELS SINK [MS]
-// [DELAY]`. The sound of the first two channels is played to SINK unchanged, DELAY frames later. MS
-// is the length of a cycle to request; 0 adapts it. Prints `ready`, and then every second the state
-// and the number of underruns.
+// Owns a virtual sink until the program is ended:
+// `pipewire-sink-probe SOCKET NAME CHANNELS SINK [MS] [DELAY]`. The sound of the first two channels
+// is played to SINK unchanged, DELAY frames later. MS is the length of a cycle to request; 0 adapts
+// it. Prints `ready`, and then every second the state and the number of underruns.
 
 import Ambisonics
 import Glibc
