@@ -47,7 +47,7 @@ import Testing
   @Test(arguments: [
     (#"{"sink": {"ordr": 3}}"#, "'sink' has no option 'ordr'; did you mean 'order'?"),
     (#"{"sink": {"status": true}}"#, "'sink' has no option 'status'"),
-    (#"{"sink": {"order": 9}}"#, "the value '9' of 'sink.order' must be a whole number"),
+    (#"{"sink": {"order": 9}}"#, "'sink.order' is '9', but must be a whole number"),
     (#"{"sink": {"order": {}}}"#, "the value of 'sink.order' must be text"),
   ])
   func invalidDefaultsAreRefused(config: String, reason: String) {
