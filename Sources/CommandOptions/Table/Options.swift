@@ -344,6 +344,9 @@ public enum Options {
   public static let benchTrackerRate = CommandOption<Double>(
     "tracker-rate", "HZ", .number(10...1000), default: 100, shown: "100",
     help: "Tracker reports per second.")
+  public static let throughSink = CommandOption<Bool>(
+    flag: "through-sink",
+    help: "Measure a program that plays to a virtual sink of 'stillstage sink'.")
   public static let appended = CommandOption<Bool>(
     flag: "appended",
     help: "Do not rewrite queued sound. Plays to PipeWire through its PulseAudio protocol.")

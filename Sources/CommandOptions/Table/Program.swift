@@ -191,6 +191,7 @@ public enum Program {
       Options.benchQueue.specification, Options.benchServer.specification,
       Options.soundServer.specification,
       Options.benchTrackerRate.specification, Options.appended.specification,
+      Options.throughSink.specification,
       Options.injectDelay.specification, Options.compare.specification,
       Options.benchDepths.specification, Options.benchSource.specification,
       Options.manual.specification, Options.tracker.specification,

@@ -67,6 +67,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   /// announcements of this source; its prediction is its own.
   public func branch() -> HeadPoseSource {
     let branch = HeadPoseSource()
+    (branch.takesDriftBack, branch.levelsOnRecenter) = (takesDriftBack, levelsOnRecenter)
     branches.withLock { $0.append(branch) }
     return branch
   }

@@ -2,7 +2,7 @@
 
 private import CRealtime
 private import Geometry
-private import HeadTracking
+package import HeadTracking
 private import Media
 package import Rendering
 package import SoundServer
@@ -100,6 +100,9 @@ package final class SinkStage: LiveStage {
     guard let rendering = renderings[layout] else { preconditionFailure("no such virtual sink") }
     return rendering.callback
   }
+
+  /// Returns the source of the poses that a virtual sink is rendered with; nil for a head at rest.
+  package func poses(of layout: SinkLayout) -> HeadPoseSource? { renderings[layout]?.poses }
 
   package func delay(of layout: SinkLayout) -> RendererDelay? {
     guard let renderer = renderings[layout]?.renderer else { return nil }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Ambisonics
 import CommandOptions
 import CommandSupport
 import Glibc
@@ -139,25 +140,33 @@ private func chain(
     return Signals.received == nil
   }
   return ChainFigures(
-    setting, result, ahead: try references.ahead(rate), left: try references.left(rate),
+    setting, result, ahead: try references.ahead(rate, setting.layout),
+    left: try references.left(rate, setting.layout),
     capture: check, injected: injected)
 }
 
-/// The two renderings that the recording is compared with, kept until the sample rate changes.
+/// The two renderings that the recording is compared with, kept until the sample rate or the layout
+/// changes.
 private struct References {
   private(set) var rate: Int?
+  private var layout = BenchNoise.soundfield
   private var made: [Double: EarSound] = [:]
 
-  mutating func ahead(_ rate: Int) throws(CommandFailure) -> EarSound { try rendered(0, rate) }
-  mutating func left(_ rate: Int) throws(CommandFailure) -> EarSound {
-    try rendered(LatencyRun.angle, rate)
-  }
+  mutating func ahead(
+    _ rate: Int, _ layout: ChannelLayout = BenchNoise.soundfield
+  ) throws(CommandFailure) -> EarSound { try rendered(0, rate, layout) }
 
-  private mutating func rendered(_ yaw: Double, _ rate: Int) throws(CommandFailure) -> EarSound {
-    if self.rate != rate { made = [:] }
-    self.rate = rate
+  mutating func left(
+    _ rate: Int, _ layout: ChannelLayout = BenchNoise.soundfield
+  ) throws(CommandFailure) -> EarSound { try rendered(LatencyRun.angle, rate, layout) }
+
+  private mutating func rendered(
+    _ yaw: Double, _ rate: Int, _ layout: ChannelLayout
+  ) throws(CommandFailure) -> EarSound {
+    if (self.rate, self.layout) != (rate, layout) { made = [:] }
+    (self.rate, self.layout) = (rate, layout)
     if let there = made[yaw] { return there }
-    let sound = try BenchNoise.rendered(yaw: yaw, sampleRate: rate)
+    let sound = try BenchNoise.rendered(yaw: yaw, sampleRate: rate, layout: layout)
     made[yaw] = sound
     return sound
   }

@@ -10,11 +10,13 @@ import Playback
 import Rendering
 import SoundSources
 
-/// Endless soft noise straight ahead as a first-order soundfield. No two stretches of a period are
+/// Endless soft noise straight ahead, as a first-order soundfield or in a channel of a bed. No two stretches of a period are
 /// alike, so each stretch identifies its position.
 final class BenchNoise: SoundSource {
   static let periodFrames = 1 << 17
-  let layout = ChannelLayout.ambisonics(order: 1, convention: .ambiX, headLocked: false)
+  static let soundfield = ChannelLayout.ambisonics(
+    order: 1, convention: .ambiX, headLocked: false)
+  let layout: ChannelLayout
   let sampleRate: Int
   let duration: Int? = nil
   let title: String? = "bench"
@@ -30,18 +32,22 @@ final class BenchNoise: SoundSource {
     }
   }()
 
-  init(sampleRate: Int) { self.sampleRate = sampleRate }
+  /// - Parameter layout: the first-order soundfield, or a bed whose third channel is in the front
+  ///   centre.
+  init(sampleRate: Int, layout: ChannelLayout = soundfield) {
+    (self.sampleRate, self.layout) = (sampleRate, layout)
+  }
+
+  static func sample(_ position: Int) -> Float { samples[position & (periodFrames - 1)] }
 
   func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(PlaybackError) -> Int {
-    for i in 0..<frames {
-      let sample = Self.samples[(position + i) & (Self.periodFrames - 1)]
-      // W, Y, Z, X of a plane wave from the front.
-      planes[0][i] = sample
-      planes[1][i] = 0
-      planes[2][i] = 0
-      planes[3][i] = sample
+    // W and X of a plane wave from the front, or the front centre channel.
+    let sounding = layout == Self.soundfield ? [0, 3] : [2]
+    for channel in 0..<layout.channelCount {
+      let isSounding = sounding.contains(channel)
+      for i in 0..<frames { planes[channel][i] = isSounding ? Self.sample(position + i) : 0 }
     }
     position += frames
     return frames
@@ -51,12 +57,14 @@ final class BenchNoise: SoundSource {
 
   /// Renders two periods of the noise for a head at `yaw` (degrees), with the engine of `render`.
   /// Returns the second period, in which the sound is in its steady state.
-  static func rendered(yaw: Double, sampleRate: Int) throws(CommandFailure) -> EarSound {
+  static func rendered(
+    yaw: Double, sampleRate: Int, layout: ChannelLayout = soundfield
+  ) throws(CommandFailure) -> EarSound {
     try playing { () throws(PlaybackError) in
       let settings = RenderSettings()
       let pose = YawPitchRoll(yaw: yaw, pitch: 0, roll: 0).quaternion
       let renderer = try OfflineRenderer(
-        source: BenchNoise(sampleRate: sampleRate), head: HeadTrajectory(pose),
+        source: BenchNoise(sampleRate: sampleRate, layout: layout), head: HeadTrajectory(pose),
         hrtf: HRTFChoice(path: nil), settings: settings, isLimited: false)
       var (left, right) = ([Float](), [Float]())
       while left.count < 2 * periodFrames {

@@ -118,7 +118,7 @@ struct CaptureCheck: Codable {
     var configuration = AudioOutputConfiguration()
     configuration.sinkName = server.sink
     configuration.sampleRate = sampleRate
-    if setting.output == .native {
+    if setting.isNative {
       configuration.serverAddress = server.socketPath
       configuration.latencyMilliseconds = setting.queueMilliseconds
       return try PipeWireOutput(configuration, render: feed.callback)

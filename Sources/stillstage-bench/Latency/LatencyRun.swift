@@ -50,9 +50,8 @@ final class LatencyRun {
   static let angle = 90.0
   private let setting: LatencySetting
   private let head: VirtualHead
-  private let source = HeadPoseSource()
   private let session: TrackerSession
-  private let player: Player
+  private let chain: any LatencyChain
   private let capture: TimedCapture
   private let arrivals: Arrivals
   private var queue: [Double] = []
@@ -69,6 +68,7 @@ final class LatencyRun {
   ) throws(CommandFailure) {
     self.setting = setting
     self.head = head
+    let source = HeadPoseSource()
     // A measurement may take minutes, and the front must not follow the head.
     source.takesDriftBack = false
     let failures = Failures()
@@ -77,17 +77,17 @@ final class LatencyRun {
     session = TrackerSession(
       .automatic, feeding: source, onEvent: failures.hear, record: arrivals.hear)
     let options = setting.playerOptions(on: server, head: source)
-    player = try playing { () throws(PlaybackError) in
-      try Player(options: options) { rate throws(PlaybackError) in BenchNoise(sampleRate: rate) }
-    }
+    chain =
+      setting.output == .sink
+      ? try SinkChain(options, on: server, head: source) : try PlayerChain(options, head: source)
     capture = try TimedCapture(
-      server: server.address, sink: server.sink, source: recorded, sampleRate: player.sampleRate,
+      server: server.address, sink: server.sink, source: recorded, sampleRate: chain.sampleRate,
       timing: server.timing)
     try head.tell("hold 0")
     try head.tell("pose 0 0 0")
     session.start()
     do throws(CommandFailure) {
-      try playing { () throws(PlaybackError) in try player.start() }
+      try chain.start()
       try waitForTheTracker(failures)
     } catch {
       stop()
@@ -127,7 +127,7 @@ final class LatencyRun {
   private func waitForTheTracker(_ failures: Failures) throws(CommandFailure) {
     for _ in 0..<1000 {
       if Signals.received != nil { throw .interrupted }
-      if source.latestUse != nil { return }
+      if chain.poses.latestUse != nil { return }
       usleep(5000)
     }
     throw CommandFailure(
@@ -135,7 +135,7 @@ final class LatencyRun {
   }
 
   func stop() {
-    player.stop()
+    chain.stop()
     session.stop()
   }
 
@@ -150,7 +150,7 @@ final class LatencyRun {
   ) throws(CommandFailure) -> Result {
     defer { stop() }
     try pause(setting.warmUpSeconds)
-    let depth = player.status.output.queueMilliseconds
+    let depth = chain.output.queueMilliseconds
     (queue, queued) = ([], [])
     var steps: [Step] = []
     let span = 0.3 + 1e-3 * (max(depth, setting.queueMilliseconds ?? 0) + (injected ?? 0))
@@ -173,12 +173,12 @@ final class LatencyRun {
           isDelayed: isDelayed, arrival: arrival, use: use))
       if let failure = capture.failure { throw CommandFailure(failure) }
     }
-    let status = player.status.output
+    let status = chain.output
     stop()
     let (sound, timeline) = try capture.finish()
     return Result(
       steps: steps, sound: sound, timeline: timeline, queue: queue, queued: queued, output: status,
-      granted: depth, sampleRate: player.sampleRate)
+      granted: depth, sampleRate: chain.sampleRate)
   }
 
   private func pause(_ seconds: Double) throws(CommandFailure) {
@@ -192,11 +192,11 @@ final class LatencyRun {
 
   /// Stores the latest use of a sample and, every 5 ms, the delays that the server reports.
   private func look() {
-    if let use = source.latestUse, use != uses.last { uses.append(use) }
+    if let use = chain.poses.latestUse, use != uses.last { uses.append(use) }
     let now = monotonic_nanoseconds()
     guard now - lastLook > 5_000_000 else { return }
     lastLook = now
-    let output = player.status.output
+    let output = chain.output
     if let latency = output.measuredLatencyMilliseconds { queue.append(latency) }
     if let depth = output.queuedMilliseconds { queued.append(depth) }
   }

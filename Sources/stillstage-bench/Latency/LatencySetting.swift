@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Ambisonics
 import CommandOptions
 import CommandSupport
 import HeadTracking
@@ -22,6 +23,8 @@ struct LatencySetting: Codable, Hashable {
     case rewritten
     /// Rendered in the cycles of PipeWire's graph, without a queue.
     case native
+    /// Played by another program through a virtual sink of `sink`.
+    case sink
   }
 
   var server: Server
@@ -29,11 +32,19 @@ struct LatencySetting: Codable, Hashable {
   /// The requested depth of the queue, in ms; nil for the player's default.
   var queueMilliseconds: Double?
 
+  /// The layout of the bench's noise.
+  var layout: ChannelLayout {
+    output == .sink ? SinkChain.layout.layout : BenchNoise.soundfield
+  }
+
+  /// Whether PipeWire's own protocol is used.
+  var isNative: Bool { output == .native || output == .sink && server == .pipewire }
+
   /// Returns the player's options. Only here does `bench latency` enable or disable rewriting.
   func playerOptions(on server: LatencyServer, head: HeadPoseSource) -> PlayerOptions {
     var options = PlayerOptions()
-    options.output = output == .native ? .pipeWire : .pulseAudio
-    options.serverAddress = output == .native ? server.socketPath : server.address
+    options.output = isNative ? .pipeWire : .pulseAudio
+    options.serverAddress = isNative ? server.socketPath : server.address
     options.sinkName = server.sink
     options.head = .source(head)
     if let queueMilliseconds { options.latencyMilliseconds = queueMilliseconds }
@@ -113,6 +124,13 @@ extension LatencySetting.Output {
   /// `--appended`, it is `native` for a private PipeWire server and `rewritten` for other servers.
   init(_ command: ParsedCommand, server: LatencySetting.Server) throws(CommandFailure) {
     let isAppended = command[Options.appended]
+    if command[Options.throughSink] {
+      guard server != .current, !isAppended, !command.isGiven(Options.soundServer) else {
+        throw .usage("--through-sink needs a private server: omit --appended and --output")
+      }
+      self = .sink
+      return
+    }
     switch command[Options.soundServer] {
     case .pulse: self = isAppended ? .appended : .rewritten
     case .auto:
