@@ -17,9 +17,8 @@ public enum Cholesky {
   ///   - floor: the minimum of the squared diagonal elements of L; smaller squares are raised to
   ///     it. If it is nil, `limit` applies.
   ///   - limit: the value that every squared diagonal element of L must exceed if `floor` is nil.
-  /// - Returns: true with a floor. Without one, false if a squared diagonal element is not finite
-  ///   or does not exceed `limit`; with a limit of 0, this means that the matrix is not positive
-  ///   definite.
+  /// - Returns: always true if `floor` is given; otherwise whether every squared diagonal element
+  ///   of L is finite and exceeds `limit`.
   public static func factor(
     _ matrix: inout MutableSpan<Double>, size: Int, floor: Double? = nil, limit: Double = 0
   ) -> Bool {
@@ -45,7 +44,7 @@ public enum Cholesky {
   /// - Parameters:
   ///   - factor: L; only the lower triangle is read.
   ///   - x: the right-hand side.
-  ///   - start: an index before which all elements of x are 0.
+  ///   - start: an index before which all elements of the right-hand side are 0.
   public static func solve(
     _ factor: borrowing MutableSpan<Double>, _ x: inout MutableSpan<Double>, from start: Int = 0
   ) {
@@ -190,7 +189,7 @@ public struct SymmetricEigen: ~Copyable {
 // MARK: Orthonormal vectors (section 5.2.8)
 
 /// Makes vectors orthonormal in place by the modified Gram-Schmidt method, applied twice to each
-/// vector. A vector whose length falls to 1e-200 or less is not normalised.
+/// vector. If the remaining length of a vector is 1e-200 or less, the vector is not normalised.
 public func orthonormalise(_ vectors: inout [[Double]]) {
   for i in vectors.indices {
     for _ in 0..<2 {

@@ -44,7 +44,7 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
   public init(rotationVector v: SIMD3<Double>) {
     let squared = (v * v).sum()
     let angle = realtime_sqrt(squared)
-    // sin(a/2)/a by its series, because the quotient loses precision at small angles a.
+    // Use the series of sin(a/2)/a at small angles a, because the quotient is undefined at 0.
     let scale = angle < 1e-6 ? 0.5 - squared / 48 : realtime_sin(angle / 2) / angle
     self.init(w: realtime_cos(angle / 2), x: v.x * scale, y: v.y * scale, z: v.z * scale)
   }

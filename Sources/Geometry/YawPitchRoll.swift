@@ -2,8 +2,8 @@
 
 import CRealtime
 
-/// Rotation angles for user interfaces, in degrees: positive yaw turns left, positive pitch looks
-/// up, positive roll lowers the right ear.
+/// Rotation angles in degrees: positive yaw turns left, positive pitch looks up, positive roll
+/// lowers the right ear.
 ///
 /// The rotation is `Rz(yaw) * Ry(-pitch) * Rx(roll)`. By the right-hand rule, a positive angle
 /// about y would lower the nose; `pitch` therefore has the opposite sign.
@@ -27,7 +27,7 @@ public struct YawPitchRoll: Sendable, Equatable {
     roll = realtime_atan2(r.z.y, r.z.z) * degreesPerRadian
   }
 
-  /// The head pose `headToWorld` of these angles.
+  /// The rotation as a unit quaternion.
   public var quaternion: Quaternion {
     let half = 0.5 / degreesPerRadian
     let turn = Quaternion(
