@@ -8,9 +8,9 @@ import System
 
 /// Listens on a UDP port and passes head poses to a `HeadSampleSink`.
 ///
-/// The session accepts datagrams from any sender. The direction of the first pose becomes the
-/// front. Datagrams and OSC messages without a pose are counted as rejected. If several poses
-/// arrive together, only the newest is used.
+/// The session accepts datagrams from any sender. The first pose begins a new reference frame. A
+/// message that yields no pose is rejected. If several poses arrive together, only the newest is
+/// used.
 ///
 /// ## Threading
 /// May be used from any thread. The sink receives the samples on the session's own thread.
@@ -87,8 +87,8 @@ public final class NetworkTrackerSession: Sendable {
       }
     }
 
-    /// Returns the newest pose that arrived within the timeout, preceded by a nil for each message
-    /// without a pose. Returns an empty array if nothing arrived.
+    /// Waits for messages, at most for the timeout. Returns a nil for each message that yields no
+    /// pose, then the newest pose, if there is one.
     func heads(timeoutMilliseconds: Int) -> [Quaternion?] {
       let all: [Quaternion?]
       switch listener {

@@ -19,9 +19,9 @@ public import Geometry
 /// Rz(yaw) with negated sines, which is the transpose of Rz(yaw) Ry(pitch) Rx(roll). The scene
 /// therefore already rotates against the head, and a positive pitch looks down.
 ///
-/// `iem`: the SceneRotator rotates the scene, so it needs the inverse of the head pose. Its angles
-/// in their default order (yaw, pitch, roll about fixed axes) are the active rotation Rx(roll)
-/// Ry(pitch) Rz(yaw).
+/// `iem`: the SceneRotator rotates the scene, so it needs the inverse of the head pose. In the
+/// default order (yaw, pitch, roll about fixed axes), the SceneRotator's angles denote the active
+/// rotation Rx(roll) Ry(pitch) Rz(yaw).
 public enum OSCPreset: String, Sendable, CaseIterable {
   case ypr
   case quaternion
@@ -47,7 +47,7 @@ public enum OSCPreset: String, Sendable, CaseIterable {
   }
 }
 
-/// An OSC message whose arguments are all numbers.
+/// An OSC message with numbers as arguments. A received argument that is not a number becomes NaN.
 public struct OSCMessage: Sendable, Equatable {
   public var address: String
   public var numbers: [Double]
@@ -58,7 +58,7 @@ public struct OSCMessage: Sendable, Equatable {
   }
 }
 
-/// Combines the messages of a preset into poses; the angles may arrive separately.
+/// Combines the messages of a preset into poses. Angles and components may arrive separately.
 public struct OSCHead: Sendable {
   private let preset: OSCPreset
   /// The latest yaw, pitch and roll, in degrees, with the sender's signs.
@@ -67,8 +67,7 @@ public struct OSCHead: Sendable {
 
   public init(_ preset: OSCPreset) { self.preset = preset }
 
-  /// Returns the head pose after a message. Returns nil if the message contains no part of a pose
-  /// or an implausible number, if the pose is incomplete, or if a quaternion's norm is far from 1.
+  /// Returns the head pose after a message, or nil if the message does not yield a valid pose.
   ///
   /// Every preset accepts angles, with its own signs. Every preset except `sparta` also accepts
   /// quaternions, whole or as the components `qw`, `qx`, `qy` and `qz`, of which `qz` must come
