@@ -192,14 +192,14 @@ struct HIDDescriptorParser {
     return true
   }
 
-  /// Decodes a maximum. Published descriptors write 255 as the byte 0xFF, so a maximum is signed
-  /// only if the minimum is negative.
+  /// Decodes a maximum. Many descriptors write 255 as the byte 0xFF, so a maximum is signed only if
+  /// the minimum is negative.
   private static func maximum(_ datum: Datum, above minimum: Int64) -> Int64 {
     minimum < 0 ? datum.signed : datum.unsigned
   }
 
-  /// Decodes a unit exponent. The standard defines a two's complement nibble; the larger signed
-  /// numbers that some devices write are clamped to -16 ... 16.
+  /// Decodes a unit exponent. The standard defines a two's complement nibble. Any larger value, as
+  /// some devices write it, is decoded as a signed number and clamped to -16 ... 16.
   private static func exponent(_ datum: Datum) -> Int {
     if datum.bits < 16 { return Int(datum.bits) - (datum.bits > 7 ? 16 : 0) }
     return Int(max(-16, min(16, datum.signed)))

@@ -15,8 +15,8 @@ public struct HIDField: Sendable, Equatable {
   public var bitSize: Int
   public var count: Int
   public var isConstant: Bool
-  /// Whether each element is the value of its own usage. It is false for an array (selector), whose
-  /// elements are indices into the list of usages.
+  /// Whether each element is the value of its own usage. It is false for an array, whose elements
+  /// select usages from the list.
   public var isVariable: Bool
   public var logicalMinimum: Int64
   public var logicalMaximum: Int64
@@ -55,7 +55,7 @@ public struct HIDField: Sendable, Equatable {
   }
 
   /// Returns the raw value with which an array element selects the usage. Returns nil if the field
-  /// is not an array, does not list the usage, or cannot represent the value.
+  /// is not an array or does not list the usage, or if the value exceeds the logical maximum.
   public func selector(for usage: HIDUsage) -> Int64? {
     guard !isVariable, let index = index(of: usage) else { return nil }
     let value = logicalMinimum + Int64(index)
@@ -103,7 +103,8 @@ extension HIDField {
     return true
   }
 
-  /// The number of physical units per step of the raw value (HID 1.11, section 6.2.2.7).
+  /// The number of physical units per step of the raw value: the reciprocal of the resolution that
+  /// HID 1.11, section 6.2.2.7, defines.
   public var resolution: Double {
     let logical = Double(logicalMaximum) - Double(logicalMinimum)
     let physical = Double(physicalMaximum) - Double(physicalMinimum)

@@ -5,7 +5,7 @@
 /// Any bytes are accepted. Parsing stops at the first invalid item; the fields before that item
 /// remain available. Time and memory are proportional to the descriptor's length.
 public struct HIDReportDescriptor: Sendable {
-  /// All fields in descriptor order, including padding.
+  /// The fields in descriptor order, including padding. Empty fields are omitted.
   public internal(set) var fields: [HIDField] = []
   /// The usages of the top-level collections, in descriptor order.
   public internal(set) var applications: [HIDUsage] = []
