@@ -3,8 +3,7 @@
 import CRealtime
 import Geometry
 
-/// A rotation in the head's frame that decays to zero over stream time, the time at which the sound
-/// is heard.
+/// A rotation that decays to zero.
 struct Fade: Sendable {
   private var turn = SIMD3<Double>(0, 0, 0)
   private var start: Int64 = 0
@@ -18,7 +17,7 @@ struct Fade: Sendable {
   ///
   /// - Parameters:
   ///   - turn: the rotation vector at the start, in radians.
-  ///   - start: the stream time at which the decay begins, in nanoseconds.
+  ///   - start: the time at which the decay begins, in nanoseconds.
   ///   - duration: the duration of the decay, in nanoseconds; values below 1 count as 1.
   @_noLocks
   init(_ turn: SIMD3<Double>, from start: Int64, over duration: Double) {
@@ -27,13 +26,13 @@ struct Fade: Sendable {
     self.duration = max(1, duration)
   }
 
-  /// Returns the rotation that remains at a stream time if it decays linearly.
+  /// Returns the rotation that remains at a time if it decays linearly.
   @_noLocks
   func linear(_ time: Int64) -> Quaternion {
     left(1 - min(1, max(0, Double(time - start) / duration)))
   }
 
-  /// Returns the rotation that remains at a stream time if it decays along a minimum-jerk curve.
+  /// Returns the rotation that remains at a time if it decays along a minimum-jerk curve.
   @_noLocks
   func smooth(_ time: Int64) -> Quaternion {
     left(1 - Fade.minimumJerk(Double(time - start) / duration))

@@ -16,10 +16,9 @@ import System
 /// extrapolates them.
 ///
 /// ## Threading
-/// Only one thread, during playback the audio thread, may call `pose(at:)`, `pose(at:now:)` and the
-/// functions of a pass (`beginPass`, `poseOfPass`, `sampleIntervalOfPass`). These functions
-/// allocate nothing, take no lock and never wait. Call everything else from any thread; `push` and
-/// the `reference` functions are usually called from the tracker's thread.
+/// Only one thread, during playback the audio thread, may use `pose(at:)`, `pose(at:now:)` and the
+/// members for a pass (`beginPass`, `poseOfPass`, `sampleIntervalOfPass`). These members allocate
+/// nothing, take no lock and never wait. Use everything else from any thread.
 public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   private struct Producer {
     var stage = HeadToStageConditioner()
@@ -131,8 +130,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
 
   // MARK: The front
 
-  /// Moves the front of the stage to the direction that the head faces at the next sample (yaw
-  /// only). The move takes 0.4 s.
+  /// Moves the front of the stage to the direction that the head faces at the next sample. The move
+  /// is gradual.
   public func recenter() {
     producer.withLock { $0.stage.recenter() }
     forEachBranch { $0.recenter() }
@@ -199,9 +198,9 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     set { predictionCode.store(newValue.code, ordering: .relaxed) }
   }
 
-  /// Whether a prediction error is corrected over 5 to 40 ms: the larger the error, the faster.
-  /// Otherwise, the correction takes at least 1.25 update intervals, and up to 45 ms for a large
-  /// error. Set it if each pose is read just before its sound is heard. Default: false.
+  /// Whether a prediction error is corrected quickly, over 5 to 40 ms. Set it if each pose is read
+  /// just before its sound is heard. If it is false, which is the default, a correction takes at
+  /// least 1.25 update intervals, and up to 45 ms for a large error.
   public var correctsQuickly: Bool {
     get { quickness.load(ordering: .relaxed) }
     set { quickness.store(newValue, ordering: .relaxed) }

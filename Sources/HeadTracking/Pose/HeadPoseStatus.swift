@@ -11,8 +11,7 @@ public struct HeadPoseStatus: Sendable, Equatable {
     /// The newest sample is older than 120 ms and older than five sampling intervals. The pose
     /// eases to the front.
     case stale
-    /// The newest sample has been stale for more than one second, so the pose has reached the
-    /// front.
+    /// The newest sample has been stale for more than one second.
     case lost
   }
 

@@ -13,16 +13,16 @@ import Geometry
 /// to 45 ms, but every correction takes at least 1.25 update intervals. With `correctsQuickly`, it
 /// takes 5 to 40 ms instead.
 ///
-/// The pose is predicted at most as far ahead of the present as `prediction` allows. If queries are
-/// further ahead, the excess is subtracted from their times, so that equal steps of the queries
-/// remain equal steps of the motion.
+/// `prediction` determines how far ahead of the present the pose is predicted. If queries are
+/// further ahead, the smoothed excess is subtracted from their times, so that equal steps of the
+/// queries remain equal steps of the motion.
 ///
 /// If samples stop, the pose holds until the newest sample is older than the stale limit, then
 /// eases to the front over `easeToFront`. When samples return, the pose eases back over `easeBack`.
 ///
 /// Query times increase while the stream is written. A query for an earlier time than the previous
 /// one, or for a time at least `passJump` later, begins a new pass, for example after a seek. A new
-/// pass starts without a correction, at the pose that the newest samples give.
+/// pass starts without a correction.
 ///
 /// ## Threading
 /// A value that belongs to one thread; all functions are real-time safe.
@@ -69,7 +69,7 @@ struct HeadToStageTimeline: Sendable {
     @_noLocks get { 0.2 }
   }
 
-  /// The speed at which the pose of a resting head is corrected, in rad/s.
+  /// The speed of a correction in addition to the head's own speed, in rad/s.
   private static var calm: Double {
     @_noLocks get { 2 }
   }

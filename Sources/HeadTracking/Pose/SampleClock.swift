@@ -74,8 +74,8 @@ struct SampleClock: Sendable {
       return 0
     }
     // `limit` is the lateness, in intervals, above which an earlier sample counts as lost. It is
-    // high if the jitter is small, because then nothing comes early, and also if it is large,
-    // because then a late sample is likelier than a lost one.
+    // high if the jitter is small, because then nothing comes early, and also if the jitter is
+    // large, because then a late sample is likelier than a lost one.
     let spread = earliness / interval
     let limit = min(0.9, max(0.9 - 4 * spread, 0.5 + 5 * spread * spread, 0.55))
     let lost = max(0, (elapsed / interval - 1 - limit).rounded(.up))
@@ -114,8 +114,8 @@ struct SampleClock: Sendable {
     return result
   }
 
-  /// The interquartile mean of the recent intervals, in nanoseconds. Neither a lost sample nor two
-  /// samples that arrive together affect it.
+  /// The interquartile mean of the recent intervals, in nanoseconds. Once there are several
+  /// intervals, a lost sample or two samples that arrive together hardly affect it.
   private var interquartileMean: Double {
     let sorted = recent.sorted()
     let cut = sorted.count / 4

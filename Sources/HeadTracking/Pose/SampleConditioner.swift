@@ -12,7 +12,7 @@ package struct SampleConditioner: Sendable {
   private var lastCount = 0
   /// The rotation about z from the tracker's present reference frame to the frame before its jumps.
   private var frame = Quaternion.identity
-  /// The true head's orientation in the frame that the tracker takes for the head's.
+  /// The head's true orientation in the frame that the tracker takes for the head's.
   private var level = Quaternion.identity
   private var isReferenceNew = true
   private var reference: UInt16 = 0
@@ -43,13 +43,13 @@ package struct SampleConditioner: Sendable {
     return true
   }
 
-  /// Rotates a vector from the frame that the tracker takes for the head's to the true head's.
+  /// Rotates a vector to the head's true frame from the frame that the tracker takes for it.
   func inHead(_ vector: SIMD3<Double>) -> SIMD3<Double> { level.conjugate.rotate(vector) }
 
   /// Converts a sample to a pose with a regular time and a continuous yaw. Returns nil if the
   /// sample is not a rotation or is not newer than the previous one.
   mutating func condition(_ sample: HeadSample) -> StampedPose? {
-    // Rounding changes the norm by one percent at most; anything else is not a rotation.
+    // Rounding changes the norm only slightly; a norm far from 1 does not belong to a rotation.
     let norm = sample.headToWorld.squaredNorm
     guard norm > 0.8, norm < 1.2 else { return nil }
     guard last.map({ sample.time > $0.arrival }) ?? true else { return nil }
@@ -79,8 +79,8 @@ package struct SampleConditioner: Sendable {
     clock.interval > 0 ? Int64(max(250_000, min(clock.interval, 500_000_000))) : 20_000_000
   }
 
-  /// Returns the angular velocity, or nil if it is exactly zero (no gyroscope), not finite, or at
-  /// least 100 rad/s (defective).
+  /// Returns the angular velocity, or nil if it is exactly zero (no gyroscope) or `finite` rejects
+  /// it.
   private static func usable(_ velocity: SIMD3<Double>?) -> SIMD3<Double>? {
     finite(velocity).flatMap { $0 == .zero ? nil : $0 }
   }
@@ -90,8 +90,8 @@ package struct SampleConditioner: Sendable {
     velocity.flatMap { ($0 * $0).sum() < 1e4 ? $0 : nil }
   }
 
-  /// Returns the rotation about z that gives the first sample after a jump the yaw that it would
-  /// have without the jump.
+  /// Returns the rotation about z that gives the first sample after a jump the yaw that is expected
+  /// from the last pose before it.
   ///
   /// - Parameters:
   ///   - last: the last pose before the jump.
