@@ -5,7 +5,7 @@ public struct EarphoneDetails: Sendable, Equatable {
   /// Where the earphones are, or why their sensor cannot be used.
   public enum State: String, Sendable, Equatable {
     case worn
-    /// Out of the ears, but not in the case.
+    /// Out of the ears, and not known to be in the case.
     case removed
     case inCase = "in the case"
     /// Another program on this computer is assumed to be using the sensor, because the sensor's

@@ -11,8 +11,8 @@ struct HIDConnection: TrackerConnection {
 
   /// Opens and starts the tracker.
   ///
-  /// - Throws: `cannotOpen`, `notAHeadTracker` if no driver supports the device, or the error of
-  ///   the driver.
+  /// - Throws: `cannotOpen` if the node cannot be opened, `notAHeadTracker` if no driver supports
+  ///   the device, or the error of the driver.
   init(
     _ node: HIDNode, _ settings: TrackerSettings
   ) throws(HeadTrackingError) {

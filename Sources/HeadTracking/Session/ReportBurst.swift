@@ -43,9 +43,8 @@ struct ReportBurst {
     news = count == 0 ? .nothing : .readings(Self.useful(readings, count), rejected: rejected)
   }
 
-  /// Returns the readings to use. Several reports at once follow a stall of this thread. Then only
-  /// the newest orientation is useful, and none if the queue was full. Readings of other kinds are
-  /// all kept; raw ones have their own times.
+  /// Returns the readings to use. Of several orientations, only the newest is useful, and none if
+  /// the queue was full. Readings of other kinds are all kept; raw ones have their own times.
   private static func useful(_ readings: [TrackerReading], _ count: Int) -> [TrackerReading] {
     guard count > 1 else { return readings }
     let last = readings.lastIndex { if case .head = $0 { true } else { false } }

@@ -7,21 +7,22 @@
 package protocol TrackerProvider: Sendable {
   /// Returns the trackers that are connected now.
   ///
-  /// A session calls this every 400 ms while it looks for a tracker.
+  /// A session calls this about every 400 ms while it looks for a tracker.
   ///
   /// - Parameter detailed: whether to ask the devices for what only they know, such as the battery
   ///   level. That can take several seconds.
   func trackers(detailed: Bool) -> [TrackerDescription]
 
-  /// Why this provider can find no trackers at all, and what to do, on one line; nil if it can.
+  /// Why this provider cannot find trackers, on one line; nil if no problem is known.
   var problem: String? { get }
 
   /// Opens and starts a tracker.
   ///
   /// - Parameters:
   ///   - tracker: a tracker that `trackers` returned.
-  ///   - isCalibrated: whether a calibration maps the samples to the head's axes. If so, the
-  ///     samples of a tracker that reports its mounting stay in the axes of its sensor.
+  ///   - isCalibrated: whether a calibration maps the samples to the head's axes or is being
+  ///     measured. If so, the samples of a tracker that reports its mounting stay in the axes of
+  ///     its sensor.
   /// - Throws: the error of the device or its driver.
   func connect(
     _ tracker: TrackerDescription, isCalibrated: Bool

@@ -4,16 +4,16 @@ import System
 
 /// Keeps a head tracker connected and feeds its samples to a `HeadSampleSink`.
 ///
-/// Until a tracker is open, the session looks for one every 400 ms. A search reads sysfs and opens
-/// the candidates, which takes a few milliseconds. Watching /dev instead would report a node before
-/// udev has given the user access to it, so the session would have to retry anyway. While a tracker
-/// is open, the session does not search, and it notices at once if the tracker is unplugged. It
-/// uses the same tracker again when that tracker comes back. After two seconds, it also accepts
-/// another tracker that fits the selection.
+/// Until a tracker is open, the session looks for one about every 400 ms. For HID, a search reads
+/// sysfs and opens the candidates, which takes a few milliseconds. Watching /dev instead would
+/// report a node before udev has given the user access to it, so the session would have to retry
+/// anyway. While a tracker is open, the session does not search. If the tracker is lost, the
+/// session uses it again when it comes back. After two seconds, the session also accepts another
+/// tracker that fits the selection.
 ///
-/// A tracker that comes back over Bluetooth may have kept its reference frame, because it runs on a
-/// battery. In that case the stage stays where it was. Otherwise a new reference frame begins, and
-/// the front becomes the direction that the head faces.
+/// Some trackers keep their reference frame while their Bluetooth link is interrupted, because they
+/// run on a battery. When such a tracker comes back, the stage stays where it was. Otherwise a new
+/// reference frame begins.
 ///
 /// ## Threading
 /// Use a session from any thread. Events arrive on the session's own thread.
@@ -26,11 +26,11 @@ public final class TrackerSession: Sendable {
   /// - Parameters:
   ///   - selection: which tracker to use.
   ///   - sink: receives the samples.
-  ///   - settings: the axes, the profiles, the folder of the sensors, and the orientation filter.
+  ///   - settings: where to look for trackers, and how to interpret their samples.
   ///   - onEvent: receives events, on the session's thread. It must not call `stop()`.
   ///   - calibration: returns the calibration of a tracker, or nil if there is none. It is called
   ///     each time the session tries to open a tracker.
-  ///   - record: receives every sample, on the session's thread. Samples are uncalibrated, except
+  ///   - record: receives the samples, on the session's thread. They are uncalibrated, except
   ///     orientations that the filter computes from raw samples.
   public init(
     _ selection: TrackerSelection, feeding sink: any HeadSampleSink,
@@ -84,8 +84,8 @@ public enum TrackerEvent: Sendable, Equatable {
   case recentered
   /// The earphones were put in (true) or taken out (false). The pose holds while they are out.
   case worn(Bool)
-  /// A tracker cannot be found or used. Each error is reported once until a tracker connects. The
-  /// session keeps trying.
+  /// A tracker cannot be found or used. The session keeps trying, and does not report a recent
+  /// error again until a tracker connects.
   case failed(HeadTrackingError)
 }
 

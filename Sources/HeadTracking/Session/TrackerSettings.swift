@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The settings of a session: everything that the trackers do not report themselves.
+/// The settings of a session.
 public struct TrackerSettings: Sendable {
-  /// The mounting of the tracker on the head; nil to use the mounting that the driver or the
-  /// profile states.
+  /// The mounting of a HID or industrial I/O tracker on the head; nil to use the mounting that the
+  /// driver or the profile states.
   public var axes: AxisMap?
   /// Descriptions of simple HID trackers, which take precedence over the built-in drivers.
   public var profiles: [TrackerProfile]
