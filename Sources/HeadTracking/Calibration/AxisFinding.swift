@@ -24,7 +24,8 @@ public struct AxisFinding: Sendable, Equatable {
   public static let smallestUpTurn = 15.0
   /// Smallest accepted rotation between looking ahead and to the left, in degrees.
   public static let smallestLeftTurn = 25.0
-  /// Largest accepted error of an axis, in degrees. It is large, because people move inexactly.
+  /// Largest accepted error of the measured axes, in degrees. It is large, because people move
+  /// inexactly.
   static let largestMisalignment = 30.0
 
   /// Finds the axes from three poses of the tracker in its own reference frame.
@@ -34,8 +35,8 @@ public struct AxisFinding: Sendable, Equatable {
   ///   - up: the tracker's pose while the head was bent back.
   ///   - left: the tracker's pose while the head was turned to the left.
   ///   - isUpright: whether the z axis of the reference frame is known to point up, as with the
-  ///     orientation filter. If so, a last turn about any other axis is rejected, because it was
-  ///     not to the left.
+  ///     orientation filter. If so, the poses are rejected if the last turn was not to the left
+  ///     about that axis.
   ///
   /// - Throws: `turnTooSmall`, `turnsAlike`, `askew` or `otherPoses` if the poses do not determine
   ///   the axes.

@@ -4,11 +4,11 @@
 public enum CalibrationError: Error, Sendable, Equatable {
   /// Too few samples arrived. The value is their number.
   case tooFewSamples(Int)
-  /// The tracker moved although it should have been still: its angle from the mean pose, in
-  /// degrees.
+  /// The tracker moved although it should have been still. The value is its largest angle from the
+  /// mean pose, in degrees.
   case moved(degrees: Double)
-  /// The tracker turned although it should have been still: the standard deviation of its angular
-  /// velocity, in degrees/s.
+  /// The tracker turned although it should have been still. The value is the standard deviation of
+  /// its angular velocity, in degrees/s.
   case turned(degreesPerSecond: Double)
   /// The gyroscope's mean rate at rest, in degrees/s, is too large for a bias.
   case implausibleBias(degreesPerSecond: Double)

@@ -9,8 +9,8 @@ import Glibc
 /// The vertical of the tracker's world in the first pose, looking ahead, gives the head's upward
 /// axis. The rotation from the first pose to the second, looking up, gives the head's axis to the
 /// right. The rotation from the first pose to the third, looking left, checks the result: it must
-/// be about the upward axis, by 70 to 110 degrees. Of all conventions, the one whose axes fit best
-/// is taken.
+/// be about the upward axis, by 70 to 110 degrees. The convention whose axes fit best is taken; of
+/// conventions that fit almost equally well, the likelier one.
 public struct MountingFinding: Sendable, Equatable {
   public let mounting: TrackerMounting
   /// The larger of two angles, in degrees: that between the axis of the turn up and the horizontal,
@@ -42,7 +42,7 @@ public struct MountingFinding: Sendable, Equatable {
           isUpsideDown: isUpsideDown)
         let poses = [ahead, up, left].map(conventions.trackerToWorld)
         guard let fit = Fit(conventions, poses) else { continue }
-        // Of equally good fits, keep the first, because its convention is likelier.
+        // Of almost equally good fits, keep the first, because its convention is likelier.
         if fit.misalignment < (best?.misalignment ?? .infinity) - 0.01 { best = fit }
       }
     }
