@@ -65,7 +65,8 @@ public struct FusionSettings: Sendable, Equatable {
   public var magneticNewTime = 20.0
   /// Seconds in motion for which a field must stay steady to become the first reference field.
   public var magneticNewFirstTime = 5.0
-  /// Angular rate that counts as motion for `magneticNewTime`, in degrees/s.
+  /// Angular rate that counts as motion for `magneticNewTime` and `magneticNewFirstTime`, in
+  /// degrees/s.
   public var magneticNewRate = 20.0
   /// Seconds for which the field must match the reference field before it counts as undisturbed.
   public var magneticUndisturbedTime = 0.5
@@ -77,8 +78,8 @@ public struct FusionSettings: Sendable, Equatable {
   /// seconds of `magneticRejectionTime`.
   public var magneticRejectionFactor = 2.0
 
-  /// The gyroscope's measuring range, in degrees/s. A sample at the limit counts as saturated.
-  /// Infinite by default.
+  /// The gyroscope's measuring range, in degrees/s. A rate close to or beyond the limit counts as
+  /// saturated. Infinite by default.
   public var rateRange = Double.infinity
   /// The accelerometer's measuring range, in m/s2. A specific force at or beyond the limit is
   /// ignored.

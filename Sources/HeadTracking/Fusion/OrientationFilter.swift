@@ -66,8 +66,9 @@ public struct OrientationFilter: Sendable {
 
   // MARK: Results
 
-  /// The orientation, which rotates from the sensor's frame to the earth's frame with z up. Without
-  /// the magnetometer, the heading is 0 at the first sample. With it, x points east.
+  /// The orientation, which rotates from the sensor's frame to the earth's frame with z up. With
+  /// the magnetometer, x points east once a field has been measured. Without it, the direction of x
+  /// is arbitrary.
   public var orientation: Quaternion {
     @_noLocks get {
       let level = inclination * strapdown
