@@ -7,10 +7,10 @@ public import Geometry
 ///
 /// For each axis of the head separately, the predicted mean velocity from now to a look-ahead is a
 /// linear combination of the present velocity and of mean velocities within the last 200 ms. The
-/// coefficients are learned while the head moves: each past moment is compared with the motion that
-/// followed it, with a memory of three seconds. So the prediction adapts to how this head moves
-/// now, and predicts little motion if the motion is hard to predict. Until the head has moved
-/// enough to learn from, the coefficients are those of typical human head turns (`PredictorPrior`).
+/// coefficients are learned: each past moment is compared with the motion that followed it, with a
+/// memory of three seconds. So the prediction adapts to how this head moves now. Until the head has
+/// moved enough to learn from, the coefficients are close to those of typical human head turns
+/// (`PredictorPrior`).
 ///
 /// The velocities come from the gyroscope if it can be trusted, otherwise from the poses. A
 /// gyroscope that reads zero or disagrees with the poses is not trusted.

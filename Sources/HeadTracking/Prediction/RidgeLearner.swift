@@ -13,10 +13,10 @@ import Geometry
 /// It also learns from the motion of the other two axes, with a small weight that matters only
 /// while the axis itself has moved little.
 ///
-/// The weight of the prior is proportional to the mean squared prediction error while the head
-/// moves, and to the look-ahead, over which errors are correlated. So an unpredictable motion, such
-/// as the beginning of a turn, changes the coefficients little, and a predictable one changes them
-/// at once.
+/// The weight of the prior increases with the mean squared prediction error while the head moves,
+/// and with the look-ahead, over which errors are correlated. So an unpredictable motion, such as
+/// the beginning of a turn, changes the coefficients little, and a predictable one changes them
+/// quickly.
 struct RidgeLearner: Sendable {
   /// Five coefficients, each with one component per axis.
   typealias Coefficients = InlineArray<5, SIMD3<Double>>

@@ -16,9 +16,8 @@ struct PoseNoise: Sendable {
   /// Initial estimate of the noise, in radians: 0.1 degrees.
   private static let initial = 0.00175
 
-  /// The largest movement within 200 ms, in radians, with which a head may still be at rest,
-  /// clamped to 0.0035 ... 0.05. Before clamping, it exceeds the largest of four distances that are
-  /// due to noise alone, by a margin.
+  /// The largest movement within 200 ms that noise alone may explain, in radians, clamped to
+  /// 0.0035 ... 0.05.
   var still: Double { min(0.05, max(0.0035, 6.5 * realtime_sqrt(square))) }
 
   mutating func restart() { count = 0 }
@@ -44,7 +43,7 @@ struct PoseNoise: Sendable {
 
   private mutating func take(_ variance: Double, seconds: Double) {
     recent += min(1, seconds / 0.5) * (variance - recent)
-    // Without small values of `recent`, the minimum doubles within 7 s.
+    // Without small values of `recent`, the minimum doubles in about 7 s.
     square = min(square * (1 + seconds / 10) + 1e-14, recent)
   }
 }
@@ -65,7 +64,7 @@ struct GyroTrust: Sendable {
 
   mutating func restart() { start = nil }
 
-  /// Takes the next sample, and judges the gyroscope every 50 ms.
+  /// Takes the next sample, and judges the gyroscope at most every 50 ms.
   ///
   /// - Parameters:
   ///   - step: the rotation vector since the previous sample according to the gyroscope, in
