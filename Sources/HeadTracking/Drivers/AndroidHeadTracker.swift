@@ -98,8 +98,8 @@ extension AndroidHeadTracker {
 
   /// Makes the device send all its measurements, every 10 ms if it can.
   ///
-  /// - Throws: `featureFailed` if the device refuses a setting, or lacks one for full power or for
-  ///   reports of all events.
+  /// - Throws: `featureFailed` if a setting cannot be changed, or if the device lacks one for full
+  ///   power or for reports of all events.
   func start(features: some HIDFeatures) throws(HeadTrackingError) {
     var settings: [Setting] = []
     if let transport = transport { settings.append(transport) }
@@ -113,7 +113,7 @@ extension AndroidHeadTracker {
 
   /// Stops the device's reports and lets the device sleep.
   ///
-  /// - Throws: `featureFailed` if the device refuses.
+  /// - Throws: `featureFailed` if a setting cannot be changed.
   func stop(features: some HIDFeatures) throws(HeadTrackingError) {
     try apply([selector(.reportNoEvents), selector(.powerOff)].compactMap(\.self), features)
   }

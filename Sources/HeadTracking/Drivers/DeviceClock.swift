@@ -3,11 +3,12 @@
 /// Converts the ticks of a tracker's own clock to CLOCK_MONOTONIC.
 ///
 /// A report can be late but never early. So the minimum of (arrival - device time) over the last
-/// one to two seconds is the offset between the clocks. This offset follows the drift of the clocks
-/// and removes the jitter of the bus and of the scheduler. Wraps of a narrow counter are counted;
-/// wraps during a gap are inferred from the arrival times. If the device's clock jumps, the
-/// conversion starts again at the arrival of the first sample after the jump. The converted time
-/// always increases. It is later than the arrival only if samples arrive less than 1 us apart.
+/// one to two seconds is taken as the offset between the clocks. This offset follows the drift of
+/// the clocks and removes the jitter of the bus and of the scheduler. Wraps of a narrow counter are
+/// counted; several wraps during a gap are inferred from the arrival times. If the device's clock
+/// jumps, the conversion starts again at the arrival of the first sample after the jump. The
+/// converted time always increases. It is later than the arrival only if samples arrive less than
+/// 1 us apart.
 package struct DeviceClock: Sendable {
   let nanosecondsPerTick: Double
   private let mask: UInt64

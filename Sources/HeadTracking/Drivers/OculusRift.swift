@@ -3,8 +3,8 @@
 /// Oculus Rift DK1 (2833:0001), DK2 (2833:0021, 2021) and CV1 (2833:0031): nine-axis sensors at 1
 /// kHz, with up to three readings (DK1) or two (DK2, CV1) per report.
 ///
-/// The headset stops sending unless it receives a feature report every few seconds. Axes: x right,
-/// y up, z back. Source: OpenHMD/OpenHMD, src/drv_oculus_rift (Boost licence).
+/// The headset stops sending ten seconds after the last keep-alive report. Axes: x right, y up, z
+/// back. Source: OpenHMD/OpenHMD, src/drv_oculus_rift (Boost licence).
 ///
 /// Uncertain: the layout of the keep-alive report of the DK2 and CV1 (0x11), and the unit of the
 /// magnetometer, assumed to be 1e-4 gauss. If the headset refuses report 0x11, the driver sends the

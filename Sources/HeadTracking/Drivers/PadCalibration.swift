@@ -5,8 +5,8 @@ import System
 /// The factory calibration of a DualSense or DualShock 4, from its feature report.
 ///
 /// The report contains the sensor readings at a known angular rate, and at +1 g and -1 g on each
-/// axis. Clones leave the report empty or fill it with garbage. Therefore, an axis whose scale is
-/// not near the nominal one gets the nominal scale. Source: Linux 6.1,
+/// axis. Some clones leave the report empty or fill it with garbage. Therefore, an axis whose scale
+/// is not near the nominal one gets the nominal scale. Source: Linux 6.1,
 /// drivers/hid/hid-playstation.c and hid-sony.c.
 struct PadCalibration: Sendable, Equatable {
   /// The gyroscope's reading at rest, in raw counts, in the pad's axes.

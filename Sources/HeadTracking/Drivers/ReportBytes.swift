@@ -28,7 +28,7 @@ extension Array where Element == UInt8 {
   }
 }
 
-/// Standard gravity (1 g) in m/s2. Accelerometers give their scales in g.
+/// Standard gravity (1 g) in m/s2.
 let standardGravity = 9.80665
 /// Radians per degree.
 let radiansPerDegree = Double.pi / 180

@@ -20,14 +20,14 @@ protocol TrackerDriver {
   /// Makes the device send its measurements. Called again if the device stops sending.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError)
   /// Keeps the device sending. While the device is open, this is called before each wait for
-  /// reports, at least about every 70 ms.
+  /// reports, usually many times per second.
   ///
   /// - Parameter now: the present time, in CLOCK_MONOTONIC nanoseconds.
   mutating func keepAlive(_ link: some TrackerLink, now: Int64)
   mutating func stop(_ link: some TrackerLink)
 
   /// Decodes an input report to readings, oldest first. Returns an empty array if the report is
-  /// valid but contains no readings, and nil if the report is not one that this device sends.
+  /// valid but contains no readings, and nil if the report is invalid.
   ///
   /// - Parameters:
   ///   - report: the report as read, with its id if the device numbers its reports.

@@ -11,9 +11,8 @@ import System
 ///
 /// Uncertain: the signs of the calibration's biases (`biasSigns`), which ar-drivers found by trial;
 /// the orientation filter removes any remaining bias. Also uncertain: the unit of the magnetometer,
-/// assumed to be gauss, and its mounting, which is known to differ. Its values are recorded, but
-/// used only on request. The checksum at the end of a data report is of an unknown kind and is not
-/// checked.
+/// assumed to be gauss, and its mounting. The magnetic field is recorded, but used only on request.
+/// The checksum at the end of a data report is of an unknown kind and is not checked.
 struct XREAL: TrackerDriver {
   let protocolDescription = "XREAL Air"
   private let isUltra: Bool

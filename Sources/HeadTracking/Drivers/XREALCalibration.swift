@@ -13,8 +13,8 @@ struct XREALCalibration: Sendable, Equatable {
   /// Parses the text. On some glasses the text starts in the middle, so the object `IMU` is
   /// searched for.
   ///
-  /// - Returns: nil if there is no such object, if it has no `device_1`, or if a bias is
-  ///   implausibly large.
+  /// - Returns: nil if there is no such object, if it is invalid or has no `device_1`, or if a bias
+  ///   is implausibly large.
   init?(_ text: [UInt8]) {
     guard let start = Self.object(named: "IMU", in: text) else { return nil }
     var parser = JSONText(text, at: start)
