@@ -2,15 +2,16 @@
 
 import CRealtime
 
-/// Corrects yaw drift by moving the front of the stage to where the head rests, inaudibly slowly.
+/// Corrects yaw drift by moving the front of the stage, inaudibly slowly, towards the direction
+/// that a resting head faces.
 ///
 /// Trackers without a compass drift in yaw. Their pitch and roll come from gravity and do not
 /// drift. A head that rests within `near` of the front is assumed to be looking straight ahead; the
-/// remaining angle between the two is drift. Because drift moves the front away from the head,
-/// `near` must exceed the drift that accumulates while the head does not rest. A head that rests
-/// beyond `near` is assumed to be looking at something else, and the front does not move, however
-/// long the head rests there. Only yaw counts as motion: a head that nods, or is bent to read,
-/// counts as resting.
+/// remaining angle between head and front is drift. Because drift moves the front away from the
+/// head, `near` must exceed the drift that accumulates while the head does not rest. A head that
+/// rests beyond `near` is assumed to be looking at something else, and the front does not follow
+/// it. Only yaw counts as motion: a head that nods, or is bent to read, counts as resting unless
+/// its nose points up or down steeply.
 ///
 /// The front moves at one eighth of the angle between front and head per second, but at no more
 /// than 0.8 degrees/s. It takes 1.6 s to reach that speed. Motion of the stage below 1 degree/s is

@@ -25,7 +25,7 @@ struct StageAnchor: Sendable {
   /// Angular velocity of the device that carries the anchor, in the anchor's frame, in rad/s; zero
   /// while the anchor stands still in the world.
   private(set) var angularVelocity = SIMD3<Double>.zero
-  /// The anchor's pose relative to the device, constant while the device carries it.
+  /// The anchor's pose relative to the device, constant while the device carries the anchor.
   private var anchorToDevice = Quaternion.identity
   private var reference: UInt16?
   private var bridge = Fade()
