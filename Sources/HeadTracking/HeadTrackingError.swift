@@ -14,7 +14,7 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case permissionDenied(path: String, udevRule: String)
   /// The device or its report descriptor could not be opened, or the device is gone.
   case cannotOpen(path: String, reason: String)
-  /// The link to wireless earphones could not be opened. The reason says what to do.
+  /// The motion sensor of wireless earphones cannot be reached.
   case cannotConnect(name: String, reason: String)
   /// The device cannot be used as a head tracker: no driver supports it, it lacks something that
   /// its driver or profile requires, or the profile is invalid.

@@ -3,8 +3,8 @@
 import CRealtime
 import Glibc
 
-/// An open motion sensor of the kernel's industrial I/O (IIO), polled at a constant rate: a
-/// gyroscope, an accelerometer and, if present, a magnetometer.
+/// An open motion sensor of the kernel's industrial I/O (IIO): a gyroscope, an accelerometer and,
+/// if present, a magnetometer. They are polled at a constant rate.
 ///
 /// This type serves devices that `hid-sensor-hub` has claimed, which have no hidraw node, and the
 /// sensors built into laptops and tablets. The default axes are those of the kernel for a device

@@ -5,8 +5,8 @@ import Glibc
 /// A three-axis sensor of an industrial I/O device, read from files such as `in_anglvel_x_raw`.
 ///
 /// The units are those of the kernel's ABI (Documentation/ABI/testing/sysfs-bus-iio): rad/s, m/s2
-/// and gauss. A value is (raw + offset) * scale, transformed by the mounting matrix if there is
-/// one.
+/// and gauss. A value is (raw + offset) * scale, transformed by the mounting matrix if there is a
+/// valid one.
 struct SensorTriad {
   private let files: [SensorFile]
   private let scales: SIMD3<Double>

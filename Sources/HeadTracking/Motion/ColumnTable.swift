@@ -131,8 +131,8 @@ package struct ColumnTable {
     return cell
   }
 
-  /// Returns the trimmed text of a cell. Control characters become `?`, because an error message
-  /// that contains the text must stay one line.
+  /// Returns the trimmed text of a cell. Bytes below 0x20 become `?`, because an error message that
+  /// contains the text must stay one line.
   private static func text(_ cell: ArraySlice<UInt8>) -> String {
     String(decoding: trimmed(cell).map { $0 < 0x20 ? 0x3F : $0 }, as: UTF8.self)
   }
