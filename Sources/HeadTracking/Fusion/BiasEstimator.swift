@@ -66,7 +66,7 @@ struct BiasEstimator: Sendable {
     columns = Self.diagonal(variance < initialVariance ? variance : initialVariance)
   }
 
-  /// Increases the variance of the bias, up to its initial value, because the bias may have
+  /// Increases the variance of the bias, up to about its initial value, because the bias may have
   /// drifted.
   ///
   /// - Parameter seconds: the time since the previous sample.

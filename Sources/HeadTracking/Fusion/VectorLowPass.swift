@@ -4,10 +4,10 @@
 /// the samples.
 ///
 /// The filter uses the trapezoidal state-variable form (A. Simper, "Linear trapezoidal integrated
-/// SVF", 2013; V. Zavalishin, "The Art of VA Filter Design", ch. 4). At a constant spacing, the
-/// filter equals the bilinear biquad, and the spacing may change from sample to sample without a
-/// jump. During the first time constant the output is the mean of the input so far, as in arXiv
-/// 2203.17024, section 3.4.
+/// SVF", 2013; V. Zavalishin, "The Art of VA Filter Design", ch. 4). At a constant spacing, it is
+/// equivalent to the bilinear biquad. The spacing may change from sample to sample without a jump
+/// in the output. During the first time constant, the output is the mean of the input so far, as in
+/// arXiv 2203.17024, section 3.4.
 struct VectorLowPass: Sendable {
   private var band: SIMD3<Double>
   private var low: SIMD3<Double>

@@ -46,7 +46,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   private let rendered = SequenceRing(blank: Quaternion.identity)
   private let used = SequenceRing(blank: SampleUse())
   private let observers = Mutex<[Observer]>([])
-  /// The sources that get everything that this source gets.
+  /// The sources that `branch()` returned.
   private let branches = Mutex<[HeadPoseSource]>([])
 
   public init() {

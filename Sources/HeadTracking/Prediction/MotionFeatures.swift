@@ -29,7 +29,7 @@ struct MotionEntry: Sendable {
   var isInertial = false
 }
 
-/// The newest 128 entries of a motion, which cover about the last half second or more.
+/// The newest entries of a motion, at most 128.
 struct MotionMemory: Sendable {
   /// The number of entries, a power of two. Even at the smallest `spacing`, the entries cover the
   /// 200 ms of the features plus the 200 ms until the last learner uses an entry.
