@@ -52,7 +52,7 @@ public struct NetworkAddress: Sendable, Equatable {
   private var isMapped: Bool { bytes.starts(with: Self.mapped) }
 
   /// Whether the address belongs to the public internet, and not to this computer, a private
-  /// network or a reserved range (the special-purpose registries of RFC 6890).
+  /// network or a reserved range (RFC 6890).
   public var isPublic: Bool {
     if isMapped { return Self.isPublic(four: Array(bytes[12...])) }
     // An address in 64:ff9b::/96 (NAT64) or 2002::/16 (6to4) contains an IPv4 address.

@@ -7,8 +7,8 @@ private import System
 ///
 /// Playlists often still contain the server's addresses. Such an address refers to the local file
 /// whose path has the longest matching end. If several files match equally well, none is used. If
-/// only the file name matches, a segment of another rendition is not used either, because
-/// renditions often use the same file names.
+/// only the file name matches, a file that appears to be a segment of another rendition is not used
+/// either, because renditions often use the same file names.
 public struct PresentationFolder: Sendable {
   /// The absolute path without symbolic links.
   public let path: String
@@ -116,8 +116,8 @@ public struct PresentationFolder: Sendable {
   }
 
   /// Returns the file whose path matches the most trailing parts of the URI. Returns nil if no file
-  /// matches, if several files match equally well, or if only the file name matches and the file is
-  /// a segment of another rendition.
+  /// matches, if several files match equally well, or if only the file name matches and the file
+  /// appears to be a segment of another rendition.
   private func match(_ uri: String, from playlist: String) -> String? {
     let parts = uri.split(separator: "/").map(String.init)
     guard let name = parts.last, let candidates = files[name] else { return nil }
