@@ -5,8 +5,8 @@ struct AudioCarrier {
   var rendition: Rendition
   var isBinaural: Bool
   var hasPictures: Bool
-  /// Identifier of the version of the sound. Carriers with the same identifier contain the same
-  /// sound. Nil for the segments of a variant without video, whose sound is in no other carrier.
+  /// Identifier of the version of the sound. Carriers with the same identifier are assumed to
+  /// contain the same sound. Nil if the sound is in the segments of a variant without video.
   var kind: String?
 
   static func carriers(
@@ -23,9 +23,10 @@ struct AudioCarrier {
   /// Creates the carrier of a variant, or of one entry of its audio group.
   ///
   /// - Parameter entry: the entry; nil if the variant has no audio group with entries. The sound of
-  ///   an entry without a URI is in the variant's own segments. If the entry has its own playlist,
-  ///   the variant's bit rate is used only if the variant states its codecs and contains no video.
-  ///   Otherwise the bit rate is guessed from the codec, but is at most that of the variant.
+  ///   an entry without a URI is in the variant's own segments. The bit rate is
+  ///   that of the variant, unless the entry has its own playlist and the variant contains video or
+  ///   does not state its codecs. In that case, the bit rate is guessed from the codec, up to that
+  ///   of the variant.
   private init(_ variant: Variant, codec: String?, _ entry: RenditionEntry? = nil) {
     let count = entry?.channels?.count ?? AudioCodec.usualChannels(codec)
     let rate = Double(variant.averageBandwidth ?? variant.bandwidth)

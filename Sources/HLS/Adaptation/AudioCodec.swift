@@ -11,8 +11,8 @@ public enum AudioCodec {
     families.contains { codec.lowercased().hasPrefix($0) }
   }
 
-  /// Whether a codec can be decoded. False for AC-4, MPEG-H 3D Audio, DTS:X and APAC, for which
-  /// Stillstage has no decoder; true for all other names.
+  /// Whether a codec can be decoded. False for AC-4, MPEG-H 3D Audio (`mha1` and `mhm1`),
+  /// DTS:X and APAC, for which Stillstage has no decoder; true for all other names.
   public static func isDecodable(_ codec: String) -> Bool {
     !["ac-4", "mha1", "mhm1", "dtsx", "apac"].contains { codec.lowercased().hasPrefix($0) }
   }

@@ -25,13 +25,14 @@ public struct DownloadProgress: Sendable {
     while marks.count > 2, marks[1].time <= time - 1 { marks.removeFirst() }
   }
 
-  /// Returns the rate over the last second, in bit/s; nil if at most 0.3 s have been observed.
+  /// Returns the rate over about the last second, in bit/s. Nil if at most 0.3 s have been
+  /// observed.
   ///
   /// Until `received` is first called, the observed time begins with the request, and the rate is
   /// 0. After that, the observed time begins with that first call.
   public func recentRate(at now: Double) -> Double? { rate(over: 1, at: now) }
 
-  /// Returns the rate over the last 0.4 s, in bit/s; nil if at most 0.3 s have been observed.
+  /// Returns the rate over about the last 0.4 s, in bit/s; nil if at most 0.3 s have been observed.
   public func latestRate(at now: Double) -> Double? { rate(over: 0.4, at: now) }
 
   private func rate(over seconds: Double, at now: Double) -> Double? {

@@ -38,13 +38,13 @@ extension Ladder {
 
 /// The language whose renditions are selected.
 struct SpokenLanguage {
-  /// The language tag; nil if there is no audio rendition or the default one states no language. In
-  /// that case, every language is accepted.
+  /// The language tag; nil if there is no audio rendition or the default one states no language. If
+  /// the tag is nil, every language is accepted.
   let tag: String?
 
   /// Uses the wanted language if a rendition matches it. Otherwise uses the language of the first
   /// variant that has audio renditions: that of its default rendition, or else of its first
-  /// automatically selected rendition, or else of its first rendition.
+  /// rendition with AUTOSELECT=YES, or else of its first rendition.
   init(of playlist: MultivariantPlaylist, wanted: String?) {
     if let wanted, playlist.renditions.contains(where: { Self.matches($0.language, wanted) }) {
       tag = wanted

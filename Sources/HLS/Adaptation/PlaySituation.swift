@@ -88,7 +88,7 @@ public protocol AdaptationRule: Sendable {
   /// before `next`, and repeatedly while the next segment is not to be fetched yet.
   mutating func replacement(_ situation: PlaySituation, queue: [ReplaceableSegment]) -> Replacement?
   /// Reports that a replacement has been fetched and recorded, or that it could not be fetched. Not
-  /// called if the download of the replacement was cancelled.
+  /// called if `course`, a seek or a stop ended the download of the replacement.
   ///
   /// - Parameter inTime: whether the replacement arrived in time to be played; false if it could
   ///   not be fetched.

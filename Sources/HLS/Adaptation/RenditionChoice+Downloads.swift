@@ -42,7 +42,7 @@ extension RenditionChoice {
       return situation.now - download.requestTime >= 1.5 ? rescue : nil
     }
     // Decide as late as possible, because the throughput may recover. If even the lower rendition
-    // would be late, only a recovery can prevent a stall.
+    // is expected to be late, only a recovery can prevent a stall.
     let needed = max(parameters.leastRescue, seconds(rescue) + 0.25)
     let isHopeless = needed > parameters.earliestRescue * situation.segmentSeconds
     let latest = parameters.hopelessRescue * situation.segmentSeconds

@@ -3,7 +3,7 @@
 /// A change between multichannel and stereo.
 public struct TreatmentChange: Sendable, Equatable {
   public enum Reason: String, Sendable {
-    /// The next multichannel segment would not arrive in time.
+    /// The next multichannel segment was not expected to arrive in time.
     case lineTooThin
     /// The download of a multichannel segment was too slow.
     case downloadTooSlow
@@ -92,10 +92,9 @@ extension RenditionChoice {
     return isSafe ? Replacement(number: candidate.number, rendition: first) : nil
   }
 
-  /// Returns a multichannel replacement for the first segment, which was fetched in the cheapest
-  /// rendition, and changes the treatment to multichannel. Returns nil if the first segment arrived
-  /// too slowly, if the replacement would arrive too late for the start of playback, or if another
-  /// segment is queued already.
+  /// Returns a multichannel replacement for the first segment, and changes the treatment to
+  /// multichannel. Returns nil if the segment should not be replaced, for example because it
+  /// arrived too slowly.
   private mutating func betterStart(
     _ situation: PlaySituation, queue: [ReplaceableSegment], _ first: Int
   ) -> Replacement? {

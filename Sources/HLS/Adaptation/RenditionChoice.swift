@@ -111,9 +111,9 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     history.firstByteSeconds + ladder[rendition].bitRate * situation.segmentSeconds / estimate
   }
 
-  /// Returns the best multichannel rendition that the throughput allows and whose next segment
-  /// would arrive in time. If there is none, returns the cheapest multichannel rendition if it is
-  /// worth a trial (`RenditionChoiceParameters.trial`), or else nil.
+  /// Returns the best multichannel rendition that the throughput and `raisingHold` allow and whose
+  /// next segment would arrive in time. If there is none, returns the cheapest multichannel
+  /// rendition if it is worth a trial (`RenditionChoiceParameters.trial`), or else nil.
   func multichannelRendition(_ estimate: Double, _ situation: PlaySituation) -> Int? {
     guard let first = ladder.firstMultichannel else { return nil }
     let room = situation.hasStarted ? situation.buffer - parameters.reserve : 3

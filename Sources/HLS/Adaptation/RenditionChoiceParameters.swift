@@ -21,14 +21,14 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// Factor by which a change to a better multichannel rendition requires more throughput than
   /// staying in that rendition.
   public var raising = 1.2
-  /// Time during which no better multichannel rendition is chosen, in s. The time begins when a
-  /// lower multichannel rendition is chosen or the download of a multichannel rendition is
-  /// abandoned.
+  /// Time during which no multichannel rendition above the current one is chosen, apart from the
+  /// cheapest one, in s. The time begins when a lower multichannel rendition is chosen or the
+  /// download of a multichannel rendition is abandoned.
   public var raisingHold = 30.0
 
   /// Limits of the buffer at which a slow download is abandoned for a lower rendition. The download
-  /// is abandoned when the buffer falls to the time that the lower rendition needs, or to
-  /// `leastRescue` s if that is longer. If the time that the lower rendition needs exceeds
+  /// is abandoned when the buffer falls to the time that the lower rendition needs (with a margin),
+  /// or to `leastRescue` s if that is longer. If the time that the lower rendition needs exceeds
   /// `earliestRescue` segment durations, that rendition is expected to be late anyway. The download
   /// is then abandoned when the buffer falls to `hopelessRescue` segment durations, or to
   /// `leastRescue` s if that is longer.
@@ -57,7 +57,8 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   public var latestJoin = 0.7
 
   /// Time since the beginning of fetching (`PlaySituation.elapsed`) after which playback starts
-  /// even with a single segment, in s. With two segments, playback starts at once.
+  /// even with a single segment, in s. With more than 1.5 segment durations in the
+  /// buffer, playback starts at once.
   public var startPatience = 2.5
   /// Throughput ratio required to start in multichannel.
   public var startRatio = 1.5

@@ -39,9 +39,9 @@ public struct ThroughputHistory: Sendable, Equatable {
 
   public init() {}
 
-  /// Records a download. Ignores impossible timings: values that are negative or not finite, a
-  /// duration of 0, a first byte after the last one, or an end before that of the last sample. Also
-  /// ignores bodies below 2000 bytes, unless the download was stopped after more than 1 s.
+  /// Records a download. Ignores impossible timings, such as a negative duration or an end before
+  /// that of the last sample. Also ignores bodies below 2000 bytes, unless the download was stopped
+  /// after more than 1 s.
   ///
   /// - Returns: the rate of the body in bit/s, without the wait for its first byte; nil if the
   ///   download was ignored.
