@@ -57,7 +57,7 @@ struct KeeperState {
   /// The lowest segment number of all renditions when the playlists were last written; nil if no
   /// segment was kept then.
   private var first: Int?
-  /// The segment that was kept last, by the index of its rendition and its segment number; nil if
+  /// The segment that was kept last: the index of its rendition and its segment number. Nil if
   /// there is none.
   private var newest: (place: Int, number: Int)?
 

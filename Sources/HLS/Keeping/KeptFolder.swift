@@ -51,8 +51,8 @@ final class KeptFolder: Sendable {
     return isPlain && !name.isEmpty && name.utf8.count <= 100 && !name.hasPrefix(".")
   }
 
-  /// Locks the folder until this object is released. Returns false if another process has locked
-  /// the folder. Returns true on file systems without locks.
+  /// Locks the folder until this object is released. Returns false if the folder is
+  /// locked already. Returns true on file systems without locks.
   func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK }
 
   /// The names of the folder's entries, except `.` and `..`; empty if the folder cannot be read.

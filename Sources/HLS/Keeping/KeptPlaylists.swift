@@ -85,8 +85,8 @@ extension KeptPlaylists.Row {
 }
 
 extension String {
-  /// The text without characters that a quoted attribute must not contain: quotes, control
-  /// characters, and the `{` that begins a variable. At most 200 Unicode scalars.
+  /// The text without characters that a quoted attribute must not contain: quotes, ASCII
+  /// control characters, and the `{` that begins a variable. At most 200 Unicode scalars.
   fileprivate var forAttribute: String {
     let plain = unicodeScalars.filter { scalar in
       scalar != "\"" && scalar != "{" && scalar.value >= 0x20 && scalar.value != 0x7F

@@ -86,7 +86,7 @@ struct KeptSegment: Codable, Equatable {
   var file: KeptFile
   var map: KeptFile?
   /// URI of the segment as written in its playlist, without the query. `range` is the byte range,
-  /// as `length@offset`, or nil.
+  /// as `length@offset`; nil if there is none.
   var origin: String
   var range: String?
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Properties of a kept rendition, as they are written to the kept multivariant playlist.
+/// Properties of a kept rendition, most of which are written to the kept multivariant playlist.
 ///
 /// Two values with the same `uri` describe the same rendition.
 public struct KeptRendition: Sendable, Equatable, Codable {
@@ -12,15 +12,15 @@ public struct KeptRendition: Sendable, Equatable, Codable {
   public var group: String?
   /// A language tag (RFC 5646); nil if it is not stated.
   public var language: String?
-  /// The CHANNELS attribute, such as `6` or `4/1OA`, or else the number of channels that is
-  /// assumed; nil if unknown.
+  /// The CHANNELS attribute, such as `6` or `4/1OA`, or else the number of channels that was
+  /// decoded or is assumed; nil if unknown.
   public var channelText: String?
   public var characteristics: [String] = []
   public var isDefault = false
   public var isAutoselected = false
   /// Codec names as in RFC 6381.
   public var codecs: [String] = []
-  /// Width and height of the video in the same segments, in pixels; empty if there is none.
+  /// Width and height of the video in the same segments, in pixels; empty if not stated.
   public var resolution: [Int] = []
   /// Bit rate in bit/s, as the presentation states it, as guessed from the codec or as measured in
   /// one segment; 0 if unknown. The kept playlists state the bit rate of the kept files instead.
@@ -40,8 +40,9 @@ extension KeptRendition {
   }
 
   /// Returns descriptions of all sound of a presentation: its audio renditions that have playlists,
-  /// and the variants without video whose own segments contain the sound. If there are neither,
-  /// returns the renditions of the presentation's `Ladder`, whose sound is in variants with video.
+  /// and the variants without video whose own segments contain the sound. If there is no such
+  /// playlist, returns the renditions of the presentation's `Ladder`, whose sound is in variants
+  /// with video.
   public static func all(in playlist: MultivariantPlaylist) -> [KeptRendition] {
     var uris: [String] = []
     for uri in playlist.renditions.compactMap(\.uri) where !uris.contains(uri) { uris.append(uri) }

@@ -7,7 +7,7 @@ struct KeptTime: Equatable {
   var discontinuity: Int
   var date: ProgramDate?
 
-  /// Takes the values from a segment. Returns nil if no valid playlist can contain them.
+  /// Takes the values from a segment. Returns nil if they are out of range.
   init?(_ segment: MediaSegment) {
     self.init(
       number: segment.sequence, duration: segment.duration, discontinuity: segment.discontinuity,

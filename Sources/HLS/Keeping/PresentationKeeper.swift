@@ -9,8 +9,8 @@ private import Synchronization
 /// The folder contains `master.m3u8`, the keeper's record (`kept.json`) and one subfolder for each
 /// rendition. A subfolder contains the decrypted segments, their initialisation sections, a media
 /// playlist and a record. A later keeper reads the records to find out what is there. The keeper
-/// chooses all names. A missing segment between two kept ones becomes a gap, so that times stay
-/// correct.
+/// chooses all names. Missing segments become gaps in the playlist, so that times stay correct.
+/// Only very long series of missing segments are omitted.
 ///
 /// Files get their names when they are complete and on the disk, and playlists are written after
 /// the files that they list. So the folder is a valid presentation whenever the process ends.
@@ -87,8 +87,8 @@ public final class PresentationKeeper: Sendable {
 
   /// Keeps a segment. A different segment that is kept under the same number is replaced.
   ///
-  /// Ignores a segment that is incomplete, too large or not audio, or whose times are not valid. If
-  /// writing fails, the keeper stays usable, and the next call tries to write again.
+  /// Ignores a segment that is incomplete, too large or in an unknown format, or whose times are
+  /// not valid. If writing fails, the keeper stays usable, and the next call tries to write again.
   ///
   /// - Parameters:
   ///   - body: the complete decrypted segment, at most 64 MiB.
@@ -134,8 +134,8 @@ public final class PresentationKeeper: Sendable {
   // MARK: Verification
 
   /// Whether a segment is kept and intact. If this keeper has not written the segment, the first
-  /// call reads the files of the segment and checks their sizes, checksums and format. A damaged
-  /// segment is removed from the record.
+  /// call reads the files of the segment and checks them. A damaged segment is removed from the
+  /// record.
   public func has(_ segment: MediaSegment, of rendition: KeptRendition) -> Bool {
     state.withLock { state in
       guard let index = state.place(of: rendition) else { return false }

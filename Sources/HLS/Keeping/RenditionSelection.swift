@@ -3,7 +3,7 @@
 /// The choice of which renditions of a presentation to download.
 public struct RenditionSelection: Sendable {
   public enum Wish: Sendable, Equatable {
-    /// The best multichannel rendition that can be decoded, and the best stereo one.
+    /// The best multichannel and the best stereo rendition of the presentation's `Ladder`.
     case best
     /// All renditions that `KeptRendition.all` returns, even if they cannot be decoded.
     case all
@@ -13,9 +13,9 @@ public struct RenditionSelection: Sendable {
   }
 
   public var wish = Wish.best
-  /// The wanted language, bit rate and treatment. If `language` is nil, `best` uses the default
-  /// language of the presentation, and the other cases of `wish` select every language. Only `best`
-  /// uses the treatment.
+  /// The wanted language, maximum bit rate and treatment. If `language` is nil, `best` uses the
+  /// default language of the presentation, and the other cases of `wish` select every language.
+  /// Only `best` uses the treatment.
   public var wishes = RenditionWishes()
 
   public init() {}
