@@ -17,7 +17,7 @@ struct AttributeList {
   ///   - text: the text after the tag's colon.
   ///   - variables: the variables to substitute in quoted strings, in hexadecimal sequences, and in
   ///     unquoted values that begin with a variable.
-  /// - Throws: an error if the syntax is invalid or a variable is not defined.
+  /// - Throws: an error if the syntax is invalid or a variable cannot be substituted.
   init(_ text: Substring, _ variables: PlaylistVariables) throws(PlaylistError) {
     var rest = text
     while true {

@@ -40,7 +40,7 @@ struct PublicationBeat: Sendable {
   /// Records that a load has found `count` new segments.
   mutating func found(_ count: Int, at now: Double, pause: Double) {
     let older = Double(max(count, 1) - 1) * pause
-    // The newest segment appeared after the last load and within the expected interval.
+    // Normally, the newest segment appeared after the last load and within the expected interval.
     var (low, high) = (max(lastLoad, earliest) + older, min(now, latest + older))
     if low > high { (low, high) = (min(lastLoad + older, now), now) }
     earliest = low + (1 - Self.drift) * pause

@@ -34,8 +34,8 @@ struct RenditionTimeline {
     origin += known + Double(max(0, gone - old.segments.count)) * usual
   }
 
-  /// Aligns this timeline with that of another rendition, which has been updated more often, and
-  /// adopts its reload schedule. Call this method right after this playlist was loaded.
+  /// Aligns this timeline with that of another rendition, and adopts the reload schedule of that
+  /// rendition. Call this method right after this playlist was loaded.
   mutating func align(to other: RenditionTimeline, at now: Double) {
     origin = other.origin(of: playlist)
     guard let usual = playlist.segments.last?.duration, usual > 0 else { return }

@@ -14,7 +14,7 @@ public final class SegmentSupply: Sendable {
     public var liveTargetDurations = 3.0
     /// Duration at the end of the queue that cannot be played until more arrives, in s.
     public var unreadable = 0.35
-    /// Time without a byte after which a request counts as failed, in s.
+    /// Time without a byte after which a segment's download counts as failed, in s.
     public var silence = 5.0
     /// Time for which a segment that the server fails to send is retried, in s. The time is a third
     /// of this value if a segment has been given up because the server did not answer, and no
@@ -27,7 +27,8 @@ public final class SegmentSupply: Sendable {
     /// Maximum number of requests for a segment before another rendition is tried, if another
     /// request may succeed.
     public var attempts = 3
-    /// Number of consecutive gaps after which the supply of an on-demand presentation fails.
+    /// Number of consecutive gaps at which the supply of an on-demand presentation fails, if the
+    /// last of them is a segment that could not be loaded.
     public var mostGaps = 8
 
     public init() {}

@@ -17,7 +17,8 @@ extension Supplier {
 
   /// Fetches the next segment. After failures, it is requested again in the same rendition, and
   /// then in other renditions. If all fail and the server may recover, the requests are repeated
-  /// after a wait. Otherwise the segment is given up.
+  /// after a wait. Otherwise the segment is given up. The queue fails if no rendition can be
+  /// decrypted.
   mutating func fetchNext() {
     var wanted = usable(rule.next(situation(isWaiting: false)))
     var failures: [Int: Int] = [:]
@@ -164,7 +165,7 @@ extension Supplier {
   /// fetched. In an on-demand presentation, the queue also fails after too many gaps in a row.
   private mutating func giveUp(_ problem: LoadProblem) {
     if problem.isOfTheLine {
-      // Only this segment may be affected: fail at the second one if none is fetched in between.
+      // Perhaps only this segment is affected: fail at the second one if none is fetched between.
       guard lineFailures == 0 else {
         return queue.fail("the connection to the server failed: \(problem)")
       }
@@ -238,8 +239,8 @@ extension Supplier {
     }
   }
 
-  /// Fetches the last segment before a change of rendition again, in the new rendition, if there is
-  /// time. The two renditions can then be aligned and crossfaded.
+  /// If there is time, also fetches the last segment before a change of rendition in the new
+  /// rendition. The two renditions can then be aligned and crossfaded.
   private mutating func overlap(_ last: QueuedSegment, in rendition: Int) {
     guard let before = last.rendition, before != rendition, let timeline = timelines[rendition],
       let (segment, start) = timeline.segment(at: last.start), abs(start - last.start) < 0.1,
