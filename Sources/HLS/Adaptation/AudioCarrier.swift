@@ -23,10 +23,10 @@ struct AudioCarrier {
   /// Creates the carrier of a variant, or of one entry of its audio group.
   ///
   /// - Parameter entry: the entry; nil if the variant has no audio group with entries. The sound of
-  ///   an entry without a URI is in the variant's own segments. The bit rate is
-  ///   that of the variant, unless the entry has its own playlist and the variant contains video or
-  ///   does not state its codecs. In that case, the bit rate is guessed from the codec, up to that
-  ///   of the variant.
+  ///   an entry without a URI is in the variant's own segments. The bit rate is that of the
+  ///   variant, unless the entry has its own playlist and the variant contains video or does not
+  ///   state its codecs. In that case, the bit rate is guessed from the codec, up to that of the
+  ///   variant.
   private init(_ variant: Variant, codec: String?, _ entry: RenditionEntry? = nil) {
     let count = entry?.channels?.count ?? AudioCodec.usualChannels(codec)
     let rate = Double(variant.averageBandwidth ?? variant.bandwidth)

@@ -37,8 +37,7 @@ public struct ReplaceableSegment: Sendable, Equatable {
   public var number: Int
   public var rendition: Int
   /// Time from the read position to the start of the segment, in s; negative if reading of the
-  /// segment has begun. While the time is positive, a decoder can still use another rendition from
-  /// the start of the segment.
+  /// segment has begun.
   public var secondsLeft: Double
 
   public init(number: Int, rendition: Int, secondsLeft: Double) {
@@ -48,8 +47,8 @@ public struct ReplaceableSegment: Sendable, Equatable {
   }
 }
 
-/// A queued segment to fetch again in a better rendition. The sound changes to that rendition
-/// within the segment, where the two renditions can be aligned.
+/// A queued segment to fetch again in a better rendition. The two renditions of the segment can
+/// then be aligned, and the sound changes from one to the other within the segment.
 public struct Replacement: Sendable, Equatable {
   public var number: Int
   public var rendition: Int

@@ -57,8 +57,8 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   public var latestJoin = 0.7
 
   /// Time since the beginning of fetching (`PlaySituation.elapsed`) after which playback starts
-  /// even with a single segment, in s. With more than 1.5 segment durations in the
-  /// buffer, playback starts at once.
+  /// even with a single segment, in s. With more than 1.5 segment durations in the buffer, playback
+  /// starts at once.
   public var startPatience = 2.5
   /// Throughput ratio required to start in multichannel.
   public var startRatio = 1.5
