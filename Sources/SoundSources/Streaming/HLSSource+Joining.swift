@@ -10,12 +10,12 @@ extension HLSSource {
   /// The shortest time that is planned between the end of a crossfade to another rendition and the
   /// end of the segment, in seconds.
   private static let leastLeft = 0.1
-  /// How long a segment is played before a change to stereo, in seconds. Meanwhile, the upmix
-  /// settles.
+  /// How long a segment is usually played before a change to stereo, in seconds. Meanwhile, the
+  /// upmix settles.
   private static let stereoSeconds = 1.25
-  /// How long a segment is played before a change to multichannel, in seconds. Levels are matched
-  /// over the time in which the stereo rendition is audible, which is before a change to
-  /// multichannel and after a change to stereo.
+  /// How long a segment is usually played before a change to multichannel, in seconds. Levels
+  /// are matched over the time in which the stereo rendition is audible, which is before a change
+  /// to multichannel and after a change to stereo.
   private static let multichannelSeconds = 3.0
 
   /// The rendition to which the sound changes within a segment.
@@ -89,7 +89,7 @@ extension HLSSource {
   }
 
   /// After a start or a seek, compares the renditions of a segment that was fetched in several
-  /// renditions. The shift and level of each rendition are then known before it is played.
+  /// renditions, to learn their shifts and levels before they are played.
   ///
   /// - Parameters:
   ///   - reader: the reader of the rendition that is played first.

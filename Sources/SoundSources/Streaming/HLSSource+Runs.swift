@@ -100,8 +100,8 @@ extension HLSSource {
     let reader = try RenditionReader(
       supplied, rendition: rendition, isStart: segment.start == 0, sampleRate: sampleRate,
       settings: settings, interrupt: feed.interrupt)
-    // If the sound continues, the end of the sound decoded so far is more exact than the durations
-    // in the playlist.
+    // If the sound continues, the end of the sound read so far is more exact than the durations in
+    // the playlist.
     let now = seconds(place.position)
     let goesOn = !place.isCut && place.gapReason == nil && abs(segment.start - now) < 0.5
     let start = place.clock.position(

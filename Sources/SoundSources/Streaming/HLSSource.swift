@@ -10,9 +10,9 @@ private import Synchronization
 /// fetched.
 ///
 /// The source is a sequence of runs, each of one rendition. If the rendition changes within a
-/// segment that is available in both renditions, the two runs overlap, are aligned to the frame and
-/// are brought to the same loudness. If a segment is missing, there is a gap between two runs.
-/// `ConstantBusSource` crossfades the overlaps and bridges the gaps.
+/// segment that is available in both renditions, the two runs overlap. If their sounds agree, they
+/// are aligned to the frame and brought to the same loudness. If a segment is missing, there is a
+/// gap between two runs. `ConstantBusSource` crossfades the overlaps and bridges the gaps.
 ///
 /// ## Threading
 /// Segments are fetched on a separate thread. Any thread may call `abandon`. Use everything else
@@ -22,8 +22,8 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   public let sampleRate: Int
   public let isBinaural: Bool
   public let expectedLayouts: [ChannelLayout]
-  /// A function that opens the presentation again; nil if that is impossible. The creator of the
-  /// source sets it.
+  /// A function that opens the presentation again; nil if it cannot or should not be opened twice.
+  /// The creator of the source sets this property.
   public var another: (@Sendable () throws(PlaybackError) -> any SoundSource)?
 
   let settings: RenderSettings
@@ -56,7 +56,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
 
   /// The length of the crossfade between two overlapping runs, in seconds.
   static let fadeSeconds = 0.15
-  /// Decoding starts this long before the target of a seek, in seconds.
+  /// Segments are requested from this long before the target of a seek, in seconds.
   private static let prerollSeconds = 0.25
 
   /// Starts to fetch the presentation and waits for its first segment.

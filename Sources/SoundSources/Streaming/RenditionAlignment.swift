@@ -21,8 +21,8 @@ struct RenditionAlignment: Equatable {
   /// The exponent of the magnitude by which the cross-spectrum is divided: 0 would keep the
   /// spectrum, 1 would flatten it completely.
   private static let flattening: Float = 0.6
-  /// The smallest agreement that counts. Below it, the two versions are different sounds or too
-  /// soft to compare.
+  /// The smallest agreement that counts. Below it, the two versions are assumed to be different
+  /// sounds or too soft to compare.
   static let leastAgreement = 0.5
 
   /// Finds the shift with the highest correlation. Returns nil if the two versions are too short

@@ -23,8 +23,9 @@ struct RenditionLevels {
   private var whole = Means()
   private var mains = Means()
   private var latest: Int?
-  /// The largest amount by which the level may exceed the average level to make up for missing
-  /// effects, in dB. It is limited because the earlier effects may have been a single loud sound.
+  /// The largest amount by which the level is raised above the result of `carried` to make up for
+  /// missing effects, in dB. The amount is limited because the earlier effects may have been a
+  /// single loud sound.
   private static let mostExcess = 3.0
 
   /// Returns the number of frames to add to a rendition's timestamps; 0 if no shift is known.
@@ -39,8 +40,8 @@ struct RenditionLevels {
 
   /// Returns the level, in dB, for a rendition without low-frequency effects that follows one with
   /// them. At this level, the loudness is the same as if the effects continued unchanged, unless
-  /// the level would exceed the average level by more than `mostExcess`. Returns nil if the level
-  /// of one of the two renditions is unknown, or if there are neither coming sounds nor past
+  /// the level would exceed the result of `carried` by more than `mostExcess`. Returns nil if the
+  /// level of one of the two renditions is unknown, or if there are neither coming sounds nor past
   /// effects.
   ///
   /// - Parameters:

@@ -70,8 +70,7 @@ final class RenditionReader {
   /// muted.
   var damages: Int { decoder.damages }
   var isBinaural: Bool { decoder.track.isBinaural }
-  /// The time of the first frame according to the container's clock, in seconds; nil if the
-  /// container has no clock.
+  /// The timestamp of the first frame, in seconds; nil if it has none.
   var startTime: Double? { decoder.startTime }
 
   /// The number of output frames after the start of decoding in which the codec has not yet
