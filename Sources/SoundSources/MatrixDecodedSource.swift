@@ -29,7 +29,7 @@ public final class MatrixDecodedSource: SoundSource {
   private static let blockFrames = 4096
 
   /// Creates a decoder. Returns nil if the source is not stereo, or if the encoding is `surroundEX`
-  /// or `dolbyHeadphone`, which a matrix with two inputs cannot decode.
+  /// or `dolbyHeadphone`, which this matrix cannot decode.
   ///
   /// - Parameters:
   ///   - source: the encoded stereo, Lt and Rt.

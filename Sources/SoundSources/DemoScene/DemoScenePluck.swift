@@ -93,7 +93,7 @@ final class DemoPluck: DemoNote {
   }
 
   /// Fills the delay line with one period of a string that is plucked at one point. It is a sum of
-  /// harmonics with random phases, so that the sound does not depend on the sample rate. The peak
+  /// harmonics with random phases, so that the sound hardly depends on the sample rate. The peak
   /// is 1.
   private func excite() {
     let (samples, length) = (line.pointer, line.count)

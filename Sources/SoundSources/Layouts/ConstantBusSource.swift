@@ -6,14 +6,14 @@ public import Rendering
 private import SignalProcessing
 private import Surround
 
-/// Converts a source whose layout changes to one with a constant layout, the bus. Every run of
-/// frames is mixed to the bus, so that rendering continues through the changes.
+/// A source with a constant layout, the bus, that reads from a source whose layout changes. Every
+/// run of frames is mixed to the bus, so that rendering continues through the changes.
 ///
 /// Runs that overlap are crossfaded. If two runs only meet, the change is at the exact frame: a
 /// prediction from the last frames continues the earlier run and is faded out over 20 ms, or up to
-/// 180 ms for tones, while the new run is faded in. The prediction also bridges frames that are
-/// missing between two runs. There are no clicks, and no frame is added or lost. `LayoutBus`
-/// determines the bus from the expected layouts, and the gains that mix each run to it.
+/// 180 ms for tones, while the new run is faded in. The prediction also bridges short gaps between
+/// two runs. This avoids clicks, and no frame is added or lost. `LayoutBus` determines the bus from
+/// the expected layouts, and the gains that mix each run to it.
 public final class ConstantBusSource: SoundSource {
   /// The layout of the bus.
   public let layout: ChannelLayout
@@ -38,8 +38,8 @@ public final class ConstantBusSource: SoundSource {
   private var ownWarnings: [String] = []
 
   private static let blockFrames = 4096
-  /// The largest number of frames that are read from a run at once. It is small, so that little
-  /// more is read than is needed.
+  /// The largest number of frames that are read from a run at once outside an overlap. It is small,
+  /// so that little more is read than is needed.
   private static let stepFrames = 1024
 
   /// A prepared run and the gains that mix it to the bus.

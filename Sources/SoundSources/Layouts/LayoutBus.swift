@@ -12,7 +12,8 @@ private import Surround
 /// in the plane (Pulkki, J. Audio Eng. Soc. 45(6), 1997). A loudspeaker above or below ear height,
 /// or without two neighbours less than 150 degrees apart, goes to the nearest loudspeaker of the
 /// bus, in equal shares if several are equally near. These gains preserve energy. For a mono or
-/// stereo bus, layouts with more channels are folded down according to ITU-R BS.775-4, annex 4.
+/// stereo bus, loudspeaker layouts with more channels are folded down according to ITU-R BS.775-4,
+/// annex 4.
 enum LayoutBus {
   /// Returns the smallest bus for several layouts. If one of them is a soundfield, the bus is a
   /// soundfield of the highest order that occurs, with a head-locked pair if any layout has one.
@@ -161,8 +162,9 @@ extension LayoutBus {
     return nearest.map { ($0, 1 / Double(nearest.count).squareRoot()) }
   }
 
-  /// Returns the gains that pan between the two loudspeakers at ear height on either side of a
-  /// direction; nil if there are none, or if they are 150 degrees or more apart.
+  /// Returns the gains that pan between the nearest loudspeaker at ear height to the left of a
+  /// direction and the nearest one to the right; nil if either is missing, or if they are 150
+  /// degrees or more apart.
   private static func neighbours(
     of place: Direction, among places: [Direction?]
   ) -> [(output: Int, gain: Double)]? {

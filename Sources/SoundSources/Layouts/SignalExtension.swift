@@ -15,8 +15,8 @@ private import SignalProcessing
 enum SignalExtension {
   /// The number of prediction coefficients.
   static let order = 64
-  /// The value that is added to the diagonal of the matrix, as a fraction of the energy of the past
-  /// samples.
+  /// The value that is added to the diagonal of the matrix, as a fraction of `energy` in
+  /// `prediction`.
   private static let loading = 1e-7
 
   /// Predicts the continuation of a sound.
@@ -53,9 +53,9 @@ enum SignalExtension {
     return Array(line.dropFirst(order))
   }
 
-  /// Returns coefficients like those of `prediction`, but of a prediction that never grows, at the
-  /// cost of slightly detuned tones (J. Burg, "Maximum entropy spectral analysis", 1967; Levinson's
-  /// recursion).
+  /// Returns coefficients in the form of those of `prediction`. With them, the predicted sound does
+  /// not grow, but tones are slightly detuned (J. Burg, "Maximum entropy spectral analysis", 1967;
+  /// Levinson's recursion).
   private static func stablePrediction(_ x: UnsafeBufferPointer<Double>) -> [Double] {
     var (forward, backward) = (Array(x), Array(x))
     var terms: [Double] = []

@@ -64,7 +64,7 @@ package final class LevelledSource: SoundSource {
   ///   - patienceMilliseconds: the longest time for which the first read waits for the first result
   ///     of the scan.
   ///   - tell: receives a report on the reading thread at the first read, when the origin of the
-  ///     loudness changes, and when the gain's goal has changed by more than 1 dB.
+  ///     loudness changes, and when the gain's goal differs by more than 1 dB from the last report.
   init(
     _ source: any SoundSource, stated: StatedLoudness?, scan: LoudnessScan?, meter: EarMeter,
     target: Double, patienceMilliseconds: Int = LevelledSource.patienceMilliseconds,

@@ -23,7 +23,8 @@ package final class LoudnessScan: Sendable {
   /// The number of pieces of the quick measurement, and the length of each in seconds.
   private static let (glances, glanceSeconds) = (8, 1.5)
   /// The number of pieces of the complete measurement of a long source, and the length of each in
-  /// seconds. Sources that are not longer than all pieces together are measured from start to end.
+  /// seconds. Sources that are not longer than all pieces together, or whose length is unknown, are
+  /// measured from start to end.
   private static let (pieces, pieceSeconds) = (90, 10.0)
   /// The limits of elapsed time for the quick measurement, in case seeking is slow, and for the
   /// complete measurement, in seconds.
@@ -89,7 +90,7 @@ package final class LoudnessScan: Sendable {
     state.withLock { $0.measurement = measurement }
   }
 
-  /// Publishes the measurement of the beginning once 12 s have been read, if there is no
+  /// Publishes the measurement so far once 12 s have been read, if there is no
   /// measurement yet. It applies until the complete measurement is available.
   private func giveFirstWord(_ meter: EarMeter, rate: Int) {
     let enough = Double(Self.glances) * Self.glanceSeconds * Double(rate)

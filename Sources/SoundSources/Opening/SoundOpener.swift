@@ -20,7 +20,7 @@ public struct SoundOpener: Sendable {
     /// The wishes that select the renditions that may be played.
     public var wishes = RenditionWishes()
     /// Whether the choice of rendition adapts to the network if the presentation comes from a
-    /// server. Otherwise the best rendition is always played. Default: true.
+    /// server. Otherwise the best rendition is played. Default: true.
     public var followsLine = true
     /// The folder that contains the files of a downloaded presentation. Default: nil, which selects
     /// the folder that the user names. If the user names a playlist, nil selects the folder one
