@@ -21,9 +21,9 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// Factor by which a change to a better multichannel rendition requires more throughput than
   /// staying in that rendition.
   public var raising = 1.2
-  /// Time during which no multichannel rendition above the current one is chosen, apart from the
-  /// cheapest one, in s. The time begins when a lower multichannel rendition is chosen or the
-  /// download of a multichannel rendition is abandoned.
+  /// Time during which the rule does not change to a better multichannel rendition, in s. It may
+  /// still return from stereo to the cheapest multichannel rendition. The time begins when a lower
+  /// multichannel rendition is chosen or the download of a multichannel rendition is abandoned.
   public var raisingHold = 30.0
 
   /// Limits of the buffer at which a slow download is abandoned for a lower rendition. The download

@@ -160,9 +160,10 @@ extension Supplier {
     return now - began < patience || left > 4
   }
 
-  /// Gives up the segment at the cursor, which becomes a gap. The queue fails if the server does
-  /// not answer and another segment has been given up for the same reason since a segment was last
-  /// fetched. In an on-demand presentation, the queue also fails after too many gaps in a row.
+  /// Gives up the segment at the cursor, which becomes a gap. The queue fails if no playlist has
+  /// been loaded, or if the server does not answer and another segment has been given up for the
+  /// same reason since a segment was last fetched. In an on-demand presentation, the queue also
+  /// fails after too many gaps in a row.
   private mutating func giveUp(_ problem: LoadProblem) {
     if problem.isOfTheLine {
       // Perhaps only this segment is affected: fail at the second one if none is fetched between.
