@@ -10,8 +10,8 @@ internal import SignalProcessing
 private import Synchronization
 internal import System
 
-/// Measures the loudness of a source on a separate thread: first quickly from a few pieces, then
-/// completely or, for long sources, from many pieces.
+/// Measures the loudness of a source on a separate thread: first quickly from a few pieces,
+/// unless the source is short; then completely or, for long sources, from many pieces.
 package final class LoudnessScan: Sendable {
   struct State {
     /// The best measurement so far; nil if there is none yet.

@@ -135,7 +135,7 @@ struct RenditionMatch {
   /// overlap. Returns nil if the run does not continue the sound before it.
   ///
   /// A difference between the previous rendition's level and its average is carried over. If only
-  /// the previous rendition has low-frequency effects, the level is raised to make up for them,
+  /// the previous rendition has low-frequency effects, the level may be raised to make up for them,
   /// because no fold-down contains them.
   ///
   /// - Parameters:
