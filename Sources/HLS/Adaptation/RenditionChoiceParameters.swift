@@ -10,8 +10,8 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
 
   /// Buffer that should remain when the next segment has arrived, in s.
   public var reserve = 2.0
-  /// Maximum ratio of the expected download time to the buffer at which a segment is tried in the
-  /// cheapest multichannel rendition, although it may arrive late. A download that is too slow is
+  /// A segment that may arrive late is tried in the cheapest multichannel rendition only if its
+  /// expected download time is at most this multiple of the buffer. A download that is too slow is
   /// abandoned, so a wrong guess costs little.
   public var trial = 1.5
   /// Limits of the share of a segment's duration that its download may take, for multichannel

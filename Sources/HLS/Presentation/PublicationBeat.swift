@@ -19,7 +19,7 @@ struct PublicationBeat: Sendable {
   private var patience = Self.leastPatience
 
   private static let leastPatience = 0.25
-  /// Width of the interval below which the next load takes place at the end of the interval, in s.
+  /// If the interval is narrower than this, in s, the next load takes place at its end.
   private static let narrow = 0.4
   /// Clock drift allowed per segment, as a fraction of its duration.
   private static let drift = 0.01
