@@ -17,7 +17,7 @@ public enum FuMa {
 }
 
 extension AmbisonicConvention {
-  /// Returns the ACN index and the gain to SN3D of each channel of a stream, in stream order.
+  /// Returns the ACN index and the gain to SN3D of each ambisonic channel, in stream order.
   ///
   /// - Parameter order: the ambisonic order; at most 3 for FuMa.
   public func conversion(order: Int) -> [(channel: Int, gain: Double)] {

@@ -37,7 +37,7 @@ public struct GridCell {
     @_noLocks get { frame % PoseGrid.cellFrames }
   }
 
-  /// Whether the head is still throughout the cell.
+  /// Whether the poses at both ends of the cell are equal.
   public var isStill: Bool {
     @_noLocks get { start == end }
   }
@@ -51,7 +51,7 @@ public struct GridCell {
   ///
   /// The gains follow a parabola if a straight line would be audible. This is the case if the
   /// rotation in the cell, multiplied by the order, exceeds 0.02 rad (at first order and 48 kHz:
-  /// 3400 degrees per second).
+  /// about 3400 degrees per second).
   @_noLocks
   public func motion(order: Int) -> GridMotion {
     if isStill { return .still }

@@ -4,7 +4,7 @@ private import CRealtime
 
 /// Evaluates spherical harmonics in real-time code, into preallocated memory.
 ///
-/// The values are those of `SphericalHarmonics.evaluate`.
+/// The values are those of `SphericalHarmonics.evaluate`, rounded to single precision.
 ///
 /// ## Threading
 /// `evaluate` may be called from several threads; it does not allocate, lock or wait.

@@ -28,7 +28,7 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
   let curves: AlignedFloats
   private let ends: AlignedFloats
   private let count: Int
-  /// The frame after the last one that was entered; -1 if there was none.
+  /// The frame after the last one that was entered; -1 at first and after `reset`.
   private let next: UnsafeMutablePointer<Int>
 
   public init(count: Int) {
@@ -71,8 +71,8 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Replaces the gains in `middle` by the curvatures of the parabolas. `end` and `middle` must be
-  /// set.
+  /// Replaces the gains in `middle` by the coefficients of the parabolas. `end` and `middle` must
+  /// be set.
   @_noLocks
   public func setCurves() {
     for i in 0..<count {

@@ -4,7 +4,8 @@ private import SignalProcessing
 
 /// A matrix of gains that follow a straight line or a parabola from one grid point to the next.
 ///
-/// Inputs and outputs are planes. An input must be readable up to the next multiple of 8 frames.
+/// Inputs and outputs are planes. An input must be readable for the number of frames to mix,
+/// rounded up to a multiple of 8.
 ///
 /// ## Threading
 /// One caller at a time. `mix` does not allocate, lock or wait.

@@ -41,8 +41,8 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   ///   - input: channels in ACN order, `stride` floats apart. The next frame is at index
   ///     `poses.phase`; the frames before it do not matter. The memory must be aligned to 64 bytes
   ///     and readable up to the next multiple of 16 frames.
-  ///   - output: channels in the same arrangement; must not overlap `input`. Frames before the next
-  ///     one may be overwritten.
+  ///   - output: channels in the same arrangement, writable to the same length; must not overlap
+  ///     `input`. Frames before and after those to rotate may be overwritten.
   ///   - stride: floats from one channel to the next, a multiple of 16.
   ///   - frames: the number of frames to rotate.
   ///   - poses: the head poses over these frames.
