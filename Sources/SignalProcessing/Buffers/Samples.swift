@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// These loops over raw samples pass the compiler's real-time check.
+// These functions on raw samples pass the compiler's real-time check.
 
 /// Copies samples; the ranges may overlap.
 @_noLocks

@@ -12,8 +12,7 @@ struct PartitionPlan: Equatable {
     /// `size`.
     var offset: Int
     var partitions: Int
-    /// Whether the work on a block is spread over the next block, so that no call does much more
-    /// work than another.
+    /// Whether the work on a block is spread evenly over the next block.
     var isDeferred: Bool
   }
 

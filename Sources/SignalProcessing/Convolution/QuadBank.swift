@@ -7,7 +7,7 @@
 /// `sum` and `inverse` compute the sums over all inputs for the two ears.
 ///
 /// ## Threading
-/// Use a bank from one thread at a time. No call allocates, locks or waits.
+/// Use a bank from one thread at a time. After `init`, no call allocates, locks or waits.
 struct QuadBank: ~Copyable, @unchecked Sendable {
   /// The number of frames of a block and of taps of a partition.
   let size: Int

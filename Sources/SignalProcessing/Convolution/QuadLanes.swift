@@ -31,7 +31,8 @@ struct QuadLanes {
   func evenLanes(quad: Int) -> Int { min(4, max(0, evenCount - 4 * quad)) }
 
   /// Returns the filter of a lane; empty for an empty lane. If the head is symmetric, this is the
-  /// part of the filters that both ears have in common, apart from the sign.
+  /// mean of the filters to the two ears; if the input reaches the ears with opposite signs, the
+  /// filter to the right ear is negated first.
   ///
   /// - Parameter ear: 0 for the left ear, 1 for the right ear; not used if the head is symmetric.
   func filter(lane: Int, ear: Int) -> [Float] {

@@ -7,23 +7,23 @@ internal import Synchronization
 /// the setter of `state` is used.
 ///
 /// The gain starts at 0 and rises to its target. At a gain of exactly 1, samples pass bit for bit.
-/// A new target takes effect at the next call of `process`, starting from the current gain. Apart
-/// from the moment at which a target takes effect, the output does not depend on the size of the
-/// calls.
+/// A new target takes effect at the next call of `process`: a ramp from the current gain begins.
+/// The size of the calls affects only the moment at which a target takes effect.
 ///
 /// ## Threading
-/// Any thread may set `targetGain`. Use all other members from one thread at a time; they are
-/// wait-free.
+/// Any thread may read and set `targetGain`. Use all other members from one thread at a time; they
+/// are wait-free.
 public struct GainRamp: ~Copyable, @unchecked Sendable {
-  /// The state of a ramp. Together with the target, the state determines all later output.
+  /// The state of a ramp. Together with the target, the state determines all later gains.
   public struct State: BitwiseCopyable, Sendable {
     var start: Float
     var end: Float
-    /// The number of frames since the start of the ramp. At `rampFrames`, the gain is `end`.
+    /// The number of frames since the start of the ramp, at most `rampFrames`. At `rampFrames`, the
+    /// gain is `end`.
     var position: Int
   }
 
-  /// The length of a complete change, in frames.
+  /// The length of a ramp, in frames.
   public let rampFrames: Int
 
   private let target: Atomic<UInt32>
@@ -70,7 +70,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     @_noLocks nonmutating set { current.pointee = newValue }
   }
 
-  /// Whether the gain has reached its target.
+  /// Whether the ramp to the target has ended.
   public var isSettled: Bool {
     @_noLocks get {
       let ramp = current.pointee
@@ -87,7 +87,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Whether the gain is 0 and stays 0 until another target is set.
+  /// Whether the gain and its target are 0.
   public var isSilent: Bool {
     @_noLocks get {
       if targetGain != 0 { return false }

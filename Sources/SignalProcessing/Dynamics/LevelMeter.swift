@@ -83,8 +83,7 @@ public struct LevelMeter: ~Copyable, @unchecked Sendable {
     return (peak, energy)
   }
 
-  /// Adds the energy of `frames` frames to `total`. Retries if a reader interferes, which happens
-  /// at most once per reading.
+  /// Adds the energy of `frames` frames to `total`. Retries if a reader interferes.
   @_noLocks
   private func add(_ energy: Float, _ frames: Int, to total: borrowing Atomic<UInt64>) {
     var old = total.load(ordering: .relaxed)

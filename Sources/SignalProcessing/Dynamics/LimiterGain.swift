@@ -7,10 +7,10 @@ internal import CRealtime
 ///
 /// There are three steps. The first is the minimum over the last `window` frames. The second is a
 /// release, which follows a fall at once and rises exponentially. The third is two moving averages,
-/// which together span `lookAheadFrames`. When frame n is output, every value in the averages is a
-/// minimum over a span that contains n - 1, n and n + 1, so the average is at most the gain that
-/// any of these three frames requires. Gains are integers in units of 2^-30, so running sums stay
-/// exact and the gain returns exactly to unity.
+/// which together span `lookAheadFrames`. When frame n is output, every value in the averages is at
+/// most the minimum over a span that contains n - 1, n and n + 1, so the average is at most the
+/// gain that any of these three frames requires. Gains are integers in units of 2^-30, so running
+/// sums stay exact and the gain returns exactly to unity.
 struct LimiterGain {
   static var unity: Int64 { @_noLocks get { 1 << 30 } }
 
@@ -60,8 +60,8 @@ struct LimiterGain {
     for i in 0..<secondLength { values[2 * window + 1 + firstLength + i] = state.pointee.firstSum }
   }
 
-  /// The number of consecutive frames at unity after which earlier frames no longer affect the
-  /// state.
+  /// The number of consecutive frames with the envelope at unity after which earlier frames no
+  /// longer affect the state.
   private var settledFrames: Int {
     @_noLocks get { 2 * window + lookAheadFrames + 2 }
   }

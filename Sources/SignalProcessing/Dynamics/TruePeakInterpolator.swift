@@ -28,8 +28,9 @@ struct TruePeakInterpolator {
   private let magnitudes: UnsafeMutablePointer<Float>
   /// Upper bound of every estimate, as a multiple of the largest sample magnitude of the context.
   let worstCaseGain: Float
-  /// Upper bound of the difference between an estimate and the largest sample magnitude of the
-  /// context, as a multiple of the largest magnitude of the second differences of the samples.
+  /// Approximate upper bound of the difference between an estimate and the largest sample magnitude
+  /// of the context, as a multiple of the largest magnitude of the second differences of the
+  /// samples; see `bound`.
   let bendGain: Float
 
   init() {

@@ -2,7 +2,7 @@
 
 internal import CRealtime
 
-/// A stereo limiter with look-ahead that keeps the true peak at or below a ceiling.
+/// A stereo limiter with look-ahead that keeps the estimated true peak at or below a ceiling.
 ///
 /// The true peak includes the waveform between the samples. At every sample rate, the limiter
 /// estimates the true peak by four-fold oversampling as in ITU-R BS.1770-5 Annex 2 (see
@@ -20,8 +20,8 @@ internal import CRealtime
 /// ## Threading
 /// Call `process` and the state functions from one thread at a time; they are wait-free.
 public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
-  /// The constant delay, in frames: 48 frames plus 1 ms (2 ms at 48 kHz; 80 frames at 32 kHz and
-  /// below).
+  /// The constant delay, in frames: 48 frames plus 1 ms, but at least 80 frames. At 48 kHz, this is
+  /// 2 ms.
   public let latencyFrames: Int
   /// The size of the saved state in bytes (about 4.5 kB at 48 kHz).
   public let stateByteCount: Int

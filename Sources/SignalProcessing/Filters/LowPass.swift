@@ -8,7 +8,8 @@ internal import CRealtime
 /// The coefficients come from the bilinear transform with a prewarped corner frequency (Zoelzer,
 /// DAFX, 2nd edition, table 2.2). The structure is transposed direct form II.
 public struct LowPass: ~Copyable, @unchecked Sendable {
-  /// The number of frames after which the impulse response stays at least 80 dB below its peak.
+  /// The number of frames after which the impulse response stays at least 80 dB below its peak, if
+  /// the corner is far below the sample rate.
   public let tailFrames: Int
   private let b0: Double
   private let a1: Double
@@ -28,8 +29,8 @@ public struct LowPass: ~Copyable, @unchecked Sendable {
     b0 = k * k * norm
     a1 = 2 * (k * k - 1) * norm
     a2 = (1 - k * 2.0.squareRoot() + k * k) * norm
-    // The double poles are at 45 degrees, so the response decays as x exp(-x), where x = sqrt(2) *
-    // angle * n at frame n.
+    // The double poles of the analogue filter are at 45 degrees, so the response decays as
+    // x exp(-x), where x = sqrt(2) * angle * n at frame n.
     tailFrames = Int((13.2 / (angle * 2.0.squareRoot())).rounded(.up))
     state = .allocate(capacity: 4)
     state.initialize(repeating: 0, count: 4)

@@ -13,8 +13,8 @@ internal import CRealtime
 /// of this sequence is unfolded to the spectrum of the signal (Cooley, Lewis, Welch 1970).
 ///
 /// ## Threading
-/// An instance owns scratch memory, so use it from one thread at a time. No call allocates, locks
-/// or waits.
+/// An instance owns scratch memory, so use it from one thread at a time. After `init`, no call
+/// allocates, locks or waits.
 public struct RealFFT: ~Copyable, @unchecked Sendable {
   /// The number of samples of one signal: a power of two, at least 4.
   public let size: Int

@@ -8,8 +8,8 @@ internal import KernelsAVX512
 /// The right-angle transform of `Kernels.transformQuad`, with its tables of twiddle factors.
 ///
 /// ## Threading
-/// An instance is immutable, and the caller owns the scratch memory. No call allocates, locks or
-/// waits.
+/// An instance is immutable, and the caller owns the scratch memory. After `init`, no call
+/// allocates, locks or waits.
 struct RightAngleTransform: ~Copyable, @unchecked Sendable {
   /// The number of samples of a block: a power of two, at least 16. A spectrum has the same number
   /// of bins.
