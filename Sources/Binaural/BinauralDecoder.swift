@@ -9,11 +9,10 @@ public import SignalProcessing
 /// The first stage follows the head and computes the inputs of filters that never change. A
 /// soundfield is rotated. Loudspeakers are either encoded at their directions relative to the head
 /// or mixed into the inputs of a `DirectionalBank`. Encoding relative to the head costs less than
-/// encoding on the stage and then rotating, and the results differ by less than -120 dB.
+/// encoding on the stage and then rotating, and gives the same result except for rounding errors.
 ///
 /// An impulse at input frame n appears at output frame n plus the delay of the filters, regardless
-/// of the number of frames per call. This number affects the output only by rounding errors (below
-/// -120 dB).
+/// of the number of frames per call. This number affects the output only by rounding errors.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -45,7 +44,7 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - filters: filters of an order from 1 to 7.
   ///   - partition: the number of frames in a partition of the convolution: a power of two, at
-  ///     least 16. Calls of this length are the cheapest.
+  ///     least 16. Shorter calls cost more per frame.
   ///   - set: the instruction set of the kernels.
   ///   - usesSymmetry: whether to exploit filters that are mirror images.
   public init(

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// Calls `body` with each number from 0 to `count - 1` concurrently, and returns after the last
-/// call has ended.
+/// Calls `body` with each number from 0 to `count - 1` concurrently, and returns after all calls
+/// have ended.
 ///
 /// The call with `count - 1` runs on the caller's thread, and each other call on a new thread. If a
 /// thread cannot be created, its call runs on the caller's thread.

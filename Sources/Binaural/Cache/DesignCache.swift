@@ -6,8 +6,8 @@ import Glibc
 ///
 /// The cache reports no errors: a design that cannot be read is computed again, and a design that
 /// cannot be written is not kept. Several programs may use a folder at the same time. An entry is
-/// written to a temporary file, synced to disk and renamed, so that a reader sees either the
-/// complete entry or none.
+/// written to a temporary file, synced to disk and renamed, so that a reader never sees an
+/// incomplete entry.
 ///
 /// ## Threading
 /// May be used from any thread.

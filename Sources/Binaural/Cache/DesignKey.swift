@@ -41,8 +41,8 @@ struct DesignKey: Equatable {
     }.joined()
   }
 
-  /// The size and the modification time of the running program, because a new build may design
-  /// differently; empty if they cannot be determined.
+  /// The size and the modification time of the running program; empty if they cannot be determined.
+  /// They are part of the key because a new build may design differently.
   private static let program: [UInt64] = {
     var status = stat()
     guard stat("/proc/self/exe", &status) == 0 else { return [] }

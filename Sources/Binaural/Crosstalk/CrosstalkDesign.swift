@@ -25,8 +25,8 @@ public struct CrosstalkDesign: Sendable, Equatable {
   /// at the ears.
   public var largestBoost = 12.0
 
-  /// The delay of the filters, in seconds. It replaces the delay of the decoder and does not add to
-  /// it.
+  /// The delay of the filters, in seconds. `CrosstalkFilters.behind` removes it, so it does not add
+  /// to the delay of the decoder.
   static let modellingDelay = BinauralFilters.delaySeconds
   /// The frequency, in Hz, below which the responses of a small head replace those of the set. Most
   /// measured sets do not extend much below it.

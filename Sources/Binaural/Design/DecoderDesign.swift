@@ -9,9 +9,10 @@ private import Synchronization
 public struct DecoderDesign: Sendable {
   /// The method by which the responses of the set are projected onto the ambisonic channels.
   public enum Method: String, Sendable, CaseIterable {
-    /// Least squares of the complex responses up to 1.5 kHz, and of the magnitudes above, where the
-    /// phases continue from bin to bin (Schoerkhuber, Zaunschirm, Hoeldrich, "Binaural rendering of
-    /// Ambisonic signals via magnitude least squares", DAGA 2018).
+    /// Least squares of the complex responses up to 1.5 kHz and, after a crossfade of half an
+    /// octave, of the magnitudes. The phases of the magnitudes continue from bin to bin
+    /// (Schoerkhuber, Zaunschirm, Hoeldrich, "Binaural rendering of Ambisonic signals via magnitude
+    /// least squares", DAGA 2018).
     case magnitudeLeastSquares = "magls"
     /// Least squares of the complex responses at all frequencies.
     case leastSquares = "ls"
@@ -33,8 +34,8 @@ public struct DecoderDesign: Sendable {
   public var order: Int
   public var equalisation: Equalisation
 
-  /// The frequency in Hz above which magnitude least squares fits the magnitudes, for every order:
-  /// hearing evaluates phase below it and level above it.
+  /// The frequency in Hz at which magnitude least squares begins to fit the magnitudes, for every
+  /// order: hearing evaluates phase below it and level above it.
   static let cutOn = 1500.0
   /// The width of the crossfade from complex responses to magnitudes, which begins at `cutOn`, in
   /// octaves.
@@ -116,8 +117,9 @@ public struct DecoderDesign: Sendable {
   }
 
   /// Returns the coefficients of all bins, which are least-squares fits: to the complex responses
-  /// below `cutOn`, and to the magnitudes above it. If the method is `leastSquares`, all bins are
-  /// fitted to the complex responses. The two ears are computed at the same time, on two threads.
+  /// below `cutOn`, and to the magnitudes above the crossfade that begins there. If the method is
+  /// `leastSquares`, all bins are fitted to the complex responses. The two ears are computed at the
+  /// same time, on two threads.
   ///
   /// The result is incomplete if `isCancelled` returned true.
   private func solve(

@@ -33,8 +33,8 @@ struct EarCovariance {
 }
 
 extension EarCoefficients {
-  /// Returns the decoder nearest to this one whose covariance in the diffuse field is `wanted`, or
-  /// this decoder if the matrices are nearly singular.
+  /// Returns the nearest decoder with the covariance `wanted` in the diffuse field, or this decoder
+  /// if a matrix is nearly singular.
   ///
   /// With the decoder's own covariance C = Kx Kx^H and the wanted one R = Ky Ky^H, M = Ky P Kx^-1
   /// gives M C M^H = R for any unitary P. The nearest decoder has P = V U^H, where Kx^H Ky = U S

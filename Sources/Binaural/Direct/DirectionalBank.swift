@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The responses for all directions, each represented as a delayed mixture of a few filters; used
-/// by `DirectionalMixer`.
+/// The responses for all directions, each represented as a delayed mixture of the same filters;
+/// used by `DirectionalMixer`.
 ///
 /// The response of an ear to a direction is the sum of `filters` weighted by the direction's
 /// `gains`, delayed by the arrival time at that ear. The gains are on a grid of azimuths and

@@ -13,7 +13,7 @@ private import SignalProcessing
 /// ## Threading
 /// One caller at a time. Methods do not allocate, lock or wait.
 struct EarDelayLine: ~Copyable {
-  /// The longest delay, in frames.
+  /// The longest delay, including the reach of the interpolation, in frames.
   let longestDelay: Int
 
   private let speakers: Int
@@ -90,7 +90,7 @@ struct EarDelayLine: ~Copyable {
     delays.pointer[(2 * speaker + ear) * 3 + 2] = base + Float(seconds * sampleRate)
   }
 
-  /// Starts a cell with constant delays, which are those at the end of the previous cell.
+  /// Starts a cell with constant delays: those that `setArrival` set last.
   @_noLocks
   func beginCell() {
     for i in 0..<(2 * speakers) {

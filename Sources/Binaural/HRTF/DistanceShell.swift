@@ -3,7 +3,7 @@
 /// The measurements at one source distance: the distance with the most measurements or, if several
 /// distances have the most, the largest of these.
 ///
-/// Near-field sets contain the same directions at several distances, which differ in level.
+/// Near-field sets contain the same directions at several distances, with different levels.
 struct DistanceShell {
   /// Indices of the measurements, in the order of the file.
   let indices: [Int]

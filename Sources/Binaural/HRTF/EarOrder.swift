@@ -49,7 +49,7 @@ struct EarOrder {
     }
   }
 
-  /// Returns the mean over all directions of ln(energy of channel 0 / energy of channel 1),
+  /// Returns the mean over the measurements of ln(energy of channel 0 / energy of channel 1),
   /// weighted by the y component of the direction. Positive values identify channel 0 as left.
   private static func evidence(_ contents: SofaContents) -> Double {
     var (sum, weight) = (0.0, 0.0)

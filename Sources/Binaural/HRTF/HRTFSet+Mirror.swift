@@ -46,7 +46,7 @@ extension BinauralFilters {
   /// left ear: channels whose harmonic is antisymmetric from left to right (m < 0) are negated.
   ///
   /// The filters designed for a set that is its own mirror image are already symmetric except for
-  /// rounding errors, which magnitude least squares amplifies. Exactly symmetric filters halve the
+  /// rounding errors, which magnitude least squares amplifies. Exactly symmetric filters reduce the
   /// cost of the convolution (`PartitionedConvolver.isSymmetric`).
   public func mirrored() -> BinauralFilters {
     let right = left.enumerated().map { channel, filter in

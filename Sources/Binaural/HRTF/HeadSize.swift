@@ -73,7 +73,7 @@ extension HRTFSet {
   /// The responses of each ear are shifted by half the change. Up to 600 Hz, the change is that of
   /// the measured delay (`InterauralDelays`). From 2 kHz on it is smaller: it is multiplied by the
   /// ratio of two delays of a rigid sphere of radius a. These are the delay at high frequencies,
-  /// a / c (angle + sin(angle)) (Woodworth 1938), and the delay in the band in which delays are
+  /// (a / c) (angle + sin(angle)) (Woodworth 1938), and the delay in the band in which delays are
   /// measured, `slope(radius:)` sin(angle). Here, c is the speed of sound and angle is the angle
   /// from the median plane. Between 600 Hz and 2 kHz, the transition is smooth.
   ///
@@ -110,8 +110,8 @@ private struct EarShift: ~Copyable {
   private let re: AlignedFloats
   private let im: AlignedFloats
   private let sampleRate: Double
-  /// The interaural delay of a sphere in `InterauralDelays.band`, divided by a / c sin(angle) with
-  /// the radius a, the speed of sound c and the angle from the median plane.
+  /// The interaural delay of a sphere in `InterauralDelays.band`, divided by (a / c) sin(angle).
+  /// Here, a is the radius, c is the speed of sound and angle is the angle from the median plane.
   private let lowFactor: Double
 
   init(size: Int, sampleRate: Double) {

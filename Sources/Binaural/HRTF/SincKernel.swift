@@ -13,7 +13,7 @@ struct SincKernel {
   /// The number of tabulated phases per input sample.
   ///
   /// Linear interpolation between the phases has an error below (pi cutoff / phases)^2 / 8 of full
-  /// scale, which is -118 dB for any cutoff of at least 1/32.
+  /// scale, which is at most -118 dB.
   private let phases: Int
   /// The coefficients: (phases + 1) rows x 2 reach, for the inputs from floor(position) - reach + 1
   /// on.

@@ -3,7 +3,7 @@
 /// The decoded answer of `stillstage-sofa` for one file. The format is documented at `writeAnswer`
 /// in that program.
 ///
-/// Every value is validated again, because the reader parses untrusted files and its answer could
+/// The numbers are validated again, because the reader parses untrusted files and its answer could
 /// be anything.
 struct SofaContents {
   /// The global attributes of the file by name, together with its dimensions M, R and N and its

@@ -29,7 +29,7 @@ public struct SofaLoader: Sendable {
 
   /// The paths at which the reader is looked for, in order: `$STILLSTAGE_SOFA` alone if it is set;
   /// otherwise `stillstage-sofa` in the directory of the running program, then in
-  /// `../libexec/stillstage` relative to that directory. Empty if that directory is unknown.
+  /// `../libexec/stillstage` relative to that directory, or none if that directory is unknown.
   public static var readerPlaces: [String] {
     if let given = environmentVariable("STILLSTAGE_SOFA") { return [given] }
     guard let directory = programDirectory() else { return [] }

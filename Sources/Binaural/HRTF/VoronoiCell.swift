@@ -9,8 +9,8 @@ struct VoronoiCell {
   private var nextX: [Double] = []
   private var nextY: [Double] = []
 
-  /// The largest distance of a corner from the point of contact with the sphere; the tangent of the
-  /// angle between the directions of the two.
+  /// The largest distance of a corner from the point of contact with the sphere. It is the tangent
+  /// of the angle between the directions of these two points.
   private(set) var reach = 0.0
   /// The area on the sphere, in steradians.
   private(set) var area = 0.0

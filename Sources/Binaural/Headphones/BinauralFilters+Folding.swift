@@ -34,7 +34,7 @@ extension BinauralFilters {
   /// filters compute for it.
   ///
   /// The delay is the same as for headphones. The modelling delay of the cancelling filters is
-  /// removed, because the original filters already delay the responses of the set by the same time.
+  /// removed, because the decoder already delays the responses of the set by the same time.
   public func crossed(by cancelling: CrosstalkFilters) -> BinauralFilters {
     precondition(
       planeWaves == nil, "crosstalk cancellation does not support the parametric decoder")

@@ -7,12 +7,12 @@ private import SignalProcessing
 
 /// Decodes a first-order soundfield as two plane waves per band and a remainder.
 ///
-/// The input is divided into analysis frames with a Hann window, which overlap by half, and
-/// transformed. In each band, a `WaveModel` is fitted to the covariance of the channels, which is
-/// averaged with an exponential memory of 20 ms. Two beams extract the waves, which are then
-/// filtered by the responses of the ears to the directions of the waves. The linear decoder renders
-/// the remainder. `ParametricFrame` documents the method. Directions are determined on the stage
-/// and then rotated by the inverse of the head pose at the middle of the analysis frame. The
+/// The input is divided into analysis frames that overlap by half; each is multiplied by a Hann
+/// window and transformed. In each band, a `WaveModel` is fitted to the covariance of the channels,
+/// which is averaged with an exponential memory of 20 ms. Two beams extract the waves, which are
+/// then filtered by the responses of the ears to the directions of the waves. The linear decoder
+/// renders the remainder. `ParametricFrame` documents the method. Directions are determined on the
+/// stage and then rotated by the inverse of the head pose at the middle of the analysis frame. The
 /// analysis frames are at fixed positions in the stream, so the output is bit-identical for any
 /// number of frames per call.
 ///
@@ -57,7 +57,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   private let memoryCount: Int
 
   private struct State {
-    /// The stream frame after the last decoded one; -1 before the first call.
+    /// The stream frame after the last decoded one; -1 before the first call and after `reset`.
     var next = -1
     /// The stream frame at which the covariances in slot 0 replace the current ones; 0 if the
     /// decoder has not been resumed.
@@ -136,7 +136,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   ///
   /// The covariances stay valid as long as `frame` is at most `keptFrames` ago.
   ///
-  /// - Parameter frame: a frame of the stream that is a multiple of `hopFrames`, and at least
+  /// - Parameter frame: a frame of the stream: a multiple of `hopFrames` that is at least
   ///   `hopFrames` and at most `keptFrames` ago.
   @_noLocks
   public func memory(toBeginAt frame: Int) -> UnsafePointer<SIMD4<Float>>? {
@@ -149,7 +149,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
 
   /// Resumes at a frame that another decoder has passed.
   ///
-  /// For the same poses, the output equals that of the other decoder from frame
+  /// For the same input and poses, the output equals that of the other decoder from frame
   /// `frame + hopFrames + tailFrames` on.
   ///
   /// - Parameters:

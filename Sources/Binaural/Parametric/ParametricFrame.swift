@@ -16,10 +16,10 @@ private import SignalProcessing
 /// The ear signals are y = H s + M (x - B s), where H are the responses to the two directions and M
 /// is the linear decoder. If everything is diffuse, this is nearly M x. According to the model, the
 /// energy at an ear should be H P H' + pd M M'. The energy of the estimate is lower by
-/// pd (H - M B) (pd P^-1 + B'B)^-1 (H - M B)'. The gain of the residual x - B s is therefore raised
-/// until the energy is correct: the covariance of the ears is matched on its diagonal (after
-/// Vilkamo, Baeckstroem, Kuntz, "Optimized covariance domain framework for time-frequency
-/// processing of spatial audio", JAES 61, 2013). Pure waves are not affected.
+/// pd (H - M B) (pd P^-1 + B'B)^-1 (H - M B)'. The gain of the residual x - B s is therefore raised,
+/// at most to `largestGain`, until the energy is correct: the covariance of the ears is matched on
+/// its diagonal (after Vilkamo, Baeckstroem, Kuntz, "Optimized covariance domain framework for
+/// time-frequency processing of spatial audio", JAES 61, 2013). Pure waves are not affected.
 struct ParametricFrame: ~Copyable {
   private let bins: Int
   private let bands: Int
@@ -218,8 +218,8 @@ struct ParametricFrame: ~Copyable {
     }
   }
 
-  /// Returns the gains of the residual, left and right, that give the ears the energy of the model;
-  /// 1 to `largestGain`.
+  /// Returns the gains of the residual, left and right, that give the ears the energy of the model,
+  /// limited to 1 to `largestGain`.
   @_noLocks
   private func residualGains(_ beams: borrowing WaveBeams, _ range: Range<Int>) -> SIMD2<Float> {
     // Sums over a few bins of the band, where G is the inverse matrix (pd P^-1 + B'B)^-1:

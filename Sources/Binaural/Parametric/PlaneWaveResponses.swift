@@ -9,8 +9,8 @@ internal import SignalProcessing
 ///
 /// Gaps between the measured directions are filled, and each response is advanced by its arrival
 /// time at a rigid sphere. The responses are then interpolated to a grid of 5 degrees, with weights
-/// that are exact for linear functions of the direction. A look-up adds the arrival time of the
-/// exact direction again, so the interaural delay is not interpolated. (Brinkmann, Weinzierl,
+/// that are exact for linear functions of the direction. A look-up delays the result by the arrival
+/// time of the exact direction, so the interaural delay is not interpolated. (Brinkmann, Weinzierl,
 /// "Comparison of head-related transfer functions pre-processing techniques for spherical harmonics
 /// decomposition", AES AVAR 2018, compare such alignments.)
 public final class PlaneWaveResponses: @unchecked Sendable {

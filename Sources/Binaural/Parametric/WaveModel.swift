@@ -57,8 +57,8 @@ struct WaveModel {
     diffusePower += (1 - kept) * (power - diffusePower)
   }
 
-  /// Returns 1 if there are two waves, and 0 if one wave or several waves with the same sound
-  /// account for all sound that is not diffuse. The values in between form a narrow transition.
+  /// Returns about 1 if there are two waves, and about 0 if one wave or several waves with the same
+  /// sound account for all sound that is not diffuse. The transition in between is narrow.
   ///
   /// If there is only one wave, the second eigenvector is arbitrary and would change the direction
   /// of a wave with every analysis frame.
