@@ -10,8 +10,8 @@ enum CacheFile {
   struct Found {
     var name: String
     var bytes: Int
-    /// The time of last use, which is the modification time: the number of seconds since 1970,
-    /// without the fraction in `nanoseconds`.
+    /// The modification time, which is the time of the last use, in whole seconds since 1970. The
+    /// rest is in `nanoseconds`.
     var seconds: Int
     var nanoseconds: Int
   }

@@ -75,8 +75,8 @@ public struct DesignCache: Sendable {
   func path(_ key: DesignKey) -> String { "\(folder)/\(key.name)\(Self.ending)" }
 
   /// Removes the least recently used entries, except that of `key`, until the total size is within
-  /// the limit. Also removes temporary files that are more than an hour old, which a killed program
-  /// left behind.
+  /// the limit. Also removes temporary files that are more than an hour old: killed programs left
+  /// them behind.
   private func tidy(sparing key: DesignKey) {
     let now = time(nil)
     var entries: [CacheFile.Found] = []

@@ -37,8 +37,8 @@ public struct DecoderDesign: Sendable {
   /// The frequency in Hz at which magnitude least squares begins to fit the magnitudes, for every
   /// order: hearing evaluates phase below it and level above it.
   static let cutOn = 1500.0
-  /// The width of the crossfade from complex responses to magnitudes, which begins at `cutOn`, in
-  /// octaves.
+  /// The width, in octaves, of the crossfade from complex responses to magnitudes. The crossfade
+  /// begins at `cutOn`.
   static let blend = 0.5
 
   public init(

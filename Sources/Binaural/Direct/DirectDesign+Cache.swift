@@ -26,8 +26,8 @@ extension DirectDesign {
 }
 
 extension DirectionalBank {
-  /// Creates a bank from arrays, which are its filters followed by its gains; nil if their number
-  /// or their sizes do not fit.
+  /// Creates a bank from its filters, one array each, followed by the array of its gains; nil if
+  /// the number or the sizes of the arrays do not fit.
   fileprivate init?(arrays: [[Float]]) {
     guard arrays.count == Self.rank + 1, let gains = arrays.last,
       gains.count == Self.rows * Self.columns * 2 * Self.rank, let taps = arrays.first?.count,

@@ -17,8 +17,7 @@ struct EarDelayLine: ~Copyable {
   let longestDelay: Int
 
   private let speakers: Int
-  /// The delay, in frames, for an arrival time of 0, which is the arrival time at the centre of the
-  /// head.
+  /// The delay, in frames, if the arrival time is 0, as at the centre of the head.
   private let base: Float
   private let sampleRate: Double
   /// The number of frames on each side that contribute to an output frame.

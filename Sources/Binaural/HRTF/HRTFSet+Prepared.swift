@@ -5,7 +5,7 @@ extension HRTFSet {
   /// are zero.
   ///
   /// The time axis and the transfer functions are preserved: t = 0 stays t = 0, and a response at
-  /// twice the rate has half the sample values. `taps` grows to hold the longest delay and the
+  /// twice the rate has half the sample values. `taps` allows for the longest delay and for the
   /// resampler's tail. Resampling and fractional delays use a Kaiser-windowed sinc (beta 12, 32
   /// zero crossings on each side). The passband extends to 0.88 times the lower of the two Nyquist
   /// frequencies, and images are below -100 dB from 1.12 times that Nyquist frequency on. Ringing

@@ -16,10 +16,11 @@ private import SignalProcessing
 /// The ear signals are y = H s + M (x - B s), where H are the responses to the two directions and M
 /// is the linear decoder. If everything is diffuse, this is nearly M x. According to the model, the
 /// energy at an ear should be H P H' + pd M M'. The energy of the estimate is lower by
-/// pd (H - M B) (pd P^-1 + B'B)^-1 (H - M B)'. The gain of the residual x - B s is therefore raised,
-/// at most to `largestGain`, until the energy is correct: the covariance of the ears is matched on
-/// its diagonal (after Vilkamo, Baeckstroem, Kuntz, "Optimized covariance domain framework for
-/// time-frequency processing of spatial audio", JAES 61, 2013). Pure waves are not affected.
+/// pd (H - M B) (pd P^-1 + B'B)^-1 (H - M B)'. The gain of the residual x - B s is therefore
+/// raised, at most to `largestGain`, until the energy is correct: the covariance of the ears is
+/// matched on its diagonal (after Vilkamo, Baeckstroem, Kuntz, "Optimized covariance domain
+/// framework for time-frequency processing of spatial audio", JAES 61, 2013). Pure waves are not
+/// affected.
 struct ParametricFrame: ~Copyable {
   private let bins: Int
   private let bands: Int

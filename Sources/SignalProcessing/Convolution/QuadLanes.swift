@@ -26,8 +26,8 @@ struct QuadLanes {
     inputs = order.map { Optional($0) } + [Int?](repeating: nil, count: empty)
   }
 
-  /// Returns the number of lanes, counted from the start of a quad, whose inputs reach both ears
-  /// equally. The number is 0 unless the head is symmetric.
+  /// Returns the number of lanes of a quad whose inputs reach both ears equally; these are the
+  /// first lanes of the quad. The number is 0 unless the head is symmetric.
   func evenLanes(quad: Int) -> Int { min(4, max(0, evenCount - 4 * quad)) }
 
   /// Returns the filter of a lane; empty for an empty lane. If the head is symmetric, this is the
