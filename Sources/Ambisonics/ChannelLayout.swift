@@ -3,7 +3,7 @@
 /// The meaning of a stream's channels, in stream order.
 public enum ChannelLayout: Sendable, Equatable {
   /// A soundfield of `order` 0 to 7 in (order + 1)^2 channels. If `headLocked` is true, two
-  /// channels of head-locked stereo (left, right) follow (RFC 8486, section 3.1).
+  /// channels of head-locked stereo (left, right) follow (RFC 8486).
   case ambisonics(order: Int, convention: AmbisonicConvention, headLocked: Bool)
   /// Loudspeakers, one per channel. Mono is one front centre; stereo is front left and front right.
   case speakers([Speaker])
