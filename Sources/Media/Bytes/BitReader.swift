@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the bits of a header, most significant bit first. Reading past the end returns zeros and
-/// sets `isExhausted`.
+/// Reads bits, most significant bit first. A read past the end returns 0 and sets `isExhausted`.
 struct BitReader {
   private let bytes: ArraySlice<UInt8>
   /// Index of the next bit.
   private(set) var position = 0
-  /// Whether more bits were requested than exist.
+  /// Whether more bits were requested than were left.
   private(set) var isExhausted = false
 
   init(_ bytes: some Collection<UInt8>) { self.bytes = ArraySlice(Array(bytes)) }

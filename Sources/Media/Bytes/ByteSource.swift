@@ -3,7 +3,7 @@
 /// A source of bytes for libavformat, such as a file or downloaded data.
 ///
 /// ## Threading
-/// A source is used by one thread at a time: the thread that uses the reader.
+/// A source is used by one thread at a time.
 public protocol ByteSource: AnyObject {
   /// The name for messages. Its extension may help to identify the format.
   var name: String { get }

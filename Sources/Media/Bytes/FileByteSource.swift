@@ -3,8 +3,8 @@
 import CFFmpeg
 import Glibc
 
-/// Reads a regular file. Any other kind of file is rejected before it is opened, because opening a
-/// FIFO can block and opening a device can disturb the device.
+/// Reads a regular file. The kind of the file is checked before the file is opened, because opening
+/// a FIFO can block and opening a device can disturb the device.
 public final class FileByteSource: ByteSource {
   public let name: String
   public let byteCount: Int64?
@@ -12,7 +12,7 @@ public final class FileByteSource: ByteSource {
 
   /// Opens the file at `path`.
   ///
-  /// - Throws: `MediaError` if the file is missing, unreadable, empty or not a regular file.
+  /// - Throws: `MediaError` if the file cannot be opened, is empty or is not a regular file.
   public init(path: String) throws(MediaError) {
     var status = stat()
     guard stat(path, &status) == 0 else { throw Self.error(errno, path: path) }

@@ -3,8 +3,7 @@
 import CFFmpeg
 import Glibc
 
-/// Connects libavformat to a `ByteSource`. A demuxer cannot open anything else, so a playlist or a
-/// reference inside a file cannot reach other files or the network.
+/// Connects libavformat to a `ByteSource`.
 final class IOContext {
   let source: any ByteSource
   let interrupt: InterruptFlag?

@@ -27,8 +27,8 @@ struct BoxReader {
     boxes(from: box.start + offset, to: box.end)
   }
 
-  /// Follows `path`, a list of box types, down from `box` and returns the last box of the path. At
-  /// each level, the first child of that type is used. Returns nil if a level has no such child.
+  /// Follows the box types of `path` down from `box`, through the first child of each type, and
+  /// returns the last box. Returns nil if there is no such child.
   func descend(_ box: Box, _ path: [String]) -> Box? {
     path.reduce(box) { parent, type in
       parent.flatMap { children($0).first { $0.type == type } }
@@ -44,7 +44,7 @@ struct BoxReader {
   }
 
   /// The end of the last whole box at the top level; 0 if there is none. The limit on the number of
-  /// boxes is higher here, because a recording has two boxes per second.
+  /// boxes is higher here, because a movie has two boxes for every fragment.
   var topEnd: Int64 {
     boxes(from: 0, to: source.byteCount ?? 0, limit: Self.maximumFragments).last?.end ?? 0
   }

@@ -26,7 +26,7 @@ struct ChunkLayouts {
   }
 
   /// Returns the length of the audio of a Core Audio file in bytes, without the edit count; nil if
-  /// the file does not state the length.
+  /// the file does not state a length above 0.
   func coreAudioDataLength() -> Int64? {
     guard let chunk = chunk("data", .coreAudio), chunk.length != .max else { return nil }
     return Int64(exactly: chunk.length).flatMap { $0 > 4 ? $0 - 4 : nil }
@@ -44,7 +44,7 @@ struct ChunkLayouts {
   }
 
   /// Returns the length of the audio of a RIFF file in bytes. Returns nil for RF64, and if the
-  /// header is unfinished, so that the stated length is 0 or close to the largest 32-bit value.
+  /// stated length is 0 or close to the largest 32-bit value, as in an unfinished header.
   func waveDataLength() -> Int64? {
     guard let riff = source.bytes(at: 0, count: 4), riff == Array("RIFF".utf8),
       let chunk = chunk("data", .wave), chunk.length > 0, chunk.length < 0xFFFF_0000

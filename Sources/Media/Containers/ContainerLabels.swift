@@ -3,7 +3,7 @@
 import Ambisonics
 import CFFmpeg
 
-/// Ambisonic labels and lengths that a container states but libavformat does not report.
+/// Ambisonic labels and lengths that a container states but that libavformat may not report.
 struct ContainerLabels {
   private enum Kind {
     case quickTime([Int: ChannelLayout])
@@ -47,8 +47,8 @@ struct ContainerLabels {
   }
 
   /// Returns the number of frames that the header of a PCM file (WAV or Core Audio) states; nil if
-  /// the header states none, and for other files. For a truncated file, libavformat derives the
-  /// length from the file size instead.
+  /// the header states none, and for RF64 and other files. For a truncated file, libavformat
+  /// derives the length from the file size instead.
   func statedFrames(_ parameters: UnsafeMutablePointer<AVCodecParameters>) -> Int64? {
     let bits = Int64(av_get_exact_bits_per_sample(parameters.pointee.codec_id))
     let frameBits = bits * Int64(parameters.pointee.ch_layout.nb_channels)

@@ -3,11 +3,11 @@
 import CFFmpeg
 import Glibc
 
-/// An open container that supplies its streams and, in file order, its packets.
+/// An open container that supplies its streams and, in file order, the packets of one of them.
 final class Demuxer {
   enum Next {
     case packet
-    /// The container is damaged here; the next call continues after the damage.
+    /// The container is damaged here; the next call tries to continue after the damage.
     case damaged
     case end
   }
@@ -57,10 +57,11 @@ final class Demuxer {
     guard result >= 0 || context.pointee.nb_streams > 0 else { throw Self.openError(result, io) }
   }
 
-  /// Opens the container in `source`, without an incomplete fragment at the end of a movie.
+  /// Opens the container in `source`. If libavformat rejects a movie whose last box is incomplete,
+  /// opens the movie without that box.
   ///
-  /// A file that is truncated within the header of a fragment (a `moof` box) is rejected as a whole
-  /// by libavformat, although the fragments before it can be played.
+  /// libavformat rejects a file that is truncated within the header of a fragment (a `moof` box),
+  /// although the fragments before it can be played.
   ///
   /// - Throws: the errors of `init(source:interrupt:)`.
   static func opening(
@@ -116,9 +117,8 @@ final class Demuxer {
   var interrupt: InterruptFlag? { io.interrupt }
   var isInterrupted: Bool { interrupt?.isRaised == true }
 
-  /// Whether the source is a bare stream of AC-3, E-AC-3, MP3 or ADTS frames, which libavformat
-  /// splits into packets. In such a stream, a damaged frame header merges several frames into one
-  /// packet.
+  /// Whether the source is a bare stream of AC-3, E-AC-3, MP3 or ADTS frames. libavformat splits
+  /// such a stream into packets. A damaged frame header can merge several frames into one packet.
   var isBareStream: Bool { format == .bareDolby || format == .bareMPEG }
 
   /// Restores the position of the source after direct reads from the source.
@@ -188,7 +188,7 @@ final class Demuxer {
   }
 
   /// Continues at the next page after a damaged Ogg page. Returns false if the container is not
-  /// Ogg, no page follows a damaged one, or seeking fails. If the damaged header of a page claims
+  /// Ogg, if there is no such page, or if seeking fails. If the damaged header of a page claims
   /// more bytes than the rest of the file has, libavformat takes that page for the end of the file.
   private func resumeBehindDamagedPage() -> Bool {
     guard format == .ogg else { return false }
@@ -214,7 +214,7 @@ final class Demuxer {
 }
 
 extension MediaError {
-  /// Whether libavformat rejects the bytes, in contrast to a source that cannot be read.
+  /// Whether the error may come from the contents of the file, and not from reading the file.
   fileprivate var isOfContent: Bool {
     switch self {
     case .unrecognised, .openFailed: true

@@ -2,7 +2,7 @@
 
 import Ambisonics
 
-/// Reads the loudness and the ambisonic layouts, which libavformat does not report, from the boxes
+/// Reads the loudness and the ambisonic layouts, which libavformat may not report, from the boxes
 /// of a QuickTime, MP4 or M4A file. The layouts are in `chan` boxes (QuickTime File Format) and
 /// `SA3D` boxes (Spatial Audio RFC).
 struct MovieBoxes {

@@ -86,8 +86,8 @@ final class Codec {
     }
   }
 
-  /// Whether the packet ends within a PCM frame, as in a truncated or padded file. The codec
-  /// reports an error for the incomplete frame; that error can be ignored.
+  /// Whether the packet ends within a frame of lossless PCM, as in a truncated or padded file. The
+  /// codec may report an error for the incomplete frame; that error can be ignored.
   func isFragment(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
     let bits = av_get_exact_bits_per_sample(context.pointee.codec_id)
     let frameBits = bits * context.pointee.ch_layout.nb_channels

@@ -45,8 +45,8 @@ final class Decoder {
     /// Duration in ticks of the stream's time base; 0 if unknown.
     var duration: Int64 = 0
     var byteCount = 0
-    /// Whether the packet ends within a PCM frame. The codec reports an error for the incomplete
-    /// frame; that error can be ignored.
+    /// Whether the packet ends within a frame of lossless PCM. The codec may report an error for
+    /// the incomplete frame; that error can be ignored.
     var isFragment = false
   }
 

@@ -12,9 +12,8 @@ import Glibc
 ///
 /// The response is flat within 0.04 dB up to 0.94 of the lower Nyquist frequency. If the rate is
 /// lowered, the response is below -120 dB from the output's Nyquist frequency upwards. The residual
-/// of a 997 Hz tone is below -136 dB. ResamplingTests checks the response and the residual against
-/// wider limits. The filter is a Kaiser-windowed sinc (beta 12, about 256 taps at the lower of the
-/// two rates).
+/// of a 997 Hz tone is below -136 dB. The filter is a Kaiser-windowed sinc (beta 12, about 256 taps
+/// at the lower of the two rates).
 final class Resampler {
   /// The largest number of channels in one libswresample context; FFmpeg 5.1 rejects more.
   private static let maximumGroup = 64

@@ -6,8 +6,8 @@ import CFFmpeg
 /// The changes of the channel layout in mid-stream that a codec and its container allow.
 struct LayoutChanges: Equatable {
   let arePossible: Bool
-  /// The layouts to expect later in the stream, which may include the first one; empty if none is
-  /// expected.
+  /// The layouts to expect later in the stream, perhaps including its first layout; empty if none
+  /// is expected.
   let expected: [ChannelLayout]
 
   private static let front: [Speaker] = [.frontLeft, .frontRight, .frontCenter, .lowFrequency]

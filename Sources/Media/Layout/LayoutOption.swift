@@ -95,7 +95,7 @@ public enum LayoutOption: Sendable, Equatable {
     }
   }
 
-  /// Returns an ambisonic layout of one of `orders`. A file that is labelled N3D or FuMa keeps that
+  /// Returns an ambisonic layout of one of `orders`. Sound that is labelled N3D or FuMa keeps that
   /// convention, because the option only selects the kind of content.
   ///
   /// - Throws: `.layoutMismatch` if the number of channels fits none of `orders`.
@@ -155,8 +155,8 @@ extension LayoutOption {
     ]
   }()
 
-  /// Returns the loudspeakers of the layout with FFmpeg's name `text`. Returns nil if FFmpeg does
-  /// not know the name or if the layout does not consist of loudspeakers.
+  /// Returns the loudspeakers of a layout name or list of channel names that FFmpeg knows. Returns
+  /// nil if FFmpeg does not know `text` or if the layout does not consist of loudspeakers.
   private static func named(_ text: String) -> [Speaker]? {
     var layout = AVChannelLayout()
     defer { av_channel_layout_uninit(&layout) }

@@ -7,8 +7,8 @@ private import Glibc
 /// Fill elements before the channels are parsed in sequence. Fill elements after the channels
 /// follow entropy-coded spectra, so the search for them starts at the end mark: an element matches
 /// if it ends exactly at the end mark and its content has exactly the stated length. Random data
-/// matches in about one in ten thousand access units. Data after the channels is therefore used
-/// only if two consecutive units match with the same reference level.
+/// can match by chance. Data after the channels is therefore used only if two consecutive units
+/// match with the same reference level.
 struct AACLevels {
   /// The newest accepted data; nil until data has been accepted. A reference level remains valid
   /// until a newer one is found.
@@ -16,8 +16,7 @@ struct AACLevels {
   private var candidate: AACDynamicRange?
   /// The number of access units since `newest` was set.
   private var age = 0
-  /// The largest number of access units without accepted data to which the newest gain still
-  /// applies.
+  /// The newest gain still applies to this many access units without accepted data.
   private static let longestAge = 50
 
   /// Takes the next access unit, with or without an ADTS header.

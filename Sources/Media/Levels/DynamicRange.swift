@@ -4,8 +4,8 @@ import CFFmpeg
 
 /// How decoders apply the level metadata of AC-3, E-AC-3 and AAC.
 ///
-/// Each mode brings dialogue to a fixed level, regardless of the level at which the dialogue was
-/// coded. `dynrng` and `compr` are the gains in AC-3 and E-AC-3. AAC transmits one gain, which
+/// Each mode brings dialogue to a fixed level if the stream states the level at which the dialogue
+/// was coded. `dynrng` and `compr` are the gains in AC-3 and E-AC-3. AAC transmits one gain, which
 /// `line` and `rf` both apply.
 public enum DynamicRange: String, Sendable, CaseIterable {
   /// Dialogue at -31 LUFS. `dynrng` brings louder and softer sound closer to that level.

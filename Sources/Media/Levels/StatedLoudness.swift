@@ -72,7 +72,7 @@ public struct StatedLoudness: Sendable, Equatable {
 }
 
 extension StatedLoudness {
-  /// Reads the stated loudness of a track. Returns nil if the file states none.
+  /// Reads the stated loudness of a track. Returns nil if the file states no plausible loudness.
   ///
   /// - Parameters:
   ///   - track: the track of the file to look up.

@@ -5,14 +5,14 @@ import CFFmpeg
 
 /// Reads one audio track of a file as float32 at a requested sample rate.
 ///
-/// The reader accepts everything that FFmpeg's libraries decode, within the limits of `AudioTrack`.
+/// The reader accepts the audio that FFmpeg's libraries decode, within the limits of `AudioTrack`.
 /// Lossless codecs, PCM of up to 24 bits and float32 are bit-exact at the file's own rate; wider
 /// samples are rounded to the nearest float32. Encoder delay and padding are removed if the
 /// container states them. If a rate `out` other than the file's rate `in` is requested, n frames
 /// become ceil(n * out / in), and frame k of these is at the time k / out.
 ///
-/// A damaged file keeps playing: packets that do not decode become silence of the same length,
-/// invalid samples are muted, and `warnings` reports each kind of problem once.
+/// A damaged file keeps playing: packets that do not decode become silence, invalid samples are
+/// muted, and `warnings` reports each kind of problem once.
 ///
 /// ## Threading
 /// Use a reader from one thread at a time; the thread may change between calls. The `InterruptFlag`
@@ -111,9 +111,9 @@ public final class AudioFileReader: @unchecked Sendable {
   }
 
   /// The length that the file states, in frames at `sampleRate`; nil if the file states none, or if
-  /// the length is only estimated from the bit rate. The length is exact for PCM and lossless
-  /// files, except in containers with coarse timestamps such as Matroska. For lossy files, the
-  /// length may be wrong by the length of the padding.
+  /// the length is only estimated from the bit rate. The length is exact for most PCM and lossless
+  /// files, but not in containers with coarse timestamps such as Matroska. For lossy files, the
+  /// length may be wrong, for example by the length of the padding.
   public var duration: Int? {
     decoder.statedLength.map {
       Int(av_rescale_rnd($0, Int64(sampleRate), Int64(track.sampleRate), AV_ROUND_UP))
@@ -123,7 +123,7 @@ public final class AudioFileReader: @unchecked Sendable {
   /// Returns the layout of the next frames, or nil at the end of the track. If `followsLayout` is
   /// set and the layout changes, this call begins the next run: the frames with the new layout.
   ///
-  /// - Throws: `MediaError.interrupted` or `.readFailed`.
+  /// - Throws: `MediaError` if reading fails or is interrupted.
   public func nextLayout() throws(MediaError) -> ChannelLayout? {
     while try !refill() {
       guard let next = decoder.runs.next else { return nil }
@@ -139,7 +139,7 @@ public final class AudioFileReader: @unchecked Sendable {
   ///
   /// - Returns: the number of frames written: `frames`, or fewer at the end of a run or of the
   ///   track; 0 if no frame of the run or track is left.
-  /// - Throws: `MediaError.interrupted` or `.readFailed`.
+  /// - Throws: `MediaError` if reading fails or is interrupted.
   public func read(
     into planar: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(MediaError) -> Int {
@@ -159,8 +159,8 @@ public final class AudioFileReader: @unchecked Sendable {
   /// format do not identify single frames (Matroska), an earlier frame is reached by decoding from
   /// the start, and a later one by decoding from the current position.
   ///
-  /// - Throws: `MediaError.interrupted` or `.readFailed`. If the file must be reopened, also the
-  ///   errors of opening it, and `.seekFailed` if it no longer has the track.
+  /// - Throws: `MediaError` if reading fails or is interrupted. If the file must be reopened, also
+  ///   the errors of opening it, and `.seekFailed` if it no longer has the track.
   public func seek(toFrame frame: Int) throws(MediaError) {
     let frame = max(0, min(frame, duration ?? frame))
     guard frame != position else { return }

@@ -39,7 +39,7 @@ public struct AudioTrack: Sendable, Equatable {
   let changes: LayoutChanges
   let streamIndex: Int
   /// The number of frames that the header of a PCM file (WAV or Core Audio) states, even if the
-  /// file is shorter; nil if the header states none, and for other files.
+  /// file is shorter; nil if the header states none, and for RF64 and other files.
   let statedFrames: Int64?
 
   public var channels: Int { layout.channelCount }

@@ -11,7 +11,7 @@ struct StreamClock {
   private let base: AVRational
   private let sampleRate: Int
   /// Whether timestamps are fine enough to distinguish single frames. Matroska timestamps, for
-  /// example, count milliseconds and are too coarse.
+  /// example, usually count milliseconds and are too coarse.
   let isSampleExact: Bool
   /// Whether timestamps can be converted to frames. False once the sample rate has changed in
   /// mid-stream.
@@ -22,7 +22,8 @@ struct StreamClock {
   private var origin: Int64?
   /// Index of the next expected frame, from the start of the track.
   private(set) var position: Int64 = 0
-  /// The number of frames lost with packets that did not decode, since the last gap was computed.
+  /// The estimated number of frames lost with packets that did not decode, since the last gap was
+  /// computed.
   private var lost: Int64 = 0
   private var lostPackets = 0
   private(set) var lastFrameLength: Int64 = 1024
@@ -34,8 +35,8 @@ struct StreamClock {
     isSampleExact = Int64(base.den) >= Int64(base.num) * Int64(sampleRate)
   }
 
-  /// Places the first frame before frame 0 if its timestamp is negative by at most one second.
-  /// Otherwise, and once frames have passed, does nothing.
+  /// Places the first frame before frame 0 if its timestamp is negative by at most one second and
+  /// timestamps distinguish single frames. Otherwise, and once frames have passed, does nothing.
   mutating func startEarly(at timestamp: Int64) {
     guard isTrusted, isSampleExact, position == 0, timestamp != FF_NO_TIMESTAMP, timestamp < 0
     else { return }

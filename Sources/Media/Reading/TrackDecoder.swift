@@ -3,8 +3,8 @@
 import Ambisonics
 import CFFmpeg
 
-/// Decodes one track of a file into continuous frames. Silence of the same length replaces sound
-/// that is missing or does not decode.
+/// Decodes one track of a file into continuous frames. Silence replaces sound that is missing or
+/// does not decode.
 final class TrackDecoder {
   private static let silenceStep: Int64 = 4096
   /// The largest number of consecutive errors that is tolerated. After more errors, the rest of the
@@ -133,9 +133,8 @@ final class TrackDecoder {
   /// Makes `fill` drop the frames before `frame`; `frame` must not have been appended yet.
   func skip(to frame: Int64) { firstWanted = frame }
 
-  /// Returns the number of frames to decode before the target of a seek. These frames last longer
-  /// than the memory of any codec: Opus needs 80 ms, and MP3 needs a few packets because of its bit
-  /// reservoir.
+  /// Returns the number of frames to decode before the target of a seek. These frames last about
+  /// 200 ms or more. Opus needs 80 ms, and MP3 needs a few packets because of its bit reservoir.
   private static func preroll(sampleRate: Int) -> Int64 { max(16384, Int64(sampleRate) / 5) }
 
   private func settle(before frame: Int64) throws(MediaError) -> Bool {

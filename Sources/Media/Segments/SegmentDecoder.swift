@@ -6,9 +6,9 @@ import CFFmpeg
 /// Decodes consecutive segments as one continuous sound.
 ///
 /// The decoder keeps its state from one segment to the next, as encoders of HLS segments expect.
-/// Gaps between the timestamps of decoded frames, and decoded frames that are rejected, become
-/// silence of the same length. A segment that does not follow the previous one is rejected; the
-/// caller creates a new decoder for it.
+/// Gaps between decoded frames (more than 10 ms, less than 60 s) and decoded frames that are
+/// rejected become silence. A segment that does not follow the previous one is rejected; the caller
+/// creates a new decoder for it.
 ///
 /// ## Threading
 /// Use a decoder from one thread at a time.
@@ -226,7 +226,7 @@ private struct FrameClock {
   let sampleRate: Int
   /// The number of frames that are still to be dropped.
   var toSkip: Int64
-  /// The number of frames at `sampleRate` since the first one.
+  /// The number of frames counted so far, at `sampleRate`.
   private var made: Int64 = 0
 
   init(origin: Double?, sampleRate: Int, toSkip: Int64) {

@@ -53,7 +53,7 @@ public final class WAVWriter: @unchecked Sendable {
     output = try AtomicOutput(path: path)
     buffer = .allocate(capacity: channels * Self.bufferFrames)
     buffer.initialize(repeating: 0)
-    // The header of a device or FIFO cannot be updated, so it states the largest length.
+    // The header of a device or FIFO cannot be updated, so it states a length of about 4 GiB.
     let first = output.isSeekable ? 0 : Int64(UInt32.max) / Int64(channels * 4) - 1
     try output.append(header.bytes(frames: first))
   }
