@@ -5,13 +5,13 @@ private import Geometry
 
 /// Gains that convert one layout to another for a listener who faces the front.
 ///
-/// If the target is a set of loudspeakers, a loudspeaker in both layouts passes at gain 1, and a
-/// loudspeaker in the source only is panned (`AmplitudePanner`). Side and back surrounds count as
-/// the same loudspeaker if they have the same position. Low-frequency effects pass at gain 1 if the
-/// target has a channel for them. A soundfield is decoded (`FieldSpeakerDecoder`). If the target is
-/// stereo, `Treatment(plain:)` supplies the gains. If the target is the first-order soundfield,
-/// loudspeakers are encoded at their positions, low-frequency effects are dropped, and a soundfield
-/// keeps the channels of degrees 0 and 1.
+/// If the target is stereo, `Treatment(plain:)` supplies the gains. If the target is another set of
+/// loudspeakers, a loudspeaker in both layouts passes at gain 1, and a loudspeaker that only the
+/// source has is panned (`AmplitudePanner`). Side and back surrounds count as the same loudspeaker
+/// if they have the same position. Low-frequency effects pass at gain 1 if the target has a channel
+/// for them. A soundfield is decoded (`FieldSpeakerDecoder`). If the target is the first-order
+/// soundfield, loudspeakers are encoded at their positions, low-frequency effects are dropped, and
+/// a soundfield keeps the channels of degrees 0 and 1.
 public enum Conversion {
   /// The first-order soundfield in ACN order and SN3D scale.
   public static let firstOrder = ChannelLayout.ambisonics(
@@ -99,8 +99,7 @@ public enum Conversion {
   }
 
   /// Returns the index of the output for a side surround that the target calls a back surround, or
-  /// vice versa. The two must have the same position, as a single pair of surrounds has under both
-  /// names. Returns nil if there is no such output.
+  /// vice versa. The two must have the same position. Returns nil if there is no such output.
   private static func twin(of speaker: Speaker, in source: [Speaker], _ outputs: [Speaker]) -> Int?
   {
     let twins: [Speaker: Speaker] = [

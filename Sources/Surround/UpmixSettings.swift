@@ -30,8 +30,8 @@ public struct UpmixSettings: Sendable, Equatable {
   /// lower bound and is complete at the upper bound.
   public var ambienceShare: ClosedRange<Float> = 0.2...0.45
   /// Amplitude that moves from a purely ambient channel to the surround, as a multiple of the
-  /// amplitude of the channel. At 2/3, front and surround together have the energy of the channel;
-  /// above 2/3, they have more.
+  /// amplitude of the channel. At about 2/3, front and surround together have the energy of the
+  /// channel; above that, they have more.
   public var ambienceAmount: Float = 1.12
   /// Weight of the estimate that projects the strongest direction out of the surrounds. The
   /// estimate that only scales the channels has the remaining weight.
