@@ -4,8 +4,8 @@ private import Glibc
 
 /// A gain that changes towards its goal slowly enough to be inaudible.
 ///
-/// Before the first sound, a new goal applies at once. After that, the gain changes at a constant
-/// rate in dB/s until it reaches the goal.
+/// Before the first sound, a new goal applies at once. From the first sound on, the gain changes at
+/// a constant rate in dB/s until it reaches the goal.
 public struct GainPlanner: Sendable, Equatable {
   /// The rate at which the gain changes, in dB/s; slow enough to be inaudible.
   public static let rate = 0.9

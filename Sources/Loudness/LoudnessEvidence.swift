@@ -54,8 +54,8 @@ public struct LoudnessEvidence: Sendable, Equatable {
   public init() {}
 
   /// The conclusion from the evidence. The first of these that is available decides: a credible
-  /// statement, the scan, the running measurement, the assumed loudness. For a soundfield, a
-  /// measurement takes precedence over a statement.
+  /// statement, the scan, the running measurement, the assumed loudness. A measurement without the
+  /// loudness of the source's channels, as for a soundfield, takes precedence over a statement.
   public var knowledge: LoudnessKnowledge {
     let measured = scan ?? running
     if let statement {

@@ -6,7 +6,7 @@ private import Glibc
 /// Measures loudness according to ITU-R BS.1770-5 and EBU Tech 3341, with libebur128.
 ///
 /// Samples that are not finite, or at or above +80 dBFS, count as silence, because a single one
-/// would corrupt the state of the filters permanently.
+/// could corrupt the state of the filters permanently.
 ///
 /// ## Threading
 /// A meter may be used by one thread at a time.
@@ -23,8 +23,7 @@ public final class LoudnessMeter {
   /// - Parameters:
   ///   - weights: the weight of each channel, for 1 to 64 channels.
   ///   - sampleRate: the sample rate, in Hz; 16 to 2,822,400.
-  ///   - measuresPeak: whether to measure the true peak too, which takes as long as the rest of the
-  ///     measurement.
+  ///   - measuresPeak: whether to measure the true peak too, which takes more computing time.
   public init(weights: [ChannelWeight], sampleRate: Int, measuresPeak: Bool = false) {
     channels = weights.count
     self.measuresPeak = measuresPeak
@@ -78,7 +77,7 @@ public final class LoudnessMeter {
   public var momentary: Double? { loudness(ofLast: 0.4) }
 
   /// The longest time over which `loudness(ofLast:)` can measure, in seconds. libebur128 (version
-  /// 1.2.6) permits more, but that takes a thousand times the memory.
+  /// 1.2.6) permits more, but that takes far more memory.
   public static let longestWindow = 3.0
 
   /// Returns the ungated loudness of the last `seconds` seconds, in LUFS; nil for silence.
