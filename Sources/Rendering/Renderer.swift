@@ -11,8 +11,8 @@ internal import Surround
 ///
 /// `play` and `render` share this engine. It mutes invalid samples, applies the treatment of the
 /// layout, rotates the sound against the head, decodes it to two ears, and applies the gain and the
-/// limiter. The output of a frame depends neither on the size of the calls nor on their number
-/// (differences stay below -120 dB).
+/// limiter. Apart from rounding, and from the moment at which a new gain, mode or decoder takes
+/// effect, the output does not depend on how the frames are divided among the calls.
 ///
 /// ## Threading
 /// One thread at a time calls `process`, which allocates nothing, takes no lock and never waits.

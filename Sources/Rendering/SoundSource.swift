@@ -20,8 +20,8 @@ public protocol SoundSource: AnyObject {
   var warnings: [String] { get }
   /// Reads channels x frames and returns the number of frames.
   ///
-  /// - Returns: 0 at the end, otherwise at most `frames`. Fewer than requested are returned only
-  ///   just before the end, or anywhere if `changesLayout` is true.
+  /// - Returns: 0 at the end, otherwise at most `frames`. Fewer than requested are returned just
+  ///   before the end, or anywhere if `changesLayout` is true.
   /// - Throws: `PlaybackError`, if reading fails or is interrupted.
   func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int

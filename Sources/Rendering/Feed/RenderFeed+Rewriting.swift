@@ -10,7 +10,7 @@ extension RenderFeed {
   /// Renders a window of the queue again if the prediction of the head pose was wrong.
   ///
   /// - Parameters:
-  ///   - interleaved: receives `frames` x 2 samples.
+  ///   - interleaved: receives 2 samples, left and right, for each frame to replace.
   ///   - framesBack: the start of the window, counted back from the end of the rendered output.
   ///   - frames: the length of the window.
   ///   - time: when the first frame of the window is audible, in CLOCK_MONOTONIC nanoseconds.

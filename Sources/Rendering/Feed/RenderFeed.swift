@@ -9,8 +9,8 @@ private import Synchronization
 /// The part of a player that runs on the audio thread: takes frames from the ring, reads head poses
 /// and renders.
 ///
-/// The sound fades out before it is held (for a pause, a seek or an empty ring) and fades in again
-/// afterwards. While it is held, no frame is taken from the source.
+/// The sound fades out before it is held (for a pause, a seek or a nearly empty ring) and fades in
+/// again afterwards. While it is held, no frame is taken from the source.
 ///
 /// ## Threading
 /// Only the audio thread may call `render` and `rewrite`, which allocate nothing, take no lock and

@@ -8,8 +8,8 @@ private import Synchronization
 
 /// Renders sound that arrives while it is played, such as that of a virtual sink.
 ///
-/// After a silent input and the end of everything that follows from it, the output is silence that
-/// is not rendered. Rendering continues with the first sample that is not zero.
+/// Once the input has been silent long enough for all earlier sound to end, the output is silence
+/// that is not rendered. Rendering continues with the first sample that is not zero.
 ///
 /// ## Threading
 /// Only the audio thread may call `render`, which allocates nothing, takes no lock and never waits.
@@ -39,7 +39,7 @@ package final class LiveRenderer: @unchecked Sendable {
     var upmix: LiveUpmix?
     /// The number of frames rendered.
     var rendered = 0
-    /// The number of frames since the last sample that was not zero.
+    /// The number of frames since the last chunk that was not silent.
     var silent: Int
   }
 
@@ -72,8 +72,8 @@ package final class LiveRenderer: @unchecked Sendable {
     state.deallocate()
   }
 
-  /// Renders a short noise that nobody hears, so that the first sound finds all memory and code
-  /// loaded, and returns to the state before it. Call it before the audio thread begins.
+  /// Renders a short noise that nobody hears, so that memory and code are loaded before the first
+  /// sound, and then resets the renderer. Call it before the audio thread begins.
   package func warmUp() {
     let samples = [Float](unsafeUninitializedCapacity: chunkFrames * channels) { samples, count in
       count = chunkFrames * channels

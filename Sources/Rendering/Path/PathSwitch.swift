@@ -14,8 +14,8 @@ internal import Synchronization
 /// safe. Any other thread may call `offer` and `collect`, which free the paths that are no longer
 /// audible. Any thread may read `isSwitching`.
 struct PathSwitch: ~Copyable, @unchecked Sendable {
-  /// The length of the crossfade, in seconds. The crossfade is so long and smooth that sidebands
-  /// more than 100 Hz away from a faded tone are at least 80 dB below the tone.
+  /// The length of the crossfade, in seconds. The crossfade is long and smooth so that the
+  /// sidebands of a faded tone stay close to the tone.
   static let fadeSeconds = 0.2
 
   private struct Slot: ~Copyable {

@@ -19,9 +19,9 @@ struct SpatialPath: ~Copyable {
   /// The gains from the channels of the source to the decoder's inputs.
   private let entry: MixMatrix
   private let bus: PlanarScratch
-  /// The decoder for the part that is rotated against the head. It is allocated separately: the
-  /// compiler checks the ownership of every field of a stored value in each function, which takes
-  /// seconds for a decoder.
+  /// The decoder for the part that is rotated against the head. It is allocated separately to save
+  /// compiling time: the compiler checks the ownership of every field of a stored value in each
+  /// function.
   private let turning: UnsafeMutablePointer<RenderPath>
   private let headLocked: MixMatrix
   private let lowFrequency: MixMatrix

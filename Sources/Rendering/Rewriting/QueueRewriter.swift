@@ -66,10 +66,10 @@ struct RewritePlan {
 /// The filters are first filled with past input at the poses that were played, so that the new
 /// sound continues the old one exactly; only the poses differ from there on. If the old sound is a
 /// mixture of two renderings at that point, the new sound is crossfaded with it instead. The
-/// limiter continues from its state before the window. For about the first millisecond of the
-/// window (half the limiter's delay), the output still consists of old sums, and only the limiter's
-/// gain fades from old to new. At the end of the window, the output returns to the queued sound in
-/// a short crossfade. The next rewrite should replace that crossfade before it plays.
+/// limiter continues from its state before the window. At the start of the window, for about half
+/// the limiter's delay, the output still consists of old sums, and only the limiter's gain fades
+/// from old to new. At the end of the window, the output returns to the queued sound in a short
+/// crossfade. The next rewrite should replace that crossfade before it plays.
 ///
 /// ## Threading
 /// Use it on the audio thread only. It does not allocate, lock or wait.
