@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Runs multiply-adds at the processor's peak rate: twelve independent chains, all in registers.
+/// Runs multiply-adds in twelve independent chains, all in registers, to reach the processor's peak
+/// rate.
 ///
 /// - Parameters:
 ///   - values: 14 vectors: a factor, a summand, then the twelve chains, which are updated.
