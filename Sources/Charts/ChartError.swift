@@ -10,7 +10,7 @@ public enum ChartError: Error, Sendable, Equatable {
 }
 
 extension ChartError: CustomStringConvertible {
-  /// One line with the problem, its cause and the remedy.
+  /// One line with the problem and, in most cases, the remedy.
   public var description: String {
     switch self {
     case .gnuplotMissing:

@@ -42,8 +42,8 @@ public struct ChartPanel: Sendable, Equatable {
 /// The scale of an axis.
 public enum ChartScale: Sendable, Equatable {
   case linear
-  /// Equal distances represent equal ratios, and the ticks are powers of the base. Values that are
-  /// not positive are gaps in the line.
+  /// Equal distances represent equal ratios, and the ticks are usually powers of the base. Values
+  /// that are not positive are gaps in the line.
   case logarithmic(base: Int)
 }
 

@@ -63,7 +63,7 @@ struct ChartScript {
     ]
   }
 
-  /// A circle with a ray every 30 degrees.
+  /// Circles, and a ray every 30 degrees.
   private static let polarAxes = [
     "unset xlabel", "unset ylabel", "unset logscale", "set polar", "set angles degrees",
     "set theta top counterclockwise", "set rrange [0:*]", "set xrange [*:*]", "set yrange [*:*]",
