@@ -8,8 +8,7 @@ public struct CapturedProgram {
   public var launch: ProgramLaunch
   public var timeoutSeconds: Double
   public var maximumBytes: Int
-  /// Polled at least every 50 ms while the program runs. The program is killed if the result is
-  /// true.
+  /// Called repeatedly while the program runs. The program is killed if the result is true.
   public var isCancelled: () -> Bool
 
   /// Describes a program that runs in its own process group, with empty standard input and with its
@@ -34,7 +33,7 @@ public struct CapturedProgram {
   }
 
   /// Runs the program, and returns its output and how it ended. Returns nil if the program cannot
-  /// be started. Leaves no process or descriptor behind.
+  /// be started. When the call returns, the program has ended.
   public func run() -> (output: [UInt8], ending: ProgramEnding)? {
     let deadline = monotonic_nanoseconds() + Int64(min(timeoutSeconds, 1e9) * 1e9)
     guard let pipe = try? SystemPipe() else { return nil }

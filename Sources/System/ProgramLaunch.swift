@@ -26,7 +26,7 @@ public struct ProgramLaunch: Sendable {
     /// The process group of this process: Ctrl-C in a terminal reaches both programs.
     case inherited
     case own
-    /// A new group and session. The first terminal that the program opens becomes its terminal.
+    /// A new group and session. The first terminal that the program opens controls it.
     case session
   }
 

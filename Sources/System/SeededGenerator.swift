@@ -2,7 +2,7 @@
 
 private import Glibc
 
-/// A SplitMix64 generator, whose random numbers are the same in every run and on every machine.
+/// A SplitMix64 generator: `next` returns the same numbers in every run and on every machine.
 ///
 /// Source: G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators", OOPSLA
 /// 2014.

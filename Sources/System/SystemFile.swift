@@ -16,7 +16,7 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
   public var description: String { String(cString: strerror(number)) }
 }
 
-/// Reads small files and lists folders.
+/// Reads small files, lists folders and resolves paths.
 public enum SystemFile {
   /// Returns the first `limit` bytes of a file, or all bytes if the file is shorter.
   ///
@@ -66,7 +66,8 @@ public enum SystemFile {
     return names
   }
 
-  /// Returns the absolute path without symbolic links; nil if the path does not exist.
+  /// Returns the absolute path without symbolic links; nil if it cannot be determined, for example
+  /// because the path does not exist.
   public static func resolved(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
