@@ -14,7 +14,7 @@ final class AudioEncoder {
   /// An error of FFmpeg, as text.
   struct Failure: Error { let reason: String }
 
-  /// The number of frames in each packet except the last.
+  /// The number of frames in each packet; the last may have fewer.
   let packetFrames: Int
   private let context: UnsafeMutablePointer<AVCodecContext>
   private let frame: UnsafeMutablePointer<AVFrame>

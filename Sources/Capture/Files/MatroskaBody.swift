@@ -3,7 +3,7 @@
 import CFFmpeg
 import Glibc
 
-/// A Matroska file with PCM, written by libavformat. Each segment is a cluster.
+/// A Matroska file with PCM, written by libavformat. Each segment begins a cluster.
 ///
 /// libavformat writes into memory. A segment goes from there to the file in one piece. At the end
 /// of the recording, earlier bytes are changed only when everything that they then refer to is in

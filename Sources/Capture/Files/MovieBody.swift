@@ -7,9 +7,10 @@ import Media
 /// QuickTime File Format; fragments: ISO 14496-12, section 8.8).
 ///
 /// While the recording runs, the file is a fragmented movie: a `moov` box without samples, then a
-/// `moof` and an `mdat` box for every segment. At the end, a plain `moov` box is appended, and 16
-/// bytes at the start turn everything between the `ftyp` box and that box into one `mdat` box. The
-/// movie can be read both before and after they are written.
+/// `moof` and an `mdat` box for every segment. At the end, a plain `moov` box is appended. 16 bytes
+/// at the start then turn everything between the `ftyp` box and that box into one `mdat` box. The
+/// movie can be read both before and after these bytes are written. A movie that is too long for
+/// the 32-bit tables of a plain `moov` box stays fragmented.
 ///
 /// A first-order soundfield has three tracks: AAC in stereo, PCM, and metadata. Other sound has one
 /// PCM track.
@@ -108,7 +109,7 @@ final class MovieBody: RecordingBody {
       fragment.packets = try attempt { () throws(AudioEncoder.Failure) in try stereo.finish() }
       let missing = packetCount - (aac?.sizes.count ?? 0)
       fragment.packets = Array(fragment.packets.prefix(max(0, missing)))
-      // The tuning lasts one frame, by which a sample before it is shorter.
+      // The tuning lasts one frame, which is taken from a sample before it.
       if second.frames <= 1 { metadata?.shortenLast(by: 1) }
       if second.frames > 0 {
         fragment.metadataStart = second.start
@@ -118,7 +119,8 @@ final class MovieBody: RecordingBody {
       fragment.metadata.append((MetadataSample.bytes(tuning), 1))
       try store(fragment, in: output)
     }
-    // The tables have 32 bits for numbers of frames. A longer movie stays fragmented.
+    // The tables have 32 bits for numbers of frames. A movie with more frames stays
+    // fragmented.
     guard storedFrames + Int64(StereoTrack.delay) <= UInt32.max else { return }
     if let length = aac?.length {
       aac?.shortenLast(by: length - storedFrames - Int64(StereoTrack.delay))

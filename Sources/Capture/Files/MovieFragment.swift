@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A `moof` box and its `mdat` box: AAC packets, PCM frames and metadata of one segment.
+/// A `moof` box and its `mdat` box: AAC packets, PCM frames and metadata samples.
 struct MovieFragment {
   var packets: [[UInt8]] = []
   /// PCM, frames x channels.

@@ -25,8 +25,8 @@ struct MetadataSecond {
     note.lostFrames += segment.note.lostFrames
   }
 
-  /// Returns a metadata sample: a JSON object with the second, the peak level of each channel in dB
-  /// relative to full scale (at least -200), and the values of the note that are known.
+  /// Returns a metadata sample: a JSON object with the number of the second, the peak level of each
+  /// channel in dB relative to full scale (at least -200), and the known values of the note.
   func sample(sampleRate: Int) -> [UInt8] {
     let levels = peaks.map { Self.tenths(max(-200, Decibels.of($0))) }
     var members = [

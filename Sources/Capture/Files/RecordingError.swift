@@ -53,7 +53,8 @@ extension RecordingError: CustomStringConvertible {
   }
 }
 
-/// Returns `text` with U+FFFD in place of control characters, so that it prints as one line.
+/// Returns `text` with U+FFFD in place of control characters and line separators, so that it
+/// prints as one line.
 private func printable(_ text: String) -> String {
   let scalars = text.unicodeScalars.map { scalar in
     scalar.properties.generalCategory == .control || [0x2028, 0x2029].contains(scalar.value)

@@ -11,8 +11,8 @@
 /// finite, and of those outside that range.
 ///
 /// ## Errors
-/// The first error ends the recording: the file is cut back to its last whole segment, and every
-/// later `append` and `flush` throws the same error. `finish` still completes the file.
+/// The first error ends the recording: the file keeps the segments before it, and every later
+/// `append` and `flush` throws the same error. `finish` still closes the file.
 ///
 /// ## Threading
 /// Use a file from one thread at a time; the thread may change between calls. The calls write to
@@ -21,14 +21,14 @@
 public protocol RecordingFile: AnyObject, Sendable {
   var format: RecordingFormat { get }
   var counts: RecordingCounts { get }
-  /// Facts about the segment that is being recorded. They are stored with the segment and then
-  /// cleared. Only a movie with a first-order soundfield stores them.
+  /// Facts about the segment that is being recorded; cleared when the segment has been written.
+  /// Only a movie with a first-order soundfield stores them.
   var note: RecordingNote { get set }
   /// The parameters of the Audio Mix, as a JSON object. Only a movie with a first-order soundfield
-  /// stores them, as its last metadata sample.
+  /// can store them, as its last metadata sample.
   var tuning: String { get set }
-  /// The number of bytes per second of sound: the mean of the file so far or that of the last 10 to
-  /// 20 s, whichever is larger; before the first segment, the number for uncompressed sound.
+  /// The number of bytes per second of sound: the mean of the whole file or of its latest part,
+  /// whichever is larger; before the first segment, the number for uncompressed sound.
   var bytesPerSecond: Double { get }
   /// The number of bytes that are free for this user on the disk of the file; nil if it is unknown,
   /// and after `finish`.
@@ -41,13 +41,13 @@ public protocol RecordingFile: AnyObject, Sendable {
   /// - Throws: `RecordingError.diskFull`, `.fileTooLarge`, `.writeFailed` or `.encodingFailed`.
   func append(_ samples: UnsafeBufferPointer<Float>) throws(RecordingError)
 
-  /// Writes all whole frames that are still in memory, for instance at a pause. FLAC keeps up to
-  /// one FLAC frame (about 0.1 s) in memory, and the stereo track of a movie up to 2048 frames.
+  /// Writes the frames that are still in memory, for instance at a pause. Even then, FLAC keeps up
+  /// to one FLAC frame (about 0.1 s) in memory, and the stereo track of a movie up to 2048 frames.
   ///
   /// - Throws: the errors of `append`.
   func flush() throws(RecordingError)
 
-  /// Writes the rest, completes the file and closes it. Further calls do nothing.
+  /// Writes the rest, completes the file and closes it. Further calls of `finish` do nothing.
   ///
   /// - Throws: the errors of `append`, unless one has been thrown before. The file is
   ///   closed and can be read in any case.

@@ -81,7 +81,7 @@ public enum RecordingContainer: Sendable, Equatable, CaseIterable {
   public static let maximumChannels = 66
 }
 
-/// Facts about one segment of a recording, which a movie keeps in its metadata track.
+/// Facts about a part of a recording, for the metadata track of a movie.
 public struct RecordingNote: Sendable, Equatable {
   /// Azimuth of the direction of arrival in degrees, positive to the left; nil if it is unknown.
   public var azimuthDegrees: Double?

@@ -11,14 +11,14 @@ struct RecordingSegment {
 
 /// The part of a recording that depends on the container.
 protocol RecordingBody: AnyObject {
-  /// The length of a segment in seconds; at most 1.
+  /// The greatest length of a segment in seconds; at most 1.
   var segmentSeconds: Double { get }
   /// The number of frames that are in the file and can be read from it.
   var storedFrames: Int64 { get }
 
   /// Writes what precedes the first segment.
   func begin(_ output: RecordingOutput) throws(RecordingError)
-  /// Writes a segment, so that it can be read even if the program is killed afterwards.
+  /// Writes a segment. What is then in the file can be read even if the program is killed.
   func write(_ segment: RecordingSegment, to output: RecordingOutput) throws(RecordingError)
   /// Completes the file.
   ///
@@ -48,7 +48,7 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
   /// start of the next one.
   private var earlier: (size: Int64, frames: Int64) = (0, 0)
   private var later: (size: Int64, frames: Int64) = (0, 0)
-  /// The shortest such period [s]; it lasts at most twice as long.
+  /// The least time between the starts of two such periods [s].
   private static let recentSeconds: Int64 = 10
 
   /// Writes the start of the file.

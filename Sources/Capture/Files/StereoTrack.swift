@@ -4,7 +4,7 @@ import Glibc
 
 /// The stereo track of a movie: the soundfield as two channels, encoded as AAC.
 final class StereoTrack {
-  /// The sample rates of AAC (ISO 14496-3, table 1.18) that a recording may have, in Hz.
+  /// The sample rates of AAC (ISO 14496-3, table 1.18) that a recording can have, in Hz.
   static let sampleRates: Set<Int> = [
     96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000,
   ]

@@ -9,18 +9,19 @@ public struct MicrophoneFileError: Error, Sendable, Equatable, CustomStringConve
   public let path: String
   public let reason: String
 
-  /// Returns the error for a file that describes another kind of microphone.
+  /// Returns the error for a file that does not describe a tetrahedral microphone.
   public static func notTetrahedral(_ path: String) -> MicrophoneFileError {
     MicrophoneFileError(
       path: path,
       reason: "it does not describe a tetrahedral microphone; choose the format that it states")
   }
 
-  /// The path and the reason, on one line.
+  /// The path and the reason.
   public var description: String { "\(path): \(reason)" }
 }
 
-/// A description of a microphone: `Calibration/microphone.schema.json` describes the file.
+/// A description of a microphone, read from a file in the format of
+/// `Calibration/microphone.schema.json`.
 public struct MicrophoneFile: Sendable, Equatable {
   public let name: String
   public let format: MicrophoneFormat

@@ -2,8 +2,8 @@
 
 public import Ambisonics
 
-/// The meaning of a microphone's channels. The server's channel map never says that channels are
-/// ambisonic, so the user must.
+/// The meaning of a microphone's channels. The server's channel map cannot say that channels are
+/// ambisonic, so the user has to choose.
 public enum MicrophoneFormat: Sendable, Equatable {
   case mono
   case stereo

@@ -3,7 +3,7 @@
 private import Glibc
 
 /// The filters that turn the matrixed signals of a tetrahedral microphone into those of a single
-/// point: one filter for W, and one for X, Y and Z.
+/// point: one filter for W, and another that X, Y and Z share.
 ///
 /// The capsules are not at the centre, so the matrixed signals depend on the frequency. A capsule
 /// at radius r with directivity g(x) = a + (1 - a) x, where x is the cosine of the angle to a plane
@@ -32,7 +32,7 @@ struct TetrahedralEqualizer {
   ///   - microphone: the geometry.
   ///   - sampleRate: the sample rate [Hz].
   init(_ microphone: TetrahedralMicrophone, sampleRate: Double) {
-    // About 1.3 ms to each side.
+    // At least about 1.3 ms to each side.
     let half = max(32, Int(sampleRate / 750))
     let bins = 8 * half
     var (omni, direct): ([Response], [Response]) = ([], [])

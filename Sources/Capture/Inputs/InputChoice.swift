@@ -4,8 +4,8 @@ public import SoundServer
 
 /// The input that a recording uses.
 public enum InputChoice: Sendable, Equatable {
-  /// The remembered input. If it is missing or a monitor, the server's default or, if that is a
-  /// monitor, the first input that is not one.
+  /// The remembered input. If it is missing or a monitor, the server's default input, or else the
+  /// first one; monitors are left out.
   case automatic(remembered: String?)
   /// The input with this name, which may be a monitor.
   case named(String)
@@ -17,7 +17,7 @@ public enum InputChoice: Sendable, Equatable {
     case substitute(Input, missing: String)
     /// The remembered input is a monitor, which is used only if it is named; another is used.
     case monitorRefused(Input, monitor: String)
-    /// No input is available, apart from monitors.
+    /// There are no inputs, or only monitors.
     case none
     /// No input has the name.
     case unknown(available: [String])

@@ -16,7 +16,7 @@ final class BlockRing: @unchecked Sendable {
     var kind = Kind.block
     var channels: Int32 = 0
     var frames: Int32 = 0
-    /// The number of frames that were dropped before this record, because the ring was full.
+    /// The number of frames that were dropped before this record, for lack of room.
     var droppedFrames: Int64 = 0
     /// The time of arrival on CLOCK_MONOTONIC [ns].
     var arrival: Int64 = 0
@@ -54,7 +54,7 @@ final class BlockRing: @unchecked Sendable {
   }
 
   /// Appends a record, or counts its frames as dropped if there is not enough room. After a drop,
-  /// blocks and holes need a free quarter of the ring.
+  /// blocks and holes need a free quarter of the ring, until a record has been written.
   ///
   /// - Parameters:
   ///   - samples: frames x channels, interleaved; only for blocks.

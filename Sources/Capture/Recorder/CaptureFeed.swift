@@ -6,7 +6,7 @@ private import Synchronization
 /// Carries blocks and events from the thread of a capture to the writing thread.
 final class CaptureFeed: SourceCapture.Receiver {
   private let ring: BlockRing
-  /// The events that the ring has a record of, in the same order.
+  /// The events whose records are in the ring, in the same order.
   private let events = Mutex<[SourceCaptureEvent]>([])
 
   /// Creates an empty buffer.
@@ -38,7 +38,8 @@ final class CaptureFeed: SourceCapture.Receiver {
   /// The number of events that have not been read.
   var pendingEvents: Int { events.withLock { $0.count } }
 
-  /// Takes the oldest record, with the event if it is one of those; nil if the buffer is empty.
+  /// Takes the oldest record, and the event if the record stands for one; nil if the buffer is
+  /// empty.
   func read(
     into samples: inout [Float]
   ) -> (header: BlockRing.Header, event: SourceCaptureEvent?)? {

@@ -11,7 +11,7 @@ private import Glibc
 struct DriftEstimator {
   /// How much of the start of a piece is left out, because buffers are still filling [s].
   private static let settlingSeconds = 2.0
-  /// The least time for an estimate [s].
+  /// The least time for an estimate, if there is no gap [s].
   private static let leastSeconds = 10.0
 
   // Sums over the finished pieces, about the mean of each piece.
@@ -70,7 +70,7 @@ struct DriftEstimator {
   }
 
   /// The drift in parts per million, positive if the source's clock is fast; nil until there is
-  /// enough sound: 10 s without a gap, or more with gaps.
+  /// enough sound: about 10 s without a gap, or more with gaps.
   var partsPerMillion: Double? {
     var all = self
     all.breakOff()

@@ -8,8 +8,9 @@ private import System
 /// Records a source of the sound server to a `RecordingSink`, and puts silence of the same length
 /// in place of lost sound.
 ///
-/// The capture thread puts the sound into a buffer of some seconds. The writing thread takes it
-/// from there, so nothing is lost until a slow disk has let the buffer fill. Every gap is an event.
+/// The capture thread puts the sound into a buffer of some seconds, and the writing thread takes it
+/// from there. A slow disk therefore loses nothing until the buffer is full. Every gap is reported
+/// as an event.
 ///
 /// ## Threading
 /// The methods may be called from any thread. `start` calls `makeSink` and reports the first event

@@ -58,10 +58,10 @@ public enum RecorderError: Error, Sendable, Equatable, CustomStringConvertible {
 public struct RecorderEvent: Sendable, Equatable {
   public enum Kind: Sendable, Equatable {
     case started(input: String, sampleRate: Int, channelMap: [String])
-    /// Sound was lost; posted once for each loss, when its length is known.
+    /// A gap; posted when its length is known.
     case gap(Gap)
-    /// No sound arrives, for this cause. Silence is recorded until `returned`, unless the loss ends
-    /// the recording.
+    /// No sound arrives, for this cause. Silence takes its place, unless the loss ends the
+    /// recording.
     case waiting(Gap.Cause, reason: String)
     /// The source delivers sound again after `waiting`.
     case returned(input: String)
@@ -112,8 +112,8 @@ public struct RecorderStatus: Sendable, Equatable {
   public var clippedSamples = 0
   /// The used part of the buffer between the source and the sink, 0 to 1.
   public var bufferFill = 0.0
-  /// The time for which the sink has room at the rate of the recording so far [s]; nil if it is
-  /// unknown. It is updated every 0.5 s.
+  /// The time for which the sink still has room [s]; nil if it is unknown. It is updated about
+  /// every 0.5 s.
   public var secondsLeft: Double?
 }
 

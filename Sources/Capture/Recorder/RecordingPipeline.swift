@@ -14,7 +14,7 @@ public struct RecordedBlock {
 /// The steps that a recorded frame takes from the timeline to the sink.
 ///
 /// ## Threading
-/// The writing thread uses it.
+/// The thread that creates it uses it first, and then the writing thread.
 final class RecordingPipeline: TimelineOutput {
   let format: RecorderFormat
   private let microphone: MicrophoneFormat
@@ -65,7 +65,7 @@ final class RecordingPipeline: TimelineOutput {
     annotation = Annotation(sampleRate: format.sampleRate)
   }
 
-  /// The position in the recording of the next frame from the timeline [frames].
+  /// The position that the next frame from the timeline has in the recording [frames].
   var position: Int64 { frames + Int64(encoder.delay) }
   var isFull: Bool { limit.map { frames >= $0 } ?? false }
 

@@ -8,7 +8,7 @@ enum SingleChannel {
   /// The first one: W of a soundfield.
   case first
   case all
-  /// All four capsules, at half the level, so that W has the level of the source.
+  /// All four capsules, at half the level. W of cardioids then has the level of the source.
   case allCapsules
 }
 
@@ -29,7 +29,7 @@ final class SourceConverter {
   ///   - source: the number of channels and the rate of the source [Hz].
   ///   - recording: the number of microphone channels and the rate of the recording [Hz].
   ///   - selection: the channels of the source to record, counted from 0; nil for all.
-  ///   - single: where the sound goes if `selection`, or without one the source, has one channel.
+  ///   - single: where the sound goes if only one channel of the source is used.
   init(
     source: (channels: Int, rate: Int), recording: (channels: Int, rate: Int),
     selection: [Int]?, single: SingleChannel
@@ -37,7 +37,7 @@ final class SourceConverter {
     channels = recording.channels
     sourceChannels = source.channels
     rates = (source.rate, recording.rate)
-    // A source with one channel has none of the selected ones.
+    // The selection does not apply to a source with one channel.
     let available = source.channels == 1 ? [0] : selection ?? Array(0..<source.channels)
     map = (0..<recording.channels).map { channel in
       if channel < available.count {

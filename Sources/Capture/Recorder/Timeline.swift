@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Keeps a recording in step with the clock: puts silence in place of lost sound and drops a
-/// surplus, so that the length of the recording equals the time that passes, apart from pauses.
+/// surplus, so that the length of the recording follows the time that passes. Pauses are left out.
 ///
 /// A frame can arrive late but never early. Lateness is the arrival time minus the nominal duration
-/// of the frames so far. Its least value over the last few seconds is the *base*, which changes
-/// only with the drift of the source's clock. If all blocks of `holdSeconds` are later than the
-/// base by more than `threshold`, or all blocks of `fineHoldSeconds` by more than `fineThreshold`,
-/// frames are missing. The timeline then fills the gap with silence. Until that is decided, it
-/// holds the late blocks back. Blocks that are merely late are followed by blocks that are not, so
-/// they cause no gap.
+/// of the frames so far. Its least value over the last few seconds is the *base*. If all blocks of
+/// `holdSeconds` are later than the base by more than `threshold`, or all blocks of
+/// `fineHoldSeconds` by more than `fineThreshold`, frames are missing. The timeline then fills the
+/// gap with silence. Until that is decided, it holds the late blocks back. Blocks that are merely
+/// late are followed by blocks that are not, so they cause no gap.
 ///
 /// Each uninterrupted stream of a source is a *segment*. The first blocks of a segment are held
 /// back too, until its base is known.
@@ -88,7 +87,7 @@ struct Timeline {
     self.cause = self.cause ?? cause
   }
 
-  /// Notes the cause to report for the next gap in this segment.
+  /// Notes the cause to report for the next gap, unless a cause is already known.
   mutating func suspect(_ cause: Gap.Cause) { self.cause = self.cause ?? cause }
 
   /// Notes that the reason for a suspected gap is over. It still explains a gap that is found
@@ -183,7 +182,7 @@ struct Timeline {
     isPaused = false
     end = now
     if isOpen {
-      // The frames that arrived during the pause keep the count, so the base stays valid.
+      // Frames that arrived during the pause were counted too, so the base stays valid.
       cause = nil
       isFresh = true
       resumed = true
@@ -193,7 +192,7 @@ struct Timeline {
 
   // MARK: Held blocks
 
-  /// How long the blocks that are held now are held at most.
+  /// The longest time for which the present held blocks are held back [s].
   private var holdTime: Double {
     if isFresh { return cause == nil ? Self.holdSeconds : Self.returnHoldSeconds }
     let isCertain = heldLateness > base.value + Self.threshold
