@@ -3,7 +3,7 @@
 /// The fixed packets of Apple's accessory protocol (AAP) that this project sends; `SensorFrame`
 /// makes the others.
 enum AAPPacket {
-  /// The first packet on every channel.
+  /// The first packet on a new link.
   static let handshake: [UInt8] = [0, 0, 4, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]
   /// Announces which features this side supports.
   static let features: [UInt8] = [4, 0, 4, 0, 0x4D, 0, 0xFF, 0, 0, 0, 0, 0, 0, 0]

@@ -171,7 +171,8 @@ package struct AirPodsProtocol: EarphoneProtocol {
     return EarphoneOutput()
   }
 
-  /// Takes the device information: name, model number, manufacturer, serial number, firmware.
+  /// Takes the firmware version from the device information: name, model number, manufacturer,
+  /// serial number, firmware.
   private mutating func learn(_ texts: [String]) {
     guard let maker = texts.firstIndex(where: { $0.hasPrefix("Apple") }), texts.count > maker + 2
     else { return }

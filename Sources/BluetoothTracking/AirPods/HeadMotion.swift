@@ -72,8 +72,8 @@ struct HeadMotion {
     return sample
   }
 
-  /// Returns the last pose again as a new sample. Returns nil before the first sample, and until
-  /// the last one is 40 ms old.
+  /// Returns a new sample with the last pose; nil before the first sample, and while the last one
+  /// is less than 40 ms old.
   mutating func held(now: Int64) -> HeadSample? {
     guard var sample = last, now - sample.time >= 40_000_000 else { return nil }
     sample.time = now

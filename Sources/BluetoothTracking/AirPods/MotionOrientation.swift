@@ -7,14 +7,14 @@ import Geometry
 /// The reports assume that w is positive, so all components change sign when the true w passes
 /// through zero. Here the sign is chosen so that the orientation continues without a jump. Near
 /// w = 0 the root of 1 - |v|^2 amplifies the rounding of v; there, a scalar Kalman filter combines
-/// the root with the w that the angular velocity predicts.
+/// the measured w^2 with the w that the angular velocity predicts.
 struct MotionOrientation {
   private var last: MotionReport?
   private(set) var sensorToWorld = Quaternion.identity
   /// Variance of w.
   private var variance = 0.0
 
-  /// Below this w^2, w is filtered. Above it, the rounding error of w is below 1e-4.
+  /// Only below this w^2 is w filtered. Above it, rounding has little effect on w.
   private static let smallSquare = 0.01
   /// Variance of the measured w^2: each component is rounded to 1/32767.
   private static let rounding = 1.8e-5 * 1.8e-5

@@ -13,12 +13,12 @@ import Geometry
 struct MotionReport: Equatable {
   /// The sensor's own clock, in microseconds.
   var microseconds: UInt64
-  /// Number of the sample, at 199.2 Hz; 16 bits wide from version 4 on.
+  /// Number of the sample; 16 bits wide from version 4 on.
   var counter: UInt32
   /// The form of the report, 3 to 6; captures exist only for version 3.
   var version: UInt8
-  /// The vector part of the unit quaternion `sensorToWorld`, for which w is not negative. The z
-  /// axis of this world points up, and its heading is arbitrary.
+  /// The vector part of the unit quaternion `sensorToWorld`, for which w is not negative. In this
+  /// world, the z axis points up and the heading is arbitrary.
   var vector: SIMD3<Double>
   /// Angular velocity in the sensor's axes, in rad/s.
   var angularVelocity: SIMD3<Double>
@@ -50,7 +50,7 @@ struct MotionReport: Equatable {
     angularVelocity = vector(26, 512)
     gravity = vector(44, 1024)
     counter = UInt32(unsigned(54, version == 3 ? 4 : 2))
-    // Because the three components are rounded, their norm can exceed 1 by 1e-4.
+    // Because the three components are rounded, their norm can slightly exceed 1.
     guard !isInvalid, (self.vector * self.vector).sum() < 1.001 else { return nil }
   }
 

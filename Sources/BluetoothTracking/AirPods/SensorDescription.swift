@@ -12,8 +12,8 @@ enum SensorDescription {
   }
 
   /// Returns the rotation from the sensor's axes to those of the headset (x right, y back, z down),
-  /// from the property `H2HTransformation`: four i16 in units of 1/32767, x, y, z, w. Nil if it is
-  /// missing or not a rotation.
+  /// from the property `H2HTransformation`: x, y, z and w as i16 in units of 1/32767. Nil if it
+  /// is missing or not a rotation.
   static func mounting(_ properties: ArraySlice<UInt8>) -> Quaternion? {
     guard let key = properties.end(of: "H2HTransformation"),
       // Eight bytes of data: the length and the type.

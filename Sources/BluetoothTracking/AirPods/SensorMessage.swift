@@ -30,7 +30,7 @@ enum SensorFrame {
   private static let headerLength = 12
   /// Packet header, opcode 0x17, and the descriptor of sensor data.
   private static let header: [UInt8] = [4, 0, 4, 0, 0x17, 0, 0, 0, 0x10, 0]
-  /// The largest number of items taken from one packet; real packets hold at most nine.
+  /// The largest number of items taken from one packet; real packets hold far fewer.
   private static let mostItems = 64
 
   /// Returns the items in a packet, oldest first. A packet may hold several frames. Nil if it does

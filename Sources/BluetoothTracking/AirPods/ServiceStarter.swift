@@ -15,7 +15,7 @@ struct ServiceStarter {
     /// A request has been sent, and no report has arrived since.
     case starting(at: Int64)
     case streaming
-    /// All ids failed.
+    /// No id is left to try.
     case exhausted
   }
 
@@ -37,7 +37,8 @@ struct ServiceStarter {
   private static let silentStream: Int64 = 3_000_000_000
   private static let longSilence: Int64 = 8_000_000_000
   private static let deadLink: Int64 = 12_000_000_000
-  /// A link that breaks this soon after a start, and before any report, was broken by the start.
+  /// A link that breaks this soon after a start, before a report has followed, was broken by the
+  /// start.
   private static let crash: Int64 = 5_000_000_000
   private static let slowPause: Int64 = 400_000_000
   private static let silentPause: Int64 = 300_000_000

@@ -16,7 +16,7 @@ package struct EarphoneMemory: Sendable, Equatable {
   /// Services whose start broke the link. They are not started again in this process, and are not
   /// stored.
   package var avoided: Set<UInt64> = []
-  /// The firmware's version when this was learned; empty if unknown.
+  /// The firmware version that the earphone last reported; empty if unknown.
   package var firmware: String
 
   package init(mounting: Quaternion? = nil, service: UInt64? = nil, firmware: String = "") {

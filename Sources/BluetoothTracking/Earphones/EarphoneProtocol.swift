@@ -12,7 +12,7 @@ package protocol EarphoneProtocol: Sendable {
   mutating func open(now: Int64) -> EarphoneOutput
   /// Takes bytes from the earphone: one packet of a packet link, or any part of a byte stream.
   mutating func receive(_ bytes: [UInt8], now: Int64) -> EarphoneOutput
-  /// Does what is due at this time; called at least about every 50 ms.
+  /// Does what is due at this time; called many times a second.
   mutating func advance(now: Int64) -> EarphoneOutput
   /// Notes that the link broke or is about to be reopened.
   mutating func lost(now: Int64)

@@ -7,7 +7,7 @@ package import HeadTracking
 import Synchronization
 import System
 
-/// Provides, as trackers, those earphones connected over Bluetooth that have a motion sensor.
+/// Provides AirPods and Galaxy Buds that are connected over Bluetooth, as trackers.
 ///
 /// It uses only devices that are already connected: it does not pair devices, connect audio or
 /// change Bluetooth settings. Without D-Bus, BlueZ or Bluetooth there are no such trackers.
@@ -63,8 +63,8 @@ package final class EarphoneTrackers: TrackerProvider {
 
   /// Prefix of an earphone's path; its Bluetooth address follows.
   private static let pathPrefix = "bluetooth:"
-  /// BlueZ is asked for its devices again after this time, in nanoseconds; after `absentFreshness`
-  /// if the last request failed.
+  /// How long `trackers` uses the same list of BlueZ's devices, in nanoseconds, unless details are
+  /// wanted; `absentFreshness` if the last request failed.
   private static let freshness: Int64 = 1_000_000_000
   private static let absentFreshness: Int64 = 10_000_000_000
   /// Longest wait for an earphone's answers in a detailed list, in nanoseconds.
@@ -167,8 +167,8 @@ package final class EarphoneTrackers: TrackerProvider {
     let address = tracker.serial
     let retry = state.withLock { $0.retries[address] }
     if let retry, let error = retry.error, monotonic_nanoseconds() < retry.next { throw error }
-    // The list may be a second old, and opening a channel would reconnect a device that has since
-    // been disconnected.
+    // The list may be old, and opening a channel would reconnect a device that has since been
+    // disconnected.
     let found = state.withLock { state in
       list(&state)
       return state.found.first { $0.device.address == address }

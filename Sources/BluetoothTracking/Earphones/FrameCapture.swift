@@ -5,7 +5,7 @@ import Synchronization
 /// A receiver of an earphone's packets, for recording them.
 ///
 /// ## Threading
-/// `add` is called on the tracker's thread, `take` on any other.
+/// `add` is called on the tracker's thread. `take` may be called from any thread.
 package final class FrameCapture: Sendable {
   package enum Direction: Character, Sendable {
     case received = "<"

@@ -41,7 +41,7 @@ package struct FrameFile: Sendable, Equatable {
   package init(_ text: String, path: String) throws(HeadTrackingError) {
     var kind: EarphoneKind?
     frames = []
-    // Split bytes instead of characters, which is faster: a capture of one hour has 30 MB.
+    // Splitting bytes is faster than splitting characters, and a capture can be large.
     let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for (index, line) in lines.enumerated() {
       func invalid(_ reason: String) -> HeadTrackingError {

@@ -5,7 +5,8 @@ import Glibc
 package import HeadTracking
 import Synchronization
 
-/// A tracker that plays a capture of an earphone's packets, once, at the speed of the capture.
+/// Provides a tracker that plays a capture of an earphone's packets, once, at the speed of the
+/// capture.
 package final class ReplayTracker: TrackerProvider {
   /// Prefix of the tracker's ID; the file's path follows.
   package static let prefix = "replay:"
@@ -89,7 +90,7 @@ package final class ReplayTracker: TrackerProvider {
         rest = rest.dropFirst()
         output += session.receive(frame.bytes, now: max(due(frame), start))
       }
-      // The packets that the protocol would send are dropped. Its readings include a held pose.
+      // The packets that the protocol would send are dropped. Its readings may include a held pose.
       output += session.advance(now: now)
       guard !output.readings.isEmpty || output.rejectedCount > 0 else { return .nothing }
       return .readings(output.readings, rejected: output.rejectedCount)

@@ -155,8 +155,8 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
     return sample
   }
 
-  /// Returns the last pose again as a new sample. Returns nil before the first sample, and until
-  /// the last one is 40 ms old.
+  /// Returns a new sample with the last pose; nil before the first sample, and while the last one
+  /// is less than 40 ms old.
   private mutating func held(_ now: Int64) -> HeadSample? {
     guard let last, now - last.time >= 40_000_000 else { return nil }
     return sample(last.headToWorld, now)
