@@ -35,7 +35,7 @@ package final class BusMessage {
 
   // MARK: Reading
 
-  /// Reads a string, an object path or a signature; nil if the next value is not of this type.
+  /// Reads a string, an object path or a signature; nil if the next value is not of type `type`.
   package func text(_ type: Character = "s") -> String? {
     var value: UnsafePointer<CChar>?
     guard bus_message_read_basic(pointer, Self.code(type), &value) > 0, let value else {

@@ -42,8 +42,8 @@ package final class MediaControls: Sendable {
   ///   - identity: the program's name for display.
   ///   - address: the bus's D-Bus address; nil for the usual one.
   ///   - onCommand: called on the bus's thread for each command.
-  /// - Throws: the reason: libsystemd or the bus is missing, access is denied, or the name is
-  ///   taken.
+  /// - Throws: the reason, such as that libsystemd or the bus is missing, access is denied, or the
+  ///   name is taken.
   package init(
     name: String, identity: String, address: String? = nil,
     onCommand: @escaping @Sendable (Command) -> Void
