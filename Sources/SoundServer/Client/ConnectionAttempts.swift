@@ -4,7 +4,8 @@
 ///
 /// Times are CLOCK_MONOTONIC nanoseconds.
 package struct ConnectionAttempts {
-  /// Two ticks of a loop, which come every 50 ms, are a little longer.
+  /// The least time from a loss or a failure to the next attempt [ns]: a little less than two ticks
+  /// of a loop, which are 50 ms apart.
   private static let retryInterval: Int64 = 95_000_000
 
   /// The time that each attempt may take [ns].
@@ -12,7 +13,7 @@ package struct ConnectionAttempts {
   private var deadline: Int64 = 0
   private var retryTime: Int64 = 0
   package private(set) var hasSucceeded = false
-  /// Why the first attempt failed; nil if it has not failed.
+  /// Why the first connection failed; nil if it has not failed.
   package var failure: SoundServerError?
 
   package init(timeoutMilliseconds: Int) { timeout = Int64(timeoutMilliseconds) * 1_000_000 }

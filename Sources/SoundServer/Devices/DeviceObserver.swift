@@ -48,9 +48,9 @@ package final class DeviceObserver<Connection: DeviceConnection>: @unchecked Sen
   /// Starts to observe the devices.
   ///
   /// - Parameters:
-  ///   - retryInterval: the time from a loss or a failed attempt to the next attempt [ns].
-  ///   - onChange: receives the devices when they are first known, and again whenever one of them
-  ///     changes. Receives an empty array when the server is lost.
+  ///   - retryInterval: the least time from a loss or an attempt to the next attempt [ns].
+  ///   - onChange: receives the devices whenever they change. At first and without a server, there
+  ///     are none.
   /// - Throws: `systemFailure`.
   package init(
     _ connection: Connection, retryInterval: Int64,

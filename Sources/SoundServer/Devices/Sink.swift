@@ -23,10 +23,11 @@ public struct Sink: Sendable, Equatable {
   public package(set) var formFactor: String?
   /// The ports, in the server's order.
   public package(set) var ports: [Port] = []
-  /// The profile of a Bluetooth device: "a2dp_sink", "headset_head_unit", ...; nil for other
-  /// devices.
+  /// The profile of a Bluetooth device: "a2dp_sink", "headset_head_unit", ...; nil if it is
+  /// unknown, or for other devices.
   public package(set) var bluetoothProfile: String?
-  /// The address of a Bluetooth device, such as `AA:BB:CC:DD:EE:FF`; nil for other devices.
+  /// The address of a Bluetooth device, such as `AA:BB:CC:DD:EE:FF`; nil if it is unknown, or for
+  /// other devices.
   public package(set) var bluetoothAddress: String?
   /// The name of the device's icon: "audio-headphones-bluetooth", "audio-card-pci", ...; nil if
   /// unknown.

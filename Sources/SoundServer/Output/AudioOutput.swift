@@ -20,8 +20,8 @@ public protocol AudioOutput: AnyObject, Sendable {
   /// events are kept.
   func takeEvents() -> [AudioOutputEvent]
 
-  /// Connects and begins to pull audio. Returns when the stream is open. After a later loss, the
-  /// output reconnects without further calls.
+  /// Opens the stream, and returns when it is open. After a later loss, the output reconnects
+  /// without further calls.
   ///
   /// - Throws: the reason if the stream cannot be opened in time (see
   ///   `AudioOutputConfiguration.connectTimeoutMilliseconds`); `stopped` after `stop`.
@@ -42,7 +42,7 @@ public protocol AudioOutput: AnyObject, Sendable {
   /// Requests that queued sound be rendered again: the callback's `RewriteFunction` is called soon
   /// if rewriting is active.
   ///
-  /// The function may be called from any thread at any rate; calls that are still pending count as
+  /// `refresh` may be called from any thread at any rate; requests that are still pending count as
   /// one. It neither blocks nor allocates.
   func refresh()
 

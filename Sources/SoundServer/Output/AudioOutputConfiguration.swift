@@ -15,7 +15,8 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// default; the library reads variables such as `PULSE_SERVER`.
   public var serverAddress: String?
 
-  /// The sink's name. Nil selects the default sink, and the stream follows changes of the default.
+  /// The sink's name. Nil selects the default sink; the server decides whether the stream follows
+  /// changes of the default.
   public var sinkName: String?
 
   /// The stream's sample rate, 1 to 384000 [Hz]. The server resamples if its sink has another rate.

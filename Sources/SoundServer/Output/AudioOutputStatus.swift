@@ -22,7 +22,7 @@ public enum AudioOutputState: UInt8, Sendable, CaseIterable {
   case sinkLost
   /// The server is connected, but it does not answer or does not request audio that is due.
   case serverFrozen
-  /// The first connection failed. `start` tries again.
+  /// The first connection failed. A call of `start` tries again.
   case failed
   /// `stop` has ended the output.
   case stopped

@@ -34,15 +34,13 @@ package struct PresentationClock {
     nanosecondsPerFrame = 1e9 / Double(sampleRate)
   }
 
-  /// Accepts the next report unconditionally. Called after a pause, an underrun, a move or a
-  /// suspension, and when playback starts.
+  /// Accepts the next report unconditionally, as after a pause.
   @_noLocks
   package mutating func relock() {
     weight = 0
   }
 
-  /// Like `relock`, but also permits earlier presentation times. Called after a flush and on a new
-  /// stream.
+  /// Like `relock`, but also permits earlier presentation times, as after a flush.
   @_noLocks
   package mutating func reset() {
     weight = 0
@@ -98,8 +96,8 @@ package struct PresentationClock {
     Int64(offsetNanoseconds + Double(position) * nanosecondsPerFrame)
   }
 
-  /// Returns the stream position that is audible at `time`, at most `written`; nil before the first
-  /// report.
+  /// Returns the stream position that is audible at `time`, at most `written`; nil without a report
+  /// since `reset`.
   @_noLocks
   package func positionHeard(at time: Int64, written: Int64) -> Int64? {
     guard hasOffset else { return nil }

@@ -28,7 +28,7 @@ package protocol PlaybackStream: AnyObject {
   var flow: OutputFlow { get set }
   /// Whether the server is expected to request audio.
   var isRequestDue: Bool { get }
-  /// When the server last requested audio, CLOCK_MONOTONIC [ns].
+  /// When the server last requested audio or the queue was last topped up, CLOCK_MONOTONIC [ns].
   var lastWrite: Int64 { get }
 
   /// Ends the stream on the server. Does nothing if there is none.
@@ -41,13 +41,13 @@ package protocol PlaybackStream: AnyObject {
 /// its own, but does not call the session.
 ///
 /// ## Threading
-/// Everything runs on the loop's thread or with the loop's lock held, except `close`.
+/// Everything runs on the loop's thread or with the loop's lock held, except `close` and `refresh`.
 package protocol OutputBackend: AnyObject {
   associatedtype Loop: ClientLoop
   associatedtype Stream: PlaybackStream
 
-  /// Why a stream that does not open in time has no sink. Nil if the times for connecting and for
-  /// opening are one: the server then counts as silent.
+  /// The reason to report, as a loss of the sink, if a stream does not open in time. Nil if
+  /// connecting and opening share one timeout; the server then counts as silent.
   static var unopened: String? { get }
 
   var loop: Loop { get }
@@ -93,7 +93,7 @@ package protocol OutputBackend: AnyObject {
   /// Takes the steps that are due at each tick, after `findLoss` and `isSuspended`.
   func attend(_ now: Int64)
 
-  /// Notes that playback is starting or restarting, in `flow.beginning`, too.
+  /// Notes, also in `flow.beginning`, that playback is starting or restarting.
   func noteBeginning()
 
   func isSuspended(at now: Int64) -> Bool
@@ -122,7 +122,7 @@ package protocol OutputBackend: AnyObject {
   /// Drops the queue; calls `reposition` before, while nothing is rendered.
   func flush(_ reposition: () -> Void)
 
-  /// Has `refresh` called from any thread rewrite the queue.
+  /// Requests that queued sound be rendered again. Called from any thread.
   func refresh()
 
   /// Stops rendering, and sets `flow.isDrained` and posts `drained` when all has been played.

@@ -3,7 +3,7 @@
 /// The function that renders the sound of a virtual sink, and its context.
 ///
 /// ## Threading
-/// The function is called on the audio thread of the virtual sink. It must not block or allocate.
+/// The function is called on the audio thread that plays its sound. It must not block or allocate.
 package struct LiveRenderCallback: @unchecked Sendable {
   /// Renders the next frames.
   ///

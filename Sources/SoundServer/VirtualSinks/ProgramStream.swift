@@ -59,7 +59,7 @@ package protocol StreamSteward: AnyObject, Sendable {
   func setDefault(sinkName: String)
 
   /// Removes from the server's stored settings all references to sinks whose names begin with
-  /// `prefix`, so that later streams and sessions do not look for them. Waits for at most 2 s.
+  /// `prefix`, so that later streams and sessions do not look for them. Can take some seconds.
   func forget(sinksWithPrefix prefix: String)
 
   /// Ends the observation without waiting for the server.

@@ -27,8 +27,7 @@ package struct VirtualSinkConfiguration: Sendable, Equatable {
 /// A sink on the sound server whose sound is rendered and played to a real sink.
 ///
 /// ## Threading
-/// The render callback runs on a thread that the virtual sink owns. Any other thread may use any
-/// member.
+/// The render callback runs on an audio thread. Any other thread may use any member.
 package protocol VirtualSink: AnyObject, Sendable {
   var configuration: VirtualSinkConfiguration { get }
 
@@ -38,10 +37,10 @@ package protocol VirtualSink: AnyObject, Sendable {
   /// Returns the events of that stream since the last call, oldest first, and removes them.
   func takeEvents() -> [AudioOutputEvent]
 
-  /// Creates the sink and the stream. After the loss of the server, both are created again without
-  /// further calls.
+  /// Creates the sink, and begins to play its sound. After the loss of the server, both happen
+  /// again without further calls.
   ///
-  /// - Throws: the reason if they cannot be created in time; `stopped` after `stop`.
+  /// - Throws: the reason if that fails or takes too long; `stopped` after `stop`.
   func start() throws(SoundServerError)
 
   /// Plays to another real sink from now on.
@@ -53,6 +52,6 @@ package protocol VirtualSink: AnyObject, Sendable {
   /// Sets whether programs play to the sink. While none do, the stream may pause.
   func setInUse(_ isInUse: Bool)
 
-  /// Removes the sink and the stream. The virtual sink cannot be started again.
+  /// Removes the sink, and stops playing its sound. The virtual sink cannot be started again.
   func stop()
 }
