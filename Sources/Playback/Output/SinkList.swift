@@ -4,8 +4,8 @@ public import SoundServer
 
 /// Reads the sinks of the user's sound server.
 public enum SinkList {
-  /// Returns the server's sinks, in the server's order. Blocks for at most `timeoutMilliseconds`
-  /// plus half a second, in which the server is chosen.
+  /// Returns the server's sinks, in the server's order. Can block for `timeoutMilliseconds`, and
+  /// for half a second before that, while the server is chosen.
   ///
   /// - Parameters:
   ///   - output: see `PlayerOptions.output`.

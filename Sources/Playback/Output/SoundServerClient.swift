@@ -16,10 +16,10 @@ enum SoundServerClient: Equatable {
   /// The time that PipeWire has to answer before PulseAudio is used [ms].
   private static let probeMilliseconds = 500
 
-  /// Chooses the server. Blocks for at most half a second.
+  /// Chooses the server. Can block for half a second.
   ///
-  /// The automatic choice is PipeWire if it answers and has sinks, and if neither an address nor
-  /// `PULSE_SERVER` requests another server.
+  /// The automatic choice is PipeWire if it answers and has sinks, no address is given, and
+  /// `PULSE_SERVER` names no other server.
   init(_ choice: OutputChoice, serverAddress: String?) {
     switch choice {
     case .pulseAudio: self = .pulseAudio(serverAddress)

@@ -32,7 +32,7 @@ final class Conductor: @unchecked Sendable {
   private let planes: PlanarScratch
   private let finished = Atomic(false)
   private static let readFrames = 2048
-  /// The interval at which everything except the wishes is checked [ms]. A wish wakes the thread.
+  /// The longest sleep of the thread [ms]. A wish wakes it earlier.
   private static let lookMilliseconds = 40
 
   // Used on the thread only.

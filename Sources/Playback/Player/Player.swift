@@ -170,7 +170,7 @@ public final class Player: @unchecked Sendable {
   /// Connects to the sound server and begins to play.
   ///
   /// - Throws: `PlaybackError.output` if the server cannot be reached, has no usable sink, refuses
-  ///   the stream or does not answer within 2 s. The player is then stopped.
+  ///   the stream or does not answer in time. The player is then stopped.
   public func start() throws(PlaybackError) {
     head.start()
     conductor.start()
@@ -247,7 +247,7 @@ public final class Player: @unchecked Sendable {
   /// Changes the HRTF set, equalisation, decoder design, bus order, headphones and head size during
   /// playback. The other settings stay as they are. Another thread designs the decoder, which is
   /// then faded in without a click. `.decoderChanged` or `.decoderKept` reports the result, unless
-  /// a newer request replaces this one before its design starts.
+  /// a newer request replaces this one before its design starts, or the player is stopped.
   public func decode(by settings: RenderSettings) { rendering.decode(by: settings) }
 
   /// Moves the front of the stage to the current direction of the head, within 0.4 s.

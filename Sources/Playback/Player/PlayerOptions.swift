@@ -96,8 +96,8 @@ public struct PlayerOptions: Sendable {
   /// `cancelsCrosstalk` is set if `render` plays over loudspeakers. Default: binaural sound on
   /// headphones and unknown devices, plain stereo on loudspeakers.
   public var route = RoutePolicy()
-  /// The sound server's name for the output; nil for the server's default, whose changes the player
-  /// follows.
+  /// The sound server's name for the output; nil for the server's default. The server decides
+  /// whether playback follows changes of the default.
   public var sinkName: String?
   /// The latency to request from the sound server, in ms: with PipeWire, the length of its cycles.
   /// Default: nil, which lets the output choose and adapt it.
@@ -107,7 +107,7 @@ public struct PlayerOptions: Sendable {
   /// ahead.
   public var rewriting = RewritingChoice.automatic
   /// The kind of sound server. Default: automatic, which is PipeWire if it answers and has sinks,
-  /// and if neither `serverAddress` nor `PULSE_SERVER` requests another server.
+  /// `serverAddress` is nil, and `PULSE_SERVER` names no other server; otherwise PulseAudio.
   public var output = OutputChoice.automatic
   /// The server's address: for PipeWire, the name or the path of its socket; otherwise an address
   /// in the syntax of `PULSE_SERVER`. Nil for the user's own server.

@@ -45,8 +45,8 @@ final class Redesigner: Sendable {
   /// - Parameters:
   ///   - isTold: whether `.decoderChanged` reports the new decoder.
   ///   - arrived: called on the redesigner's thread as soon as the new decoder alone is audible, or
-  ///     after 1 s. Never called if a newer request replaces this one before its design starts, or
-  ///     if the decoder cannot be used.
+  ///     after about 1 s. Not called if a newer request replaces this one before its design starts,
+  ///     or if the decoder cannot be used.
   func wish(
     _ settings: RenderSettings, isTold: Bool,
     arrived: @escaping @Sendable (RenderSettings) -> Void
@@ -111,7 +111,7 @@ final class Redesigner: Sendable {
     } catch { tell(.decoderKept(settings, reason: error)) }
   }
 
-  /// Waits until the new decoder alone is audible. Gives up after 1 s, because an exchange does not
+  /// Waits until the new decoder alone is audible. Gives up after about 1 s, because an exchange does not
   /// advance while nothing is rendered.
   private func awaitArrival(_ worker: Worker) {
     for _ in 0..<100 where renderer.isExchanging && !worker.isStopped {

@@ -4,10 +4,10 @@ package import SoundServer
 
 /// Chooses the real sink that the virtual sinks play to.
 ///
-/// The named sink is chosen while it exists. Otherwise it is the sink of the latest event of these:
-/// the user made a real sink the default, or headphones appeared. If that sink disappears, or its
-/// headphones are unplugged, the sink of the event before is chosen. A virtual sink is never
-/// chosen.
+/// The named sink is chosen while it exists. Otherwise, the latest event of these kinds decides: the
+/// user made a real sink the default, or headphones appeared on a sink. If the sink of that event
+/// disappears, or its headphones are unplugged, the event before it decides. A virtual sink is
+/// never chosen.
 package struct OutputFollower: Sendable, Equatable {
   private enum Reason: Sendable, Equatable {
     case isDefault
@@ -31,7 +31,7 @@ package struct OutputFollower: Sendable, Equatable {
 
   /// The name of the sink to play to; nil if there was none yet.
   package private(set) var sink: String?
-  /// The real sink that was the default sink last; nil if there was none.
+  /// The real sink that should be the default sink again in the end; nil if there is none.
   package private(set) var realDefault: String?
 
   private static let longestHistory = 16
@@ -47,14 +47,15 @@ package struct OutputFollower: Sendable, Equatable {
     }
   }
 
-  /// The sink that should be the default sink again in the end, if it exists then, else `sink`.
+  /// Returns `realDefault` if that sink exists, otherwise `sink` if that exists; nil if neither does.
   package func sinkToRestore(in contents: ServerContents) -> String? {
     [realDefault, sink].compactMap(\.self).first { name in
       contents.sinks.contains { $0.name == name }
     }
   }
 
-  /// Takes the state of the server. Empty contents, without a server, change nothing.
+  /// Takes the state of the server. Without a server, the contents are empty, and the chosen sink
+  /// stays the same.
   package mutating func follow(_ contents: ServerContents) {
     guard !contents.sinks.isEmpty else {
       (known, lastDefault) = (nil, nil)

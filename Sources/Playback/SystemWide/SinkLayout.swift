@@ -46,8 +46,8 @@ package enum SinkLayout: String, Sendable, CaseIterable, Comparable {
   package static func < (a: SinkLayout, b: SinkLayout) -> Bool { a.channelCount < b.channelCount }
 
   /// Returns the layout of the sink for a stream: of the sinks with as many channels as the stream
-  /// or more, the narrowest one that has a channel for each of its positions, else the narrowest
-  /// one. If all have fewer channels, it is the widest one.
+  /// or more, the narrowest one; if the stream has height channels, preferably one that has them
+  /// too. If all sinks have fewer channels, it is the widest one.
   ///
   /// - Parameter layouts: the layouts of the sinks; nil is returned if there are none.
   package static func `for`(_ stream: ProgramStream, among layouts: [SinkLayout]) -> SinkLayout? {

@@ -26,7 +26,7 @@ final class SinkRendering: Sendable {
   ///
   /// - Parameters:
   ///   - layout: the layout of the virtual sink.
-  ///   - options: how to render. Settings about sources and levels are ignored.
+  ///   - options: how to render. Settings about sources and levelling are ignored.
   ///   - isLimited: whether the true peak is limited.
   ///   - sampleRate: the sample rate of the virtual sink and of the output, in Hz.
   ///   - sink: the real sink; nil if there is none yet.

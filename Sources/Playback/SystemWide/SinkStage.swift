@@ -10,8 +10,7 @@ private import Synchronization
 
 /// The renderers of the virtual sinks of one server, and the head that they follow.
 ///
-/// Every virtual sink has a renderer of its own, because each one runs on its own audio thread. All
-/// of them follow the same tracker.
+/// Every virtual sink has a renderer of its own. All renderers follow the same tracker.
 ///
 /// ## Threading
 /// It may be used from any thread except the audio threads.
@@ -37,8 +36,8 @@ package final class SinkStage: LiveStage {
   ///
   /// - Parameters:
   ///   - layouts: the layouts of the virtual sinks.
-  ///   - options: how to render, and which tracker to follow. Settings about sources, levels and
-  ///     the queue are ignored.
+  ///   - options: how to render, and which tracker to follow. Settings about sources, levelling
+  ///     and rewriting are ignored.
   ///   - isLimited: whether the true peak of each virtual sink is limited.
   ///   - hasQueue: whether sound waits in the server's queue after it is rendered.
   ///   - sink: the real sink; nil if there is none yet.

@@ -4,10 +4,10 @@ package import SoundServer
 
 /// Decides which program streams are moved to which sink.
 ///
-/// A stream that appears on one of the virtual sinks is moved to the sink of its own layout, or to
-/// the real sink if its role is plain. A stream on a real sink stays there. If the user moves a
-/// stream after it was placed, the stream stays where the user moved it. A stream is placed again
-/// if its channels or its role change while it plays to a virtual sink.
+/// A stream that appears on one of the virtual sinks is moved to the one that fits its layout, or to
+/// the real sink if its role is plain. A stream that appears on a real sink stays there. If the
+/// user moves a stream after it was placed, the stream stays where the user moved it. A stream is
+/// placed again if its channels or its role change while it plays to a virtual sink.
 package struct StreamRouting: Sendable, Equatable {
   /// A request to move a stream.
   package struct Move: Sendable, Equatable {
@@ -27,18 +27,19 @@ package struct StreamRouting: Sendable, Equatable {
 
   /// The longest time between a change of the default sink and the report that a stream follows.
   private static let followTime: Int64 = 2_000_000_000
-  /// The longest time by which the report that a stream follows precedes that of the change.
+  /// The longest time by which the report that a stream follows can precede the report of the
+  /// change.
   private static let precedingTime: Int64 = 500_000_000
   /// The time after which an unanswered request is repeated.
   private static let retryTime: Int64 = 1_000_000_000
-  /// The number of requests, after which a stream stays where it is.
+  /// The number of requests in vain after which a stream stays where it is.
   package static let largestNumberOfRequests = 3
 
   /// - Parameters:
   ///   - layouts: the layouts of the virtual sinks.
   ///   - roles: the treatment of each role.
   ///   - ownsDefault: whether a virtual sink is to be the default sink. If so, a stream that
-  ///     follows the default sink to a real one was not moved by hand.
+  ///     follows the default sink to a real one does not count as moved by hand.
   package init(layouts: [SinkLayout], roles: RoleTreatments, ownsDefault: Bool) {
     (self.layouts, self.roles, self.ownsDefault) = (layouts, roles, ownsDefault)
   }
@@ -69,7 +70,7 @@ package struct StreamRouting: Sendable, Equatable {
     }
   }
 
-  /// The streams that the user has moved and that therefore stay where they are.
+  /// The streams that stay where they are, because the user moved them or requests were in vain.
   package var streamsMovedByHand: Set<UInt64> {
     Set(placements.filter { $0.value.kind == .byHand }.keys)
   }
@@ -183,7 +184,7 @@ package struct StreamRouting: Sendable, Equatable {
       (self.kind, expected, origin, requests) = (kind, here, nil, 0)
     }
 
-    /// Returns the sink to request now; nil if the stream is there or the request must wait.
+    /// Returns the sink to request now; nil for no request.
     mutating func request(_ target: String?, at here: String, _ now: Int64) -> String? {
       guard let target, kind == .placed else { return nil }
       if here == target {

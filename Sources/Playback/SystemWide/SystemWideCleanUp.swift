@@ -27,10 +27,10 @@ package struct SystemWideCleanUp: Sendable {
   }
 
   /// Restores the default sink, moves programs from the virtual sinks to the real sink, removes the
-  /// virtual sinks, and removes the server's stored references to them. Takes at most 8 s.
+  /// virtual sinks, and removes the server's stored references to them. Can take several seconds.
   ///
   /// - Parameter previousDefault: the default sink to restore; nil if no instance has left one. If
-  ///   it is nil or missing and a virtual sink is the default, another real sink becomes it.
+  ///   it is nil or missing and a virtual sink is the default, a real sink becomes the default.
   /// - Throws: the reason if the server cannot be observed.
   package func run(previousDefault: String?) throws(SoundServerError) {
     let latest = Latest()

@@ -24,7 +24,8 @@ struct SystemWideLoop {
   /// The latest time at which a stream played to each sink [ns].
   private var lastUse: [SinkLayout: Int64] = [:]
   private var inUse: [SinkLayout: Bool] = [:]
-  /// The layout of the virtual sink, nil for a real one, and the stream, by its number.
+  /// By the stream's number: the layout of the virtual sink that it plays to (nil for a real sink),
+  /// and the stream.
   private var places: [UInt64: (layout: SinkLayout?, stream: ProgramStream)] = [:]
 
   private static let restartTime: Int64 = 2_000_000_000
@@ -42,7 +43,7 @@ struct SystemWideLoop {
       layouts: settings.layouts, roles: settings.roles, ownsDefault: settings.takesDefault)
   }
 
-  /// Whether something must be done again soon, although the server reports nothing.
+  /// Whether the next step is due soon, even if the server reports nothing.
   private(set) var isWaiting = false
 
   var status: SystemWideStatus {
@@ -181,7 +182,8 @@ struct SystemWideLoop {
     sinks = [:]
   }
 
-  /// Moves all streams to a real sink, and waits for at most 600 ms until the server reports it.
+  /// Moves the streams on virtual sinks to a real sink, and waits for at most about 600 ms until the
+  /// server reports it.
   private mutating func moveBack(to sink: String, newest: () -> ServerContents?) {
     var requested: Set<UInt64> = []
     let end = monotonic_nanoseconds() + 600_000_000

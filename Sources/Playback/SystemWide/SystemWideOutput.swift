@@ -5,8 +5,8 @@ package import SoundServer
 private import Synchronization
 internal import System
 
-/// Plays the sound of all programs: offers virtual sinks, moves each program's streams to the sink
-/// with its layout, keeps the widest sink the default, and follows the headphones.
+/// Plays the sound of other programs: offers virtual sinks, moves each stream on them to the one
+/// that fits its layout, can make the widest one the default sink, and follows the headphones.
 ///
 /// ## Threading
 /// It may be used from any thread. Events come from its own thread.
@@ -14,7 +14,7 @@ package final class SystemWideOutput: Sendable {
   package struct Settings: Sendable {
     /// The layouts of the virtual sinks.
     package var layouts: [SinkLayout] = [.stereo, .surround51, .surround71]
-    /// The real sink to play to while it exists; nil for the default.
+    /// The real sink to play to while it exists; nil to follow the default sink and headphones.
     package var sinkName: String?
     /// Whether the widest virtual sink is made the default sink.
     package var takesDefault = true
@@ -22,7 +22,7 @@ package final class SystemWideOutput: Sendable {
     /// The default sink that an earlier instance did not restore.
     package var previousDefault: String?
     /// Stores the default sink to restore, before a virtual sink replaces it and whenever the user
-    /// chooses another one. Called on the output's thread.
+    /// chooses another one; nil if there is none to restore. Called on the output's thread.
     package var remember: @Sendable (_ defaultSink: String?) -> Void = { _ in }
 
     package init() {}
@@ -88,7 +88,7 @@ package final class SystemWideOutput: Sendable {
     }
   }
 
-  /// Restores the default sink, moves the programs to the real sink, removes the virtual sinks and
-  /// the server's stored references to them. Takes at most 4 s.
+  /// Restores the default sink, moves the programs to the real sink, and removes the virtual sinks
+  /// and the server's stored references to them. Can take several seconds.
   package func stop() { worker.stop() }
 }

@@ -12,7 +12,7 @@ extension SystemWideParts {
   /// - Parameters:
   ///   - layouts: the layouts of the virtual sinks.
   ///   - options: how to render, which tracker to follow, and which server to use. Settings about
-  ///     sources, levels and the queue are ignored.
+  ///     sources, levelling and rewriting are ignored.
   ///   - isLimited: whether the true peak of each virtual sink is limited.
   ///   - keeper: the program and its arguments that run `PulseSinkKeeper`; nil for no keeper.
   ///   - describe: see `SinkStage`.
@@ -51,7 +51,7 @@ extension SystemWideParts {
   }
 
   private init(pulseAudio address: String?, _ stage: SinkStage, _ command: [String]?) {
-    // Without a keeper, only the next start cleans up after a kill.
+    // Without a keeper, only a later start or clean-up undoes what a killed process has left.
     let keeper = command.flatMap { try? PulseSinkKeeper(command: $0, serverAddress: address) }
     let output = SinkOutput()
     self.init(

@@ -44,11 +44,11 @@ package protocol LiveStage: AnyObject, Sendable {
   /// The delays of the renderer of a virtual sink; nil if there is no such sink.
   func delay(of layout: SinkLayout) -> RendererDelay?
 
-  /// Adapts the treatment to the sink that the sound goes to from now on, or whose port changed.
+  /// Adapts the treatment to the real sink, after another one was chosen or its ports changed.
   func follow(_ sink: Sink)
 
-  /// Returns what the listener should know and has happened since the last call, as sentences
-  /// without a full stop, such as "head tracker: DualSense".
+  /// Returns the news for the listener since the last call, as sentences without a full stop, such
+  /// as "head tracker: DualSense".
   func takeNotes() -> [String]
 
   /// Releases the trackers. Called after all virtual sinks have stopped.
@@ -65,10 +65,10 @@ package struct SystemWideParts: Sendable {
     @Sendable (
       @escaping @Sendable (ServerContents) -> Void
     ) throws(SoundServerError) -> any StreamSteward
-  /// Removes the virtual sinks that a killed instance left on the server. Waits for the server for
-  /// at most 2 s. Not needed for servers that remove the sinks of a process that has ended.
+  /// Removes the virtual sinks that a killed instance left on the server. Can take some seconds. Not
+  /// needed for servers that remove the sinks of a process that has ended.
   package var removeLeftovers: @Sendable () -> Void
-  /// Makes a virtual sink with its renderer, but does not start it. The sink is the real one.
+  /// Makes a virtual sink with its renderer, but does not start it. The `Sink` is the real sink.
   package var makeSink: @Sendable (SinkLayout, Sink) throws(SoundServerError) -> any VirtualSink
 
   package init(

@@ -11,11 +11,11 @@ package enum SystemWideEvent: Sendable, Equatable {
   case started(SinkLayout)
   /// A virtual sink cannot be created. It is tried again.
   case failed(SinkLayout, SoundServerError)
-  /// A program plays to another sink than before: to a virtual one, or, if nil, to a real one.
+  /// A stream now plays to the virtual sink with this layout or, if nil, has left it for a real one.
   case routed(ProgramStream, SinkLayout?)
   /// A program that played to a virtual sink has ended its stream.
   case ended(ProgramStream)
-  /// Another program changes the default sink again and again. The next request waits.
+  /// Another program keeps changing the default sink. The next request waits.
   case defaultContested
   /// An event of the stream that plays the sound of a virtual sink.
   case stream(SinkLayout, AudioOutputEvent)
