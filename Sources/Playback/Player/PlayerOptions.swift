@@ -107,7 +107,8 @@ public struct PlayerOptions: Sendable {
   /// ahead.
   public var rewriting = RewritingChoice.automatic
   /// The kind of sound server. Default: automatic, which is PipeWire if it answers and has sinks,
-  /// `serverAddress` is nil, and `PULSE_SERVER` names no other server; otherwise PulseAudio.
+  /// `serverAddress` is nil, and `PULSE_SERVER` names no other server. Otherwise, it is
+  /// PulseAudio.
   public var output = OutputChoice.automatic
   /// The server's address: for PipeWire, the name or the path of its socket; otherwise an address
   /// in the syntax of `PULSE_SERVER`. Nil for the user's own server.

@@ -111,8 +111,8 @@ final class Redesigner: Sendable {
     } catch { tell(.decoderKept(settings, reason: error)) }
   }
 
-  /// Waits until the new decoder alone is audible. Gives up after about 1 s, because an exchange does not
-  /// advance while nothing is rendered.
+  /// Waits until the new decoder alone is audible. Gives up after about 1 s, because an exchange
+  /// does not advance while nothing is rendered.
   private func awaitArrival(_ worker: Worker) {
     for _ in 0..<100 where renderer.isExchanging && !worker.isStopped {
       worker.sleep(milliseconds: 10)

@@ -4,8 +4,8 @@ package import SoundServer
 
 /// Chooses the real sink that the virtual sinks play to.
 ///
-/// The named sink is chosen while it exists. Otherwise, the latest event of these kinds decides: the
-/// user made a real sink the default, or headphones appeared on a sink. If the sink of that event
+/// The named sink is chosen while it exists. Otherwise, the latest of these events decides: the user
+/// made a real sink the default, or headphones appeared on a sink. If the sink of that event
 /// disappears, or its headphones are unplugged, the event before it decides. A virtual sink is
 /// never chosen.
 package struct OutputFollower: Sendable, Equatable {
@@ -47,7 +47,7 @@ package struct OutputFollower: Sendable, Equatable {
     }
   }
 
-  /// Returns `realDefault` if that sink exists, otherwise `sink` if that exists; nil if neither does.
+  /// Returns `realDefault` if that sink exists, otherwise `sink`; nil if neither exists.
   package func sinkToRestore(in contents: ServerContents) -> String? {
     [realDefault, sink].compactMap(\.self).first { name in
       contents.sinks.contains { $0.name == name }

@@ -4,8 +4,8 @@ package import SoundServer
 
 /// Decides which program streams are moved to which sink.
 ///
-/// A stream that appears on one of the virtual sinks is moved to the one that fits its layout, or to
-/// the real sink if its role is plain. A stream that appears on a real sink stays there. If the
+/// A stream that appears on one of the virtual sinks is moved to the one that fits its layout, or
+/// to the real sink if its role is plain. A stream that appears on a real sink stays there. If the
 /// user moves a stream after it was placed, the stream stays where the user moved it. A stream is
 /// placed again if its channels or its role change while it plays to a virtual sink.
 package struct StreamRouting: Sendable, Equatable {

@@ -182,8 +182,8 @@ struct SystemWideLoop {
     sinks = [:]
   }
 
-  /// Moves the streams on virtual sinks to a real sink, and waits for at most about 600 ms until the
-  /// server reports it.
+  /// Moves the streams on virtual sinks to a real sink, and waits for about 600 ms at most until
+  /// the server reports it.
   private mutating func moveBack(to sink: String, newest: () -> ServerContents?) {
     var requested: Set<UInt64> = []
     let end = monotonic_nanoseconds() + 600_000_000

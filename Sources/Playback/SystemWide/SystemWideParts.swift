@@ -65,8 +65,8 @@ package struct SystemWideParts: Sendable {
     @Sendable (
       @escaping @Sendable (ServerContents) -> Void
     ) throws(SoundServerError) -> any StreamSteward
-  /// Removes the virtual sinks that a killed instance left on the server. Can take some seconds. Not
-  /// needed for servers that remove the sinks of a process that has ended.
+  /// Removes the virtual sinks that a killed instance left on the server. Can take some seconds.
+  /// Not needed for servers that remove the sinks of a process that has ended.
   package var removeLeftovers: @Sendable () -> Void
   /// Makes a virtual sink with its renderer, but does not start it. The `Sink` is the real sink.
   package var makeSink: @Sendable (SinkLayout, Sink) throws(SoundServerError) -> any VirtualSink

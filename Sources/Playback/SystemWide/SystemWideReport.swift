@@ -11,7 +11,8 @@ package enum SystemWideEvent: Sendable, Equatable {
   case started(SinkLayout)
   /// A virtual sink cannot be created. It is tried again.
   case failed(SinkLayout, SoundServerError)
-  /// A stream now plays to the virtual sink with this layout or, if nil, has left it for a real one.
+  /// A stream now plays to the virtual sink with this layout or, if nil, has moved from a virtual
+  /// sink to another one.
   case routed(ProgramStream, SinkLayout?)
   /// A program that played to a virtual sink has ended its stream.
   case ended(ProgramStream)

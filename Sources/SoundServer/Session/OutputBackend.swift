@@ -41,7 +41,7 @@ package protocol PlaybackStream: AnyObject {
 /// its own, but does not call the session.
 ///
 /// ## Threading
-/// Everything runs on the loop's thread or with the loop's lock held, except `close` and `refresh`.
+/// Everything except `close` and `refresh` runs on the loop's thread or with the loop's lock held.
 package protocol OutputBackend: AnyObject {
   associatedtype Loop: ClientLoop
   associatedtype Stream: PlaybackStream
