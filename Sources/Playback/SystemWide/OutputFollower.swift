@@ -4,8 +4,8 @@ package import SoundServer
 
 /// Chooses the real sink that the virtual sinks play to.
 ///
-/// The named sink is chosen while it exists. Otherwise, the latest of these events decides: the user
-/// made a real sink the default, or headphones appeared on a sink. If the sink of that event
+/// The named sink is chosen while it exists. Otherwise, the latest of these events decides: the
+/// user made a real sink the default, or headphones appeared on a sink. If the sink of that event
 /// disappears, or its headphones are unplugged, the event before it decides. A virtual sink is
 /// never chosen.
 package struct OutputFollower: Sendable, Equatable {

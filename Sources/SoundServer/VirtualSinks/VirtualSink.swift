@@ -13,8 +13,8 @@ package struct VirtualSinkConfiguration: Sendable, Equatable {
   /// The delay of the render callback [frames], which is part of the latency that the server
   /// reports to programs.
   package var delayFrames = 0
-  /// The stream that plays the rendered sound. `sinkName` is the real sink. It is never nil,
-  /// because the default sink may be a virtual one. `sampleRate` is also that of the virtual sink.
+  /// How the rendered sound is played. `sinkName` is the real sink. It is never nil, because the
+  /// default sink may be a virtual one. `sampleRate` is also that of the virtual sink.
   package var output: AudioOutputConfiguration
 
   package init(
@@ -34,7 +34,8 @@ package protocol VirtualSink: AnyObject, Sendable {
   /// The status of the stream that plays the rendered sound.
   var status: AudioOutputStatus { get }
 
-  /// Returns the events of that stream since the last call, oldest first, and removes them.
+  /// Returns the events of that stream since the last call, oldest first, and removes them. If
+  /// several virtual sinks share the stream, only one of them returns its events.
   func takeEvents() -> [AudioOutputEvent]
 
   /// Creates the sink, and begins to play its sound. After the loss of the server, both happen
