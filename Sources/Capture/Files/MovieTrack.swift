@@ -14,7 +14,7 @@ struct MovieTrack {
 
   /// Offset and number of samples of each chunk.
   private(set) var chunks: [(offset: Int64, samples: UInt32)] = []
-  /// The size of each sample in bytes; empty for PCM, whose samples have one size.
+  /// The size of each sample in bytes; empty for PCM, whose samples are all of one size.
   private(set) var sizes: [UInt32] = []
   /// Runs of samples with the same duration.
   private(set) var durations: [(count: UInt32, ticks: UInt32)] = []

@@ -192,7 +192,7 @@ struct Timeline {
 
   // MARK: Held blocks
 
-  /// The longest time for which the present held blocks are held back [s].
+  /// How long the blocks that are held now may be held back [s].
   private var holdTime: Double {
     if isFresh { return cause == nil ? Self.holdSeconds : Self.returnHoldSeconds }
     let isCertain = heldLateness > base.value + Self.threshold

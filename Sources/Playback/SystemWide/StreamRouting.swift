@@ -32,7 +32,7 @@ package struct StreamRouting: Sendable, Equatable {
   private static let precedingTime: Int64 = 500_000_000
   /// The time after which an unanswered request is repeated.
   private static let retryTime: Int64 = 1_000_000_000
-  /// The number of requests in vain after which a stream stays where it is.
+  /// The number of unsuccessful requests after which a stream stays where it is.
   package static let largestNumberOfRequests = 3
 
   /// - Parameters:
@@ -70,7 +70,7 @@ package struct StreamRouting: Sendable, Equatable {
     }
   }
 
-  /// The streams that stay where they are, because the user moved them or requests were in vain.
+  /// The streams that stay where they are, because the user moved them or requests had no effect.
   package var streamsMovedByHand: Set<UInt64> {
     Set(placements.filter { $0.value.kind == .byHand }.keys)
   }

@@ -12,7 +12,7 @@ public enum AudioOutputState: UInt8, Sendable, CaseIterable {
   case paused
   /// The server or another program has suspended the sink; the queue is kept.
   case suspended
-  /// `drain` has ended. Nothing more is pulled until `resume`.
+  /// Draining is complete. Nothing more is pulled until `resume`.
   case drained
   /// The connection is lost. A new attempt begins about 100 ms after the loss, and after each
   /// failed attempt.
