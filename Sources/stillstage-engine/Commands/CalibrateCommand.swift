@@ -172,8 +172,8 @@ private final class CalibrationGuide: Sendable {
     return Outcome(calibration: calibration, summary: calibrationSummary(report, axes))
   }
 
-  /// Records the resting tracker for `restSeconds`. Throws an error if the tracker moves or sends
-  /// no samples.
+  /// Records the resting tracker for `restSeconds`. Throws an error if the samples show motion or
+  /// are missing.
   private func rest() throws(CommandFailure) -> StillnessReport {
     let begin = monotonic_nanoseconds()
     // Discard the first samples: they may be late and less accurate.

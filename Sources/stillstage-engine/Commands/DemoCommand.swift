@@ -9,7 +9,7 @@ import Rendering
 import SoundServer
 import SoundSources
 
-/// The file that is written if nothing can be played.
+/// The sound file to which the scene is rendered if it cannot be played.
 let demoFile = "demo.wav"
 
 /// Runs `stillstage demo [-o OUT.wav]`.
@@ -46,7 +46,7 @@ func playDemo(_ command: ParsedCommand) throws(CommandFailure) {
 }
 
 /// Renders the built-in scene with the built-in head motion, draws a chart beside the sound file,
-/// and prints both paths. If the chart cannot be drawn, a note is printed instead of an error.
+/// and prints both paths. If the chart cannot be drawn, prints a note in place of its path.
 func renderDemo(to path: String) throws(CommandFailure) {
   try checkWritable(path)
   let hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: nil) }

@@ -97,8 +97,8 @@ private func report(
       + "\(outcome.fetched) fetched now (\(size) MB)\n")
 }
 
-/// Returns a line for each run of consecutive segments that are missing for the same reason: at
-/// most 20 lines, and one more with the number of other runs.
+/// Returns a line for each run of consecutive segments that are missing for the same reason. If
+/// there are more than 20 runs, the 21st line gives only the number of the remaining runs.
 private func lines(of missing: [PresentationDownload.Missing]) -> [String] {
   var runs: [(first: PresentationDownload.Missing, last: Int)] = []
   for one in missing {

@@ -9,8 +9,8 @@ import Playback
 import Rendering
 import SoundSources
 
-/// Runs `stillstage hrtf export FILE -o DEC.wav --order N`: writes the filters with which
-/// `render` decodes a soundfield of this order, without equalisation.
+/// Runs `stillstage hrtf export FILE -o DEC.wav --order N`: writes the filters that decode a
+/// soundfield of this order.
 func hrtfExportCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try refuseOverwriting([command[Arguments.sofaFile]], by: [command[Options.exportOutput]])
   guard command[Options.decoder] != .direct else {

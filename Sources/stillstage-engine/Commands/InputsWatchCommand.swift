@@ -41,9 +41,9 @@ func inputsWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Prints the levels of several inputs.
+/// Shows or prints the levels of inputs.
 private final class LevelDisplay {
-  /// The time between two lines of an input, in ns.
+  /// The interval at which levels are shown, in ns.
   static let interval: Int64 = 100_000_000
 
   private let isJSON: Bool
@@ -80,7 +80,7 @@ private final class LevelDisplay {
     "\(decimal(seconds, 2)) \(input.name) \(LevelBar.numbers(levels))".withoutControls
   }
 
-  /// Adds a JSON object. It is made of bytes, because strings would cost as much as the meters.
+  /// Appends a JSON object. It is built from bytes because building it from strings is slow.
   private func appendJSON(
     _ input: Input, _ levels: [Float], _ seconds: Double, to text: inout [UInt8]
   ) {
@@ -100,7 +100,7 @@ private final class LevelDisplay {
     text.append(UInt8(ascii: "}"))
   }
 
-  /// Adds a number below 10 000 in magnitude with two decimals.
+  /// Appends a number with two decimals. Its magnitude must be at most 9999.99.
   private func appendHundredths(_ value: Double, to text: inout [UInt8]) {
     let units = Int((value * 100).rounded())
     let magnitude = abs(units)

@@ -36,9 +36,9 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
     source: input.open)
 }
 
-/// Returns the options of `play` that `sink` has, too: those of the output and of the trackers.
+/// Returns the options that `play` and `sink` share: those of the output and of the trackers.
 ///
-/// - Parameter network: the network tracker that the command names; nil if it names none.
+/// - Parameter network: the network tracker that supplies the head pose; nil for none.
 func playerOptions(
   _ command: ParsedCommand, _ network: PlayedNetworkTracker?
 ) throws(CommandFailure) -> PlayerOptions {
@@ -124,8 +124,8 @@ private func deviceTracker(
 }
 
 /// Returns the ID of the head's tracker: the named tracker, or else the first one that is not the
-/// device's tracker. Throws an error if there is no such tracker, or if both options name the same
-/// one.
+/// device's tracker. Throws an error if there is no such tracker, or if `--tracker` and
+/// `--device-tracker` name the same one.
 private func tracker(
   _ id: String?, beside device: String?, _ settings: TrackerSettings
 ) throws(CommandFailure) -> String {
@@ -217,7 +217,7 @@ extension Player {
   private func decodeOtherwise(_ change: (inout RenderSettings) -> Void) {
     var settings = decoding
     change(&settings)
-    // Do nothing if there is no other choice.
+    // Do nothing if there is nothing else to choose.
     if settings != decoding { decode(by: settings) }
   }
 }

@@ -48,7 +48,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
       source: source, head: head ?? HeadTrajectory(.identity), hrtf: hrtf, settings: levelled,
       isLimited: command[Options.limiter])
   }
-  // Opened only now, so that invalid input leaves no file behind and causes only its own error.
+  // Open the log only now, so that it is not written if the input or the options are invalid.
   let events = try EventLog(path: command[Options.events])
   for note in hrtf.notes where target == nil { printNote(note) }
   if command[Options.renderLoudness].target != nil {
@@ -99,8 +99,9 @@ private func measureLoudness(
   }
 }
 
-/// Logs the gain, the loudness and the true peak of a render. Prints a note if the sound is too
-/// quiet to measure, or if the true peak exceeds -1 dBTP and the limiter is off.
+/// Logs the gain that adjusts the level, the loudness at a gain of 0 dB, and the true peak at the
+/// final gain. Prints a note if that peak exceeds -1 dBTP and the limiter is off. If the sound was
+/// too quiet to measure, only prints a note about that.
 private func note(
   _ measured: LoudnessMeasurement?, gain: Double, _ command: ParsedCommand, in events: EventLog
 ) {

@@ -24,8 +24,8 @@ func sinkCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Throws if an option that only the start of an instance uses is combined with one that controls
-/// a running instance.
+/// Throws an error if an option for starting an instance is combined with one that controls a
+/// running instance, or if `--clean-up` is combined with one that controls a running instance.
 private func refuseStartOptions(_ command: ParsedCommand) throws(CommandFailure) {
   let isGiven = [
     ("layouts", command.isGiven(Options.sinkLayouts)), ("sink", command.isGiven(Options.sink)),

@@ -26,8 +26,8 @@ func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try printOutput(table([heading] + trackers.map(row)) + details + permissionAdvice(trackers))
 }
 
-/// Returns a line with what earphones report about themselves, such as "AirPods Pro: worn; left bud
-/// leads; battery left 80 %, right 90 %"; nil for other trackers, and if nothing is known.
+/// Returns a line about earphones, such as "AirPods Pro: worn; left bud leads; battery left 80 %,
+/// right 90 %"; nil for other trackers, and if nothing is known.
 private func earphoneLine(_ tracker: TrackerDescription) -> String? {
   guard let earphones = tracker.earphones else { return nil }
   var parts: [String] = []
@@ -60,8 +60,8 @@ private func protocolName(_ tracker: TrackerDescription) -> String {
   return words.isEmpty ? "-" : words.joined(separator: " ")
 }
 
-/// Returns instructions for access to the trackers that lack permission, with each udev rule once;
-/// empty if there are no such trackers.
+/// Returns instructions for getting access to the trackers that the user may not open; empty if
+/// there are none. Trackers with the same udev rule share one line.
 private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
   let rules = trackers.filter { $0.access == .permissionDenied }.map(\.udevRule)
   guard !rules.isEmpty else { return "" }

@@ -6,8 +6,8 @@ import Glibc
 import HeadTracking
 import Synchronization
 
-/// Writes a tracker's samples as CSV: the raw columns if the tracker has them, and the fused
-/// orientation. The tracker's thread adds samples, and the caller's thread writes them.
+/// Writes a tracker's samples as CSV: the orientation and, if the first sample has raw data, the
+/// raw columns. The tracker's thread adds samples, and another thread writes them.
 final class MotionRecorder: Sendable {
   private let waiting = Mutex<[TrackerMeasurement]>([])
   private let state = Mutex(State())
@@ -33,7 +33,8 @@ final class MotionRecorder: Sendable {
 
   func add(_ measurement: TrackerMeasurement) { waiting.withLock { $0.append(measurement) } }
 
-  /// Writes the samples that were added since the previous call.
+  /// Writes the samples that were added since the previous call, except those that do not fit the
+  /// earlier ones.
   func flush() throws(CommandFailure) {
     let measurements = waiting.withLock { waiting in
       defer { waiting = [] }

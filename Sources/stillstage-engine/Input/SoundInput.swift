@@ -35,7 +35,8 @@ struct SoundInput {
     try opener.open(sampleRate: rate)
   }
 
-  /// Completes the presentation that `--keep` saves, after playback. Prints a note if that fails.
+  /// Completes the presentation that `--keep` saves. Prints a note if something could not be saved.
+  /// Call this after playback.
   func finish() {
     if let problem = opener.finishKeeping() { printNote(problem.description) }
   }

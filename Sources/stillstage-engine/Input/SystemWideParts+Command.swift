@@ -7,12 +7,10 @@ import Playback
 import PulseAudio
 import Rendering
 
-/// The hidden command that runs the keeper of the virtual sinks.
+/// The hidden command that runs the keeper of PulseAudio's virtual sinks.
 let keeperCommand = "sink-keeper"
 
-/// Makes the renderers and the virtual sinks of `sink` from its options.
-///
-/// - Throws: a failure with the reason if an option is invalid or the HRTF set cannot be used.
+/// Makes the renderers and the virtual sinks for the options of `sink`.
 func systemWideParts(_ command: ParsedCommand) throws(CommandFailure) -> SystemWideParts {
   let network = try playedNetworkTracker(command)
   var options = try playerOptions(command, network)
@@ -33,12 +31,13 @@ func systemWideParts(_ command: ParsedCommand) throws(CommandFailure) -> SystemW
   }
 }
 
-/// Makes the clean-up of the server that `sink` would use.
+/// Returns the clean-up for the server that `sink` would use with these options.
 func systemWideCleanUp(_ command: ParsedCommand) -> SystemWideCleanUp {
   SystemWideCleanUp(output: OutputChoice(command[Options.soundServer]))
 }
 
-/// Returns what the listener should know about an event of the renderers or the trackers.
+/// Returns what the listener should know about an event of the renderers or the trackers; nil for
+/// nothing.
 @Sendable private func note(_ event: PlayerEvent) -> String? {
   switch event {
   case .tracker(let event): event.note

@@ -17,12 +17,12 @@ struct InputPicker {
   private var holds: [String: PeakHold] = [:]
   private var peaks: [String: [Float]] = [:]
   private var shownLines = 0
-  /// Why the last chosen input was not remembered.
+  /// The reason, shown to the user, why an input was not remembered; nil for none.
   private var refusal: String?
 
   init(showsMonitors: Bool) { self.showsMonitors = showsMonitors }
 
-  /// Runs until the user chooses an input to remember, or ends the command with `q` or a signal.
+  /// Runs until the user chooses an input to remember, or until `q` or a signal ends the command.
   func run() throws(CommandFailure) {
     var picker = self
     try picker.pick()

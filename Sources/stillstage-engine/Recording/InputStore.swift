@@ -7,8 +7,8 @@ import PulseAudio
 import SoundServer
 import UserFiles
 
-/// Stores the name of the remembered input in the file `input.json` in the user's state folder: a
-/// JSON object whose key `input` has the server's name for the source.
+/// Stores the name of the remembered input in the file `input.json` in the user's state folder. The
+/// file is a JSON object; its key `input` has the sound server's name of the input.
 struct InputStore {
   private struct Content: Codable {
     var input: String
@@ -30,7 +30,7 @@ struct InputStore {
       + "the monitor with '--input'").withoutControls
   }
 
-  /// Remembers an input, or forgets it if `name` is nil.
+  /// Remembers the input with this name; nil forgets the remembered input.
   func remember(_ name: String?) throws(CommandFailure) {
     guard let path else {
       throw CommandFailure(

@@ -16,7 +16,7 @@ enum LevelBar {
   ///
   /// - Parameters:
   ///   - peak: the level that the bar shows, linear.
-  ///   - hold: the highest recent peak, shown as the character `|`.
+  ///   - hold: the held peak, shown as the character `|` unless the bar covers it.
   ///   - width: the number of characters.
   static func bar(_ peak: Float, hold: Float, width: Int) -> String {
     let (level, mark) = (position(peak, width), position(hold, width))
@@ -34,7 +34,7 @@ enum LevelBar {
   }
 }
 
-/// The highest recent peak of each channel, held for 2 s.
+/// The held peak of each channel: it stays for 2 s unless a peak that is at least as high arrives.
 struct PeakHold {
   private static let seconds = 2.0
   private var held: [(level: Float, time: Double)] = []

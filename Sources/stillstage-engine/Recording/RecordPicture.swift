@@ -12,8 +12,8 @@ import Synchronization
 /// ## Threading
 /// The recorder's writing thread adds frames. The chart is made when the recording has ended.
 final class RecordPicture: Sendable {
-  /// The smallest duration of a window, in seconds, apart from the last window. One level is drawn
-  /// for each window.
+  /// A window ends with the block that makes it at least this long, in seconds. The last window may
+  /// be shorter.
   private static let windowSeconds = 0.1
   /// The lowest level that is drawn, in dBFS.
   private static let floor = -100.0
@@ -118,8 +118,8 @@ final class RecordPicture: Sendable {
       size: ChartSize(width: 900, height: 1100))
   }
 
-  /// Returns the energy that arrives from each sector of 10 degrees of azimuth, relative to that of
-  /// the strongest sector.
+  /// Returns the energy from each sector of 10 degrees of azimuth, relative to that of the
+  /// strongest sector. Windows that are too diffuse to have a direction are left out.
   private func rose(_ windows: [Window]) -> ChartSeries {
     var energies = [Double](repeating: 0, count: 36)
     for window in windows {

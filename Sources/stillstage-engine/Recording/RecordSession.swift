@@ -17,8 +17,8 @@ import Synchronization
 /// A recording on the terminal: keys, status line, events and the last line.
 final class RecordSession {
   private static let gainStep = 1.0
-  /// A warning is due when the free space lasts for less than this time [s]: 60 s, plus the time
-  /// until the next measurement of the free space.
+  /// A warning is due when the free space lasts for less than this time [s]: 60 s, plus the
+  /// interval at which the free space is measured.
   private static let warningSeconds = 60.5
 
   private let settings: RecordSettings

@@ -56,7 +56,8 @@ struct RecordSettings {
         overwriting: command[Options.overwrite]))
   }
 
-  /// Returns the input to record, and checks that the meaning of its channels is known.
+  /// Returns the input to record. Throws an error if there is none, or if its channels do not fit
+  /// the options.
   func input(among inputs: [Input]) throws(CommandFailure) -> Input {
     let input = try chosen(among: inputs)
     if let wrong = selection?.first(where: { $0 >= input.channelCount }) {
@@ -171,8 +172,8 @@ struct RecordSettings {
     return .aFormat(microphone)
   }
 
-  /// Returns the microphone for the text after "a-format:", which is an order of capsules, or the
-  /// name or the path of a file; for an empty text, the default microphone.
+  /// Returns the microphone for the text after "a-format:": an order of capsules, the name of a
+  /// microphone, or the path of its file. An empty text gives the default microphone.
   private static func tetrahedral(
     _ text: String, _ command: ParsedCommand
   ) throws(CommandFailure) -> TetrahedralMicrophone {
@@ -197,7 +198,7 @@ struct RecordSettings {
   }
 }
 
-/// Returns the path of a microphone's file, given the microphone's name or that path.
+/// Returns the path of a microphone's file. `word` is the name of the microphone, or that path.
 private func microphonePath(
   _ word: String, _ command: ParsedCommand
 ) throws(CommandFailure) -> String {

@@ -23,7 +23,7 @@ final class PlayerReporter {
   /// The rendition that is playing; nil before the first one and if the source has no renditions.
   private var rendition: RenditionNews?
   private let pausesOnRemoval: Bool
-  /// Whether playback paused because the earphones were taken out.
+  /// Whether playback paused because the earphones were taken out, and they have not been put back.
   private var isPausedByRemoval = false
 
   /// - Parameter pausesOnRemoval: whether to pause while both earphones are out.
@@ -180,8 +180,8 @@ final class PlayerReporter {
     }
   }
 
-  /// Pauses when the earphones are taken out. Resumes when one is put back, unless the listener had
-  /// paused before.
+  /// Pauses when the earphones are taken out, unless playback is already paused. Ends its own pause
+  /// when one earphone is put back.
   private func pause(whileOut isOut: Bool) {
     if isOut, !player.isPaused {
       isPausedByRemoval = true
@@ -234,8 +234,7 @@ extension LoudnessReport {
 }
 
 extension RenderSettings {
-  /// The HRTF set, the decoder design and, if the sound is encoded into a bus, the order of the
-  /// bus, in a few words.
+  /// The HRTF set and the kind of decoder, in a few words.
   fileprivate func summary(isAmbisonic: Bool) -> String {
     let name = hrtfPath.map { String($0.split(separator: "/").last ?? "") } ?? "default HRTF"
     if isDirect { return "\(name), direct" }

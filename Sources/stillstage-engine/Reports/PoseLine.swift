@@ -11,7 +11,7 @@ struct PoseLine {
   let status: HeadPoseStatus
 
   /// Returns `t yaw pitch roll rate`, in seconds, degrees and samples per second; the rate is 0
-  /// while no samples arrive. Returns nil before the first sample.
+  /// unless the pose is fresh. Returns nil before the first sample.
   func plain(seconds: Double) -> String? {
     guard status.freshness != .waiting else { return nil }
     let angles = YawPitchRoll(pose)

@@ -11,7 +11,7 @@ import SoundSources
 struct RenderPicture {
   /// The duration of the windows whose levels are drawn, in seconds.
   static let windowSeconds = 0.05
-  /// The level at which silence is drawn, in dBFS.
+  /// The lowest level that is drawn, in dBFS.
   static let floorDecibels = -80.0
 
   private let windowFrames: Int
@@ -23,7 +23,7 @@ struct RenderPicture {
     windowFrames = max(1, Int(Self.windowSeconds * sampleRate))
   }
 
-  /// Returns "demo.svg" for "demo.wav"; a name without .wav keeps its extension.
+  /// Returns "demo.svg" for "demo.wav"; appends .svg to a name that does not end in .wav.
   static func path(beside path: String) -> String {
     let isWAV = path.lowercased().hasSuffix(".wav")
     return (isWAV ? String(path.dropLast(4)) : path) + ".svg"

@@ -9,7 +9,7 @@ import SignalProcessing
 import SoundServer
 import SoundSources
 
-/// The status line that `play` shows on the terminal.
+/// The status line that `play` and `demo` show on the terminal.
 enum StatusLine {
   static func text(
     _ status: PlayerStatus, rendition: RenditionNews?, levels: LevelMeter.Levels
