@@ -7,8 +7,8 @@ import System
 /// Answers requests of other processes of the same user on a Unix socket: one line of text per
 /// request and per answer.
 ///
-/// A client that sends nothing for 5 s, or a line of more than 4096 bytes, is disconnected. At most
-/// 16 clients are connected; a further one replaces the oldest one.
+/// A client that sends no complete request for 5 s, or too long a line, is disconnected. At most 16
+/// clients are connected; a further one replaces the one that connected first.
 ///
 /// ## Threading
 /// It may be used from any thread. Requests are answered on its own thread, one after the other.
@@ -62,7 +62,7 @@ package final class ControlServer: Sendable {
     var received: [UInt8] = []
     var unsent: [UInt8] = []
     var deadline: Int64
-    /// Whether the client is disconnected after `unsent`.
+    /// Whether the client is disconnected once `unsent` is sent.
     var isLeaving = false
   }
 
@@ -79,7 +79,7 @@ package final class ControlServer: Sendable {
       return pollfd(fd: client.descriptor, events: Int16(events), revents: 0)
     }
     let count = poll(&requests, nfds_t(requests.count), clients.isEmpty ? -1 : 500)
-    // The pipe's end is closed by `stop`.
+    // `stop` closes the other end of the pipe.
     guard count >= 0, requests[0].revents == 0 else { return }
     let now = monotonic_nanoseconds()
     var kept: [Client] = []
@@ -107,7 +107,7 @@ package final class ControlServer: Sendable {
     clients.append(Client(descriptor: descriptor, deadline: now + patience))
   }
 
-  /// Reads requests and writes answers. Returns false if the client is gone.
+  /// Reads requests and writes answers. Returns false if the client must be disconnected at once.
   private static func advance(
     _ client: inout Client, _ events: Int16, _ now: Int64, _ answer: (String) -> String
   ) -> Bool {

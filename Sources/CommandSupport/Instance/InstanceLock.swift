@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// A lock that one process can hold at a time, and that ends with the process. Its file contains
-/// the ID of the process.
+/// A lock that only one process can hold at a time, and that ends with the process. The lock's file
+/// contains the ID of the process.
 package final class InstanceLock {
   private let path: String
   private let descriptor: Int32

@@ -19,7 +19,7 @@ package enum SinkFiles {
 package struct SinkState: Sendable, Equatable, Codable {
   /// The process that changed the default sink.
   package var pid: Int32
-  /// The default sink before.
+  /// The default sink before the change.
   package var defaultSink: String
 
   package init(pid: Int32, defaultSink: String) {
@@ -34,7 +34,7 @@ package struct SinkState: Sendable, Equatable, Codable {
     return try? JSONDecoder().decode(SinkState.self, from: data)
   }
 
-  /// Writes a state, or removes the file if it is nil.
+  /// Writes a state, or removes the file if the state is nil.
   package static func write(_ state: SinkState?, in folder: RuntimeFolder) {
     let path = folder.file(SinkFiles.state)
     guard let state else {

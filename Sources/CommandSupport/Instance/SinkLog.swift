@@ -8,8 +8,8 @@ import Synchronization
 
 /// The changes that `sink` reports, as sentences without a full stop.
 ///
-/// The place of a stream is reported 0.3 s after its last move, because a new stream is usually
-/// moved at once.
+/// The place of a stream is not reported until 0.3 s after its last move, because a new stream is
+/// usually moved at once.
 package final class SinkLog: Sendable {
   private struct State {
     var texts: [String] = []
@@ -44,7 +44,7 @@ package final class SinkLog: Sendable {
     }
   }
 
-  /// Returns the sentences since the last call, and removes them.
+  /// Returns the sentences that are due at `now` [ns], and removes them.
   package func take(now: Int64) -> [String] {
     state.withLock { state in
       let settled = state.places.filter { now - $0.value.time >= Self.settlingTime }

@@ -5,13 +5,13 @@ import Glibc
 package import Playback
 import SoundServer
 
-/// A run of `stillstage sink`: one instance for each runtime folder.
+/// A run of `stillstage sink`: at most one instance for each runtime folder.
 package struct SinkSession {
   private let folder: RuntimeFolder
   private var settings: SystemWideOutput.Settings
   private let isQuiet: Bool
 
-  /// - Parameter isQuiet: whether changes are not logged.
+  /// - Parameter isQuiet: whether neither changes nor the status line are shown.
   package init(
     in folder: RuntimeFolder, settings: SystemWideOutput.Settings, isQuiet: Bool = false
   ) {
@@ -20,7 +20,8 @@ package struct SinkSession {
 
   /// Runs until the key q, a signal, or a call of `isEnding` that returns true.
   ///
-  /// - Parameter makeParts: makes the renderers. Called when no other instance runs.
+  /// - Parameter makeParts: makes the renderers and the virtual sinks. Called after it is certain
+  ///   that no other instance runs.
   /// - Throws: a failure with the reason if the instance cannot start, or if another one runs in
   ///   the same folder; `interrupted` after a signal.
   package func run(
@@ -65,7 +66,7 @@ package struct SinkSession {
     }
   }
 
-  /// The settings with what an earlier instance did not restore.
+  /// The settings, with the default sink that an earlier instance did not restore.
   private var filled: SystemWideOutput.Settings {
     var settings = settings
     settings.previousDefault = SinkState.read(in: folder)?.defaultSink

@@ -2,8 +2,8 @@
 
 /// The state of a running instance of `sink`, as text for people.
 package enum SinkText {
-  /// Returns the status line: the tracker or the mode, the output, and the programs with their
-  /// layouts.
+  /// Returns the status line: the head pose or the mode, the output, and the programs that play to
+  /// virtual sinks, with their layouts.
   package static func line(_ record: SinkRecord) -> String {
     let programs = record.streams.filter(\.isSpatial)
       .map { "\($0.application) \($0.layout)" + ($0.isPaused ? " (paused)" : "") }

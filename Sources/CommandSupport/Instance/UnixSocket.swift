@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// Unix stream sockets with a path of any length.
+/// Unix stream sockets in a folder whose path may have any length.
 enum UnixSocket {
   /// Binds a new, non-blocking socket to `name` in a folder and listens on it. Only the user may
   /// connect. An existing file of that name is removed. Returns nil on failure; `errno` has the
@@ -25,8 +25,8 @@ enum UnixSocket {
     }
   }
 
-  /// Connects to a socket. Its operations take at most `seconds`. Returns nil on failure; `errno`
-  /// has the reason.
+  /// Connects to a socket. Each operation on it waits for at most `seconds`. Returns nil on
+  /// failure; `errno` has the reason.
   static func connect(in folder: String, name: String, seconds: Int) -> Int32? {
     withFolder(folder) { short in
       let descriptor = makeSocket(0)

@@ -61,7 +61,7 @@ package struct TextOutput {
     guard descriptor >= 0 else { throw failure(String(cString: strerror(errno))) }
     let isWritten = writeText(text, to: descriptor)
     let reason = String(cString: strerror(errno))
-    // Network file systems report a full disk only when the file is closed.
+    // A network file system may report a full disk only when the file is closed.
     let isClosed = close(descriptor) == 0
     guard isWritten, isClosed else { throw failure(reason) }
   }

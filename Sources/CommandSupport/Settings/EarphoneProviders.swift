@@ -35,8 +35,7 @@ package func earphoneProviders(
 
 /// Returns whether `config.json` makes a press of the stem recentre the stage.
 ///
-/// - Throws: a failure if the file is invalid and the command is `play` or `sink`, which need the
-///   file.
+/// - Throws: a failure if the file is invalid and the command is `play` or `sink`.
 private func stemRecentres(_ command: ParsedCommand) throws(CommandFailure) -> Bool {
   guard let folder = UserFolder.ofThisProcess else { return false }
   do throws(UserFileError) {

@@ -8,7 +8,7 @@ import Media
 package import Rendering
 
 extension RenderSettings {
-  /// Reads the options that `play` and `render` have in common.
+  /// Reads the rendering options that `play` and `render` have in common.
   package init(_ command: ParsedCommand) throws(CommandFailure) {
     self.init()
     hrtfPath = hrtfFile(command)
@@ -31,7 +31,7 @@ extension RenderSettings {
     blockFrames = command[Options.block]
   }
 
-  /// Reads the rendering options of `sink`, which have defaults for live sound.
+  /// Reads the rendering options of `sink`, which has an `--upmix` of its own.
   package init(ofSink command: ParsedCommand) throws(CommandFailure) {
     try self.init(command)
     upmix = Upmix(command[Options.sinkUpmix])

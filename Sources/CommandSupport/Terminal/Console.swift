@@ -16,7 +16,7 @@ package final class Console {
     case decoder
     /// Changes to the next HRTF set.
     case hrtf
-    /// Sets the ambisonic order of the bus for loudspeaker sources.
+    /// Sets the ambisonic order of the bus for sound that is not ambisonic.
     case order(Int)
     case quit
     /// Changes to the next input of a recording.

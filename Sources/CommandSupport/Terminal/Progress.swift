@@ -16,7 +16,8 @@ package struct Progress {
   /// Creates a progress display.
   ///
   /// - Parameters:
-  ///   - total: the total number of frames; nil if it is unknown, in which case nothing is shown.
+  ///   - total: the total number of frames or other units; nil if it is unknown, in which case
+  ///     nothing is shown.
   ///   - word: a word that is printed after the percentage; empty for none.
   package init(total: Int?, doing word: String = "") {
     self.total = total

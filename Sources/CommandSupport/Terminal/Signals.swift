@@ -5,7 +5,7 @@ import Glibc
 package import Media
 import Synchronization
 
-/// Handles SIGINT, SIGTERM and SIGHUP on a thread of its own.
+/// Handles SIGINT, SIGTERM and, unless it is ignored, SIGHUP on a thread of its own.
 package enum Signals {
   /// The flag that the first signal raises.
   package static let interrupt = InterruptFlag()
@@ -18,8 +18,9 @@ package enum Signals {
   }
 
   /// Blocks the signals for this thread and all threads that it starts later, and starts a thread
-  /// that waits for the signals. A second signal ends the process at once, unless it follows the
-  /// first within 0.3 s: `timeout` sends its signal twice, to the process and to its group.
+  /// that waits for the signals. A signal that arrives more than 0.3 s after the first one ends the
+  /// process at once. Earlier ones are ignored because `timeout` sends its signal twice, to the
+  /// process and to its group.
   static func watch() {
     var set = Self.set
     pthread_sigmask(SIG_BLOCK, &set, nil)
