@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The options of `inputs` and `record`.
+/// The options of `record` and of the commands for inputs.
 extension Options {
   public static let monitors = CommandOption<Bool>(
     flag: "monitors",
@@ -74,7 +74,7 @@ extension Options {
 
 /// `--input`: the input of a recording.
 public enum InputArgument: Sendable, Equatable {
-  /// The remembered input, or else the default or another input that is not a monitor.
+  /// The remembered input, or else the default or another input; never a monitor.
   case auto
   case id(String)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The options of `sink`.
+/// The options that only `sink` has.
 extension Options {
   public static let sinkLayouts = CommandOption<[SinkLayoutChoice]>(
     "layouts", "LIST", .sinkLayouts, default: [.stereo, .surround51, .surround71],
@@ -48,7 +48,7 @@ extension Options {
       the sound server's stored references to them.
       """)
 
-  /// The options that cannot have a default.
+  /// The names of the options of `sink` that cannot have a default.
   static let sinkActions = ["status", "recentre", "clean-up", "json"]
 }
 

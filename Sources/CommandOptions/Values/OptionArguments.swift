@@ -2,8 +2,7 @@
 
 /// `--latency`: the depth of the sound server's queue, or the length of PipeWire's cycle.
 public enum LatencyChoice: Sendable, Equatable {
-  /// An adaptive value that increases after an underrun and decreases after quiet minutes: a depth
-  /// of 40 to 200 ms, or a cycle of 2.7 to 42.7 ms.
+  /// A value that is adapted during playback.
   case auto
   case milliseconds(Double)
 }
@@ -51,8 +50,7 @@ extension ValueForm where Value == PredictChoice {
 
 /// `--renditions`: the renditions that `fetch` downloads.
 public enum RenditionsChoice: Sendable, Equatable {
-  /// The richest multichannel rendition that can be decoded, and the richest stereo rendition with
-  /// a lower bit rate.
+  /// The best multichannel rendition and the best stereo rendition that can be decoded.
   case best
   case all
   /// The renditions with these names.
@@ -69,7 +67,7 @@ extension ValueForm where Value == RenditionsChoice {
 
 /// `--tracker`: the head tracker that rotates the stage.
 public enum TrackerArgument: Sendable, Equatable {
-  /// The first available head tracker, including one that is connected later.
+  /// A head tracker that is chosen automatically.
   case auto
   case none
   /// The tracker with this ID from `stillstage trackers`, a network tracker such as `osc:9000`, or

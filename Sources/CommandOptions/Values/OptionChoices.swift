@@ -41,7 +41,7 @@ public enum DynamicRangeChoice: String, Sendable, CaseIterable {
   case off
 }
 
-/// `play --output`: the sound server to play through.
+/// `--output`: the sound server to play through.
 public enum SoundServerOption: String, Sendable, CaseIterable {
   /// PipeWire if it is the user's sound server, otherwise PulseAudio.
   case auto
@@ -50,9 +50,9 @@ public enum SoundServerOption: String, Sendable, CaseIterable {
   case pipewire
 }
 
-/// `--route`: the assumed type of output.
+/// `--route`: the type of the output.
 public enum RouteOption: String, Sendable, CaseIterable {
-  /// The type that the sound server reports.
+  /// The type that `config.json` sets for the output, or else the one that the server reports.
   case auto
   case headphones
   case speakers
@@ -74,7 +74,7 @@ public enum RenderTarget: String, Sendable, CaseIterable {
 public enum UpmixChoice: String, Sendable, CaseIterable {
   case on
   case off
-  /// Conversion with half the latency and a coarser separation.
+  /// Conversion with half the latency and a coarser frequency resolution.
   case lowLatency = "low-latency"
 }
 

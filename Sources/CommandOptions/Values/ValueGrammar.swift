@@ -63,8 +63,8 @@ public indirect enum ValueGrammar: Sendable, Equatable {
     }
   }
 
-  /// Whether a value may begin with a minus sign, so that `--gain -6` is not parsed as an option
-  /// `-6`.
+  /// Whether a value may begin with a minus sign, so that the `-6` in `--gain -6` is not taken for
+  /// an option.
   var isNumeric: Bool {
     switch self {
     case .integer, .number, .axes: true
