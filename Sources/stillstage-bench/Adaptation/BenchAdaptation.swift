@@ -120,7 +120,7 @@ private func shownName(_ path: String) -> String {
 }
 
 extension AdaptationTrial {
-  /// The part of each connection that a chart shows, in s.
+  /// The duration, from the beginning of each connection, that a chart shows, in s.
   private static let shownSeconds = 600.0
 
   /// A chart with two panels for each connection: the connection's rate and the rates played, and

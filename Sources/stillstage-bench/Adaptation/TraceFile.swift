@@ -13,8 +13,7 @@ func readTrace(_ path: String) throws(CommandFailure) -> BandwidthTrace {
   }
 }
 
-/// Reads a regular file of at most `limit` bytes. The default limit is enough for a day at ten rows
-/// per second.
+/// Reads a regular file of at most `limit` bytes.
 private func readBytes(_ path: String, atMost limit: Int = 16 << 20) throws(CommandFailure)
   -> [UInt8]
 {

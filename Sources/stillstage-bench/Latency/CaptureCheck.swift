@@ -8,15 +8,14 @@ import PipeWire
 import PulseAudio
 import SoundServer
 
-/// A recording of a sink's output, with the time of every frame.
+/// A recording of a sink's monitor or another source, with the time of every frame.
 final class TimedCapture {
   /// The source of the frame times.
   enum Timing: String, Codable {
     /// The times that the server reports for the record stream.
     case reported
     /// The arrival times, for servers whose reports are wrong. The end of a fragment counts as
-    /// played when the fragment arrives. If several fragments arrive together, the smoothing of
-    /// `CaptureTimeline` chooses the middle one, which is accurate to half a cycle of the server.
+    /// played when the fragment arrives.
     case arrival
   }
 
@@ -31,8 +30,7 @@ final class TimedCapture {
     self.timing = timing
     self.sampleRate = sampleRate
     do throws(SoundServerError) {
-      // The fragments are longer than the sink's own blocks, so that the recording does not shorten
-      // the blocks.
+      // Long fragments, so that the recording does not shorten the sink's own blocks.
       capture = try MonitorCapture(
         serverAddress: server, sinkName: sink, sourceName: source, sampleRate: sampleRate,
         fragmentMilliseconds: 100, receiver: audio.append)
@@ -138,7 +136,7 @@ struct CaptureCheck: Codable {
     let guess = timeline.frame(at: Double(announced.time))
     let radius = sampleRate / 10
     guard guess - radius > 0, guess + radius + length < sound.frames else { return nil }
-    // The frame of the recording at the guess contains about this frame of the noise.
+    // At the guess, the recording contains about the announced frame. So this is about the offset.
     let expected = Double(announced.position - guess)
     guard
       let found = SoundAlignment.find(

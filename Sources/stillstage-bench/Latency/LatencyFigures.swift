@@ -21,7 +21,7 @@ struct ChainFigures: Codable {
   /// Delay of queue and sink, from the writing of a sound until it is heard, as the server reported
   /// it during the run.
   var queue: Distribution?
-  /// The part of `queue` that was in the queue itself and could be rewritten.
+  /// The length of the queue itself, or of PipeWire's cycle, as the server reported it.
   var queued: Distribution?
   var grantedQueueMilliseconds: Double
   var underruns: Int
@@ -31,7 +31,7 @@ struct ChainFigures: Codable {
   var rewrites: Int
   /// The number of pieces that were rendered too late to be written.
   var lateRewrites: Int
-  /// The number of pieces whose head the sink had already read when they arrived.
+  /// The number of pieces whose head the sink had already read when they arrived, as far as known.
   var lostRewriteHeads: Int
   /// Time between the sound that is heard and the earliest queued sound that is rewritten, at the
   /// end of the run.
@@ -48,8 +48,8 @@ struct ChainFigures: Codable {
 struct InjectedDelay: Codable {
   var milliseconds: Double
   /// Difference between the mean latencies of steps with and without the delay, adjusted for the
-  /// wait for the audio thread (analysis of covariance). Of all stages, the wait varies most, and
-  /// it does not depend on the delay.
+  /// wait for the audio thread (analysis of covariance), which varies but does not depend on the
+  /// delay.
   var foundMilliseconds: Double
   /// The standard error of `foundMilliseconds`.
   var uncertaintyMilliseconds: Double

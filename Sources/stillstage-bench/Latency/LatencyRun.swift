@@ -12,8 +12,8 @@ import SoundServer
 import SoundSources
 import Synchronization
 
-/// Plays the bench's noise through the engine of `play` and records the sink, while the virtual
-/// head steps to and fro.
+/// Plays the bench's noise through the engine of `play` and records it, while the virtual head
+/// steps to and fro.
 final class LatencyRun {
   /// A step of the head.
   struct Step {
@@ -38,7 +38,7 @@ final class LatencyRun {
     var timeline: CaptureTimeline
     /// The delay of the server's queue and sink over the run, as reported, in ms.
     var queue: [Double]
-    /// The part of each delay that is in the queue itself and can be rewritten, in ms.
+    /// The length of the queue itself, or of PipeWire's cycle, over the run, as reported, in ms.
     var queued: [Double]
     /// The status at the end of the run.
     var output: AudioOutputStatus
@@ -109,8 +109,9 @@ final class LatencyRun {
     func hear(_ measurement: TrackerMeasurement) {
       samples.withLock { $0.append(measurement.head) }
     }
-    /// Returns the arrival time of the first report from `time` on whose pose differs from the last
-    /// pose before `time` by more than half the angle of a step. Returns nil if there is none.
+    /// Returns the arrival time of the first report, at or after `time`, whose pose differs from
+    /// the last pose before `time` by more than half the angle of a step. Returns nil if there is
+    /// none.
     func turn(after time: Int64) -> Int64? {
       samples.withLock { samples in
         guard let before = samples.last(where: { $0.time < time })?.headToWorld else { return nil }
@@ -190,7 +191,7 @@ final class LatencyRun {
     }
   }
 
-  /// Stores the latest use of a sample and, every 5 ms, the delays that the server reports.
+  /// Stores the latest use of a sample and, at most every 5 ms, the delays that the server reports.
   private func look() {
     if let use = chain.poses.latestUse, use != uses.last { uses.append(use) }
     let now = monotonic_nanoseconds()

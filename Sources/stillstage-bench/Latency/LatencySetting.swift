@@ -29,7 +29,8 @@ struct LatencySetting: Codable, Hashable {
 
   var server: Server
   var output: Output
-  /// The requested depth of the queue, in ms; nil for the player's default.
+  /// The requested depth of the queue, or length of PipeWire's cycle, in ms; nil for the player's
+  /// default.
   var queueMilliseconds: Double?
 
   /// The layout of the bench's noise.
@@ -54,7 +55,7 @@ struct LatencySetting: Codable, Hashable {
   }
 
   /// Time before the first step, in seconds: the queue fills, and the prediction sees a resting
-  /// head. On PipeWire, the delay of a recording takes about 15 s to settle.
+  /// head. On a private PipeWire server, the delay of a recording also needs time to settle.
   var warmUpSeconds: Double { server == .pipewire ? 20 : 1 }
 
   var title: String {

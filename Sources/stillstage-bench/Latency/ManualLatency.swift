@@ -30,7 +30,7 @@ struct ManualReport: Codable {
 }
 
 /// Runs `stillstage bench latency --manual --tracker ID`: the user turns the tracker, and the
-/// motion that it reports is compared with the motion that is heard.
+/// motion that the tracker reports is compared with the motion that is heard.
 func manualLatencyCommand(
   _ command: ParsedCommand, picture: String?
 ) throws(CommandFailure) {

@@ -9,8 +9,8 @@ import Playback
 import Rendering
 import SoundSources
 
-/// The latency of the renderer alone, from a pose that changes at its input to its output, for one
-/// block size.
+/// The latency of the renderer alone, from a change of the pose at its input to the turn in its
+/// output, for one block size.
 struct RendererFigures: Codable {
   var blockFrames: Int
   /// Frames from the first frame with the new poses to the beginning of the turn in the output.

@@ -55,7 +55,7 @@ final class VirtualHead: @unchecked Sendable {
 
   /// Turns the head and waits for the first report with the new pose.
   ///
-  /// - Parameter meanwhile: called every millisecond while waiting.
+  /// - Parameter meanwhile: called about every millisecond while waiting.
   /// - Returns: the CLOCK_MONOTONIC time just before that report was handed to the reader, in ns.
   func turn(toYaw yaw: Double, meanwhile: () -> Void) throws(CommandFailure) -> Int64 {
     // The tiny roll, too small to appear in a report, makes each command unique.

@@ -37,7 +37,7 @@ struct VirtualTrackerProgram {
   }
 
   /// Runs the program and ends this process with the program's exit code. If this process receives
-  /// a signal, it terminates the program first.
+  /// a signal, terminates the program and throws `interrupted`.
   func become() throws(CommandFailure) -> Never {
     var template = Array("/tmp/stillstage-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {

@@ -6,7 +6,7 @@ import Laboratory
 /// The arithmetic operations of rotation and uniformly partitioned convolution, without overhead.
 ///
 /// In a block of B frames, with C = (order + 1)^2 channels and P = ceil(taps / B) partitions:
-/// - rotation: 4 (2 l + 1)^2 B for every degree l from 1 (a matrix and its slope);
+/// - rotation: 4 (2 l + 1)^2 B for every degree l from 1 to the order (a matrix and its slope);
 /// - C + 2 real transforms of 2 B values, 2.5 (2 B) log2 (2 B) each;
 /// - products: 8 C P (B + 1) for each of a channel's 2 filters, or once for mirrored ears.
 struct ArithmeticLimit {
@@ -29,7 +29,7 @@ struct ArithmeticLimit {
   }
 
   /// Returns the share of a cost (CPU ms per second of audio) that the arithmetic alone needs at
-  /// the peak rate, from 0 to 1.
+  /// the peak rate, as a fraction.
   func share(_ job: BenchJob, millisecondsPerSecond: Double) -> Double {
     operations(job) / peak / (millisecondsPerSecond * 1e-3)
   }

@@ -24,7 +24,7 @@ struct BenchMeasurement {
       peak: InstructionSet.widest.measuredPeak(), sampleRate: BenchFilters.sampleRate)
   }
 
-  /// The number of repetitions: enough for the fastest one to run undisturbed.
+  /// The number of repetitions, of which the fastest counts.
   private var repetitions: Int { isCounted ? 2 : isQuick ? 20 : 30 }
 
   /// Returns the row of a job. Returns nil if the job needs a peer program that is missing or
@@ -41,7 +41,7 @@ struct BenchMeasurement {
   }
 
   /// Returns the CPU milliseconds per second of audio, and the job as it actually ran; nil if it
-  /// cannot run.
+  /// did not run.
   private func cost(_ job: BenchJob) throws(CommandFailure) -> (Double, BenchJob)? {
     switch job.renderer {
     case .decoder: (try decoderCost(job), job)
@@ -93,8 +93,7 @@ struct BenchMeasurement {
     return (cost, measured)
   }
 
-  /// Returns the CPU milliseconds per second of audio: the fastest of several repetitions of about
-  /// 10 ms (1 ms if operations are counted).
+  /// Returns the CPU milliseconds per second of audio of the fastest of several repetitions.
   private func smallest(_ job: BenchJob, _ seconds: (Int) -> Double) -> Double {
     let rate = Double(BenchFilters.sampleRate)
     // Run some blocks first to warm the caches and the branch predictor.

@@ -6,9 +6,9 @@ import Laboratory
 /// One row of `bench render`: the cost of a renderer.
 struct BenchRow: Codable {
   var job: BenchJob
-  /// CPU milliseconds per second of audio: the fastest repetition.
+  /// CPU milliseconds per second of audio: the lowest of all repetitions.
   var millisecondsPerSecond: Double
-  /// Share of the cost that the arithmetic alone needs at the peak rate of the core, from 0 to 1;
+  /// Share of the cost that the arithmetic alone needs at the peak rate of the core, as a fraction;
   /// nil for libspatialaudio. See `ArithmeticLimit`.
   var shareOfLimit: Double?
   /// The operations counted in the render calls; nil if they were not counted.
