@@ -25,7 +25,7 @@ package struct RecordedMotion: Sendable {
   }
 
   /// Returns the pose at a time, by slerp between two samples; searches from `index` on. Returns
-  /// nil outside the motion, or if the pose of either sample is unknown.
+  /// nil unless there are samples before and at or after the time, with known poses.
   func pose(at time: Double, from index: Int) -> Quaternion? {
     var next = index
     while next < times.count, times[next] < time { next += 1 }
@@ -50,7 +50,7 @@ package struct PredictionTrial: Sendable {
     case ours
   }
 
-  /// The usual look-aheads, in seconds. Over Bluetooth the sound is 0.1 to 0.2 s late.
+  /// The default look-aheads, in seconds.
   package static let lookAheads = [0.020, 0.050, 0.100, 0.150, 0.200]
 
   /// The angular errors of one method at one look-ahead.

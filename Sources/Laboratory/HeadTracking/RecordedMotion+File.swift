@@ -6,9 +6,9 @@ package import HeadTracking
 extension RecordedMotion {
   /// Reads a recorded motion from CSV, plain or gzip, with columns found by name.
   ///
-  /// `t` is in seconds and ascends. The pose `headToWorld` is in `w,x,y,z`, or in `qw,qx,qy,qz` if
-  /// those are missing; it may have gaps (`nan`). `gx,gy,gz`, in rad/s, are optional. If there is a
-  /// column `movement`, only the rows in which it is 1 are scored.
+  /// `t` is in seconds and ascends. The pose `headToWorld` is in `w,x,y,z`, or if these columns are
+  /// missing, in `qw,qx,qy,qz`; it may have gaps (`nan`). `gx,gy,gz`, in rad/s, are optional. If
+  /// there is a column `movement`, only the rows in which it is 1 are scored.
   ///
   /// - Throws: `cannotReadMotion`, or `badMotionRow` with the line and its problem.
   package init(path: String) throws(HeadTrackingError) {

@@ -150,8 +150,8 @@ public final class PrivatePipeWireServer {
     throw PrivatePulseError.notStarted(arguments[0], log: PrivatePulseProcess.readText(log))
   }
 
-  /// Loads the sink "ears" and makes it the default. Each step is retried for at least 2 s, because
-  /// a loaded sink appears with a delay.
+  /// Loads the sink "ears" and makes it the default. A step that fails is retried for at least 2 s,
+  /// because a loaded sink appears with a delay.
   private func loadEars() throws {
     try insist([
       "load-module", "module-null-sink", "sink_name=ears", "rate=48000", "channels=2",

@@ -31,7 +31,7 @@ public final class PrivatePulseServer {
   /// - Parameters:
   ///   - sinkRate: the sample rate of the sink "ears", in Hz.
   ///   - hasDefaultSink: false to start without any sink.
-  /// - Throws: `PrivatePulseError` if a program is missing or the server does not start within 5 s.
+  /// - Throws: `PrivatePulseError` if a program is missing or the server does not start in time.
   public init(sinkRate: Int = 48_000, hasDefaultSink: Bool = true) throws {
     program = try PrivatePulseDirectory.require("pulseaudio", package: "pulseaudio")
     _ = try PrivatePulseDirectory.require("pactl", package: "pulseaudio-utils")

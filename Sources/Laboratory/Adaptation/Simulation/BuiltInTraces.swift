@@ -11,7 +11,7 @@ extension BandwidthTrace {
 
   static let builtInSeconds = 1800
 
-  /// A fast line that nearly vanishes for 2 to 8 s at a time, as behind buildings.
+  /// A fast line that nearly vanishes for some seconds at a time, as behind buildings.
   static func fades(seed: UInt64 = 1) -> BandwidthTrace {
     var chance = SeededGenerator(seed)
     var left = 0
@@ -40,14 +40,14 @@ extension BandwidthTrace {
       })
   }
 
-  /// A clean drop to a rate that carries only stereo, and back.
+  /// A fast line with regular drops to a rate that carries only stereo.
   static func drop() -> BandwidthTrace {
     BandwidthTrace(
       name: "drop",
       kilobitsPerSecond: (0..<builtInSeconds).map { (40..<85).contains($0 % 150) ? 110 : 800 })
   }
 
-  /// A rate that is alternately above and below that of the multichannel renditions.
+  /// A rate that is alternately above and below the rates of the multichannel renditions.
   static func alternating(seed: UInt64 = 4) -> BandwidthTrace {
     var chance = SeededGenerator(seed)
     return BandwidthTrace(
