@@ -22,7 +22,7 @@ enum Limit {
   static let energyRatio = 1e6
 }
 
-/// Checks everything that the decoder relies on, before any value leaves this process.
+/// Checks the values that the decoder relies on.
 ///
 /// - Throws: `Refusal` for the first check that fails.
 func checked(_ file: SofaFile) throws(Refusal) -> CheckedContent {
@@ -135,7 +135,7 @@ private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
   return ratio
 }
 
-/// Advice for huge numbers. Their likely cause is that libmysofa misreads arrays that are
-/// compressed without the shuffle filter.
+/// Advice for numbers that are huge or not finite. Their likely cause is that libmysofa misreads
+/// arrays that are compressed without the shuffle filter.
 private let repackHint =
   "; if other programs can read the file, repack it: h5repack -f SHUF -f GZIP=4 IN OUT"

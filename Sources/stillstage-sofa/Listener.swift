@@ -5,9 +5,9 @@ import Glibc
 /// Returns the source positions of all measurements in the listener's frame (x front, y left, z
 /// up), in metres.
 ///
-/// Positions are Cartesian or spherical (azimuth, elevation, radius; degrees or radians).
-/// ListenerPosition, ListenerView and ListenerUp define the listener's frame if the file has them
-/// (AES69-2022, clause 5).
+/// The positions in the file are Cartesian or spherical (azimuth, elevation, radius; degrees or
+/// radians). If the file has ListenerPosition, the result is relative to it; if the file has
+/// ListenerView, that and ListenerUp define the axes (AES69-2022).
 func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) -> [SIMD3<Double>] {
   let m = file.measurements
   let sources = try vectors(file.sourcePositions, "SourcePosition", m, defaultType: "spherical")

@@ -10,8 +10,8 @@ func readableText(_ bytes: UnsafeBufferPointer<CChar>) -> String {
   return oneLine(String(String.UnicodeScalarView(unsigned.map { Unicode.Scalar($0) })))
 }
 
-/// Returns the text with control characters replaced by spaces, so that it cannot break a line or
-/// control a terminal.
+/// Returns the text with control and format characters and line breaks replaced by spaces, so that
+/// it cannot break a line or control a terminal.
 func oneLine(_ text: String) -> String {
   var scalars = String.UnicodeScalarView()
   for scalar in text.unicodeScalars {
