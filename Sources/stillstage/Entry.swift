@@ -4,8 +4,8 @@ import CommandOptions
 import Glibc
 
 /// Answers requests for help, the version, the manual page and completion scripts. For any other
-/// command, starts the executable that implements it. The programs are separate because loading
-/// FFmpeg takes longer than everything that this program does.
+/// command, becomes the executable that implements it. The programs are separate because loading
+/// FFmpeg takes longer than all the work of this program.
 func run() -> Never {
   do throws(UsageError) {
     switch try CommandParser.parse(Array(CommandLine.arguments.dropFirst())) {
