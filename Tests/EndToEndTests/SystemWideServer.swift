@@ -20,9 +20,7 @@ struct SystemWideServer {
   private let folder = TemporaryFolder()
 
   /// Runs `body` with a new server, which is stopped afterwards.
-  static func with<Result>(
-    _ kind: Kind, _ body: (SystemWideServer) throws -> Result
-  ) throws -> Result {
+  static func with(_ kind: Kind, _ body: (SystemWideServer) throws -> Void) throws {
     switch kind {
     case .pulseAudio:
       try PrivatePulseServer.withServer { server in
@@ -31,7 +29,7 @@ struct SystemWideServer {
     case .pipeWire:
       try PrivatePipeWireServer.withServer { server in
         let runtime = server.environment["XDG_RUNTIME_DIR"]
-        return try body(
+        try body(
           SystemWideServer(address: nil, socket: runtime) { try server.pactl($0) })
       }
     }
@@ -72,6 +70,13 @@ struct SystemWideServer {
     return try table("sink-inputs").filter { row in
       row.contains { $0.hasPrefix("s16le \(channels)ch") }
     }.map { names[$0[1]] ?? "" }
+  }
+
+  func hasDefault(_ name: String) -> Bool { (try? defaultSink) == name }
+
+  /// Whether a sink is the only one that streams with a number of channels play to.
+  func plays(channels: Int, to sink: String) -> Bool {
+    (try? sinksOfStreams(channels: channels)) == [sink]
   }
 
   private func table(_ kind: String) throws -> [[String]] {

@@ -25,6 +25,17 @@ import Testing
       "-f", "lavfi", "-i", "color=size=16x16:rate=5:duration=1", "-c:v", "mpeg4", "@video.mp4",
     ])
     scratch.write(RawWAV(signal: noise(channels: 2, frames: 9000)).bytes, to: "in.wav")
+    scratch.write(Array("ffconcat version 1.0\nfile in.wav\n".utf8), to: "join.wav")
+    let session = """
+      v=0
+      o=- 0 0 IN IP4 127.0.0.1
+      s=x
+      c=IN IP4 127.0.0.1
+      t=0 0
+      m=audio 49170 RTP/AVP 0
+
+      """
+    scratch.write(Array(session.replacing("\n", with: "\r\n").utf8), to: "session.wav")
     try scratch.ffmpeg(["-i", "@in.wav", "-c:a", "aac", "@a.m4a"])
     scratch.write(Array(scratch.bytes(of: "a.m4a").prefix(2000)), to: "cut.m4a")
     let cases: [(name: String, text: String)] = [
@@ -57,7 +68,9 @@ import Testing
     }
     #expect(
       message("/dev/zero") == "/dev/zero: is a device; copy the audio to a regular file first")
-    for name in ["none.wav", "list.wav", "concat.wav", "evil\n\u{1B}[2Jname.wav"] {
+    for name in [
+      "none.wav", "list.wav", "concat.wav", "join.wav", "session.wav", "evil\n\u{1B}[2Jname.wav",
+    ] {
       let text = message(scratch / name)
       #expect(!text.isEmpty && !text.unicodeScalars.contains { $0.value < 32 }, "\(name): \(text)")
     }

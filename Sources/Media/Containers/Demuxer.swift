@@ -39,7 +39,10 @@ final class Demuxer {
     }
     allocated.pointee.pb = io.context
     allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+    // Some demuxers, such as those of concat scripts and of SDP, open files and sockets without
+    // `io_open`. No protocol has this name.
     allocated.pointee.io_open = { _, _, _, _, _ in FF_ERROR_EXIT }
+    allocated.pointee.protocol_whitelist = av_strdup("none")
     if let interrupt {
       allocated.pointee.interrupt_callback = AVIOInterruptCB(
         callback: { opaque in

@@ -23,7 +23,6 @@ package final class SinkStage: LiveStage {
   }
 
   private let options: PlayerOptions
-  private let hasQueue: Bool
   private let played: PlayedHead
   private let renderings: [SinkLayout: SinkRendering]
   private let sampleRate: Int
@@ -39,14 +38,13 @@ package final class SinkStage: LiveStage {
   ///   - options: how to render, and which tracker to follow. Settings about sources, levelling
   ///     and rewriting are ignored.
   ///   - isLimited: whether the true peak of each virtual sink is limited.
-  ///   - hasQueue: whether sound waits in the server's queue after it is rendered.
   ///   - sink: the real sink; nil if there is none yet.
   ///   - describe: returns what the listener should know about an event, as a sentence without a
   ///     full stop; nil for nothing.
   ///   - atEnd: called when the stage stops, with the front as in `Player.front`.
   /// - Throws: the reason if the HRTF set cannot be used.
   package init(
-    layouts: [SinkLayout], options: PlayerOptions, isLimited: Bool, hasQueue: Bool, sink: Sink?,
+    layouts: [SinkLayout], options: PlayerOptions, isLimited: Bool, sink: Sink?,
     describe: @escaping @Sendable (PlayerEvent) -> String?,
     atEnd: @escaping @Sendable (_ front: (tracker: String, yaw: Double)?) -> Void
   ) throws(PlaybackError) {
@@ -67,7 +65,7 @@ package final class SinkStage: LiveStage {
         if isTold { events.add(event) }
       }
     }
-    (self.options, self.hasQueue, self.played, self.events) = (options, hasQueue, played, events)
+    (self.options, self.played, self.events) = (options, played, events)
     (self.renderings, self.describe, self.atEnd) = (renderings, describe, atEnd)
     state = Mutex(State(mode: options.mode, sink: sink))
     predict(for: sink?.name ?? "")
@@ -138,7 +136,8 @@ package final class SinkStage: LiveStage {
   private func predict(for sink: String) {
     for rendering in renderings.values {
       rendering.poses?.prediction = options.prediction.pose(for: sink)
-      rendering.poses?.correctsQuickly = !hasQueue
+      // Nothing is rendered again, and the queue is short.
+      rendering.poses?.correctsQuickly = true
     }
   }
 

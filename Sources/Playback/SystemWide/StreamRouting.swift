@@ -77,8 +77,10 @@ package struct StreamRouting: Sendable, Equatable {
 
   private mutating func followDefault(_ name: String?, _ now: Int64) {
     guard let name, name != lastDefault else { return }
+    // The default sink at the start has not changed.
+    let isChange = lastDefault != nil
     lastDefault = name
-    guard ownsDefault, !SinkLayout.isOurs(name) else { return }
+    guard isChange, ownsDefault, !SinkLayout.isOurs(name) else { return }
     foreign = DefaultChange(name: name, time: now)
     for (stream, placement) in placements
     where placement.kind == .byHand && placement.expected == name

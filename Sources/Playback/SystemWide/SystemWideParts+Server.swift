@@ -27,7 +27,7 @@ extension SystemWideParts {
     let sinks = (try? client.sinks())?.filter { !SinkLayout.isOurs($0.name) } ?? []
     let named = options.sinkName.flatMap { name in sinks.first { $0.name == name } }
     let stage = try SinkStage(
-      layouts: layouts, options: options, isLimited: isLimited, hasQueue: client.hasQueue,
+      layouts: layouts, options: options, isLimited: isLimited,
       sink: named ?? sinks.first(where: \.isDefault) ?? sinks.first, describe: describe,
       atEnd: atEnd)
     switch client {
