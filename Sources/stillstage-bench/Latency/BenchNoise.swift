@@ -10,8 +10,8 @@ import Playback
 import Rendering
 import SoundSources
 
-/// Endless soft noise straight ahead, as a first-order soundfield or in a channel of a bed. No two stretches of a period are
-/// alike, so each stretch identifies its position.
+/// Endless soft noise straight ahead, as a first-order soundfield or in a channel of a bed. No two
+/// stretches of a period are alike, so each stretch identifies its position.
 final class BenchNoise: SoundSource {
   static let periodFrames = 1 << 17
   static let soundfield = ChannelLayout.ambisonics(

@@ -43,12 +43,13 @@ final class SinkChain: LatencyChain {
       else { throw .noSink(address: server.address ?? "the user's server") }
       sink = try made.makeSink(Self.layout, real)
     } catch { throw CommandFailure(error.message) }
-    words = [
-      "pacat", "--playback", "--raw", "--format=float32le", "--rate=\(sampleRate)",
-      "--channels=8", "--latency-msec=50", "--device=\(Self.layout.sinkName)",
-      "--channel-map=front-left,front-right,front-center,lfe,rear-left,rear-right,side-left,"
-        + "side-right",
-    ] + (server.address.map { ["--server=\($0)"] } ?? [])
+    words =
+      [
+        "pacat", "--playback", "--raw", "--format=float32le", "--rate=\(sampleRate)",
+        "--channels=8", "--latency-msec=50", "--device=\(Self.layout.sinkName)",
+        "--channel-map=front-left,front-right,front-center,lfe,rear-left,rear-right,side-left,"
+          + "side-right",
+      ] + (server.address.map { ["--server=\($0)"] } ?? [])
   }
 
   var output: AudioOutputStatus { sink.status }
