@@ -64,6 +64,8 @@ struct pipewire_cycle {
   float *samples;
   /// The number of stereo frames to render.
   int64_t frames;
+  /// The number of stereo frames for which the buffer has room.
+  int64_t capacity;
   /// The time of the cycle, CLOCK_MONOTONIC [ns].
   int64_t now;
   /// The time from `now` until the first frame is heard [ns].
@@ -104,7 +106,8 @@ static inline bool pipewire_begin(const struct pipewire_library *library, struct
   }
   cycle->buffer = buffer;
   cycle->samples = (float *)data->data;
-  cycle->frames = data->maxsize / (2 * sizeof(float));
+  cycle->capacity = data->maxsize / (2 * sizeof(float));
+  cycle->frames = cycle->capacity;
   if (buffer->requested && (int64_t)buffer->requested < cycle->frames)
     cycle->frames = (int64_t)buffer->requested;
   cycle->now = time.now;
@@ -137,6 +140,10 @@ struct pipewire_input {
   /// Interleaved samples; NULL if there are none.
   const float *samples;
   int64_t frames;
+  /// The graph's frames per second; 0 if unknown.
+  int64_t graph_rate;
+  /// The time of the cycle, CLOCK_MONOTONIC [ns]; 0 if unknown.
+  int64_t now;
 };
 
 /// Dequeues the newest buffer of a sink of `channels` channels, and returns older ones. Returns
@@ -146,6 +153,11 @@ static inline bool pipewire_take(const struct pipewire_library *library, struct 
 static inline bool pipewire_take(const struct pipewire_library *library, struct pw_stream *stream,
                                  int64_t channels, struct pipewire_input *input) {
   memset(input, 0, sizeof *input);
+  struct pw_time time;
+  memset(&time, 0, sizeof time);
+  if (library->pw_stream_get_time_n(stream, &time, sizeof time) >= 0 && time.rate.num)
+    input->graph_rate = time.rate.denom / time.rate.num;
+  input->now = time.now;
   struct pw_buffer *next;
   while ((next = library->pw_stream_dequeue_buffer(stream))) {
     if (input->buffer) library->pw_stream_queue_buffer(stream, input->buffer);

@@ -133,6 +133,26 @@ extension PipeWireServerTests {
       }
     }
 
+    @Test func playbackResumesAfterAStreamError() throws {
+      try PrivatePipeWireServer.withServer { server in
+        let playing = try Playing(configuration(server))
+        defer { playing.output.stop() }
+        sleepMilliseconds(400)
+        for round in 1...2 {
+          let failed = monotonicNow()
+          try sendError(to: configuration(server).applicationName, on: server)
+          let lost = playing.log.await(limit: 1000, after: failed) {
+            if case .sinkLost = $0 { true } else { false }
+          }
+          #expect(lost != nil)
+          #expect(
+            playing.log.await(limit: 3000, after: failed) { $0 == .connected(sink: "ears") } != nil)
+          #expect(playing.millisecondsUntilRendering() != nil)
+          #expect(playing.output.status.losses == round)
+        }
+      }
+    }
+
     @Test func statusFollowsTheDefaultSinkAndItsRemoval() throws {
       try PrivatePipeWireServer.withServer { server in
         let module = try server.loadSink(

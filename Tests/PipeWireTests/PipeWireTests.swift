@@ -59,3 +59,31 @@ func capture(
     receiver: audio.append)
   return (audio, capture)
 }
+
+/// Has the session manager's library send an error to the program that owns a node, which puts its
+/// stream into the error state.
+func sendError(to node: String, on server: PrivatePipeWireServer) throws {
+  let folder = TemporaryFolder()
+  let script = folder.file("error.lua")
+  try writeFile(
+    Array(
+      """
+      local objects = ObjectManager {
+        Interest { type = "node", Constraint { "node.name", "=", "\(node)" } },
+        Interest { type = "client" },
+      }
+      objects:connect("installed", function (found)
+        local node = found:lookup { type = "node" }
+        local owner = node.properties["client.id"]
+        local client = found:lookup {
+          type = "client", Constraint { "bound-id", "=", owner, type = "gobject" },
+        }
+        client:send_error(node["bound-id"], -32, "an error for a test")
+        Core.timeout_add(100, function () Core.quit() end)
+      end)
+      objects:activate()
+      """.utf8), to: script)
+  let answer = try ProgramRun.of(
+    "wpexec", [script], environment: server.environment.mapValues { $0 })
+  #expect(answer.exitCode == 0, "\(answer.errors)")
+}

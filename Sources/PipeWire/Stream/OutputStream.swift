@@ -24,6 +24,7 @@ class OutputStream: PlaybackStream, CallbackTarget {
   var depth: QueueDepth
   private(set) var handle: OpaquePointer?
   private(set) var state = PW_STREAM_STATE_UNCONNECTED
+  /// Why the stream failed; nil while it is good, and after `close`.
   private(set) var failure: String?
   /// The time at which this stream was opened, CLOCK_MONOTONIC [ns].
   private var openTime: Int64 = 0
@@ -72,7 +73,6 @@ class OutputStream: PlaybackStream, CallbackTarget {
   /// libpipewire cannot create or connect the stream.
   func open(on core: OpaquePointer) -> Bool {
     close()
-    failure = nil
     openTime = monotonic_nanoseconds()
     let rate = configuration.sampleRate
     let properties = properties()
@@ -137,6 +137,8 @@ class OutputStream: PlaybackStream, CallbackTarget {
   func take(_ parameter: UInt32, _ pod: UnsafePointer<spa_pod>?) {}
 
   func close() {
+    // The next attempt would otherwise take an old failure for its own.
+    defer { failure = nil }
     guard let handle else { return }
     listener?.remove()
     pw.pointee.pw_stream_destroy(handle)
@@ -162,8 +164,14 @@ class OutputStream: PlaybackStream, CallbackTarget {
 
   private func changed(to state: pw_stream_state, _ text: String?) {
     self.state = state
-    if state == PW_STREAM_STATE_ERROR { failure = text ?? "the stream failed" }
+    note(state, text)
     onChange()
+  }
+
+  /// Notes whether a stream failed or its node was removed.
+  func note(_ state: pw_stream_state, _ text: String?) {
+    if state == PW_STREAM_STATE_ERROR { failure = text ?? "the stream failed" }
+    if state == PW_STREAM_STATE_UNCONNECTED { failure = text ?? "the server removed the stream" }
   }
 
   /// The ID of the stream's node on the server; nil while it has none.

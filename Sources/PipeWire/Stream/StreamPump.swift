@@ -25,6 +25,9 @@ struct PumpControl: ~Copyable {
   let delay = Atomic<Int64>(0)
   /// The number of cycles in which silence was sent since `isHeld` was set.
   let heldCycles = Atomic<Int64>(0)
+  /// The number of frames that the callback can render in the next buffer; 0 if it can render any
+  /// number.
+  let available = Atomic<Int64>(0)
   /// The number of times that the graph left out at least one cycle.
   let misses = Atomic<Int64>(0)
 }
@@ -45,6 +48,12 @@ struct StreamPump {
   /// stopped [ns].
   private static var longestMiss: Int64 {
     @_noLocks get { 500_000_000 }
+  }
+
+  /// The largest difference between the frames that the server asks for and those available that is
+  /// due to resampling.
+  private static var resamplingDifference: Int64 {
+    @_noLocks get { 8 }
   }
 
   let functions: UnsafePointer<pipewire_library>
@@ -88,8 +97,14 @@ struct StreamPump {
     guard let stream, pipewire_begin(functions, stream, trigger, sampleRate, &cycle) else { return }
     let now = monotonic_nanoseconds()
     if cycle.now == 0 { cycle.now = now }
+    limit(&cycle)
     counters.pointee.lastWrite.store(now, ordering: .relaxed)
-    observe(&cycle)
+    let isContinued = lastFrames > 0 && cycle.now == last.now
+    if isContinued {
+      lastFrames &+= cycle.frames
+    } else {
+      observe(&cycle)
+    }
     // The two flags are ordered so that either this thread sees the block, or the thread that sets
     // it sees this one render.
     control.pointee.isRendering.store(true, ordering: .sequentiallyConsistent)
@@ -98,17 +113,32 @@ struct StreamPump {
       control.pointee.isRendering.store(false, ordering: .releasing)
       sendSilence(&cycle, stream)
     } else {
-      render(&cycle, now: now)
+      render(&cycle, now: now, isContinued: isContinued)
       control.pointee.isRendering.store(false, ordering: .releasing)
       pipewire_end(functions, stream, &cycle, cycle.frames)
     }
-    control.pointee.quantum.store(cycle.frames, ordering: .relaxed)
+    control.pointee.quantum.store(lastFrames, ordering: .relaxed)
+  }
+
+  /// Corrects the number of frames after a change of the cycle's length. The server then asks for
+  /// as many frames as in the cycle before.
+  @_noLocks
+  private func limit(_ cycle: inout pipewire_cycle) {
+    let available = control.pointee.available.load(ordering: .relaxed)
+    let difference = cycle.frames &- available
+    guard available > 0, difference.magnitude > Self.resamplingDifference else { return }
+    cycle.frames = available < cycle.capacity ? available : cycle.capacity
   }
 
   @_noLocks
-  private mutating func render(_ cycle: inout pipewire_cycle, now: Int64) {
+  private mutating func render(
+    _ cycle: inout pipewire_cycle, now: Int64, isContinued: Bool
+  ) {
     let position = counters.pointee.framesWritten.load(ordering: .relaxed)
-    clock.observe(position: position, now: cycle.now, latency: cycle.delay)
+    // The report is about the first frame of the cycle.
+    if !isContinued {
+      clock.observe(position: position, now: cycle.now, latency: cycle.delay)
+    }
     let time = clock.nextPresentationTime(position: position)
     let length = cycle.frames &* 1_000_000_000 / sampleRate
     // The latency of the next frame, as if there were a queue of one cycle.

@@ -9,4 +9,6 @@ struct FeedControl: ~Copyable {
   let isMuted = Atomic(false)
   /// Whether the sound has faded out.
   let isSilent = Atomic(false)
+  /// The number of cycles in succession, each of which began when the one before it ended.
+  let steadyCycles = Atomic<Int64>(0)
 }

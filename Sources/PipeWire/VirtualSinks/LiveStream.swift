@@ -101,10 +101,7 @@ final class LiveStream: OutputStream {
     feed.pointee.control.pointee.isMuted.store(false, ordering: .relaxed)
     // The playback stream comes first, because the sink triggers it.
     guard super.open(on: core), let handle else { return false }
-    guard openSink(on: core, playback: handle) else {
-      close()
-      return false
-    }
+    guard openSink(on: core, playback: handle) else { return false }
     pump.pointee.trigger = sink
     downstream = Self.latency(SPA_DIRECTION_INPUT)
     upstream = Self.latency(SPA_DIRECTION_OUTPUT)
@@ -169,7 +166,7 @@ final class LiveStream: OutputStream {
 
   private func sinkChanged(to state: pw_stream_state, _ text: String?) {
     sinkState = state
-    if state == PW_STREAM_STATE_ERROR { _ = fail(text ?? "the sink failed") }
+    note(state, text)
     // Sound that the streams still hold would be heard when they run again.
     if state == PW_STREAM_STATE_PAUSED, let sink, let handle {
       _ = pw.pointee.pw_stream_flush(handle, false)

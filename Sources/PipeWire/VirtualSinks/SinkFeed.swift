@@ -8,8 +8,8 @@ import Synchronization
 /// Passes the sound of a virtual sink through the render callback, once in each cycle of the graph.
 ///
 /// The sink's stream triggers the playback stream on the same thread in the same cycle. Both have
-/// the same number of frames unless the server resamples. Then the numbers differ by a few frames,
-/// and the difference is held until the next cycle.
+/// the same number of frames unless the server resamples. Then the numbers differ by a frame or
+/// two, and the difference is held until the next cycle.
 ///
 /// ## Threading
 /// While the streams exist, only the data thread uses this value, except `control`.
@@ -27,6 +27,11 @@ struct SinkFeed {
   private static var longestGap: Int64 {
     @_noLocks get { 200_000_000 }
   }
+  /// The number of silent frames before the first sound if the server resamples. The resampler of
+  /// the playback stream may need a frame before the one of the sink provides it.
+  private static var cushion: Int {
+    @_noLocks get { 4 }
+  }
   private static var fadeSeconds: Float {
     @_noLocks get { 0.01 }
   }
@@ -37,6 +42,7 @@ struct SinkFeed {
   private let context: UnsafeMutableRawPointer
   private let pump: UnsafeMutablePointer<PumpControl>
   private let channels: Int
+  private let sampleRate: Int64
   private let fadeStep: Float
   private let held: UnsafeMutablePointer<Float>
   private var heldFrames = 0
@@ -47,6 +53,9 @@ struct SinkFeed {
   private var inputFrames = 0
   private var gain: Float = 0
   private var lastCycle: Int64 = 0
+  private var graphRate: Int64 = 0
+  /// The time at which the next cycle is due, CLOCK_MONOTONIC [ns].
+  private var nextCycle: Int64 = 0
 
   init(
     library: PipeWireLibrary, callback: LiveRenderCallback, channels: Int, sampleRate: Int,
@@ -57,6 +66,7 @@ struct SinkFeed {
     context = callback.context
     self.pump = pump
     self.channels = channels
+    self.sampleRate = Int64(sampleRate)
     fadeStep = 1 / (Self.fadeSeconds * Float(sampleRate))
     held = .allocate(capacity: 2 * Self.longestCycle * channels)
     control = .allocate(capacity: 1)
@@ -73,7 +83,8 @@ struct SinkFeed {
   /// Prepares for new streams, whose sound fades in.
   mutating func begin(sink: OpaquePointer, playback: OpaquePointer) {
     (self.sink, self.playback) = (sink, playback)
-    (heldFrames, inputFrames, input, gain, lastCycle) = (0, 0, nil, 0, 0)
+    (heldFrames, inputFrames, input, gain) = (0, 0, nil, 0)
+    (lastCycle, graphRate, nextCycle) = (0, 0, 0)
   }
 
   /// Runs a cycle: takes the sink's sound and has the playback stream render it.
@@ -92,26 +103,58 @@ struct SinkFeed {
   @_noLocks
   private mutating func take(from sink: OpaquePointer, _ taken: inout pipewire_input) {
     let now = monotonic_nanoseconds()
-    if now &- lastCycle > Self.longestGap {
-      heldFrames = 0
-      pump.pointee.isRelockDue.store(true, ordering: .relaxed)
-    }
+    let isRestart = now &- lastCycle > Self.longestGap
     lastCycle = now
     _ = pipewire_take(functions, sink, Int64(channels), &taken)
-    (input, inputFrames) = (taken.samples, Int(taken.frames))
+    (input, inputFrames) = (taken.samples, taken.samples == nil ? 0 : Int(taken.frames))
+    if inputFrames > Self.longestCycle { (input, inputFrames) = (nil, 0) }
+    if isRestart { pump.pointee.isRelockDue.store(true, ordering: .relaxed) }
+    if isRestart || taken.graph_rate != graphRate {
+      graphRate = taken.graph_rate
+      holdSilence()
+    }
+    publishAvailable()
+    noteCycle(at: taken.now)
+  }
+
+  /// Counts the cycles that follow one another without a gap.
+  @_noLocks
+  private mutating func noteCycle(at time: Int64) {
+    let length = Int64(inputFrames) &* 1_000_000_000 / sampleRate
+    let isSteady = (time &- nextCycle).magnitude < length.magnitude / 4
+    if isSteady {
+      control.pointee.steadyCycles.add(1, ordering: .relaxed)
+    } else {
+      control.pointee.steadyCycles.store(0, ordering: .relaxed)
+    }
+    nextCycle = time &+ length
+  }
+
+  /// Holds only the silence with which sound begins.
+  @_noLocks
+  private mutating func holdSilence() {
+    heldFrames = graphRate == sampleRate ? 0 : Self.cushion
+    for index in 0..<heldFrames &* channels { held[index] = 0 }
+  }
+
+  /// Tells the pump how many frames can be rendered.
+  @_noLocks
+  private func publishAvailable() {
+    pump.pointee.available.store(Int64(heldFrames &+ inputFrames), ordering: .relaxed)
   }
 
   /// Drops sound that was not rendered in its own cycle.
   @_noLocks
   private mutating func dropUnrendered() {
-    if input != nil { heldFrames = 0 }
+    if input != nil || heldFrames > Self.mostHeld { holdSilence() }
     (input, inputFrames) = (nil, 0)
   }
 
-  /// Renders the frames that the playback stream needs. Called within `run`.
+  /// Renders the frames that the playback stream needs. Called within `run`; more than once if the
+  /// stream needs more frames than it asked for.
   @_noLocks
   mutating func render(_ output: UnsafeMutablePointer<Float>, _ frames: Int, _ time: Int64) {
-    guard frames <= Self.longestCycle, inputFrames <= Self.longestCycle else {
+    guard frames <= Self.longestCycle else {
       for index in 0..<2 &* frames { output[index] = 0 }
       return
     }
@@ -122,7 +165,8 @@ struct SinkFeed {
       call(UnsafePointer(held), output, frames, time)
       drop(frames)
     }
-    input = nil
+    (input, inputFrames) = (nil, 0)
+    publishAvailable()
     fade(output, frames)
   }
 
@@ -157,13 +201,12 @@ struct SinkFeed {
     if let input {
       for index in 0..<inputFrames &* channels { held[start &+ index] = input[index] }
     }
-    heldFrames &+= input == nil ? 0 : inputFrames
+    heldFrames &+= inputFrames
   }
 
   @_noLocks
   private mutating func drop(_ frames: Int) {
-    let rest = heldFrames &- frames
-    heldFrames = rest > Self.mostHeld || rest < 0 ? 0 : rest
+    heldFrames &-= frames
     let start = frames &* channels
     for index in 0..<heldFrames &* channels { held[index] = held[start &+ index] }
   }

@@ -14,8 +14,11 @@ final class SinkMover {
   /// The time that the session manager has to link the stream [ns].
   private static let longestMove: Int64 = 1_000_000_000
 
-  /// The time from the appearance of a link until it carries sound [ns].
-  private static let settling: Int64 = 60_000_000
+  /// The number of steady cycles after which a link carries sound without gaps. The other sink's
+  /// driver may run its first cycle with the length that it had before.
+  private static let steadyCycles: Int64 = 3
+  /// The time that the cycles have to become steady [ns].
+  private static let longestSettling: Int64 = 400_000_000
 
   private enum Step {
     case fading(until: Int64)
@@ -61,10 +64,14 @@ final class SinkMover {
       guard name == stream.configuration.sinkName || now > end else {
         return backend.loop.tick(after: 2_000_000)
       }
-      step = .settling(until: now + Self.settling)
-      backend.loop.tick(after: Self.settling)
+      stream.feed.pointee.control.pointee.steadyCycles.store(0, ordering: .relaxed)
+      step = .settling(until: now + Self.longestSettling)
+      backend.loop.tick(after: 2_000_000)
     case .settling(let end):
-      guard now >= end else { return backend.loop.tick(after: end - now) }
+      let steady = stream.feed.pointee.control.pointee.steadyCycles.load(ordering: .relaxed)
+      guard steady >= Self.steadyCycles || now >= end || !stream.isRequestDue else {
+        return backend.loop.tick(after: 2_000_000)
+      }
       isMuted = false
       step = nil
     }
