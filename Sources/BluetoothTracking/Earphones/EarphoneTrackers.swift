@@ -176,7 +176,7 @@ package final class EarphoneTrackers: TrackerProvider {
     guard let found else {
       throw .cannotConnect(
         name: tracker.name,
-        reason: "it was not found among the connected devices; check the Bluetooth settings")
+        reason: "the earphones are not among the connected devices; check the Bluetooth settings")
     }
     do throws(HeadTrackingError) {
       let memory = memory(of: address)

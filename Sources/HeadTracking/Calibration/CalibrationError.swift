@@ -62,8 +62,9 @@ extension CalibrationError: CustomStringConvertible {
       "the turn to the left measured \(Self.tenths(degrees)) degrees instead of 90; turn your "
         + "whole body until it faces left"
     case .turnsAlike(let degrees):
-      "looking up and to the left turned the tracker about axes \(Self.tenths(degrees)) degrees "
-        + "apart instead of 90; turn only your head, first up and then to the left"
+      "the turns up and to the left were about axes that are \(Self.tenths(degrees)) degrees "
+        + "apart instead of 90; turn only your head, first up, then ahead again, and then to the "
+        + "left"
     case .otherPoses:
       "the poses do not match the instructions; look ahead, up, ahead again and to the left"
     case .askew(let degrees):

@@ -330,7 +330,8 @@ extension HeadToStageTimeline {
     return newest.foreseen(after: HeadToStageTimeline.braked(ahead, lookAhead))
   }
 
-  /// Seconds after the newest sample at which the next one counts as overdue and braking begins.
+  /// How long after the newest sample the next one counts as overdue and braking begins, in
+  /// seconds.
   private var lookAhead: Double {
     @_noLocks get {
       let update = Double(newest.interval) + updateInterval

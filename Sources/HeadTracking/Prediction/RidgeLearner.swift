@@ -70,7 +70,7 @@ struct RidgeLearner: Sendable {
   ///
   /// - Parameters:
   ///   - features: the features of a past moment, in rad/s.
-  ///   - mean: the mean velocity from that moment to the look-ahead, in rad/s.
+  ///   - mean: the mean velocity over the look-ahead that follows that moment, in rad/s.
   ///   - weight: the time that the moment represents, in seconds.
   mutating func learn(_ features: MotionFeatures.Values, mean: SIMD3<Double>, weight: Double) {
     let keep = realtime_exp(-weight / Self.memory)

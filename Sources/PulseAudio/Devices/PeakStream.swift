@@ -74,7 +74,8 @@ final class PeakBoard: Sendable {
   func take() -> [String: [Float]] { cells.withLock { $0.compactMapValues { $0.take() } } }
 }
 
-/// A stream of the peaks of one source at 25 Hz, with the source's own channels.
+/// A stream of the peaks of one source, with the source's own channels. It requests 25 peaks a
+/// second; PipeWire sends more (see `peaksPerPacketOfPipeWire`).
 ///
 /// A mono stream would be cheaper, but PipeWire mixes channels without positions (AUX) down to
 /// silence.
@@ -83,8 +84,9 @@ final class PeakBoard: Sendable {
 /// Use it only with the loop's lock held.
 final class PeakStream: CallbackTarget {
   private static let rate: UInt32 = 25
-  /// PipeWire sends a peak for every cycle of its graph, which is 47 a second with its default
-  /// settings. Pairs of them need half as many packets, which are most of the cost.
+  /// PipeWire ignores the requested rate and sends one peak for each cycle of its graph: 47 a
+  /// second with its default settings. With two peaks in each packet, half as many packets are
+  /// needed, and packets are most of the cost.
   private static let peaksPerPacketOfPipeWire = 2
 
   private let source: Source

@@ -56,7 +56,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
 
   /// The length of the crossfade between two overlapping runs, in seconds.
   static let fadeSeconds = 0.15
-  /// Segments are requested from this long before the target of a seek, in seconds.
+  /// After a seek, fetching starts with the segment that lies this many seconds before the target.
   private static let prerollSeconds = 0.25
 
   /// Starts to fetch the presentation and waits for its first segment.

@@ -23,7 +23,7 @@ struct LatencySetting: Codable, Hashable {
     case rewritten
     /// Rendered in the cycles of PipeWire's graph, without a queue.
     case native
-    /// Played by another program through a virtual sink of `sink`.
+    /// Played by another program through a virtual sink of the command `stillstage sink`.
     case sink
   }
 
@@ -121,13 +121,18 @@ extension LatencySetting.Server {
 }
 
 extension LatencySetting.Output {
-  /// Returns the output that the command requests for a server. Without `--output` and
-  /// `--appended`, it is `native` for a private PipeWire server and `rewritten` for other servers.
+  /// Returns the output that the command requests for a server: `sink` with `--through-sink`.
+  /// Without that option, `--output` and `--appended`, it is `native` for a private PipeWire server
+  /// and `rewritten` for any other server.
   init(_ command: ParsedCommand, server: LatencySetting.Server) throws(CommandFailure) {
     let isAppended = command[Options.appended]
     if command[Options.throughSink] {
-      guard server != .current, !isAppended, !command.isGiven(Options.soundServer) else {
-        throw .usage("--through-sink needs a private server: omit --appended and --output")
+      guard server != .current else {
+        throw .usage(
+          "--through-sink needs a private server; use --server pulseaudio or --server pipewire")
+      }
+      guard !isAppended, !command.isGiven(Options.soundServer) else {
+        throw .usage("--through-sink cannot be combined with --appended or --output; omit them")
       }
       self = .sink
       return

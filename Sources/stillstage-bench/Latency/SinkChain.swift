@@ -72,7 +72,8 @@ final class SinkChain: LatencyChain {
     } catch { throw CommandFailure("cannot start pacat: \(error)") }
   }
 
-  /// Writes the noise to the pipe until it is closed at its other end.
+  /// Writes the noise to the pipe until `isOver` returns true or the other end of the pipe is
+  /// closed. Then closes this end.
   private static func feed(_ pipe: SystemPipe, until isOver: () -> Bool) {
     defer { pipe.closeWriter() }
     let frames = 2048
