@@ -76,6 +76,8 @@ final class SinkFeed: @unchecked Sendable {
   /// Reads the frames that the next call of `render` renders.
   func read(_ frameCount: Int) {
     let now = monotonic_nanoseconds()
+    // The kept part of the pipe changes only if that pays.
+    if weight == Self.memory { source.plan(delay: delay, resizing: .none) }
     if now - readTime > Self.idleTime {
       source.restart()
       isFilled = false
@@ -112,12 +114,11 @@ final class SinkFeed: @unchecked Sendable {
     learn(Double(time - readTime) + Double(frameCount) * 0.5e9 / Double(sampleRate))
   }
 
-  /// Follows the output's latency. The kept part of the pipe changes only if that pays.
+  /// Follows the output's latency. The next `read` plans for it.
   private func learn(_ latency: Double) {
     guard latency > 0, latency < 3e9 else { return }
     weight = min(weight + 1, Self.memory)
     self.latency += (latency - self.latency) / weight
-    if weight == Self.memory { source.plan(delay: delay, resizing: .none) }
   }
 }
 
