@@ -41,7 +41,10 @@ import Testing
       ("c", #"{"schema": 1, \#(good): {}}"#, "neither an orientation"),
       ("d", #"{"schema": 1, \#(good): {"jaw": {}}}"#, "the signal 'jaw' is unknown"),
       ("e", #"{"schema": 1, \#(good): {"yaw": {"byte": 1, "type": "i17"}}}"#, "needs 'usage'"),
-      ("f", #"{"schema": 1, \#(good): {"yaw": {"byte": 9999, "type": "i16"}}}"#, "must be from 0 to 4094"),
+      (
+        "f", #"{"schema": 1, \#(good): {"yaw": {"byte": 9999, "type": "i16"}}}"#,
+        "must be from 0 to 4094"
+      ),
       (
         "g", #"{"schema": 1, "axes": "x,x,z", \#(good): {"yaw": {"byte": 1, "type": "i8"}}}"#,
         "x,x,z"
