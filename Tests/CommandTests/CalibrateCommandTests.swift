@@ -66,7 +66,7 @@ import Testing
     let folder = TemporaryFolder()
     let result = try run("calibrate SN-0001", scriptFollowing("out", up: "35 0 0"), in: folder)
     #expect(result.exitCode == 1)
-    #expect(try text("err", in: folder).contains("turned the tracker about axes"))
+    #expect(try text("err", in: folder).contains("were about axes that are"))
     #expect(!folder.names.contains("config"))
   }
 
