@@ -104,13 +104,15 @@ package final class SinkOutput: @unchecked Sendable {
 
   // MARK: The stream
 
-  /// Opens the stream again after a change of the sink.
+  /// Opens the stream again after a change of the sink, and tries again while that fails.
   private func work() {
     while !worker.isStopped {
       worker.sleep(milliseconds: Self.interval)
       guard !worker.isStopped else { return }
       state.withLock { state in
-        guard state.output != nil, state.outputSink != state.configuration?.sinkName else { return }
+        guard !state.feeds.isEmpty, state.outputSink != state.configuration?.sinkName else {
+          return
+        }
         try? open(&state)
       }
     }

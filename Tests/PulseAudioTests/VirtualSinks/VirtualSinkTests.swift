@@ -136,6 +136,21 @@ extension ServerTests {
       }
     }
 
+    /// A real sink that is missing for a moment, such as headphones that connect again.
+    @Test func outputWaitsForAMissingSink() throws {
+      try PrivatePulseServer.withServer { server in
+        let playing = try PlayingSink(.stereo, on: server)
+        defer { playing.sink.stop() }
+        playing.sink.play(to: "later")
+        sleepMilliseconds(500)
+        _ = try server.loadSink("later")
+        #expect(
+          waitUntil(seconds: 5) {
+            playing.sink.status.sinkName == "later" && playing.sink.status.state == .playing
+          })
+      }
+    }
+
     @Test func twoHundredStreamsComeAndGo() throws {
       try PrivatePulseServer.withServer { server in
         let playing = try PlayingSink(.stereo, on: server)
