@@ -124,6 +124,7 @@ struct SystemWideLoop {
     if follower.realDefault != remembered {
       remembered = follower.realDefault
       settings.remember(remembered)
+      parts.keepDefault(remembered)
     }
     let isOffered = contents.sinks.contains { $0.name == widest.sinkName }
     guard isOffered, contents.defaultSink != widest.sinkName else { return }

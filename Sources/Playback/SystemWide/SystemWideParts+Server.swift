@@ -57,6 +57,7 @@ extension SystemWideParts {
     self.init(
       serverKind: "pulseaudio", stage: stage,
       removeLeftovers: { try? PulseOrphans.remove(serverAddress: address) },
+      keepDefault: { name in if let name { keeper?.setFallback(sinkName: name) } },
       makeSteward: { onChange throws(SoundServerError) in
         try PulseSteward(serverAddress: address, onChange: onChange)
       },

@@ -68,12 +68,15 @@ package struct SystemWideParts: Sendable {
   /// Removes the virtual sinks that a killed instance left on the server. Can take some seconds.
   /// Not needed for servers that remove the sinks of a process that has ended.
   package var removeLeftovers: @Sendable () -> Void
+  /// Takes the default sink to restore if this process is killed; nil if none is known.
+  package var keepDefault: @Sendable (String?) -> Void
   /// Makes a virtual sink with its renderer, but does not start it. The `Sink` is the real sink.
   package var makeSink: @Sendable (SinkLayout, Sink) throws(SoundServerError) -> any VirtualSink
 
   package init(
     serverKind: String, stage: any LiveStage,
     removeLeftovers: @escaping @Sendable () -> Void = {},
+    keepDefault: @escaping @Sendable (String?) -> Void = { _ in },
     makeSteward:
       @escaping @Sendable (
         @escaping @Sendable (ServerContents) -> Void
@@ -81,7 +84,7 @@ package struct SystemWideParts: Sendable {
     makeSink: @escaping @Sendable (SinkLayout, Sink) throws(SoundServerError) -> any VirtualSink
   ) {
     (self.serverKind, self.stage) = (serverKind, stage)
-    self.removeLeftovers = removeLeftovers
+    (self.removeLeftovers, self.keepDefault) = (removeLeftovers, keepDefault)
     (self.makeSteward, self.makeSink) = (makeSteward, makeSink)
   }
 }
