@@ -30,7 +30,8 @@ public enum AmbisonicConvention: Sendable, Equatable {
   case ambiX
   /// ACN order, N3D scale.
   case n3d
-  /// FuMa order (W X Y Z R S T U V K L M N O P Q) and scale (maxN, W by 1/sqrt 2); orders 0 to 3.
+  /// FuMa order (W X Y Z R S T U V K L M N O P Q) and scale (maxN, with W scaled by 1/sqrt 2);
+  /// orders 0 to 3.
   case fuMa
 }
 

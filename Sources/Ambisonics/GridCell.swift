@@ -4,7 +4,7 @@ public import Geometry
 
 /// One or more frames of a grid cell, and the poses at both ends of the cell; see `PoseGrid`.
 public struct GridCell {
-  /// The index of the first of these frames in the stream, from 0.
+  /// The index in the stream of the first of these frames, from 0.
   public let frame: Int
   /// The number of frames, 1 to 16.
   public let frames: Int

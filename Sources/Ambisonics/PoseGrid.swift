@@ -82,7 +82,7 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
     return taken
   }
 
-  /// Returns to the beginning of a stream.
+  /// Starts again at the beginning of a stream.
   @_noLocks
   public func reset() { state.pointee = State() }
 }

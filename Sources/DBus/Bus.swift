@@ -91,7 +91,7 @@ package final class Bus {
   }
 }
 
-/// An error of the bus or of a service on it.
+/// An error from the bus or from a service on it.
 package struct BusError: Error, Equatable {
   /// The error's D-Bus name, such as `org.bluez.Error.AlreadyExists`; empty if it has none.
   package var name: String

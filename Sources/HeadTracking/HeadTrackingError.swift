@@ -2,7 +2,7 @@
 
 import System
 
-/// An error of a head tracker or of a motion recording.
+/// An error from a head tracker or a motion recording.
 public enum HeadTrackingError: Error, Sendable, Equatable {
   /// No tracker is connected.
   case noTracker

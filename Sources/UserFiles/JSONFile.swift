@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 
-/// Decodes JSON with readable errors.
+/// Decodes JSON and reports errors in readable form.
 package enum JSONFile {
   package static func decode<Value: Decodable>(
     _ type: Value.Type, _ bytes: [UInt8], path: String

@@ -134,9 +134,9 @@ import Testing
     let flat = run.output.filter { !$0.isWhitespace }
     #expect(flat.split(separator: "\"method\":\"stillstage\"").count == 4)
     // CPU time relative to ffmpeg depends on the load of the machine; the other limits do not.
-    let misses = run.errors.split(separator: "\n").filter { $0.contains("limits missed") }
+    let misses = run.errors.split(separator: "\n").filter { $0.contains("limits not met") }
     for text in misses {
-      let names = text.split(separator: "limits missed: ").last?.split(separator: ", ") ?? []
+      let names = text.split(separator: "limits not met: ").last?.split(separator: ", ") ?? []
       #expect(names.allSatisfy { $0.hasSuffix("CPU time") }, "\(text)")
     }
     #expect(run.exitCode == (misses.isEmpty ? 0 : 1))

@@ -15,7 +15,7 @@ extension HRTFSet {
   public func prepared(sampleRate newRate: Double) -> HRTFSet {
     precondition(
       (8_000...384_000).contains(newRate),
-      "the sample rate of \(newRate) Hz is outside 8 to 384 kHz")
+      "the sample rate of \(newRate) Hz is outside the range of 8 to 384 kHz")
     let wholeDelays = delays.allSatisfy { $0 >= 0 && $0 == $0.rounded() }
     if newRate == sampleRate && wholeDelays { return shifted() }
     let ratio = newRate / sampleRate

@@ -39,7 +39,7 @@ public struct RigidSphereHead: Sendable {
   public func hrtfSet(sampleRate: Double) -> HRTFSet {
     precondition(
       (8_000...384_000).contains(sampleRate),
-      "the sample rate of \(sampleRate) Hz is outside 8 to 384 kHz")
+      "the sample rate of \(sampleRate) Hz is outside the range of 8 to 384 kHz")
     precondition(
       sourceDistance >= 1.5 * headRadius,
       "the source is less than 1.5 head radii from the centre of the head")

@@ -40,8 +40,8 @@ package struct AirPodsProtocol: EarphoneProtocol {
   ///
   /// - Parameters:
   ///   - memory: what earlier links to the same device have shown.
-  ///   - isCalibrated: whether a calibration maps the sensor's axes to the head's; samples are then
-  ///     in the sensor's axes.
+  ///   - isCalibrated: whether the caller maps the samples to the head's axes with a calibration or
+  ///     measures one. If so, the samples stay in the sensor's axes.
   package init(
     settings: Settings = Settings(), memory: EarphoneMemory = EarphoneMemory(),
     isCalibrated: Bool = false

@@ -96,7 +96,7 @@ enum L2CAPSocket {
   }
 }
 
-/// An error of a Bluetooth socket.
+/// An error from a Bluetooth socket.
 struct SocketError: Error, Equatable {
   /// The system's error number.
   var number: Int32

@@ -60,7 +60,9 @@ package struct FrameFile: Sendable, Equatable {
         (0...Self.longest).contains(time),
         words[1].count == 1, let mark = Substring(words[1]).first,
         let direction = FrameCapture.Direction(rawValue: mark), let bytes = Self.bytes(words[2])
-      else { throw invalid("expected three fields: a time, '<' or '>', and hexadecimal bytes") }
+      else {
+        throw invalid("expected three valid fields: a time, '<' or '>', and hexadecimal bytes")
+      }
       guard time >= frames.last?.time ?? 0 else { throw invalid("its time steps back") }
       frames.append(FrameCapture.Frame(time: time, direction: direction, bytes: bytes))
     }

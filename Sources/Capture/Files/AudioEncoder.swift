@@ -11,7 +11,7 @@ final class AudioEncoder {
     case flac
   }
 
-  /// An error of FFmpeg, as text.
+  /// An FFmpeg error, as text.
   struct Failure: Error { let reason: String }
 
   /// The number of frames in each packet; the last may have fewer.

@@ -6,7 +6,7 @@ struct MovieFragment {
   /// PCM, frames x channels.
   var sound: [UInt8] = []
   var frames = 0
-  /// Metadata samples, with their durations in ticks of the sample rate.
+  /// Metadata samples, with their durations in frames.
   var metadata: [(bytes: [UInt8], ticks: Int)] = []
   /// The frame at which the first metadata sample starts; nil for the first frame of the fragment.
   var metadataStart: Int64?
@@ -18,7 +18,7 @@ struct MovieFragment {
     var metadata: Int
   }
 
-  /// Returns the boxes.
+  /// Returns the boxes, and the offsets of the samples in them.
   ///
   /// - Parameters:
   ///   - sequence: the number of the fragment, from 1.

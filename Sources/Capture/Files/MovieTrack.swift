@@ -18,7 +18,7 @@ struct MovieTrack {
   private(set) var sizes: [UInt32] = []
   /// Runs of samples with the same duration.
   private(set) var durations: [(count: UInt32, ticks: UInt32)] = []
-  /// The total duration of the samples, in ticks of the sample rate.
+  /// The total duration of the samples, in ticks at the sample rate.
   private(set) var length: Int64 = 0
 
   init(_ identifier: UInt32, _ media: MovieMedia) {

@@ -50,7 +50,7 @@ public final class Recorder: @unchecked Sendable {
   /// Opens the source, creates the sink and begins to record.
   ///
   /// - Parameter makeSink: creates the sink.
-  /// - Throws: `SoundServerError`, `RecorderError`, or an error of `makeSink`.
+  /// - Throws: `SoundServerError`, `RecorderError`, or an error from `makeSink`.
   public func start(makeSink: SinkMaker) throws {
     let loop = RecordingLoop(configuration, board: board, onEvent: onEvent)
     do {

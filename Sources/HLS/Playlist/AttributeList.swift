@@ -73,8 +73,8 @@ struct AttributeList {
     return nil
   }
 
-  /// Returns the value of an attribute if it is not quoted, such as an enumerated string; otherwise
-  /// nil.
+  /// Returns the value of an attribute if it is unquoted (such as an enumerated string);
+  /// otherwise nil.
   func word(_ name: String) -> String? {
     if case .plain(let text) = values[name] { return text }
     return nil

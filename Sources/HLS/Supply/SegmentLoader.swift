@@ -237,6 +237,6 @@ extension [SegmentKey] {
       case .other(let name): String(name.prefix(60))
       }
     }
-    return "its encryption is not supported: \(names.joined(separator: ", "))"
+    return "the encryption of the sound is not supported: \(names.joined(separator: ", "))"
   }
 }

@@ -189,7 +189,8 @@ extension Supplier {
   /// playback continues without a gap.
   private mutating func leaveOut(_ seconds: Double) {
     for rendition in timelines.keys { timelines[rendition]?.move(by: -seconds) }
-    queue.note("skipped \(Int(seconds.rounded())) s of sound that the server no longer has")
+    let rounded = (seconds * 10).rounded() / 10
+    queue.note("skipped \(rounded) s of sound that the server no longer has")
   }
 
   /// Adds a gap from the cursor to `time` and moves the cursor there.

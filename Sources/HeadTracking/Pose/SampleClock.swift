@@ -29,7 +29,8 @@ struct SampleClock: Sendable {
   private var doubtful = 0.0
   /// The number of consecutive samples with a large residual.
   private var strayed = 0
-  /// The number of consecutive samples at which the loop's interval differed from the recent ones.
+  /// The number of consecutive samples at which the loop's interval differed from the recent
+  /// intervals.
   private var unlike = 0
 
   /// Largest fraction of a residual that corrects the phase once the loop has settled: a memory of

@@ -120,7 +120,7 @@ public final class PrivatePipeWireServer {
   /// Unloads all null sinks.
   public func unloadAllSinks() throws { try pactl(["unload-module", "module-null-sink"]) }
 
-  /// Sets a value of the server's metadata `settings`, such as `clock.force-quantum`.
+  /// Sets a value in the server's `settings` metadata, such as `clock.force-quantum`.
   public func set(_ key: String, to value: Int) throws {
     try PrivatePulseProcess.run(
       ["pw-metadata", "-n", "settings", "0", key, "\(value)"], environment: environment,

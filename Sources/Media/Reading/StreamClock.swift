@@ -97,7 +97,7 @@ struct StreamClock {
   func timestamp(frame: Int64) -> Int64? { origin.map { $0 + ticks(frames: frame) } }
 
   /// Sets the position from the first timestamp after a seek and returns the position in frames.
-  /// Returns nil if the frame has no timestamp or if no timestamp was known before the seek.
+  /// Returns nil if `timestamp` is `FF_NO_TIMESTAMP` or if no timestamp was known before the seek.
   mutating func settle(at timestamp: Int64) -> Int64? {
     guard let origin, timestamp != FF_NO_TIMESTAMP else { return nil }
     lost = 0

@@ -72,7 +72,7 @@ extension SourceCapture {
     }
   }
 
-  /// Passes on what one call of `pa_stream_peek` returned; no memory means a hole.
+  /// Passes on what one call of `pa_stream_peek` returned; nil `memory` means a hole.
   private func hand(
     _ memory: UnsafeRawPointer?, frames: Int, _ format: SourceFormat, _ now: Int64,
     _ captured: Int64?

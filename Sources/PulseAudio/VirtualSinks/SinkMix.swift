@@ -10,7 +10,7 @@ import SoundServer
 final class SinkMix: @unchecked Sendable {
   /// The largest number of virtual sinks.
   static let capacity = 16
-  /// The largest request in which more than one sink is heard [frames].
+  /// The largest request that mixes all sinks; a larger one plays only the first [frames].
   private static let scratchFrames = 1 << 16
 
   private var feeds: [SinkFeed] = []

@@ -13,7 +13,7 @@ import System
 /// ## Threading
 /// It may be used from any thread except the audio thread.
 package final class SinkOutput: @unchecked Sendable {
-  /// The latency of the stream unless the configuration sets one. It adapts from there [ms].
+  /// The initial latency of the stream in ms if the configuration sets none; it adapts from there.
   static let latency = 30.0
   private static let interval = 100
 

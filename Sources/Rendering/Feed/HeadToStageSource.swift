@@ -65,7 +65,7 @@ package final class HeadToStageSource: @unchecked Sendable {
     }
   }
 
-  /// The current time that a test has set, in CLOCK_MONOTONIC nanoseconds; 0 to use the real clock.
+  /// The current time as set by a test, in CLOCK_MONOTONIC nanoseconds; 0 to use the real clock.
   private let madeNow = Atomic<Int64>(0)
 
   package init(_ origin: Origin) {

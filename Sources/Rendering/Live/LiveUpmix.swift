@@ -3,7 +3,7 @@
 internal import SignalProcessing
 internal import Surround
 
-/// Upmixes stereo to 5.1 while it is played, in calls of any size.
+/// Upmixes stereo to 5.1 during playback, in calls of any size.
 ///
 /// The output is delayed by `latencyFrames`: the frames of one hop are collected, and the upmixer
 /// delays them by the rest of its window.

@@ -55,7 +55,7 @@ struct TruePeakInterpolator {
     magnitudes.deallocate()
   }
 
-  /// Returns an upper bound of every estimate in a context, without examining the waveform.
+  /// Returns an upper bound on every estimate in a context, without examining the waveform.
   ///
   /// - Parameters:
   ///   - peak: the largest magnitude of the samples in the context.

@@ -265,7 +265,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
 
   /// Estimates `peaks` for the third newest cell. Returns whether any estimate is above the target.
   ///
-  /// - Parameter bound: an upper bound of the estimates without the margin for components near half
+  /// - Parameter bound: an upper bound on the estimates without the margin for components near half
   ///   the sample rate.
   @_noLocks
   private func measure(bound: Float) -> Bool {

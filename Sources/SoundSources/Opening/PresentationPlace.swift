@@ -21,11 +21,12 @@ package struct PresentationPlace {
   /// Locates a presentation.
   ///
   /// - Parameters:
-  ///   - argument: a path, or an address with `file:`, `http:` or `https:`.
-  ///   - root: the folder that contains the files of a downloaded presentation. Nil selects
-  ///     `argument` if that is a folder. For a playlist, nil selects the folder one or two levels
-  ///     above the playlist's folder if a multivariant playlist there refers to the named one, and
-  ///     otherwise the playlist's own folder.
+  ///   - argument: a path, or a `file:`, `http:` or `https:` URL.
+  ///   - root: the folder that contains the files of a downloaded presentation; a network address
+  ///     ignores it. If it is nil and `argument` is a folder, that folder is used. If it is nil and
+  ///     `argument` is a playlist, the folder one or two levels above the playlist's folder is used
+  ///     if it holds a multivariant playlist that refers to `argument`; otherwise, the folder that
+  ///     contains `argument`.
   ///   - remedy: how the user can choose a wider root, for the error message about a file outside
   ///     it.
   /// - Throws: `SoundOpeningError.noAddress`, `.noHost`, `.unreadable` or `.unreadableFolder`.

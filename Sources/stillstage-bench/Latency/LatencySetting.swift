@@ -121,9 +121,9 @@ extension LatencySetting.Server {
 }
 
 extension LatencySetting.Output {
-  /// Returns the output that the command requests for a server: `sink` with `--through-sink`.
-  /// Without that option, `--output` and `--appended`, it is `native` for a private PipeWire server
-  /// and `rewritten` for any other server.
+  /// Returns the output that the command requests for a server. `--through-sink` selects `sink`. If
+  /// neither this nor `--output` nor `--appended` is given, the output is `native` for a private
+  /// PipeWire server and `rewritten` for any other server.
   init(_ command: ParsedCommand, server: LatencySetting.Server) throws(CommandFailure) {
     let isAppended = command[Options.appended]
     if command[Options.throughSink] {

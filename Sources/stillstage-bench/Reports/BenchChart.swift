@@ -30,7 +30,8 @@ extension Chart {
 /// Draws the cost over the block size and over the ambisonic order.
 func draw(_ report: BenchReport, to path: String) throws(CommandFailure) {
   let chart = Chart(
-    title: "Rotation and decoding, 512 taps, head turning: \(report.machine.processor)",
+    title: "Rotation and decoding, head turning, 512 taps unless stated: "
+      + report.machine.processor,
     panels: [report.costAgainstBlock, report.costAgainstOrder],
     size: ChartSize(width: 900, height: 900))
   try chart.draw(to: path)
@@ -54,11 +55,17 @@ extension BenchReport {
       yScale: .logarithmic(base: 10), series: (own + loop).filter { !$0.x.isEmpty })
   }
 
+  /// The peer's name with its own filter length, which the program cannot set.
+  private var peerName: String {
+    let taps = rows.first { $0.job.renderer == .libspatialaudio }?.job.taps
+    return taps.map { "libspatial., \($0) taps" } ?? "libspatial."
+  }
+
   fileprivate var costAgainstOrder: ChartPanel {
     let kinds: [(String, BenchJob.Renderer, BenchJob.Path?)] = [
       ("ours, full", .decoder, .full), ("ours, half", .decoder, .symmetric),
       ("bare, full", .bareLoop, .full), ("bare, half", .bareLoop, .symmetric),
-      ("render call", .renderer, nil), ("libspatial.", .libspatialaudio, .full),
+      ("render call", .renderer, nil), (peerName, .libspatialaudio, .full),
     ]
     let lines = kinds.map { name, renderer, path in
       series(name, isDashed: renderer == .bareLoop, path: path, taps: nil, by: \.order) {

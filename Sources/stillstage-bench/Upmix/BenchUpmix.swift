@@ -17,7 +17,7 @@ struct UpmixRow: Encodable {
   let latencyMilliseconds: Double
   /// CPU time in milliseconds per second of sound; nil if not measured.
   let cpuMillisecondsPerSecond: Double?
-  /// The names of the limits that the row misses; empty for the peer.
+  /// The names of the limits that the row does not meet; empty for the peer.
   var missed: [String] = []
 }
 
@@ -65,7 +65,7 @@ func benchUpmixCommand(_ command: ParsedCommand) throws(CommandFailure) {
     try printOutput(table(rows))
   }
   let missed = rows.flatMap { row in row.missed.map { "\(row.mix): \($0)" } }
-  if !missed.isEmpty { throw CommandFailure("limits missed: \(missed.joined(separator: ", "))") }
+  if !missed.isEmpty { throw CommandFailure("limits not met: \(missed.joined(separator: ", "))") }
 }
 
 private func ownRow(_ mix: UpmixMix, _ projection: UpmixProjection) -> UpmixRow {

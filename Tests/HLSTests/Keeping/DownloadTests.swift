@@ -206,7 +206,8 @@ private final class MemoryServer: ResourceFetcher {
       ([end], "'http://h/p.m3u8' contains no segments"),
       (
         [#"#EXT-X-KEY:METHOD=SAMPLE-AES,URI="skd://x",KEYFORMAT="com.apple""#] + entry + [end],
-        "'http://h/p.m3u8' cannot be fetched: its encryption is not supported: SAMPLE-AES"
+        "'http://h/p.m3u8' cannot be fetched: "
+          + "the encryption of the sound is not supported: SAMPLE-AES"
       ),
       (["#EXT-X-I-FRAMES-ONLY"] + entry + [end], "the presentation contains no sound"),
     ] {
