@@ -211,6 +211,16 @@ extension PipeWireServerTests {
         sleepMilliseconds(300)
         try server.pactl(["suspend-sink", "ears", "1"])
         #expect(playing.millisecondsUntilRendering() != nil)
+        sleepMilliseconds(500)
+        // The tap is new, because the suspension may stop one channel of any stream that existed.
+        let (audio, capture) = try capture(server)
+        sleepMilliseconds(500)
+        capture.stop()
+        let samples = audio.samples
+        for channel in 0..<2 {
+          let peak = stride(from: channel, to: samples.count, by: 2).map { abs(samples[$0]) }.max()
+          #expect(peak ?? 0 > 0.01, "channel \(channel)")
+        }
         playing.output.pause()
         sleepMilliseconds(200)
         try server.pactl(["suspend-sink", "ears", "1"])

@@ -6,6 +6,9 @@ internal import SoundServer
 /// A node that is a sink.
 final class SinkNode: BoundObject {
   private var state = Sink.State.unknown
+  /// The number of times that the node was suspended while it was running. The session manager
+  /// suspends only idle nodes.
+  private(set) var interruptions = 0
   private var format: (rate: Int32, channels: Int32) = (0, 0)
   private var formats: (rate: Int32, channels: Int32) = (0, 0)
 
@@ -29,7 +32,9 @@ final class SinkNode: BoundObject {
   var deviceID: UInt32? { properties[PW_KEY_DEVICE_ID].flatMap { UInt32($0) } }
 
   private func take(_ info: pw_node_info) {
-    state = Sink.State(info.state)
+    let newState = Sink.State(info.state)
+    if state == .running, newState == .suspended { interruptions += 1 }
+    state = newState
     take(info.props)
     let wanted = [SPA_PARAM_Format.rawValue, SPA_PARAM_EnumFormat.rawValue]
     update(info.params, count: info.n_params, wanted: wanted) { id in

@@ -30,12 +30,24 @@ extension PipeWireBackend {
     let linked = stream.nodeID.flatMap { graph.sinkID(linkedFrom: $0) }
     if let linked, let sink = graph.sink(id: linked) {
       let hasMoved = linked != sinkID && !isFirst
+      if linked != sinkID { interruptionsSeen = graph.nodes[linked]?.interruptions ?? 0 }
       sinkID = linked
       unlinkedSince = nil
       take(sink, isFirst: isFirst, hasMoved: hasMoved)
     } else if unlinkedSince == nil {
       unlinkedSince = monotonic_nanoseconds()
     }
+  }
+
+  /// Restarts the stream if its sink runs again after a suspension that interrupted playback.
+  func restartIfInterrupted() {
+    guard let node = sinkID.flatMap({ connection.graph?.nodes[$0] }) else { return }
+    guard node.interruptions != interruptionsSeen, board.draft.sink?.state != .suspended else {
+      return
+    }
+    interruptionsSeen = node.interruptions
+    stream.reactivate()
+    noteBeginning()
   }
 
   private func take(_ sink: Sink, isFirst: Bool, hasMoved: Bool) {

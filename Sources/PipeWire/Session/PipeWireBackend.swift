@@ -15,6 +15,8 @@ final class PipeWireBackend: OutputBackend {
   /// The sink that the stream is linked to; nil if it is linked to none.
   var sinkID: UInt32?
   var unlinkedSince: Int64?
+  /// The value of `SinkNode.interruptions` after which the stream was last started.
+  var interruptionsSeen = 0
   var missesSeen: Int64 = 0
   /// The time of the first gap of the last stall, CLOCK_MONOTONIC [ns].
   var lastStall: Int64 = .min / 2
@@ -95,6 +97,7 @@ final class PipeWireBackend: OutputBackend {
   }
 
   func attend(_ now: Int64) {
+    restartIfInterrupted()
     readReports(now)
     noteDrained(now)
     stream.adaptDepth { $0.pass(now: now) }

@@ -187,6 +187,14 @@ class OutputStream: PlaybackStream, CallbackTarget {
     if let handle { _ = pw.pointee.pw_stream_set_active(handle, isActive) }
   }
 
+  /// Stops and restarts the stream. PipeWire 0.3.65 leaves a link of the stream inactive if the sink
+  /// was suspended during playback.
+  func reactivate() {
+    guard !flow.wantsPause else { return }
+    setActive(false)
+    setActive(true)
+  }
+
   /// Runs `change` while the render callback cannot run.
   func withoutRendering(_ change: () -> Void) {
     control.pointee.isBlocked.store(true, ordering: .sequentiallyConsistent)

@@ -109,6 +109,13 @@ final class LiveStream: OutputStream {
     return true
   }
 
+  override func reactivate() {
+    guard let sink, !flow.wantsPause else { return }
+    _ = pw.pointee.pw_stream_set_active(sink, false)
+    super.reactivate()
+    _ = pw.pointee.pw_stream_set_active(sink, true)
+  }
+
   override func close() {
     // Neither stream may run while one of them is destroyed.
     if let sink { _ = pw.pointee.pw_stream_set_active(sink, false) }

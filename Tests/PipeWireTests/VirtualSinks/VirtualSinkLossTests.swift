@@ -130,6 +130,28 @@ extension PipeWireServerTests {
       return largest
     }
 
+    /// PipeWire 0.3.65 leaves a link inactive if a sink is suspended while a stream plays to it.
+    @Test func bothChannelsPlayOnAfterTheRealSinkWasSuspended() throws {
+      try PrivatePipeWireServer.withServer { server in
+        let live = try LiveSink(server)
+        defer { live.sink.stop() }
+        let player = try ToneFile(channels: 6).play(.pacat, to: live.name, on: server)
+        #expect(live.bed.waitFor(frames: 10_000), "\(player.lines.map(\.text))")
+        try server.pactl(["suspend-sink", "ears", "1"])
+        sleepMilliseconds(500)
+        try server.pactl(["suspend-sink", "ears", "0"])
+        sleepMilliseconds(500)
+        let (audio, capture) = try capture(server)
+        sleepMilliseconds(500)
+        capture.stop()
+        let samples = audio.samples
+        for channel in 0..<2 {
+          let peak = stride(from: channel, to: samples.count, by: 2).map { abs(samples[$0]) }.max()
+          #expect(peak ?? 0 > 0.01, "channel \(channel)")
+        }
+      }
+    }
+
     @Test func killedProgramLeavesNothingBehind() throws {
       try PrivatePipeWireServer.withServer { server in
         let probe = try RunningProgram(
