@@ -5,9 +5,9 @@
 /// ## Threading
 /// A source is used by one thread at a time.
 public protocol ByteSource: AnyObject {
-  /// The name for messages. Its extension may help to identify the format.
+  /// The name for messages. A file extension in the name may help to identify the format.
   var name: String { get }
-  /// The length in bytes; nil if it is unknown or the source cannot seek.
+  /// The length in bytes; nil if the length is unknown or the source cannot seek.
   var byteCount: Int64? { get }
   /// Reads at most `buffer.count` bytes and returns the number of bytes read, which is 0 at the
   /// end.
@@ -17,8 +17,8 @@ public protocol ByteSource: AnyObject {
 }
 
 extension ByteSource {
-  /// Reads exactly `count` bytes at `offset`. Returns nil if fewer bytes are available or reading
-  /// fails. The position of the source is undefined afterwards.
+  /// Reads exactly `count` bytes at `offset`. Returns nil if seeking or reading fails, or if fewer
+  /// bytes are available. The position of the source is undefined afterwards.
   func bytes(at offset: Int64, count: Int) -> [UInt8]? {
     guard count >= 0, offset >= 0, seek(to: offset) else { return nil }
     var filled = 0

@@ -69,7 +69,7 @@ public final class FileByteSource: ByteSource {
   }
 }
 
-/// Returns the C library's text for an `errno` value, starting in lower case.
+/// Returns the C library's text for an `errno` value, with its first letter in lower case.
 func systemText(_ number: Int32) -> String {
   let text = ffmpegText(ff_error(number))
   return text.prefix(1).lowercased() + text.dropFirst()

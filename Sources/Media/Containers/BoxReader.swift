@@ -8,8 +8,8 @@ struct Box {
   let end: Int64
 }
 
-/// Reads the boxes of a file. The number of boxes and the size of payloads are limited because a
-/// file may state any values.
+/// Reads the boxes of a file. The number of boxes and the size of a payload are limited, because a
+/// damaged file can state any numbers.
 struct BoxReader {
   private static let maximumBoxes = 4096
   private static let maximumFragments = 1 << 18
@@ -27,8 +27,8 @@ struct BoxReader {
     boxes(from: box.start + offset, to: box.end)
   }
 
-  /// Follows the box types of `path` down from `box`, through the first child of each type, and
-  /// returns the last box. Returns nil if there is no such child.
+  /// Descends from `box` to its first child of the first type in `path`, from there to the first
+  /// child of the second type, and so on. Returns the last box; nil if a child is missing.
   func descend(_ box: Box, _ path: [String]) -> Box? {
     path.reduce(box) { parent, type in
       parent.flatMap { children($0).first { $0.type == type } }
@@ -36,15 +36,16 @@ struct BoxReader {
   }
 
   /// Returns the payload of `box`, cut to the first `limit` bytes if it is longer. Returns nil if
-  /// the result would exceed 65536 bytes or cannot be read.
+  /// the result would exceed 65536 bytes or if reading fails.
   func payload(_ box: Box, limit: Int64 = .max) -> [UInt8]? {
     let count = min(limit, box.end - box.start)
     guard count <= Self.maximumPayload else { return nil }
     return source.bytes(at: box.start, count: Int(count))
   }
 
-  /// The end of the last whole box at the top level; 0 if there is none. The limit on the number of
-  /// boxes is higher here, because a movie has two boxes for every fragment.
+  /// The byte offset of the end of the last complete top-level box; 0 if there is none. The limit
+  /// on the number of boxes is higher here, because a fragmented movie has two top-level boxes for
+  /// each fragment.
   var topEnd: Int64 {
     boxes(from: 0, to: source.byteCount ?? 0, limit: Self.maximumFragments).last?.end ?? 0
   }

@@ -2,8 +2,8 @@
 
 import Ambisonics
 
-/// Reads from WAV and Core Audio files the ambisonic labels and data lengths that libavformat does
-/// not report.
+/// Reads from WAV and Core Audio files what libavformat does not report: ambisonic labels and the
+/// stated length of the audio.
 struct ChunkLayouts {
   private static let maximumChunks = 1024
   private let source: any ByteSource
@@ -15,8 +15,8 @@ struct ChunkLayouts {
   }
 
   /// Reads the `chan` chunk of a Core Audio file (Apple Core Audio Format Specification 1.0).
-  /// Returns nil if there is none or it does not state an ambisonic layout with `channels`
-  /// channels.
+  /// Returns nil if there is no such chunk or if the chunk does not state an ambisonic layout with
+  /// `channels` channels.
   func coreAudio(channels: Int) -> ChannelLayout? {
     guard let chunk = chunk("chan", .coreAudio), chunk.length <= UInt64(size) else { return nil }
     let wanted = min(Int(chunk.length), 12 + 20 * AudioTrack.maximumChannels)
@@ -25,8 +25,8 @@ struct ChunkLayouts {
     }
   }
 
-  /// Returns the length of the audio of a Core Audio file in bytes, without the edit count; nil if
-  /// the file does not state a length above 0.
+  /// Returns the number of bytes of audio that a Core Audio file states, excluding the edit count;
+  /// nil if the file does not state a number above 0.
   func coreAudioDataLength() -> Int64? {
     guard let chunk = chunk("data", .coreAudio), chunk.length != .max else { return nil }
     return Int64(exactly: chunk.length).flatMap { $0 > 4 ? $0 - 4 : nil }
@@ -43,8 +43,9 @@ struct ChunkLayouts {
       && Array(format[25..<40]) == Self.bFormatTail
   }
 
-  /// Returns the length of the audio of a RIFF file in bytes. Returns nil for RF64, and if the
-  /// stated length is 0 or close to the largest 32-bit value, as in an unfinished header.
+  /// Returns the number of bytes of audio that a RIFF file states. Returns nil for RF64, for a file
+  /// without a `data` chunk, and if the number is 0 or close to the largest 32-bit value, as in an
+  /// unfinished header.
   func waveDataLength() -> Int64? {
     guard let riff = source.bytes(at: 0, count: 4), riff == Array("RIFF".utf8),
       let chunk = chunk("data", .wave), chunk.length > 0, chunk.length < 0xFFFF_0000
@@ -53,10 +54,10 @@ struct ChunkLayouts {
   }
 
   private enum Family {
-    /// The first chunk starts at byte 8. Lengths have 8 bytes, most significant byte first.
+    /// The first chunk starts at byte 8. Lengths are 8 bytes long, most significant byte first.
     case coreAudio
-    /// The first chunk starts at byte 12; chunks are 2-byte aligned. Lengths have 4 bytes, least
-    /// significant byte first.
+    /// The first chunk starts at byte 12; chunks are 2-byte aligned. Lengths are 4 bytes long,
+    /// least significant byte first.
     case wave
 
     var start: Int64 { self == .wave ? 12 : 8 }
@@ -83,7 +84,7 @@ struct ChunkLayouts {
 
   private static func isExtensible(_ format: [UInt8]) -> Bool { format[0...1] == [0xFE, 0xFF] }
 
-  /// The GUID 0000000?-0721-11D3-8644-C8C1CA000000 as stored in the file, without its first byte.
+  /// The bytes of the GUID 0000000?-0721-11D3-8644-C8C1CA000000 in file order, except the first.
   private static let bFormatTail: [UInt8] = [
     0, 0, 0, 0x21, 0x07, 0xD3, 0x11, 0x86, 0x44, 0xC8, 0xC1, 0xCA, 0, 0, 0,
   ]

@@ -21,8 +21,8 @@ final class Demuxer {
   /// A packet that `peek` has read and `next` has not returned yet; nil if there is none.
   private var peeked: UnsafeMutablePointer<AVPacket>?
   private var stalls = 0
-  /// Byte offsets in the file of the furthest packet, the last page that was retried and the last
-  /// error; -1 if there is none.
+  /// Byte offsets in the file: of the furthest packet, of the Ogg page at which reading last
+  /// resumed, and of the last error. Each is -1 if there is none.
   private var lastPacketPlace: Int64 = -1
   private var lastPageTried: Int64 = -1
   private var lastErrorPlace: Int64 = -1
@@ -39,8 +39,9 @@ final class Demuxer {
     }
     allocated.pointee.pb = io.context
     allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
-    // Some demuxers, such as those of concat scripts and of SDP, open files and sockets without
-    // `io_open`. No protocol has this name.
+    // A container must not open other files or connections. Some demuxers, such as those for concat
+    // scripts and SDP, do so without `io_open`. The whitelist prevents this, because no protocol is
+    // called "none".
     allocated.pointee.io_open = { _, _, _, _, _ in FF_ERROR_EXIT }
     allocated.pointee.protocol_whitelist = av_strdup("none")
     if let interrupt {
@@ -106,8 +107,8 @@ final class Demuxer {
     metadata(context.pointee.metadata, name) ?? metadata(selected?.pointee.metadata, name)
   }
 
-  /// Returns the value of a tag of one audio stream; nil if there is none. If the file has no other
-  /// audio stream, the tags of the file apply too.
+  /// Returns the value of a tag of one audio stream. If the stream lacks the tag and the file has
+  /// no other audio stream, returns the value of the tag of the file. Returns nil if there is none.
   func tag(_ name: String, of stream: UnsafeMutablePointer<AVStream>) -> String? {
     if let tag = metadata(stream.pointee.metadata, name) { return tag }
     guard streams(of: AVMEDIA_TYPE_AUDIO).count == 1 else { return nil }
@@ -191,8 +192,8 @@ final class Demuxer {
   }
 
   /// Continues at the next page after a damaged Ogg page. Returns false if the container is not
-  /// Ogg, if there is no such page, or if seeking fails. If the damaged header of a page claims
-  /// more bytes than the rest of the file has, libavformat takes that page for the end of the file.
+  /// Ogg, if there is no such page, or if seeking fails. libavformat itself ends the file at a
+  /// damaged page whose header claims more bytes than the file has left.
   private func resumeBehindDamagedPage() -> Bool {
     guard format == .ogg else { return false }
     let pages = OggPages(io.source)
@@ -217,7 +218,7 @@ final class Demuxer {
 }
 
 extension MediaError {
-  /// Whether the error may come from the contents of the file, and not from reading the file.
+  /// Whether the contents of the file, rather than a failure to read it, may have caused the error.
   fileprivate var isOfContent: Bool {
     switch self {
     case .unrecognised, .openFailed: true

@@ -20,8 +20,8 @@ struct MovieBoxes {
   /// index (the `moov` box).
   var isCutShort: Bool { top.contains { $0.type == "ftyp" } && movie == nil }
 
-  /// The length of the file without an incomplete box at its end. Returns nil if no box is
-  /// incomplete, or if there is no complete movie box or no complete box after it.
+  /// The length of the file without the incomplete box at its end. The value is nil if no box is
+  /// incomplete, if there is no complete `moov` box, or if no complete box follows the `moov` box.
   var wholeLength: Int64? {
     guard let movie, let size else { return nil }
     let end = reader.topEnd
@@ -40,8 +40,9 @@ struct MovieBoxes {
     return layouts
   }
 
-  /// Returns the `tlou` box of the track with the identifier `wanted` or, if it has none, that of
-  /// the movie. Returns nil if neither has such a box.
+  /// Returns the contents of the `tlou` box of the track with the identifier `wanted`. If that
+  /// track has no such box, returns the contents of the `tlou` box of the movie, or nil if there is
+  /// none either.
   func loudness(track wanted: Int) -> LoudnessBox? {
     let owners = [tracks.first { identifier(of: $0) == wanted }, movie].compactMap(\.self)
     // There may be several user data boxes.
@@ -86,7 +87,7 @@ extension MovieBoxes {
   /// Returns the ambisonic layout that the first valid `chan` or `SA3D` box states; nil if there is
   /// none.
   ///
-  /// - Parameter isInner: whether `boxes` are those of a QuickTime `wave` box.
+  /// - Parameter isInner: whether `boxes` are the children of a QuickTime `wave` box.
   private func layout(in boxes: [Box], channels: Int, isInner: Bool = false) -> ChannelLayout? {
     boxes.lazy.compactMap { box in
       switch box.type {
@@ -106,9 +107,9 @@ extension MovieBoxes {
     reader.payload(box, limit: limit).map { HeaderBytes($0) }
   }
 
-  /// Parses an `SA3D` box: version 0, head-locked bit and type 0 (periphonic), order 1 to 7,
-  /// channel ordering 0 (ACN), normalisation 0 (SN3D), number of channels, and channel map. Returns
-  /// nil if a field has another value or the map is not the identity.
+  /// Parses an `SA3D` box. Returns nil unless the box states version 0, type 0 (periphonic), order
+  /// 1 to 7, channel ordering 0 (ACN), normalisation 0 (SN3D), `channels` channels and an identity
+  /// channel map. The highest bit of the type states whether head-locked stereo follows.
   private static func spatialAudio(_ box: HeaderBytes, channels: Int) -> ChannelLayout? {
     guard box.big(0, bytes: 1) == 0, let type = box.big(1, bytes: 1), type & 0x7F == 0,
       let order = box.big32(2).map({ Int($0) }), (1...7).contains(order),

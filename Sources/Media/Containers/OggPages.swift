@@ -13,9 +13,10 @@ struct OggPages {
     size = source.byteCount ?? 0
   }
 
-  /// Looks for a page whose header is damaged or that extends past the end of the file, starting
-  /// with the page at byte offset `start`. Returns the byte offset of the next page after the
-  /// damaged one; nil if there is no damaged page, no page follows, or `start` is negative.
+  /// Checks the pages one by one, starting at byte offset `start`. A page is damaged if its header
+  /// is invalid or if it extends past the end of the file. Returns the byte offset of the next page
+  /// after the first damaged page; nil if no page is damaged, if no page follows the damaged page,
+  /// or if `start` is negative.
   func damaged(after start: Int64) -> Int64? {
     guard start >= 0 else { return nil }
     var page = start

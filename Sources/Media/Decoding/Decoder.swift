@@ -151,9 +151,9 @@ final class Decoder {
   }
 
   /// Appends the decoded frame to `queue`, which must be empty, and mixes the frame to the number
-  /// of channels of the queue if necessary. Rejects a frame that cannot be converted, a frame of a
-  /// lossy codec with NaN or with a sample above +30 dBFS and, if `rate` is given, a frame with
-  /// another sample rate.
+  /// of channels of the queue if necessary. Rejects a frame that cannot be converted. Rejects a
+  /// frame of a lossy codec if it contains NaN or a magnitude above +30 dBFS. If `rate` is given,
+  /// also rejects a frame with another sample rate.
   func append(to queue: PlanarQueue, onlyAt rate: Int? = nil) -> Outcome {
     state = .packets
     let frames = Int(frame.pointee.nb_samples)

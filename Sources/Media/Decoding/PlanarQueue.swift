@@ -31,8 +31,8 @@ final class PlanarQueue {
     storage! + (channel * capacity + start)
   }
 
-  /// Reserves space for `frames` more frames and returns the address in the plane of `channel` at
-  /// which they begin.
+  /// Reserves space for `frames` more frames and returns the address at which they begin in the
+  /// plane of `channel`.
   func tail(_ channel: Int, frames: Int) -> UnsafeMutablePointer<Float> {
     reserve(frames)
     return plane(channel) + count
@@ -44,7 +44,7 @@ final class PlanarQueue {
     return heads
   }
 
-  /// Reserves space for `frames` more frames and returns the address in every plane at which they
+  /// Reserves space for `frames` more frames and returns, for each plane, the address at which they
   /// begin, in the form that FFmpeg expects.
   func tailPlanes(frames: Int) -> UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?> {
     reserve(frames)

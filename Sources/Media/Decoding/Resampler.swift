@@ -3,12 +3,13 @@
 import CFFmpeg
 import Glibc
 
-/// Converts the sample rate with libswresample, aligned in time and exact in length.
+/// Converts the sample rate with libswresample. The output is aligned with the input in time and
+/// has an exact length.
 ///
-/// With `in` and `out` as the two sample rates, output frame k has the time of input frame k * in /
-/// out, and n input frames become ceil(n * out / in) output frames. The signal counts as zero
-/// before its start and after its end. libswresample would mirror the signal there, so the
-/// resampler feeds zeros at both ends.
+/// With `in` and `out` as the two sample rates, output frame `k` has the time of input frame
+/// `k * in / out`, and `n` input frames become `ceil(n * out / in)` output frames. The signal
+/// counts as zero before its start and after its end. libswresample would mirror the signal there,
+/// so the resampler feeds zeros at both ends.
 ///
 /// The response is flat within 0.04 dB up to 0.94 of the lower Nyquist frequency. If the rate is
 /// lowered, the response is below -120 dB from the output's Nyquist frequency upwards. The residual

@@ -62,9 +62,10 @@ final class ResamplingQueue {
   /// Returns a queue for the frames that follow a change of the layout. The first of these frames
   /// has the index `frame` at the decoder's rate.
   ///
-  /// The output frames stay at the times that they would have if the entire stream were resampled.
-  /// For that, the new resampler first receives silence from the start of the current period of its
-  /// phases up to `frame`; the output of that silence is dropped.
+  /// Each output frame has the time that it would have if a single resampler converted the entire
+  /// stream. To achieve this, the new resampler first receives silence, from the start of the
+  /// current period of the filter phases up to `frame`. The output frames for that silence are
+  /// dropped.
   ///
   /// - Throws: `.outputRate` if the conversion cannot be set up.
   func following(channels: Int, from frame: Int64) throws(MediaError) -> ResamplingQueue {

@@ -2,8 +2,8 @@
 
 /// Converts the sample rate of sound that arrives in blocks. See `Resampler` for the quality.
 ///
-/// With `in` and `out` as the two sample rates, n input frames become ceil(n * out / in) output
-/// frames by the end of `finish`.
+/// With `in` and `out` as the two sample rates, `n` input frames become `ceil(n * out / in)` output
+/// frames in total, including those of `finish`.
 package final class StreamResampler {
   private let resampler: Resampler
   private let input: PlanarQueue

@@ -19,8 +19,8 @@ extension ChannelLayout {
   }
 
   /// Returns the layout of ambisonic channels followed by the channels in the mask `nonDiegetic`.
-  /// That mask must be 0 or front left and right, and the other channels must form a full order of
-  /// 0 to 7; otherwise the layout is `.unknown`.
+  /// The mask must be 0 or contain exactly front left and front right. The other channels must form
+  /// a complete soundfield of order 0 to 7. Otherwise, the layout is `.unknown`.
   private static func ambisonic(channels: Int, nonDiegetic: UInt64) -> ChannelLayout {
     let frontPair: UInt64 = 3
     let extra = nonDiegetic.nonzeroBitCount

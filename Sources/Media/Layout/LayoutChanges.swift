@@ -29,7 +29,7 @@ struct LayoutChanges: Equatable {
       (arePossible, largest) = (format == .ogg, Self.backs)
     default: (arePossible, largest) = (false, nil)
     }
-    // Broadcasts, and streams extracted from them without a container.
+    // Broadcasts, and bare streams that were extracted from broadcasts.
     let isBroadcast = [.transportStream, .bareDolby, .bareDTS].contains(format)
     expected =
       arePossible && (isMultichannel || isBroadcast) ? [largest].compactMap(\.self) : []

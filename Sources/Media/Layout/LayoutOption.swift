@@ -5,7 +5,7 @@ import CFFmpeg
 
 /// How to interpret the channels of a track.
 public enum LayoutOption: Sendable, Equatable {
-  /// The layout that the container states. If there is none, 4, 9, 16, 25, 36, 49 or 64 channels
+  /// The layout that the container states. If it states none, 4, 9, 16, 25, 36, 49 or 64 channels
   /// are a soundfield in ACN order and SN3D scale. With two more channels, the last two are
   /// head-locked stereo (RFC 8486).
   case auto
@@ -27,8 +27,8 @@ public enum LayoutOption: Sendable, Equatable {
 
   /// Parses the name of a layout.
   ///
-  /// - Parameter text: one of `names` or a layout name of FFmpeg, in upper or lower case, or a list
-  ///   of FFmpeg's channel names in upper case.
+  /// - Parameter text: one of `names` or one of FFmpeg's layout names, both in upper or lower case;
+  ///   or a list of FFmpeg's channel names, which must be in upper case.
   /// - Throws: `MediaError.unknownLayout` if `text` is none of these.
   public init(_ text: String) throws(MediaError) {
     switch text.lowercased() {
@@ -95,8 +95,8 @@ public enum LayoutOption: Sendable, Equatable {
     }
   }
 
-  /// Returns an ambisonic layout of one of `orders`. Sound that is labelled N3D or FuMa keeps that
-  /// convention, because the option only selects the kind of content.
+  /// Returns an ambisonic layout whose order is one of `orders`. Sound that is labelled N3D or FuMa
+  /// keeps that convention, because the option only selects the kind of content.
   ///
   /// - Throws: `.layoutMismatch` if the number of channels fits none of `orders`.
   private func soundfield(
@@ -136,8 +136,9 @@ extension LayoutOption {
     "7.1.2", "7.1.4", "9.1.6",
   ]
 
-  /// The loudspeakers of beds with height channels, by name, in the order of FFmpeg's channel
-  /// numbers, which extends the WAV order. Older versions of FFmpeg have no names for these beds.
+  /// The loudspeakers of each bed with height channels, by the name of the bed. Loudspeakers are in
+  /// the order of FFmpeg's channel numbers, which extends the WAV order. Older versions of FFmpeg
+  /// have no names for these beds.
   private static let beds: [String: [Speaker]] = {
     let front: [Speaker] = [.frontLeft, .frontRight, .frontCenter, .lowFrequency]
     let back: [Speaker] = [.backLeft, .backRight]

@@ -22,8 +22,8 @@ struct AACGain {
   /// fade.
   mutating func cut() { last = nil }
 
-  /// Applies the current gain to the decoded frame in `queue`. Over the frame, the gain fades from
-  /// that of the previous frame to the current one. The fade is a sine-squared curve, like the
+  /// Applies the current gain to the decoded frame in `queue`. Within the frame, the gain fades
+  /// from the previous frame's gain to the current gain. The fade is a sine-squared curve, like the
   /// overlap of the codec's transform.
   mutating func apply(to queue: PlanarQueue) {
     let gain = linear

@@ -4,11 +4,11 @@ private import Glibc
 
 /// Finds the dynamic range control data in AAC access units (ISO/IEC 14496-3, 4.4.2.1).
 ///
-/// Fill elements before the channels are parsed in sequence. Fill elements after the channels
-/// follow entropy-coded spectra, so the search for them starts at the end mark: an element matches
-/// if it ends exactly at the end mark and its content has exactly the stated length. Random data
-/// can match by chance. Data after the channels is therefore used only if two consecutive units
-/// match with the same reference level.
+/// Fill elements that precede the channels are parsed in sequence. Fill elements that follow the
+/// channels come after entropy-coded spectra, so the search for them starts at the end mark. An
+/// element matches if it ends exactly at the end mark and its content has exactly the stated
+/// length. Random data can match by chance. Data after the channels is therefore used only if two
+/// consecutive units match with the same reference level.
 struct AACLevels {
   /// The newest accepted data; nil until data has been accepted. A reference level remains valid
   /// until a newer one is found.

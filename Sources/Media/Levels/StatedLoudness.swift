@@ -3,7 +3,7 @@
 import CFFmpeg
 private import Glibc
 
-/// The loudness of a decoded track, as the metadata of its file states it.
+/// The loudness of a decoded track, as stated in the metadata of the file.
 public struct StatedLoudness: Sendable, Equatable {
   public enum Origin: String, Sendable {
     /// The dialogue level in AC-3 and E-AC-3 (A/52, 5.4.2.8).
@@ -12,8 +12,8 @@ public struct StatedLoudness: Sendable, Equatable {
     case programmeReference = "prog_ref_level"
     /// The `tlou` box of MP4 (ISO 14496-12, 12.2.7).
     case loudnessBox = "ludt"
-    /// The `R128_TRACK_GAIN` tag of Opus (RFC 7845, 5.2.1), which adds to the output gain in the
-    /// header.
+    /// The `R128_TRACK_GAIN` tag of Opus (RFC 7845, 5.2.1). Its gain is added to the output gain in
+    /// the header.
     case r128 = "R128_TRACK_GAIN"
     /// The `REPLAYGAIN_TRACK_GAIN` tag of ReplayGain 2.0.
     case replayGain = "REPLAYGAIN_TRACK_GAIN"
@@ -34,13 +34,14 @@ public struct StatedLoudness: Sendable, Equatable {
     self.peak = peak
   }
 
-  /// The range of plausible loudness, in LUFS; values outside are ignored as mistakes.
+  /// The range of plausible loudness, in LUFS. Values outside this range are ignored if a tag or a
+  /// `tlou` box states them.
   static let plausible = -60.0...3.0
 
   /// Reads the loudness from tags. Returns nil if no tag states a plausible loudness.
   ///
-  /// - Parameter tag: a function that looks up a tag by its name, ignoring case, and returns its
-  ///   value, or nil if the tag is missing.
+  /// - Parameter tag: a function that returns the value of the tag with a given name, ignoring
+  ///   case, or nil if the tag is missing.
   static func tagged(_ tag: (String) -> String?) -> StatedLoudness? {
     // In units of 1/256 dB, relative to -23 LUFS.
     if let gain = tag("R128_TRACK_GAIN").flatMap({ Int($0) }), (-32768...32767).contains(gain) {

@@ -8,8 +8,8 @@ import CFFmpeg
 /// The reader accepts the audio that FFmpeg's libraries decode, within the limits of `AudioTrack`.
 /// Lossless codecs, PCM of up to 24 bits and float32 are bit-exact at the file's own rate; wider
 /// samples are rounded to the nearest float32. Encoder delay and padding are removed if the
-/// container states them. If a rate `out` other than the file's rate `in` is requested, n frames
-/// become ceil(n * out / in), and frame k of these is at the time k / out.
+/// container states them. If a rate `out` other than the file's rate `in` is requested, `n` frames
+/// become `ceil(n * out / in)` frames, and the resulting frame `k` is at the time `k / out`.
 ///
 /// A damaged file keeps playing: packets that do not decode become silence, invalid samples are
 /// muted, and `warnings` reports each kind of problem once.
@@ -48,7 +48,7 @@ public final class AudioFileReader: @unchecked Sendable {
   ///     instead of reading or decoding more.
   ///   - onWarning: called for the first warning of each kind, on the thread that uses the reader.
   /// - Throws: `MediaError` if the file or the track cannot be read, or if the rate is out of
-  ///   range. Its `description` is one line for the user.
+  ///   range. The error's `description` is one line for the user.
   public convenience init(
     path: String, track: Int? = nil, sampleRate: Int? = nil, dynamicRange: DynamicRange = .line,
     interrupt: InterruptFlag? = nil, onWarning: ((MediaWarning) -> Void)? = nil
@@ -113,7 +113,7 @@ public final class AudioFileReader: @unchecked Sendable {
   /// The length that the file states, in frames at `sampleRate`; nil if the file states none, or if
   /// the length is only estimated from the bit rate. The length is exact for most PCM and lossless
   /// files, but not in containers with coarse timestamps such as Matroska. For lossy files, the
-  /// length may be wrong, for example by the length of the padding.
+  /// length may be off, for example by the length of the padding.
   public var duration: Int? {
     decoder.statedLength.map {
       Int(av_rescale_rnd($0, Int64(sampleRate), Int64(track.sampleRate), AV_ROUND_UP))
@@ -154,10 +154,11 @@ public final class AudioFileReader: @unchecked Sendable {
   /// Makes `frame` (at `sampleRate`, from 0) the next frame that `read` returns. A position outside
   /// the track is moved to the start or, if the length is known, to the end.
   ///
-  /// For PCM and lossless codecs, the frames after a seek are bit-identical to those of a read from
-  /// the start; for lossy codecs, the decoder has converged to them. If the timestamps of the
-  /// format do not identify single frames (Matroska), an earlier frame is reached by decoding from
-  /// the start, and a later one by decoding from the current position.
+  /// For PCM and lossless codecs, the frames after a seek are bit-identical to those that are
+  /// decoded from the start. For lossy codecs, they are practically identical, because decoding
+  /// begins well before the target. If the timestamps of the format do not identify single frames
+  /// (Matroska), an earlier frame is reached by decoding from the start, and a later one by
+  /// decoding from the current position.
   ///
   /// - Throws: `MediaError` if reading fails or is interrupted. If the file must be reopened, also
   ///   the errors of opening it, and `.seekFailed` if it no longer has the track.
@@ -190,9 +191,9 @@ extension AudioFileReader {
     }
   }
 
-  /// Returns the frame from which to decode, at the track's rate, and the number of output frames
-  /// to drop before `frame`. Resampling starts at a multiple of the period of its phases, early
-  /// enough to fill the filter before `frame`.
+  /// Returns the index of the frame from which to decode, at the track's rate, and the number of
+  /// output frames to drop before `frame`. Resampling starts at a multiple of the period of its
+  /// phases, early enough to fill the filter before `frame`.
   private func sourceFrame(for frame: Int) -> (target: Int64, discard: Int) {
     guard sampleRate != track.sampleRate else { return (Int64(frame), 0) }
     let ratio = ResamplingRatio(from: track.sampleRate, to: sampleRate)

@@ -14,7 +14,7 @@ extension AudioTrack {
     }
   }
 
-  /// Returns the track to play: the preferred one, otherwise the richest.
+  /// Returns the track to play: `preferred` or, if that is nil, the richest track.
   ///
   /// - Throws: `.noAudio` if there is no audio track; `.unplayable` if the preferred track, or
   ///   every track, cannot be decoded.
@@ -79,8 +79,8 @@ extension AudioTrack {
     return track
   }
 
-  /// Whether a FLAC file states that its channels are not loudspeakers. Its comment then contains a
-  /// mask of 0 (RFC 9639, section 8.6.2), which libavformat ignores.
+  /// Whether a tag states a loudspeaker mask of 0. In a FLAC file, this means that the channels are
+  /// not loudspeakers (RFC 9639, section 8.6.2). libavformat ignores such a mask.
   private static func hasEmptyMask(
     _ stream: UnsafeMutablePointer<AVStream>, in demuxer: Demuxer
   ) -> Bool {
@@ -133,7 +133,7 @@ private enum BinauralMark {
   /// Whether a `BINAURAL` tag, or the word "binaural" in the track's title or handler name, marks
   /// the track as binaural. The tag may belong to the track or, in a file with one audio track, to
   /// the file. A tag with the value 0, no, false or off means that the track is not binaural,
-  /// whatever the track's title.
+  /// regardless of its title and handler name.
   static func isSet(stream: UnsafeMutablePointer<AVStream>, in demuxer: Demuxer) -> Bool {
     if let tag = demuxer.tag("BINAURAL", of: stream) {
       return !["0", "no", "false", "off"].contains(tag.lowercased())

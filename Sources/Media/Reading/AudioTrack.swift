@@ -13,7 +13,7 @@ public struct AudioTrack: Sendable, Equatable {
   /// The number of the track among the audio tracks of the file, from 1 in file order.
   public let number: Int
   /// FFmpeg's short name of the codec ("flac", "pcm_s24le"). If FFmpeg does not know the codec, the
-  /// name is the four-character code of the codec, or "unknown" if there is none.
+  /// name is the four-character code of the codec, or "unknown" if that code is not printable.
   public let codec: String
   /// The layout that the container or the codec states. If neither states one, one channel is mono,
   /// two channels are stereo, and more are `.unknown`.
@@ -39,7 +39,8 @@ public struct AudioTrack: Sendable, Equatable {
   let changes: LayoutChanges
   let streamIndex: Int
   /// The number of frames that the header of a PCM file (WAV or Core Audio) states, even if the
-  /// file is shorter; nil if the header states none, and for RF64 and other files.
+  /// file is shorter. The value is nil for RF64, for other formats, and if the header states no
+  /// number.
   let statedFrames: Int64?
 
   public var channels: Int { layout.channelCount }

@@ -28,7 +28,7 @@ struct LayoutRuns {
     guard areFollowed else { return false }
     let label = ChannelLayout(frame.pointee.ch_layout)
     guard label != self.label, (1...AudioTrack.maximumChannels).contains(label.channelCount),
-      // Unlabelled channels are the same as before if their number is the same.
+      // Unlabelled channels count as unchanged if their number is unchanged.
       label != .unknown(channels: self.label.channelCount)
     else { return false }
     next = label == homeLabel ? track.layout : label

@@ -6,7 +6,8 @@ public enum MediaError: Error, Sendable, Equatable {
   case notFound(path: String)
   case permissionDenied(path: String)
   case isDirectory(path: String)
-  /// The path does not name a regular file but a `kind`, a noun with its article ("a FIFO").
+  /// The path does not name a regular file. `kind` says what it names instead, with an article ("a
+  /// FIFO").
   case notRegularFile(path: String, kind: String)
   case emptyFile(path: String)
   case unrecognised(path: String)

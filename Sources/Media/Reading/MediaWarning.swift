@@ -18,7 +18,7 @@ public struct MediaWarning: Sendable, Equatable {
     case sampleRateChange
     /// The number of channels changed in mid-stream; the frames are mixed to the first layout.
     case channelChange
-    /// A track cannot be decoded, and another one is played instead.
+    /// A track cannot be decoded, and another track is played instead.
     case trackSkipped
   }
 
@@ -55,7 +55,7 @@ extension MediaWarning: CustomStringConvertible {
   }
 }
 
-/// Collects one warning per kind and reports the first of each kind to `onWarning`.
+/// Collects one warning for each kind of problem. Calls `onWarning` only when a kind first occurs.
 struct WarningCollector {
   private(set) var warnings: [MediaWarning] = []
   var onWarning: ((MediaWarning) -> Void)?

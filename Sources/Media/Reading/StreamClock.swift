@@ -5,7 +5,8 @@ import CFFmpeg
 /// Tracks the position of decoded frames at the track's own sample rate, and computes how many
 /// frames are missing between them.
 struct StreamClock {
-  /// Upper limit of a gap, in seconds. Longer jumps of the timestamps are ignored as invalid.
+  /// The maximum length of a gap, in seconds. Larger jumps in the timestamps are ignored as
+  /// invalid.
   private static let longestGapSeconds = 60
 
   private let base: AVRational
@@ -35,8 +36,9 @@ struct StreamClock {
     isSampleExact = Int64(base.den) >= Int64(base.num) * Int64(sampleRate)
   }
 
-  /// Places the first frame before frame 0 if its timestamp is negative by at most one second and
-  /// timestamps distinguish single frames. Otherwise, and once frames have passed, does nothing.
+  /// Gives the first frame a negative index if its timestamp is negative. Does nothing if the
+  /// timestamp is more than one second below 0, if timestamps do not distinguish single frames, or
+  /// if the position is no longer 0.
   mutating func startEarly(at timestamp: Int64) {
     guard isTrusted, isSampleExact, position == 0, timestamp != FF_NO_TIMESTAMP, timestamp < 0
     else { return }
@@ -81,7 +83,7 @@ struct StreamClock {
     let jump = frames(ticks: timestamp.subtractingReportingOverflow(origin).partialValue) - position
     guard abs(jump) <= Int64(Self.longestGapSeconds * sampleRate) else { return (lost ?? 0, false) }
     if let lost {
-      // Coarse timestamps cannot improve a count that they agree with.
+      // A coarse timestamp cannot improve a recorded count with which it agrees.
       return (abs(jump - lost) <= tolerance ? lost : max(0, jump), false)
     }
     let threshold = Int64(sampleRate) * (isSampleExact ? 10 : 250) / 1000

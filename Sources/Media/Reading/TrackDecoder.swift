@@ -42,7 +42,7 @@ final class TrackDecoder {
     decoder = try Decoder(demuxer, track: track, dynamicRange: dynamicRange)
   }
 
-  /// Returns a new decoder at the start of the file, with its first frame decoded.
+  /// Returns a new decoder at the start of the file. Its first frame has been decoded.
   ///
   /// - Parameters:
   ///   - track: the track to decode.
@@ -262,7 +262,7 @@ extension TrackDecoder {
   }
 }
 
-/// Statistics of packets, used to estimate the length of packets that did not decode.
+/// Packet statistics, from which the length of packets that did not decode is estimated.
 private struct PacketLosses {
   /// The number of errors since the last frame that decoded, not counting packets that the codec
   /// rejected.

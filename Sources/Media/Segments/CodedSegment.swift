@@ -2,7 +2,7 @@
 
 /// A segment of coded sound in its own container, as HLS delivers it.
 public struct CodedSegment: Sendable, Equatable {
-  /// The name for messages. Its extension may help to identify the format.
+  /// The name for messages. A file extension in the name may help to identify the format.
   public var name: String
   /// The bytes to read before the segment, such as the `moov` box of a fragmented MP4; empty if
   /// there are none.

@@ -16,8 +16,8 @@ public final class SegmentDecoder: @unchecked Sendable {
   /// How a segment relates to the previous ones.
   public enum Succession: Sendable, Equatable {
     case follows
-    /// The number of seconds that are missing before the segment; negative if it overlaps the
-    /// previous one.
+    /// The number of seconds that are missing before the segment; negative if the segment overlaps
+    /// the previous one.
     case jumps(Double)
     /// The codec, sample rate, number of channels or time base is different, or `finish` was
     /// called.
@@ -26,8 +26,9 @@ public final class SegmentDecoder: @unchecked Sendable {
 
   /// The audio track of the first segment, corrected by the format of its first frame.
   public let track: AudioTrack
-  /// Time of the first frame that `read` returns, in seconds: according to `CodedSegment.time` if
-  /// that is not nil, otherwise on the clock of the container; nil if the container has no clock.
+  /// Time, in seconds, of the first frame that `read` returns. The time comes from
+  /// `CodedSegment.time` or, if that is nil, from the container's clock; nil if neither is
+  /// available.
   public let startTime: Double?
   /// The number of frames that `read` has returned.
   public private(set) var framesRead = 0
@@ -79,8 +80,8 @@ public final class SegmentDecoder: @unchecked Sendable {
   /// Sample rate of the frames that `read` returns, in Hz.
   public var sampleRate: Int { queue.sampleRate }
 
-  /// Time of the next frame that `read` returns, on the clock of the first segment, in seconds; nil
-  /// if there is no clock.
+  /// Time, in seconds, of the next frame that `read` returns, on the same clock as `startTime`; nil
+  /// if `startTime` is nil.
   public var time: Double? { startTime.map { $0 + Double(framesRead) / Double(sampleRate) } }
 
   /// Continues with another segment. Call this function only after all previous frames have been
@@ -215,7 +216,7 @@ extension SegmentDecoder {
 
 /// The position in time of the frames of successive segments.
 private struct FrameClock {
-  /// Deviations of the timestamps up to this many seconds count as rounding errors.
+  /// Timestamp deviations of up to this many seconds count as rounding errors.
   static let toleranceSeconds = 0.01
   /// Jumps of this many seconds or more within a segment are ignored as invalid.
   private static let longestGapSeconds = 60.0

@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// An output file that receives its name only when it is complete. A device or FIFO is written
-/// directly.
+/// An output file that receives its name only when it is complete. If the path names a device or
+/// FIFO, the data is written to it directly.
 final class AtomicOutput {
   let isSeekable: Bool
   private let path: String
-  /// Path of the temporary file; nil if `path` names a device or FIFO, which is written directly.
+  /// Path of the temporary file; nil if `path` names a device or FIFO, which needs none.
   private let temporary: String?
   /// The path to which `temporary` is renamed.
   private let target: String

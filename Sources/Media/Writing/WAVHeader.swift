@@ -6,10 +6,10 @@ package import Ambisonics
 /// WAVE files"). A file larger than 4 GiB becomes an RF64 file (EBU Tech 3306), in which a `ds64`
 /// chunk takes the place of the `JUNK` chunk.
 package struct WAVHeader {
-  /// The form of each sample.
+  /// The format of the samples.
   package enum Encoding: Sendable {
     case float32
-    /// Signed integers of 24 bits.
+    /// 24-bit signed integers.
     case pcm24
   }
 
@@ -45,7 +45,7 @@ package struct WAVHeader {
   private var bytesPerSample: Int { encoding == .pcm24 ? 3 : 4 }
 
   /// Returns the header of a file with `frames` frames. The length of the header does not depend on
-  /// `frames`. If the samples have an odd number of bytes, a byte of padding must follow them.
+  /// `frames`. If the samples occupy an odd number of bytes, a byte of padding must follow them.
   package func bytes(frames: Int64) -> [UInt8] {
     let bytesPerFrame = channels * bytesPerSample
     let dataLength = UInt64(frames) * UInt64(bytesPerFrame)
