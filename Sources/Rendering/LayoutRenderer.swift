@@ -41,7 +41,7 @@ public enum OutputLayout: String, Sendable, CaseIterable {
 public final class LayoutRenderer: RenderedSound {
   public let layout: ChannelLayout
   public var sampleRate: Int { source.sampleRate }
-  /// The total number of frames, which is that of the source; nil if unknown.
+  /// The total number of frames, which is the same as in the source; nil if unknown.
   public var frames: Int? { source.duration }
   public var mutedFrameCount: Int { `guard`.badFrameCount }
   public var layoutChanges: [(seconds: Double, layout: ChannelLayout)] { [] }
@@ -63,11 +63,13 @@ public final class LayoutRenderer: RenderedSound {
   /// Creates a renderer for a source that is ready to be rendered.
   ///
   /// - Parameters:
-  ///   - source: a source that needs no further preparation: no upmix, no change of its channels.
+  ///   - source: a source that needs no further preparation, such as an upmix or a change of its
+  ///     channels.
   ///   - isSpatial: false to render the source as plain stereo from the front pair, without
   ///     rotation.
   ///   - target: the output layout.
-  ///   - head: `headToWorld` over the time of the source; nil to convert the channels only.
+  ///   - head: `headToWorld` as a function of the time in the source; nil to convert the channels
+  ///     only.
   ///   - settings: the block size and the gain. The other settings are not used.
   package init(
     prepared source: any SoundSource, isSpatial: Bool, target: OutputLayout, head: HeadTrajectory?,
@@ -91,8 +93,9 @@ public final class LayoutRenderer: RenderedSound {
     turned = PlanarScratch(channels: layout.channelCount, frames: blockFrames)
   }
 
-  /// Returns the gains that mix a source to plain stereo and play it from the front pair, or encode
-  /// it there if the target is a soundfield: target channels x source channels.
+  /// Returns the gains, target channels x source channels, that mix a source to plain stereo and
+  /// play this stereo from the front pair. If the target is a soundfield, the stereo is encoded in
+  /// the directions of the front pair.
   private static func plain(_ source: ChannelLayout, to target: ChannelLayout) -> [[Double]] {
     let pair = Conversion.gains(from: .stereo, to: target)
     let stereo = Treatment(plain: source).headLocked

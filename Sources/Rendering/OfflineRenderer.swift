@@ -62,8 +62,9 @@ public final class OfflineRenderer: RenderedSound {
   /// Creates a renderer for a source that is ready to be rendered.
   ///
   /// - Parameters:
-  ///   - source: a source that needs no further preparation: no upmix, no change of its channels.
-  ///   - head: `headToWorld` over the time of the source.
+  ///   - source: a source that needs no further preparation, such as an upmix or a change of its
+  ///     channels.
+  ///   - head: `headToWorld` as a function of the time in the source.
   ///   - hrtf: the HRTF set.
   ///   - settings: how to render.
   ///   - isLimited: whether the true peak is limited to -1 dBTP.
@@ -167,9 +168,10 @@ public final class OfflineRenderer: RenderedSound {
       right: ears.planes[1] + offset)
   }
 
-  /// Drops the frames at the start of the output that are only the renderer's latency.
+  /// Drops the frames at the start of the output that contain no sound yet because of the
+  /// renderer's latency.
   ///
-  /// - Returns: the number of frames that remain of `count`.
+  /// - Returns: the number of frames that remain.
   private func drop(from count: Int) -> Int {
     let dropped = min(toDrop, count)
     toDrop -= dropped

@@ -33,8 +33,8 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
 
   public var description: String { text(naming: \.rawValue) }
 
-  /// Returns the description, in which settings have the names that the user knows, such as
-  /// command-line options.
+  /// Returns the description, in which settings have the names that the user knows, such as the
+  /// names of command-line options.
   package func text(naming name: (NamedSetting) -> String) -> String {
     switch self {
     case .media(let error): error.text(layoutSetting: name(.layout))

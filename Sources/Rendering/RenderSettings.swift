@@ -30,8 +30,9 @@ extension ChannelLayout {
 /// The device that plays the rendered sound.
 public enum PlaybackDevice: Sendable, Equatable {
   case headphones
-  /// Two loudspeakers in front of a listener who keeps still, as in a laptop, with crosstalk
-  /// cancellation. `angle` is the angle from the front to either loudspeaker, in radians.
+  /// Two loudspeakers, such as those of a laptop, in front of a listener who keeps still. Crosstalk
+  /// between the ears is cancelled. `angle` is the angle from the front to either loudspeaker, in
+  /// radians.
   case loudspeakers(angle: Double)
 
   /// Loudspeakers at 12 degrees to either side of the front, such as two that are 23 cm apart and
@@ -46,7 +47,7 @@ public enum Upmix: String, Sendable, CaseIterable {
   /// decoded.
   case off
   /// Conversion with a delay of at most 21.3 ms instead of 42.6 ms, and with coarser separation.
-  /// Sources that are read ahead do not need it.
+  /// Sources that are read ahead do not need this setting.
   case lowLatency = "low-latency"
 }
 

@@ -60,8 +60,8 @@ public final class Renderer: @unchecked Sendable {
   /// The delay that the limiter and the parametric decoder add to the output, in frames; 0 if
   /// neither is in use.
   public let latencyFrames: Int
-  /// The number of frames for which the output continues after the input and the latency have
-  /// ended. `exchange` may change this number. Read it on the rendering thread.
+  /// The number of frames for which the output continues after the end of the input, not counting
+  /// the latency. `exchange` may change this number. Read it on the rendering thread.
   public var tailFrames: Int { max(spatial.tailFrames, plain.tailFrames) }
 
   private let blockFrames: Int
@@ -106,7 +106,8 @@ public final class Renderer: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - rewritableSeconds: the duration of the latest output that can be rendered again for a
-  ///     different head movement; 0 for none. It has an effect only if `finish` limits the output.
+  ///     different head movement; 0 for none. The value has an effect only if `finish` limits the
+  ///     output.
   ///   - policy: the rules for rendering queued sound again.
   package init(
     layout: ChannelLayout, filters: BinauralFilters, busOrder: Int, blockFrames: Int, mode: Mode,
@@ -163,11 +164,12 @@ public final class Renderer: @unchecked Sendable {
   /// earlier exchanges have replaced.
   ///
   /// - Parameters:
-  ///   - filters: filters for the renderer's sample rate, otherwise as for `init`.
+  ///   - filters: filters for the renderer's sample rate. The other requirements are those of
+  ///     `init`.
   ///   - busOrder: the order of the soundfield that loudspeaker channels are encoded into.
   /// - Returns: true if the exchange has begun; false, without any change, if the new decoder has a
-  ///   different latency. The parametric decoder and the others therefore cannot replace each
-  ///   other.
+  ///   different latency. The parametric decoder therefore cannot replace a decoder of another
+  ///   kind, or be replaced by one.
   @discardableResult
   public func exchange(filters: BinauralFilters, busOrder: Int) -> Bool {
     precondition(filters.sampleRate == sampleRate, "filters for \(sampleRate) Hz wanted")
@@ -193,7 +195,7 @@ public final class Renderer: @unchecked Sendable {
     }
   }
 
-  /// The linear gain of the output. A change takes 50 ms.
+  /// The linear gain of the output. The output fades to a new gain in 50 ms.
   public var gain: Float {
     get { outputGain.targetGain }
     set { outputGain.targetGain = newValue }
@@ -209,7 +211,8 @@ public final class Renderer: @unchecked Sendable {
   public var mutedFrameCount: Int { `guard`.badFrameCount }
 
   /// Returns the grid points for which the next call of `process`, with `frames` frames, needs head
-  /// poses. These are only points that no earlier call has received. Point g is at frame 16 g.
+  /// poses. Points for which an earlier call has received a pose are not included. Grid point `n`
+  /// is at frame `16 * n`.
   @_noLocks
   public func gridPoints(forNext frames: Int) -> Range<Int> {
     grid.points(forNext: frames)

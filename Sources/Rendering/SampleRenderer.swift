@@ -50,7 +50,7 @@ public final class SampleRenderer: @unchecked Sendable {
   ///   - settings: how to render. Settings about sources, such as `layout`, `track`, `upmix` and
   ///     `loudness`, are ignored.
   ///   - finish: gain, fade-in and limiter. The default is `.linear`; `.safe` limits and fades in.
-  ///     The gain is multiplied by that of the settings.
+  ///     Its gain is multiplied by the gain in `settings`.
   /// - Throws: `PlaybackError.hrtf` if the set cannot be read or is insufficient, and the other
   ///   errors of `HRTFChoice.filters(for:settings:sampleRate:)`.
   public convenience init(
@@ -68,11 +68,11 @@ public final class SampleRenderer: @unchecked Sendable {
   /// - Parameters:
   ///   - layout: the layout of the input channels; not `.unknown`.
   ///   - filters: filters made by `HRTFChoice.filters(for:settings:sampleRate:)` for the same
-  ///     layout and settings. Their sample rate is that of input and output.
+  ///     layout and settings. The input and the output have the sample rate of the filters.
   ///   - settings: how to render. Only `busOrder`, `blockFrames`, `spatialization` and
   ///     `gainDecibels` are used.
-  ///   - finish: gain, fade-in and limiter. The gain is multiplied by that of the settings.
-  ///   - notes: the value of `notes`.
+  ///   - finish: gain, fade-in and limiter. Its gain is multiplied by the gain in `settings`.
+  ///   - notes: the notes about the HRTF set.
   public init(
     layout: ChannelLayout, filters: BinauralFilters, settings: RenderSettings = RenderSettings(),
     finish: Renderer.Finish = .linear, notes: [String] = []
@@ -189,8 +189,8 @@ public final class SampleRenderer: @unchecked Sendable {
     }
   }
 
-  /// Renders the end of the sound after the input has ended. This takes `Renderer.tailFrames` plus
-  /// `Renderer.latencyFrames` frames.
+  /// Renders the end of the sound after the input has ended. The number of frames is
+  /// `Renderer.tailFrames` plus `Renderer.latencyFrames`.
   ///
   /// - Parameter headPose: `headToWorld` at the end of the call.
   ///

@@ -18,11 +18,11 @@ public protocol SoundSource: AnyObject {
   var title: String? { get }
   /// The problems in the sound read so far, one sentence each.
   var warnings: [String] { get }
-  /// Reads channels x frames and returns the number of frames.
+  /// Reads the next frames, channels x frames.
   ///
-  /// - Returns: 0 at the end, otherwise at most `frames`. Fewer than requested are returned just
-  ///   before the end, or anywhere if `changesLayout` is true.
-  /// - Throws: `PlaybackError`, if reading fails or is interrupted.
+  /// - Returns: the number of frames read; 0 at the end of the source or of a run. The number may
+  ///   be less than `frames` just before the end and, if `changesLayout` is true, anywhere.
+  /// - Throws: `PlaybackError` if reading fails or is interrupted.
   func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(PlaybackError) -> Int
@@ -41,12 +41,12 @@ public protocol SoundSource: AnyObject {
   /// Returns the layout of the frames that `read` supplies next; nil at the end of the source.
   /// Default: `layout`.
   func nextLayout() throws(PlaybackError) -> ChannelLayout?
-  /// The number of frames by which the run that `nextLayout` announced begins before the end of the
-  /// previous run, for a crossfade. If negative, its magnitude is the number of frames missing
-  /// between the two runs. Default: 0.
+  /// The number of frames by which the run that `nextLayout` announced overlaps the end of the
+  /// previous run, for a crossfade. If the number is negative, its magnitude is the number of
+  /// frames that are missing between the two runs. Default: 0.
   var joint: Int { get }
-  /// The longest crossfade between two runs, in frames. `joint` may be longer: its excess is read
-  /// before the crossfade and not played, for example to let an upmix settle. Default: 0.
+  /// The longest crossfade between two runs, in frames. If `joint` is larger, the excess frames are
+  /// read before the crossfade but not played, for example to let an upmix settle. Default: 0.
   var longestOverlap: Int { get }
   /// The layouts that runs are expected to have, including `layout`. `ConstantBusSource` chooses
   /// its bus for these. Default: `layout` alone.
@@ -95,8 +95,8 @@ public enum MultichannelOffer: Sendable, Equatable, CustomStringConvertible {
 
   public var description: String { text(naming: \.rawValue) }
 
-  /// Returns the description, in which settings have the names that the user knows, such as
-  /// command-line options.
+  /// Returns the description, in which settings have the names that the user knows, such as the
+  /// names of command-line options.
   package func text(naming name: (NamedSetting) -> String) -> String {
     switch self {
     case .track(let number, let layout):

@@ -8,10 +8,12 @@ public protocol StreamedSource: SoundSource {
   var isReady: Bool { get }
   /// The frame at which playback should start.
   var startFrame: Int { get }
-  /// Informs the source which frame is rendered next. That frame is audible after the queued sound.
+  /// Informs the source which frame is rendered next. That frame becomes audible after the queued
+  /// sound.
   func isHeard(frame: Int)
-  /// Returns the events that have not been returned yet. Notes are returned at once, changes of
-  /// rendition only when `frame` has reached them. Each kind is in order of time.
+  /// Returns the events that have not been returned yet. A note is returned at once. A change of
+  /// rendition is returned only when `frame` has reached it. Each of the two kinds is in order of
+  /// time.
   func takeNews(upTo frame: Int) -> [SourceNews]
   /// Makes the current call of `read` and all later ones throw `PlaybackError.interrupted` instead
   /// of waiting. Any thread may call this function.
@@ -42,15 +44,15 @@ public struct RenditionNews: Sendable, Equatable {
   public var layout: ChannelLayout
   /// Whether the layout is neither mono nor stereo.
   public var isMultichannel: Bool { layout.isMultichannel }
-  /// The bit rate, in bit/s, as a multivariant playlist states it. Without such a playlist, it is
-  /// measured from one segment.
+  /// The bit rate, in bit/s, as a multivariant playlist states it. Without such a playlist, the bit
+  /// rate is measured from one segment.
   public var bitRate: Double
   /// The reason for the change; nil for the first rendition or if no reason is known.
   public var reason: String?
   /// The position in the source at which the rendition becomes audible, in seconds.
   public var at: Double
   /// The shift that aligned the rendition with the previous one, in frames: positive if the
-  /// rendition was moved to a later time. Nil if the two were not compared or did not
+  /// rendition was moved to a later time. Nil if the two renditions were not compared or did not
   /// agree.
   public var shift: Int?
   /// The correlation of the two renditions after the alignment, 0.5 to 1; nil if `shift` is nil.

@@ -25,8 +25,8 @@ package final class HeadToStageSource: @unchecked Sendable {
   private let place: Place
   private let followed = Atomic(true)
   private let state: UnsafeMutablePointer<State>
-  /// The duration of a change between a stage that stands still and one that is fixed to the head,
-  /// in seconds.
+  /// The duration, in seconds, of a change between a stage that stands still and a stage that is
+  /// fixed to the head.
   private static let easeSeconds = 0.3
 
   /// The origin of the pose in a form for the audio thread: reading an object from `origin` would
@@ -99,7 +99,7 @@ package final class HeadToStageSource: @unchecked Sendable {
     set { madeNow.store(newValue, ordering: .relaxed) }
   }
 
-  /// Returns the pose for a moment of the output. Call it in order of time.
+  /// Returns the pose for a moment of the output. Successive calls must be in order of time.
   ///
   /// - Parameters:
   ///   - time: when the moment is audible, in CLOCK_MONOTONIC nanoseconds.
@@ -150,7 +150,7 @@ package final class HeadToStageSource: @unchecked Sendable {
     return source._withUnsafeGuaranteedRef { Double($0.sampleIntervalOfPass) * 1e-9 }
   }
 
-  /// Returns the newest pose for a moment of the pass, given as the time when it is audible, in
+  /// Returns the newest pose for the moment of the pass that is audible at `time`, in
   /// CLOCK_MONOTONIC nanoseconds.
   func pointOfPass(heardAt time: Int64) -> Point {
     var point = Point()

@@ -24,7 +24,7 @@ struct PoseInterpolator: ~Copyable {
 
   /// Allocates memory for the poses.
   ///
-  /// - Parameter capacity: the largest number of points that `place` is called with.
+  /// - Parameter capacity: the largest number of points in a call of `place`.
   init(capacity: Int) {
     poses = .allocate(capacity: capacity)
     poses.initialize(repeating: .identity, count: capacity)
@@ -59,7 +59,8 @@ struct PoseInterpolator: ~Copyable {
     let (start, end) = (state.pointee.start, state.pointee.end)
     for i in 0..<points.count {
       let ahead = (points.lowerBound + i) * gridFrames - state.pointee.position
-      // A head at rest must give identical numbers: the rotator recognises rest by them.
+      // While the head is at rest, the poses must be exactly equal, because that is how the rotator
+      // recognises rest.
       if start == end || ahead >= state.pointee.frames {
         poses[i] = end
       } else {

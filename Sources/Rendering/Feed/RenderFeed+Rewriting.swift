@@ -27,7 +27,7 @@ extension RenderFeed {
     let turn = plan.turn / Renderer.gridFrames
     let last = plan.points.upperBound - 1
     head.beginPass(from: clock.time(turn), to: clock.time(last), played: played[turn])
-    // The sound after the window must be good until the tracker's next sample arrives.
+    // The sound after the window must be acceptable until the tracker's next sample arrives.
     let seconds = min(policy.longestTailSeconds, policy.tailIntervals * head.sampleSeconds)
     let tail = min(lastPoint, last + Int(seconds * clock.rate) / Renderer.gridFrames)
     isRewriting.pointee = policy.wantsRewrite(
@@ -43,8 +43,8 @@ extension RenderFeed {
   /// The last grid point whose pose the renderer has received.
   private var lastPoint: Int { renderer.gridPoints(forNext: 0).lowerBound - 1 }
 
-  /// Returns the largest angle between the poses played and the newest poses, in radians. It checks
-  /// every eighth point.
+  /// Returns the largest angle between the poses played and the newest poses, in radians. Only
+  /// every eighth point is checked.
   private func largestError(_ points: ClosedRange<Int>, _ clock: GridClock) -> Double {
     var largest = 0.0
     var point = points.lowerBound
@@ -57,8 +57,9 @@ extension RenderFeed {
     return largest
   }
 
-  /// Sets the poses for a plan. Up to `plan.turn` they are the poses that were played. From there
-  /// they ease to the newest poses, and those of `plan.newPoints` are recorded as played.
+  /// Sets the poses for a plan. Up to `plan.turn`, these are the poses that were played. After
+  /// `plan.turn`, they ease to the newest poses. The poses for `plan.newPoints` are recorded as
+  /// played.
   private func setPoses(of plan: RewritePlan, _ clock: GridClock) {
     let points = plan.points
     let turn = plan.turn / Renderer.gridFrames

@@ -6,11 +6,11 @@ internal import HeadTracking
 package import SignalProcessing
 private import Synchronization
 
-/// The part of a player that runs on the audio thread: takes frames from the ring, reads head poses
-/// and renders.
+/// The part of a player that runs on the audio thread. It takes frames from the ring, reads head
+/// poses and renders.
 ///
 /// The sound fades out before it is held (for a pause, a seek or a nearly empty ring) and fades in
-/// again afterwards. While it is held, no frame is taken from the source.
+/// again afterwards. While it is held, no frame is played from the ring.
 ///
 /// ## Threading
 /// Only the audio thread may call `render` and `rewrite`, which allocate nothing, take no lock and
@@ -21,12 +21,12 @@ package final class RenderFeed: @unchecked Sendable {
   package let renderer: Renderer
   let head: HeadToStageSource
 
-  /// The hold that the player's control thread (the conductor) wants, and the hold that the audio
-  /// thread has reached.
+  /// `wantedHold` is the hold that the player's control thread (the conductor) wants. `held` is the
+  /// hold that the audio thread has reached.
   ///
-  /// Each hold has its own number; 0 means none. If the audio thread has become silent, `held` is
-  /// the number of the hold that it followed (0 if the ring was too empty), otherwise -1. A chunk
-  /// that began before the hold therefore never counts as silent.
+  /// Each hold has its own number, taken from `holds`; 0 means none. While the audio thread is
+  /// silent, `held` is the number of the hold that silenced it, or 0 if the ring was too empty.
+  /// Otherwise, `held` is -1. A chunk that began before the hold therefore never counts as silent.
   private let wantedHold = Atomic(0)
   private let holds = Atomic(0)
   private let held = Atomic(-1)
@@ -46,8 +46,8 @@ package final class RenderFeed: @unchecked Sendable {
   let policy: RewritePolicy
   /// Whether the queue was rendered again at the last check.
   let isRewriting: UnsafeMutablePointer<Bool>
-  /// The size of a chunk while the sound fades out for a hold, in frames. It is small because
-  /// frames of the last chunk after the end of the fade are lost.
+  /// The size of a chunk while the sound fades out for a hold, in frames. It is small because the
+  /// frames that follow the end of the fade in the last chunk are lost.
   private static let fadeFrames = 64
   private let reserve: Int
 

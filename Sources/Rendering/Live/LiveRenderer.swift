@@ -6,7 +6,7 @@ internal import SignalProcessing
 package import Surround
 private import Synchronization
 
-/// Renders sound that arrives while it is played, such as that of a virtual sink.
+/// Renders sound that arrives while it is played, such as the sound of a virtual sink.
 ///
 /// Once the input has been silent long enough for all earlier sound to end, the output is silence
 /// that is not rendered. Rendering continues with the first sample that is not zero.
@@ -47,7 +47,7 @@ package final class LiveRenderer: @unchecked Sendable {
   ///   - renderer: a renderer for the layout of the input, or for `Upmixer.layout` if `upmix` is
   ///     not nil.
   ///   - head: a source of poses that nothing else reads.
-  ///   - upmix: the settings of the upmix of a stereo input; nil to render the input as it is.
+  ///   - upmix: the settings for the upmix of a stereo input; nil to render the input as it is.
   package init(renderer: Renderer, head: HeadToStageSource, upmix: UpmixSettings?) {
     self.renderer = renderer
     self.head = head
@@ -72,8 +72,8 @@ package final class LiveRenderer: @unchecked Sendable {
     state.deallocate()
   }
 
-  /// Renders a short noise that nobody hears, so that memory and code are loaded before the first
-  /// sound, and then resets the renderer. Call it before the audio thread begins.
+  /// Renders a short signal that is not played, and then resets the renderer. This loads memory and
+  /// code before the first sound. Call this function before the audio thread starts.
   package func warmUp() {
     let samples = [Float](unsafeUninitializedCapacity: chunkFrames * channels) { samples, count in
       count = chunkFrames * channels

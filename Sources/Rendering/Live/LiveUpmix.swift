@@ -3,7 +3,7 @@
 internal import SignalProcessing
 internal import Surround
 
-/// Upmixes stereo to 5.1 during playback, in calls of any size.
+/// Upmixes stereo to 5.1 during playback. A call may have any number of frames.
 ///
 /// The output is delayed by `latencyFrames`: the frames of one hop are collected, and the upmixer
 /// delays them by the rest of its window.
@@ -24,7 +24,7 @@ struct LiveUpmix: ~Copyable {
 
   var latencyFrames: Int { upmixer.windowFrames }
 
-  /// Returns to the state before the first frame.
+  /// Resets the upmix to its initial state.
   mutating func reset() {
     upmixer.reset()
     for c in 0..<6 { clearFrames(output.planes[c], upmixer.hopFrames) }

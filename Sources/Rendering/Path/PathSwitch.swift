@@ -4,15 +4,15 @@ internal import Ambisonics
 internal import SignalProcessing
 internal import Synchronization
 
-/// The audible spatial path and the click-free change to another one.
+/// The audible spatial path, and the click-free change to another path.
 ///
 /// Another thread creates the new path and offers it. The new path first runs inaudibly until its
 /// filters are filled with past input. Then it is faded in while the old path is faded out.
 ///
 /// ## Threading
-/// Only the audio thread may use `process` and the other members marked for it; these are real-time
-/// safe. Any other thread may call `offer` and `collect`, which free the paths that are no longer
-/// audible. Any thread may read `isSwitching`.
+/// Only the audio thread may use the members under "For the audio thread" and "Rewriting"; these
+/// are real-time safe. Any other thread may call `offer` and `collect`, which free the paths that
+/// are no longer audible. Any thread may read `isSwitching`.
 struct PathSwitch: ~Copyable, @unchecked Sendable {
   /// The length of the crossfade, in seconds. The crossfade is long and smooth so that the
   /// sidebands of a faded tone stay close to the tone.
@@ -83,8 +83,8 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
 
   // MARK: For other threads
 
-  /// Offers a path to change to. It replaces an earlier offer that the audio thread has not taken
-  /// yet. If a change is in progress, the new one follows it.
+  /// Offers a path to change to. The offer replaces an earlier offer that the audio thread has not
+  /// taken yet. If a change is in progress, the change to `path` follows it.
   func offer(_ path: consuming SpatialPath) {
     switching.store(true, ordering: .relaxed)
     let slot = UnsafeMutableRawPointer(Self.slot(path))
@@ -122,12 +122,12 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - source: inputs x frames.
-  ///   - poses: the poses of the head over these frames.
+  ///   - poses: the poses of the head during these frames.
   ///   - ears: 2 x frames, overwritten.
   ///   - turned: receives 2 x frames with the part that is rotated against the head, from the
   ///     current path only; nil if not needed.
   ///   - plain: 2 x frames of plain stereo, which is equalised in place; nil if it is inaudible.
-  ///   - frames: at most `chunkFrames` of the initialiser.
+  ///   - frames: at most the `chunkFrames` given to the initialiser.
   @_noLocks
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,

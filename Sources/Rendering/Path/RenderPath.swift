@@ -12,11 +12,12 @@ enum RenderPath: ~Copyable {
   /// Creates the decoder that suits a treatment and its filters.
   ///
   /// - Parameters:
-  ///   - treatment: the gains of the source's channels. If it has loudspeakers, these are the
-  ///     inputs of the decoder; otherwise the channels of the soundfield are.
+  ///   - treatment: the gains of the source's channels. If the treatment has loudspeakers, they are
+  ///     the inputs of the decoder. Otherwise, the inputs are the channels of the soundfield.
   ///   - filters: filters of the treatment's order, or direct filters.
   ///   - partition: the number of frames in a partition of the convolution.
-  ///   - keptFrames: how far back another decoder can resume from this one's state, in frames.
+  ///   - keptFrames: how far back another decoder can resume from the state of this decoder, in
+  ///     frames.
   init(treatment: Treatment, filters: BinauralFilters, partition: Int, keptFrames: Int = 0) {
     let hasOrder = filters.direct != nil || treatment.order == filters.order
     precondition(hasOrder, "filters of order \(treatment.order) wanted")
@@ -40,8 +41,8 @@ enum RenderPath: ~Copyable {
     }
   }
 
-  /// The number of frames for which the output continues after the input and the latency have
-  /// ended.
+  /// The number of frames for which the output continues after the end of the input, not counting
+  /// the latency.
   var tailFrames: Int {
     switch self {
     case .linear(let decoder): decoder.tailFrames
@@ -50,7 +51,7 @@ enum RenderPath: ~Copyable {
   }
 
   /// The number of frames from a pose to the first output that depends on it; 0 if a pose takes
-  /// effect at once. If it is not 0, the decoder can resume only at multiples of it.
+  /// effect at once. If this number is not 0, the decoder can resume only at its multiples.
   var hopFrames: Int {
     switch self {
     case .linear: 0

@@ -20,7 +20,7 @@ struct SpatialPath: ~Copyable {
   private let entry: MixMatrix
   private let bus: PlanarScratch
   /// The decoder for the part that is rotated against the head. It is allocated separately to save
-  /// compiling time: the compiler checks the ownership of every field of a stored value in each
+  /// compile time: the compiler checks the ownership of every field of a stored value in each
   /// function.
   private let turning: UnsafeMutablePointer<RenderPath>
   private let headLocked: MixMatrix
@@ -71,7 +71,7 @@ struct SpatialPath: ~Copyable {
       seconds: BinauralFilters.delaySeconds + Double(latencyFrames) / rate, sampleRate: rate)
     let effectsTail =
       lowFrequency.isSilent ? 0 : delay.frames - latencyFrames + lowPass.tailFrames
-    // The parametric decoder's frames are too short to include an equaliser.
+    // The parametric decoder's analysis frames are too short to include an equaliser.
     let isFolded = filters.planeWaves == nil
     wholeFilter = StereoFilter(isFolded ? nil : filters.equaliser, partition: partition)
     stillFilter = StereoFilter(isFolded ? filters.equaliser : nil, partition: partition)
@@ -90,8 +90,8 @@ struct SpatialPath: ~Copyable {
     again?.deallocate()
   }
 
-  /// Returns the matrix that selects the channels of loudspeakers with a position: loudspeakers x
-  /// inputs.
+  /// Returns the matrix, loudspeakers x inputs, that selects the channels of the loudspeakers that
+  /// have a position.
   private static func picking(_ treatment: Treatment) -> [[Double]] {
     treatment.speakers.map { speaker in
       (0..<treatment.inputs).map { $0 == speaker.input ? 1 : 0 }
@@ -122,11 +122,11 @@ struct SpatialPath: ~Copyable {
   ///
   /// - Parameters:
   ///   - source: inputs x frames.
-  ///   - poses: the poses of the head over these frames.
+  ///   - poses: the poses of the head during these frames.
   ///   - ears: 2 x frames, overwritten.
   ///   - turned: receives 2 x frames with only the part that is rotated against the head; nil if
   ///     not needed.
-  ///   - frames: at most `chunkFrames` of the initialiser.
+  ///   - frames: at most the `chunkFrames` given to the initialiser.
   @_noLocks
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,
@@ -168,13 +168,13 @@ struct SpatialPath: ~Copyable {
     addFrames(still.planes[1], to: ears[1], frames)
   }
 
-  /// Prepares `processAgain` to begin at a frame of the stream, a multiple of the grid spacing and
-  /// of `hopFrames`.
+  /// Prepares `processAgain` to begin at a frame of the stream. That frame must be a multiple of
+  /// the grid spacing and, unless it is 0, of `hopFrames`.
   @_noLocks
   func beginAgain(at frame: Int) { again?.pointee.beginAgain(at: frame, like: turning.pointee) }
 
-  /// Renders again only the part that is rotated against the head, into 2 x frames. The parameters
-  /// are those of `process`.
+  /// Renders again, into `ears` (2 x frames), only the part of the sound that is rotated against
+  /// the head. The parameters have the same meaning as in `process`.
   @_noLocks
   func processAgain(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,

@@ -7,7 +7,7 @@ internal import Surround
 
 /// Rotates a source against the head and converts it to the channels of another layout.
 ///
-/// A soundfield is rotated and then decoded. Loudspeaker channels are panned in their directions
+/// A soundfield is rotated and then decoded. Loudspeaker channels are panned to their directions
 /// relative to the head, or encoded in these directions if the target is a soundfield.
 /// Low-frequency effects and head-locked stereo are left out.
 struct TurningMix: ~Copyable {
@@ -18,7 +18,7 @@ struct TurningMix: ~Copyable {
   }
 
   private let way: Way
-  /// The gains from the source's channels to those that are rotated against the head.
+  /// The gains from the source's channels to the channels that are rotated against the head.
   private let entry: MixMatrix
   /// The gains from the rotated channels to the output.
   private let exit: MixMatrix
@@ -64,8 +64,8 @@ struct TurningMix: ~Copyable {
   /// - Parameters:
   ///   - source: source channels x frames.
   ///   - output: target channels x frames, overwritten.
-  ///   - frames: at most `chunkFrames` of the initialiser.
-  ///   - poses: the poses of the head over these frames.
+  ///   - frames: at most the `chunkFrames` given to the initialiser.
+  ///   - poses: the poses of the head during these frames.
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>,
     into output: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int,

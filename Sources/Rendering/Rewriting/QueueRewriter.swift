@@ -4,15 +4,15 @@ internal import Ambisonics
 internal import Geometry
 internal import SignalProcessing
 
-/// A plan for rendering a window of the queue again. All positions are frames of the stream since
-/// the last reset. The sum is the input of the limiter: the part that is rotated against the head
+/// A plan for rendering a window of the queue again. All positions are frame numbers, counted from
+/// the last reset. The "sum" is the input of the limiter: the part that is rotated against the head
 /// plus the part that is not.
 struct RewritePlan {
   /// The first output frame of the window.
   var start: Int
-  /// The output frame after the last one of the window.
+  /// The first output frame after the window.
   var end: Int
-  /// The last frame, at a grid point, whose pose is the one that was played. Later poses may
+  /// The last frame, at a grid point, that keeps the pose with which it was played. Later poses may
   /// differ.
   var turn: Int
   /// The first frame of the sum that the new poses may change.
@@ -20,7 +20,7 @@ struct RewritePlan {
   /// The frame, at a grid point, from which the filters are filled with past input.
   var runUp: Int
   /// Whether the sum just before `first` comes from a single rendering with the poses that were
-  /// played. The new sum then continues that sum exactly.
+  /// played. If so, the new sum continues the old sum exactly.
   var isJoined: Bool
   /// The output frame at which the crossfade back to the queued sound begins.
   var fadeOut: Int
@@ -64,12 +64,12 @@ struct RewritePlan {
 /// Renders windows of the queue again if the head has not turned as predicted.
 ///
 /// The filters are first filled with past input at the poses that were played, so that the new
-/// sound continues the old one exactly; only the poses differ from there on. If the old sound is a
-/// mixture of two renderings at that point, the new sound is crossfaded with it instead. The
-/// limiter continues from its state before the window. At the start of the window, for about half
-/// the limiter's delay, the output still consists of old sums, and only the limiter's gain fades
-/// from old to new. At the end of the window, the output returns to the queued sound in a short
-/// crossfade. The next rewrite should replace that crossfade before it plays.
+/// sound continues the old sound exactly. From there on, only the poses differ. If the old sound is
+/// a mixture of two renderings at that point, the new sound is crossfaded with the old sound
+/// instead. The limiter continues from its state before the window. At the start of the window, for
+/// about half the limiter's delay, the output still consists of old sums, and only the limiter's
+/// gain fades from old to new. At the end of the window, the output returns to the queued sound in
+/// a short crossfade. The next rewrite should replace that crossfade before it plays.
 ///
 /// ## Threading
 /// Use it on the audio thread only. It does not allocate, lock or wait.
@@ -158,7 +158,8 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   /// Renders a window again.
   ///
   /// - Parameters:
-  ///   - poses: the poses for `plan.points`. Up to `plan.turn` they are those that were played.
+  ///   - poses: the poses for `plan.points`. Up to `plan.turn`, they must be the poses that were
+  ///     played.
   ///   - interleaved: receives 2 samples, left and right, for each frame of the window.
   @_noLocks
   func render(
@@ -202,8 +203,8 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     poses.advance(by: count)
   }
 
-  /// Brings the limiter to its state before a frame: restores the last saved state and processes
-  /// the sums after it again.
+  /// Brings the limiter to its state before a frame. Restores the last state saved at or before
+  /// that frame, and then processes the sums up to the frame again.
   @_noLocks
   private func goOn(to frame: Int, _ history: borrowing RenderHistory) {
     let first = frame / Self.chunk * Self.chunk
@@ -214,13 +215,13 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   }
 
   /// Adds the part that is not rotated against the head, limits the sum, and crossfades the sum and
-  /// the output with the old ones in the history.
+  /// the output with their old versions in the history.
   @_noLocks
   private func renderPiece(
     _ plan: RewritePlan, _ first: Int, _ count: Int, _ history: borrowing RenderHistory,
     _ interleaved: UnsafeMutablePointer<Float>
   ) {
-    // The new sum, and its crossfade with the old one in the history. A sum counts at the frame at
+    // The new sum, and its crossfade with the old sum in the history. A sum counts at the frame at
     // which it leaves the limiter.
     history.load(.gain, at: first, gains.planes[0], count)
     for ear in 0..<2 {
@@ -231,7 +232,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
       goOver(kept, to: sum, plan, at: first + plan.latency, 0..<count)
       history.store(ear == 0 ? .sumLeft : .sumRight, at: first, kept, count)
     }
-    // The output, and its crossfade with the old one in the history.
+    // The output, and its crossfade with the old output in the history.
     limiter.process(sums.planes[0], sums.planes[1], frames: count)
     let skipped = max(0, plan.start - first)
     guard skipped < count else { return }

@@ -5,14 +5,16 @@ internal import SignalProcessing
 /// The latest input and output of a renderer, kept so that the output can be rendered again for
 /// other poses.
 ///
-/// For every frame it keeps the source, the gain applied to the part that is rotated against the
-/// head, the part that is not (with gains applied), the sum of both at the limiter's input, and the
-/// output as queued. For every cell of the grid it keeps the number of the decoder that rendered
-/// it, and whether its sum comes from a single rendering with the poses that were played. It keeps
-/// the state of the limiter every `stateFrames` frames.
+/// For every frame, the history keeps the source, the gain that was applied to the part that is
+/// rotated against the head, the unrotated part with its gains applied, the sum of both parts at
+/// the limiter's input, and the output as queued. For every cell of the grid, it keeps the number
+/// of the decoder that rendered the cell, and whether the sum comes from a single rendering with
+/// the poses that were played. It also keeps the state of the limiter at every multiple of
+/// `stateFrames`.
 ///
-/// Frames count from the last reset. Frame n of the output is what the limiter returns when it
-/// receives frame n of the sum, so it contains an earlier frame of the sound.
+/// Frames are counted from the last reset. Frame `n` of the output is what the limiter returns when
+/// it receives frame `n` of the sum. Because of the limiter's delay, that output frame contains an
+/// earlier frame of the sum.
 ///
 /// ## Threading
 /// Use it on the audio thread only. It does not allocate, lock or wait.
@@ -93,7 +95,7 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
 
   // MARK: Samples
 
-  /// Stores `count` samples of a source channel, from frame `first` on.
+  /// Stores `count` samples of a source channel, starting at frame `first`.
   ///
   /// - Parameter plane: the index of the channel.
   @_noLocks
@@ -184,7 +186,8 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
 
   // MARK: States of the limiter
 
-  /// Returns the memory for the limiter state before a frame, which is a multiple of `stateFrames`.
+  /// Returns the memory for the limiter state before a frame. That frame must be a multiple of
+  /// `stateFrames`.
   @_noLocks
   func limiterState(before frame: Int) -> UnsafeMutableRawPointer {
     states + frame % capacity / Self.stateFrames * stateBytes

@@ -15,21 +15,21 @@ public struct RewritePolicy: Sendable {
   /// The error above which queued sound after the window causes rewriting, in radians. That sound
   /// may play before the tracker's next sample arrives.
   public var tailBand = 1 * Double.pi / 180
-  /// The duration of the sound after the window that is checked, in tracker intervals.
+  /// The duration of the sound that is checked after the window, in tracker intervals.
   public var tailIntervals = 1.5
-  /// The upper limit of the duration that `tailIntervals` gives, in seconds.
+  /// The maximum duration of the sound that is checked after the window, in seconds.
   public var longestTailSeconds = 0.1
   /// The shortest duration of a correction, in seconds. It applies to large errors.
   public var stepSeconds = 0.008
   /// The noise floor of the tracker, in radians.
   public var jitterAngle = 0.6 * Double.pi / 180
-  /// The jitter of the tracker's time stamps, in seconds. Its product with the speed of the head is
-  /// the angular error that it causes.
+  /// The jitter of the tracker's timestamps, in seconds. Multiplied by the angular speed of the
+  /// head, it gives the angular error that the jitter causes.
   public var jitterSeconds = 0.004
-  /// The shortest duration of a correction of an error that noise and jitter explain, in seconds.
+  /// The shortest time, in seconds, in which an error that noise and jitter explain is corrected.
   public var correctionSeconds = 0.015
-  /// The usual duration of a correction of an error that noise and jitter explain, in tracker
-  /// intervals.
+  /// The usual time, in tracker intervals, in which an error that noise and jitter explain is
+  /// corrected.
   public var correctionIntervals = 1.5
   /// The longest duration of a correction, in seconds.
   public var longestCorrectionSeconds = 0.040
@@ -39,8 +39,8 @@ public struct RewritePolicy: Sendable {
   public var fadeSeconds = 0.005
   /// The duration of the shortest window that is rewritten, in seconds.
   public var shortestSeconds = 0.012
-  /// The longest past input that may be needed to fill the filters, in seconds. The output of
-  /// longer filters is not rewritten.
+  /// The largest amount of past input, in seconds, with which filters may be filled before
+  /// rewriting. The output of filters that need more is not rewritten.
   public var longestRunUpSeconds = 0.2
 
   @_noLocks
@@ -62,7 +62,7 @@ public struct RewritePolicy: Sendable {
   ///
   /// An error that the tracker's noise and jitter explain is corrected slowly, so that the
   /// correction is inaudible. A larger error means that the prediction was wrong or the head moved
-  /// suddenly, so the stage is corrected sooner: the duration is divided by
+  /// suddenly, so the stage is corrected faster: the duration is divided by
   /// `angle / (jitterAngle + jitterSeconds * speed)`, down to `stepSeconds`.
   ///
   /// - Parameters:
@@ -78,8 +78,8 @@ public struct RewritePolicy: Sendable {
   }
 }
 
-/// An angular error that decays to zero: the minimum-jerk path that starts with the given angle and
-/// speed and ends at rest (a quintic; Flash and Hogan, J. Neurosci. 1985).
+/// An angular error that decays to zero. It follows the minimum-jerk path from the given angle and
+/// speed to rest (a quintic; Flash and Hogan, J. Neurosci. 1985).
 public struct ResidualTurn: Sendable {
   private let angle: SIMD3<Double>
   private let speed: SIMD3<Double>
@@ -120,7 +120,8 @@ public struct ResidualTurn: Sendable {
     self.init(angle, speed: (later - angle) / seconds, over: duration)
   }
 
-  /// Returns the remaining error after a time in seconds, as a rotation vector in radians.
+  /// Returns the error that remains `time` seconds after the start, as a rotation vector in
+  /// radians.
   @_noLocks
   public func left(after time: Double) -> SIMD3<Double> {
     let u = time / seconds
