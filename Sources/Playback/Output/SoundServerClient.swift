@@ -8,7 +8,7 @@ internal import SoundServer
 /// The sound server that a program uses, and the functions of the module for that server.
 enum SoundServerClient: Equatable {
   /// A server with PulseAudio's protocol, at an address in the syntax of `PULSE_SERVER`; nil for
-  /// that variable or, if it is not set, libpulse's default.
+  /// the value of that variable or, if it is not set, for libpulse's default.
   case pulseAudio(String?)
   /// A PipeWire server, at the name or the path of its socket; nil for the user's own server.
   case pipeWire(String?)
@@ -19,7 +19,7 @@ enum SoundServerClient: Equatable {
   /// Chooses the server. Can block for half a second.
   ///
   /// The automatic choice is PipeWire if it answers and has sinks, no address is given, and
-  /// `PULSE_SERVER` names no other server.
+  /// `PULSE_SERVER` names no other server. Otherwise, it is PulseAudio.
   init(_ choice: OutputChoice, serverAddress: String?) {
     switch choice {
     case .pulseAudio: self = .pulseAudio(serverAddress)
@@ -35,8 +35,9 @@ enum SoundServerClient: Equatable {
     }
   }
 
-  /// Returns whether the automatic choice may be the PipeWire server in a runtime folder: if no
-  /// address is given, and `PULSE_SERVER` is not set or names the PulseAudio socket of that server.
+  /// Returns whether the automatic choice may be the PipeWire server in a runtime folder. No
+  /// address may be given, and `PULSE_SERVER` must be unset or name the PulseAudio socket of that
+  /// server.
   static func permitsPipeWire(
     address: String?, pulseServer: String?, runtimeFolder: String?
   ) -> Bool {
@@ -46,7 +47,8 @@ enum SoundServerClient: Equatable {
     return runtimeFolder.map { path == $0 + "/pulse/native" } ?? false
   }
 
-  /// Whether a PipeWire server answers and has sinks. A server that only passes video on has none.
+  /// Whether a PipeWire server answers and has sinks. A server that is used only for video has no
+  /// sinks.
   private static var isPipeWireInUse: Bool {
     let sinks = try? PipeWireSinkList.read(timeoutMilliseconds: probeMilliseconds)
     return sinks?.isEmpty == false

@@ -67,7 +67,7 @@ final class Conductor: @unchecked Sendable {
 
   func start() { worker.start { [self] in run() } }
 
-  /// Ends the thread and waits for its end. Queued sound plays until the output is stopped.
+  /// Stops the thread and waits until it has ended. Queued sound plays until the output is stopped.
   func stop() { worker.stop() }
 
   private func run() {
@@ -125,8 +125,8 @@ final class Conductor: @unchecked Sendable {
     finished.store(false, ordering: .releasing)
     feed.ring.flush()
     feed.sourcePosition = frame
-    // Let the server request frames again, even if the source has been played to its end, or its
-    // end was lost with a server.
+    // Let the server request frames again, even if the source has been played to its end, or if the
+    // end of the sound was lost with a server.
     if !isCorked { output.resume() }
   }
 
@@ -201,7 +201,7 @@ final class Conductor: @unchecked Sendable {
   }
 
   private func noteState() {
-    // Before the first sound, nothing can stop.
+    // Before the first sound, there is nothing to interrupt.
     guard hasRead else { return }
     let isStarved = feed.isStarved
     guard isStarved != wasStarved else { return }

@@ -100,16 +100,16 @@ final class PlayedHead: Sendable {
   var connected: TrackerDescription? { tracker?.tracker }
 
   /// The ID of the tracker that was connected last, and the yaw of the front in that tracker's own
-  /// world, in radians. Nil without a tracker, before its first sample, and while the stage is
-  /// relative to a device.
+  /// world, in radians. Nil if no tracker has been connected yet, before the first sample, and
+  /// while the stage is relative to a device.
   var front: (tracker: String, yaw: Double)? {
     guard let id = memory.id.withLock({ $0 }), let yaw = poses?.front else { return nil }
     return (id, yaw)
   }
 }
 
-/// Returns the Bluetooth address of the output that a player with these options uses; nil if it is
-/// not a Bluetooth device, or if the server does not answer within a second.
+/// Returns the Bluetooth address of the output that a player with these options uses; nil if the
+/// output is not a Bluetooth device, or if the server does not answer within a second.
 private func outputAddress(_ options: PlayerOptions) -> String? {
   let client = SoundServerClient(options.output, serverAddress: options.serverAddress)
   let sinks = try? client.sinks(timeoutMilliseconds: 1000)

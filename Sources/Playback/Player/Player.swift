@@ -24,7 +24,7 @@ private import Synchronization
 /// ## Threading
 /// Any thread may use any member. The player reads the source on its own thread.
 public final class Player: @unchecked Sendable {
-  /// The playback sample rate in Hz: that of the sink, so that the server need not resample, or
+  /// The playback sample rate in Hz: the rate of the sink, so that the server need not resample, or
   /// 48000 if the sink's rate is unknown or not supported.
   public let sampleRate: Int
   public let title: String?
@@ -190,11 +190,11 @@ public final class Player: @unchecked Sendable {
 
   public var isPaused: Bool { conductor.wishes.withLock { $0.isPaused } }
 
-  /// Goes to a position in the source, in seconds, clamped to 0 ... the duration. Ignores a
-  /// position that is not finite.
+  /// Goes to a position in the source, in seconds. The position is limited to the range from 0 to
+  /// the duration. A position that is not finite is ignored.
   public func seek(toSeconds seconds: Double) {
     guard seconds.isFinite else { return }
-    // A century is beyond every source, and its frames fit an integer.
+    // No source lasts a century, and the frames of a century fit in an integer.
     let limited = max(0, min(seconds, duration ?? 3e9))
     conductor.wish { $0.seek = Int(limited * Double(sampleRate)) }
   }
@@ -247,15 +247,15 @@ public final class Player: @unchecked Sendable {
   /// Changes the HRTF set, equalisation, decoder design, bus order, headphones and head size during
   /// playback. The other settings stay as they are. Another thread designs the decoder, which is
   /// then faded in without a click. `.decoderChanged` or `.decoderKept` reports the result, unless
-  /// a newer request replaces this one before its design starts, or the player is stopped.
+  /// a newer request replaces this request before the design starts, or the player is stopped.
   public func decode(by settings: RenderSettings) { rendering.decode(by: settings) }
 
   /// Moves the front of the stage to the current direction of the head, within 0.4 s.
   public func recenter() { head.poses?.recenter() }
 
   /// The ID of the tracker that was connected last, and the yaw of the front in that tracker's own
-  /// world, in radians. Nil without a tracker, before its first sample, and while the stage is
-  /// relative to a device (`PlayerOptions.deviceTracker`).
+  /// world, in radians. Nil if no tracker has been connected yet, before the first sample, and
+  /// while the stage is relative to a device (`PlayerOptions.deviceTracker`).
   public var front: (tracker: String, yaw: Double)? { head.front }
 
   /// Fades out in less than half a second, and ends. The player cannot be started again.
@@ -325,8 +325,9 @@ public final class Player: @unchecked Sendable {
 
   // MARK: Construction
 
-  /// Returns the sink that the player will use: the requested one, the default sink or the first
-  /// one. Returns nil if the server has no sink.
+  /// Returns the sink that the player will use: the requested sink or, if none is requested, the
+  /// default sink or else the first sink. Returns nil if none is requested and the server has no
+  /// sink.
   ///
   /// - Throws: `PlaybackError.output` if the server cannot be reached, does not answer or has no
   ///   sink with the requested name.

@@ -27,8 +27,8 @@ public enum StageMode: String, Sendable, CaseIterable {
 
 /// The origin of the head pose.
 public enum HeadChoice: Sendable {
-  /// The first head tracker that appears; if there are several, preferably that of the earphones
-  /// that play the sound. Without a tracker, the head is assumed to face the front.
+  /// The first head tracker that appears; if there are several, preferably the tracker in the
+  /// earphones that play the sound. Without a tracker, the head is assumed to face the front.
   case automatic
   /// The tracker with this ID, as soon as it is connected.
   case tracker(String)
@@ -41,10 +41,10 @@ public enum HeadChoice: Sendable {
 
 /// How far ahead the head pose is predicted.
 public enum HeadPrediction: Sendable, Equatable {
-  /// Prediction up to the time at which the sound is audible, which is measured, but at most 200 ms
-  /// ahead. The limit is 120 ms over Bluetooth, whose latency is only estimated. With PipeWire's
-  /// PulseAudio protocol, whose latency reports are inexact, the limit is at most the depth of the
-  /// queue.
+  /// Prediction up to the measured time at which the sound is audible, but at most 200 ms ahead.
+  /// Over Bluetooth, where the latency is only an estimate, the limit is 120 ms. With PipeWire's
+  /// PulseAudio protocol, whose latency reports are inexact, the limit is also at most the depth of
+  /// the queue.
   case automatic
   case off
   /// A fixed number of milliseconds, regardless of the latency; at most 200.
@@ -82,25 +82,25 @@ public struct PlayerOptions: Sendable {
   /// none.
   public var calibration: @Sendable (TrackerDescription) -> TrackerCalibration? = { _ in nil }
   /// The ID of a second tracker, fixed to the device (such as a screen or a seat) relative to which
-  /// the stage stands still; nil for a stage that stands still in the room. It has an effect only
-  /// if `head` is a tracker or a pose source.
+  /// the stage stands still; nil for a stage that stands still in the room. The setting has no
+  /// effect if `head` is `.recorded` or `.none`.
   public var deviceTracker: String?
   /// How far ahead the head pose is predicted. Default: automatic.
   public var prediction = HeadPrediction.automatic
   /// Fronts from earlier sessions, by tracker ID: the yaw in the tracker's own world, in radians.
-  /// Used only when the first tracker connects.
+  /// They are used only when the first tracker connects.
   public var fronts: [String: Double] = [:]
   /// How the stage relates to the head. Default: tracked.
   public var mode = StageMode.tracked
-  /// The policy for the route. Its `spatialization` is replaced by that of `render`, and its
+  /// The policy for the route. Its `spatialization` is replaced by the one in `render`, and its
   /// `cancelsCrosstalk` is set if `render` plays over loudspeakers. Default: binaural sound on
   /// headphones and unknown devices, plain stereo on loudspeakers.
   public var route = RoutePolicy()
   /// The sound server's name for the output; nil for the server's default. The server decides
   /// whether playback follows changes of the default.
   public var sinkName: String?
-  /// The latency to request from the sound server, in ms: with PipeWire, the length of its cycles.
-  /// Default: nil, which lets the output choose and adapt it.
+  /// The latency to request from the sound server, in ms. With PipeWire, this is the length of a
+  /// cycle. Default: nil, which lets the output choose and adapt the latency.
   public var latencyMilliseconds: Double?
   /// Whether sound queued in the sound server is rendered again when the head moves, so that a turn
   /// is audible immediately. Default: automatic, which rewrites unless the sink reads too far

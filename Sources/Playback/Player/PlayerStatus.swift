@@ -33,10 +33,9 @@ public struct PlayerStatus: Sendable {
   public var head: HeadPoseStatus?
   public var tracker: TrackerDescription?
   public var output: AudioOutputStatus
-  /// Linear gain of the listener's volume.
+  /// The linear gain that the listener has set.
   public var volume: Float
-  /// The report on the levelling of the source; nil if levelling is off, and before the first
-  /// sound.
+  /// The report on the levelling of the source; nil if levelling is off, or before the first sound.
   public var loudness: LoudnessReport?
   /// The number of frames muted because of invalid samples.
   public var mutedFrames: Int
@@ -61,12 +60,12 @@ public enum PlayerEvent: Sendable, Equatable {
   case layoutChanged(ChannelLayout)
   /// The programme is available with more channels than the mono or stereo sound that is playing.
   case multichannelOffered(MultichannelOffer)
-  /// A decoder with these settings has been designed and replaces the old one.
+  /// A decoder with these settings has been designed and replaces the old decoder.
   case decoderChanged(RenderSettings)
-  /// The requested decoder cannot be used, and the old one remains.
+  /// The requested decoder cannot be used, and the old decoder remains.
   case decoderKept(RenderSettings, reason: PlaybackError)
   /// The source was read for the first time, the origin of the loudness value has changed, or the
-  /// goal of the gain has changed by more than 1 dB.
+  /// gain that the levelling aims at has changed by more than 1 dB.
   case loudness(LoudnessReport)
   /// An event of a source that is fetched during playback.
   case news(SourceNews)

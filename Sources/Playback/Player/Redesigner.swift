@@ -45,8 +45,8 @@ final class Redesigner: Sendable {
   /// - Parameters:
   ///   - isTold: whether `.decoderChanged` reports the new decoder.
   ///   - arrived: called on the redesigner's thread as soon as the new decoder alone is audible, or
-  ///     after about 1 s. Not called if a newer request replaces this one before its design starts,
-  ///     or if the decoder cannot be used.
+  ///     after about 1 s. Not called if a newer request replaces this request before the design
+  ///     starts, or if the decoder cannot be used.
   func wish(
     _ settings: RenderSettings, isTold: Bool,
     arrived: @escaping @Sendable (RenderSettings) -> Void

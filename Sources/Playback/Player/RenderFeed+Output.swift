@@ -7,7 +7,7 @@ internal import SoundSources
 /// The functions that an output calls to get sound from a feed.
 ///
 /// ## Threading
-/// The output calls them on its audio thread.
+/// The output calls these functions on its audio thread.
 extension RenderFeed {
   /// Renders the next frames.
   var callback: AudioRenderCallback {

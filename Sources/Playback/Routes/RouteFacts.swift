@@ -21,7 +21,7 @@ public enum RouteEvidence: String, Sendable, CaseIterable {
   case nothing
 }
 
-/// The properties of a sink, as reported by the sound server, that identify the kind of its device.
+/// The properties of a sink that identify the kind of device, as the sound server reports them.
 public struct RouteFacts: Sendable, Equatable {
   /// The server's name for the sink.
   public var sink: String

@@ -24,8 +24,8 @@ final class RouteFollower: Sendable {
 
   /// - Parameters:
   ///   - facts: the facts about the sink that will be used; nil if it is unknown.
-  ///   - tell: receives `.routeChanged` when the decision changes, and for every sink that is
-  ///     followed.
+  ///   - tell: receives `.routeChanged` when the decision changes, and at every call of `follow`
+  ///     with a sink.
   ///   - apply: carries out a decision after each change; not called for the initial decision.
   init(
     policy: RoutePolicy, programme: Programme, facts: RouteFacts?, mode: StageMode,

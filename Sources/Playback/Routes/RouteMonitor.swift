@@ -16,8 +16,9 @@ private import Synchronization
 /// ```
 ///
 /// ## Threading
-/// May be used from any thread. The monitor calls `onEvent` on its own thread or on the thread that
-/// changes something, one call at a time. `onEvent` may use the monitor but must not call `stop`.
+/// May be used from any thread. The monitor makes one call of `onEvent` at a time: on its own
+/// thread, or on the thread that sets `policy` or declares content. `onEvent` may use the monitor
+/// but must not call `stop`.
 public final class RouteMonitor: Sendable {
   /// A change that the monitor reports.
   public enum Event: Sendable, Equatable {

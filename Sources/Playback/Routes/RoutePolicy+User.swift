@@ -5,8 +5,8 @@ public import UserFiles
 extension RoutePolicy {
   /// Returns what the user has set in `config.json`: `spatialize`, `route` and `sinks`.
   ///
-  /// - Parameter folder: the folder that contains the file. The defaults of `RoutePolicy` apply if
-  ///   it is nil or does not contain the file.
+  /// - Parameter folder: the folder that contains the file. If the folder is nil or does not
+  ///   contain the file, the defaults of `RoutePolicy` apply.
   /// - Throws: an error that describes what is wrong with the file.
   public static func ofUser(
     in folder: UserFolder? = .ofThisProcess

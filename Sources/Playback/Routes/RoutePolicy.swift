@@ -29,7 +29,7 @@ public enum RouteTreatment: String, Sendable, CaseIterable {
   case binaural
   case plainStereo = "plain-stereo"
   /// Binaural sound over loudspeakers, with crosstalk cancellation and without head tracking. Plain
-  /// stereo plays until its filters are ready.
+  /// stereo plays until the filters are ready.
   case crosstalkCancelled = "crosstalk-cancelled"
 }
 
@@ -63,7 +63,8 @@ public struct RoutePolicy: Sendable, Equatable {
 
   public init() {}
 
-  /// Returns the policy with the listener's wishes about sources and loudspeakers in `settings`.
+  /// Returns this policy, changed according to what `settings` says about the kinds of sources and
+  /// about loudspeakers.
   func applying(_ settings: RenderSettings) -> RoutePolicy {
     var policy = self
     policy.spatialization = settings.spatialization

@@ -6,8 +6,8 @@ private import Synchronization
 
 /// Makes the renderer follow the decision for the route and the listener's wishes for the decoder.
 ///
-/// A change between spatial and plain sound starts immediately. If the change requires other
-/// filters, for loudspeakers instead of headphones or the reverse, plain stereo plays until they
+/// A change between spatial and plain sound starts immediately. If a change requires other filters,
+/// such as filters for loudspeakers instead of headphones, plain stereo plays until the new filters
 /// are ready.
 ///
 /// ## Threading

@@ -6,8 +6,8 @@ package import SoundServer
 ///
 /// The named sink is chosen while it exists. Otherwise, the latest of these events decides: the
 /// user made a real sink the default, or headphones appeared on a sink. If the sink of that event
-/// disappears, or its headphones are unplugged, the event before it decides. A virtual sink is
-/// never chosen.
+/// disappears, or its headphones are unplugged, the previous event decides. A virtual sink is never
+/// chosen.
 package struct OutputFollower: Sendable, Equatable {
   private enum Reason: Sendable, Equatable {
     case isDefault
@@ -20,7 +20,7 @@ package struct OutputFollower: Sendable, Equatable {
   }
 
   private let named: String?
-  /// The choices, the latest last, without duplicates.
+  /// The choices without duplicates, oldest first.
   private var history: [Choice] = []
   /// Whether each real sink led to headphones at the last report; nil before the first report and
   /// without a server.
@@ -29,16 +29,17 @@ package struct OutputFollower: Sendable, Equatable {
   /// Whether a real default sink has been reported.
   private var hasFollowed = false
 
-  /// The name of the sink to play to; nil if there was none yet.
+  /// The name of the sink to play to; nil if there has been none yet.
   package private(set) var sink: String?
-  /// The real sink that should be the default sink again in the end; nil if there is none.
+  /// The real sink to make the default sink again when this program ends; nil if there is none.
   package private(set) var realDefault: String?
 
   private static let longestHistory = 16
 
   /// - Parameters:
   ///   - named: the sink that the user has named; nil for none.
-  ///   - previousDefault: the default sink before an earlier instance, which did not restore it.
+  ///   - previousDefault: the default sink that an earlier instance replaced but did not restore;
+  ///     nil for none.
   package init(named: String? = nil, previousDefault: String? = nil) {
     self.named = named
     if let previousDefault, !SinkLayout.isOurs(previousDefault) {

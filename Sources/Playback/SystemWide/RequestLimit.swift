@@ -9,12 +9,14 @@ package struct RequestLimit: Sendable, Equatable {
   private var times: [Int64] = []
 
   /// - Parameters:
-  ///   - spacing, period: times in nanoseconds.
+  ///   - spacing: the shortest time between two requests, in nanoseconds.
+  ///   - count: the largest number of requests in `period`.
+  ///   - period: the time over which requests are counted, in nanoseconds.
   package init(spacing: Int64 = 500_000_000, count: Int = 5, period: Int64 = 30_000_000_000) {
     (self.spacing, self.count, self.period) = (spacing, count, period)
   }
 
-  /// Whether the number of requests, and not the time between them, prevents the next one.
+  /// Whether the latest request was refused because of the number of requests in `period`.
   package private(set) var isExhausted = false
 
   /// Returns whether a request may be made now, and counts it if so.

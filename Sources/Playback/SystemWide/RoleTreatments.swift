@@ -16,7 +16,8 @@ package struct RoleTreatments: Sendable, Equatable {
   /// Creates the default: calls and event sounds are plain.
   package init() {}
 
-  /// Creates the default with changes, such as "phone=spatial". Texts of another form are ignored.
+  /// Creates the default and then applies `changes`, which are texts such as "phone=spatial". Texts
+  /// of any other form are ignored.
   package init(_ changes: [String]) {
     for change in changes {
       let parts = change.split(separator: "=").map(String.init)
@@ -30,7 +31,8 @@ package struct RoleTreatments: Sendable, Equatable {
     set { if let role { byRole[Self.common(role)] = newValue } }
   }
 
-  /// Returns PulseAudio's name for a role of PipeWire, in lower case.
+  /// Returns a role in lower case. A role that has another name in PulseAudio than in PipeWire gets
+  /// PulseAudio's name.
   private static func common(_ role: String) -> String {
     switch role.lowercased() {
     case "communication": "phone"

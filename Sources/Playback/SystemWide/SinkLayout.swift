@@ -11,13 +11,13 @@ package enum SinkLayout: String, Sendable, CaseIterable, Comparable {
   case surround71 = "7.1"
   case surround714 = "7.1.4"
 
-  /// The beginning of the names of all virtual sinks.
+  /// The prefix of the names of all virtual sinks.
   package static let namePrefix = "stillstage-"
 
   /// Returns whether a sink with this name is a virtual sink of this program.
   package static func isOurs(_ sinkName: String) -> Bool { sinkName.hasPrefix(namePrefix) }
 
-  /// The layout of the virtual sink with this name; nil if the name is none of ours.
+  /// The layout of the virtual sink with this name; nil if no virtual sink has this name.
   package init?(sinkName: String) {
     guard Self.isOurs(sinkName) else { return nil }
     self.init(rawValue: String(sinkName.dropFirst(Self.namePrefix.count)))
@@ -45,9 +45,10 @@ package enum SinkLayout: String, Sendable, CaseIterable, Comparable {
 
   package static func < (a: SinkLayout, b: SinkLayout) -> Bool { a.channelCount < b.channelCount }
 
-  /// Returns the layout of the sink for a stream: of the sinks with as many channels as the stream
-  /// or more, the narrowest one; if the stream has height channels, preferably one that has them
-  /// too. If all sinks have fewer channels, it is the widest one.
+  /// Returns the layout of the sink for a stream. It is the sink with the fewest channels among
+  /// those that have at least as many as the stream. For a stream with height channels, a sink that
+  /// also has height channels is preferred. If all sinks have fewer channels than the stream, the
+  /// sink with the most channels is chosen.
   ///
   /// - Parameter layouts: the layouts of the sinks; nil is returned if there are none.
   package static func `for`(_ stream: ProgramStream, among layouts: [SinkLayout]) -> SinkLayout? {
@@ -55,8 +56,8 @@ package enum SinkLayout: String, Sendable, CaseIterable, Comparable {
     return enough.first { $0.covers(stream.layout) } ?? enough.first ?? layouts.max()
   }
 
-  /// Returns whether the sink has height channels if the stream has. Positions at ear height are
-  /// always covered by a sink with enough channels. An unknown layout is covered.
+  /// Returns false if the stream has height channels and the sink does not. Other positions are not
+  /// checked, because a sink with enough channels covers them. An unknown layout counts as covered.
   private func covers(_ stream: ChannelLayout?) -> Bool {
     guard case .speakers(let speakers) = stream else { return true }
     return self == .surround714 || !speakers.contains(where: \.isHigh)

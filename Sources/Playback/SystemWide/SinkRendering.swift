@@ -31,8 +31,8 @@ final class SinkRendering: Sendable {
   ///   - sampleRate: the sample rate of the virtual sink and of the output, in Hz.
   ///   - sink: the real sink; nil if there is none yet.
   ///   - poses: a source that only this rendering reads; nil for a head at rest.
-  ///   - tell: receives the events of the route and the decoder.
-  /// - Throws: the reason if the HRTF set cannot be used for the layout.
+  ///   - tell: receives the events that concern the route and the decoder.
+  /// - Throws: the reason why the HRTF set cannot be used for the layout.
   init(
     layout: ChannelLayout, options: PlayerOptions, isLimited: Bool, sampleRate: Int, sink: Sink?,
     hrtf: HRTFChoice, poses: HeadPoseSource?, tell: @escaping @Sendable (PlayerEvent) -> Void

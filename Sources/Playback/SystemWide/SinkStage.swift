@@ -40,9 +40,9 @@ package final class SinkStage: LiveStage {
   ///   - isLimited: whether the true peak of each virtual sink is limited.
   ///   - sink: the real sink; nil if there is none yet.
   ///   - describe: returns what the listener should know about an event, as a sentence without a
-  ///     full stop; nil for nothing.
+  ///     full stop; nil if there is nothing to say.
   ///   - atEnd: called when the stage stops, with the front as in `Player.front`.
-  /// - Throws: the reason if the HRTF set cannot be used.
+  /// - Throws: the reason why the HRTF set cannot be used.
   package init(
     layouts: [SinkLayout], options: PlayerOptions, isLimited: Bool, sink: Sink?,
     describe: @escaping @Sendable (PlayerEvent) -> String?,
@@ -56,7 +56,7 @@ package final class SinkStage: LiveStage {
     sampleRate = AudioTrack.sampleRates.contains(rate) ? rate : 48000
     var renderings: [SinkLayout: SinkRendering] = [:]
     for layout in layouts {
-      // The route and the decoder are the same for all sinks, so one of them reports.
+      // The route and the decoder are the same for all virtual sinks, so only one of them reports.
       let isTold = layout == layouts.last
       renderings[layout] = try SinkRendering(
         layout: layout.layout, options: options, isLimited: isLimited, sampleRate: sampleRate,

@@ -4,10 +4,11 @@ package import SoundServer
 
 /// Decides which program streams are moved to which sink.
 ///
-/// A stream that appears on one of the virtual sinks is moved to the one that fits its layout, or
-/// to the real sink if its role is plain. A stream that appears on a real sink stays there. If the
-/// user moves a stream after it was placed, the stream stays where the user moved it. A stream is
-/// placed again if its channels or its role change while it plays to a virtual sink.
+/// A stream that appears on one of the virtual sinks is moved to the virtual sink that fits its
+/// layout, or to the real sink if the treatment of its role is plain. A stream that appears on a
+/// real sink stays there. If the user moves a stream after it was placed, the stream stays where
+/// the user moved it. A stream is placed again if its channels or its role change while it plays to
+/// a virtual sink.
 package struct StreamRouting: Sendable, Equatable {
   /// A request to move a stream.
   package struct Move: Sendable, Equatable {
@@ -22,15 +23,16 @@ package struct StreamRouting: Sendable, Equatable {
   private let ownsDefault: Bool
   private var placements: [UInt64: Placement] = [:]
   private var lastDefault: String?
-  /// The latest change of the default sink to a real one.
+  /// The latest change of the default sink to a real sink.
   private var foreign: DefaultChange?
 
-  /// The longest time between a change of the default sink and the report that a stream follows.
+  /// The longest time from the report that the default sink has changed to the report that a stream
+  /// has followed [ns].
   private static let followTime: Int64 = 2_000_000_000
-  /// The longest time by which the report that a stream follows can precede the report of the
-  /// change.
+  /// The longest time from the report that a stream has followed to the report that the default
+  /// sink has changed, if the reports arrive in this order [ns].
   private static let precedingTime: Int64 = 500_000_000
-  /// The time after which an unanswered request is repeated.
+  /// The time after which an unanswered request is repeated [ns].
   private static let retryTime: Int64 = 1_000_000_000
   /// The number of unsuccessful requests after which a stream stays where it is.
   package static let largestNumberOfRequests = 3
@@ -39,7 +41,7 @@ package struct StreamRouting: Sendable, Equatable {
   ///   - layouts: the layouts of the virtual sinks.
   ///   - roles: the treatment of each role.
   ///   - ownsDefault: whether a virtual sink is to be the default sink. If so, a stream that
-  ///     follows the default sink to a real one does not count as moved by hand.
+  ///     follows the default sink to a real sink does not count as moved by hand.
   package init(layouts: [SinkLayout], roles: RoleTreatments, ownsDefault: Bool) {
     (self.layouts, self.roles, self.ownsDefault) = (layouts, roles, ownsDefault)
   }
@@ -90,7 +92,7 @@ package struct StreamRouting: Sendable, Equatable {
     }
   }
 
-  /// Updates the kind of a placement from the place where the stream is now.
+  /// Updates the kind of a placement according to the sink on which the stream is now.
   private func follow(
     _ stream: ProgramStream, _ placement: inout Placement, at here: String, _ present: Set<String>,
     _ now: Int64
@@ -107,7 +109,8 @@ package struct StreamRouting: Sendable, Equatable {
       if isOnOurs { placement.begin(.placed, at: here) } else { placement.expected = here }
     case .placed:
       guard !isExpected else { break }
-      // The server moves the streams of a sink that is removed, and those that follow the default.
+      // The server moves the streams of a sink that is removed, and the streams that follow the
+      // default sink.
       let isRescued = !present.contains(placement.expected)
       if isRescued || isFollower(at: here, now) {
         placement.begin(.placed, at: here)
@@ -169,7 +172,8 @@ package struct StreamRouting: Sendable, Equatable {
 
     var kind = Kind.untouched
     var format: Format
-    /// The sink to which the stream was moved, or on which it is.
+    /// The sink that was requested for the stream; without an open request, the sink on which it
+    /// is.
     var expected: String
     /// The sink on which the stream was at the last request; nil without an open request.
     var origin: String?

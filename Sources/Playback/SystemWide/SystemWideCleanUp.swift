@@ -30,8 +30,9 @@ package struct SystemWideCleanUp: Sendable {
   /// virtual sinks, and removes the server's stored references to them. Can take several seconds.
   ///
   /// - Parameter previousDefault: the default sink to restore; nil if no instance has left one. If
-  ///   it is nil or missing and a virtual sink is the default, a real sink becomes the default.
-  /// - Throws: the reason if the server cannot be observed.
+  ///   that sink is unknown or does not exist, and a virtual sink is the default, a real sink
+  ///   becomes the default.
+  /// - Throws: the reason why the server cannot be observed.
   package func run(previousDefault: String?) throws(SoundServerError) {
     let latest = Latest()
     let steward = try makeSteward { latest.put($0) }

@@ -24,8 +24,8 @@ struct SystemWideLoop {
   /// The latest time at which a stream played to each sink [ns].
   private var lastUse: [SinkLayout: Int64] = [:]
   private var inUse: [SinkLayout: Bool] = [:]
-  /// By the stream's number: the layout of the virtual sink that it plays to (nil for a real sink),
-  /// and the stream.
+  /// The streams of the latest report, by number. `layout` is the layout of the virtual sink to
+  /// which the stream plays; nil for a real sink.
   private var places: [UInt64: (layout: SinkLayout?, stream: ProgramStream)] = [:]
 
   private static let restartTime: Int64 = 2_000_000_000
@@ -144,7 +144,7 @@ struct SystemWideLoop {
       let layout = stream.sink.flatMap(SinkLayout.init(sinkName:))
       let former = places[stream.id]
       places[stream.id] = (layout, stream)
-      // A program that has always played to a real sink is no news.
+      // A program that has always played to a real sink is not worth reporting.
       if former?.layout != layout { tell(.routed(stream, layout)) }
     }
     for (id, place) in gone {
@@ -183,8 +183,8 @@ struct SystemWideLoop {
     sinks = [:]
   }
 
-  /// Moves the streams on virtual sinks to a real sink, and waits for about 600 ms at most until
-  /// the server reports it.
+  /// Moves the streams on virtual sinks to a real sink. Waits until the server reports the result,
+  /// but at most about 600 ms.
   private mutating func moveBack(to sink: String, newest: () -> ServerContents?) {
     var requested: Set<UInt64> = []
     let end = monotonic_nanoseconds() + 600_000_000

@@ -5,11 +5,12 @@ package import SoundServer
 private import Synchronization
 internal import System
 
-/// Plays the sound of other programs: offers virtual sinks, moves each stream on them to the one
-/// that fits its layout, can make the widest one the default sink, and follows the headphones.
+/// Plays the sound of other programs. It offers virtual sinks, moves each stream on them to the
+/// virtual sink that fits its layout, can make the widest virtual sink the default sink, and
+/// follows the headphones.
 ///
 /// ## Threading
-/// It may be used from any thread. Events come from its own thread.
+/// It may be used from any thread. It reports events on its own thread.
 package final class SystemWideOutput: Sendable {
   package struct Settings: Sendable {
     /// The layouts of the virtual sinks.
@@ -22,7 +23,8 @@ package final class SystemWideOutput: Sendable {
     /// The default sink that an earlier instance did not restore.
     package var previousDefault: String?
     /// Stores the default sink to restore, before a virtual sink replaces it and whenever the user
-    /// chooses another one; nil if there is none to restore. Called on the output's thread.
+    /// chooses another default sink. The argument is nil if there is no sink to restore. Called on
+    /// the output's thread.
     package var remember: @Sendable (_ defaultSink: String?) -> Void = { _ in }
 
     package init() {}
@@ -69,7 +71,7 @@ package final class SystemWideOutput: Sendable {
 
   /// Begins to observe the server. The virtual sinks appear once there is a real sink.
   ///
-  /// - Throws: the reason if the server cannot be observed.
+  /// - Throws: the reason why the server cannot be observed.
   package func start() throws(SoundServerError) {
     let inbox = inbox
     let steward = try parts.makeSteward { inbox.put($0) }

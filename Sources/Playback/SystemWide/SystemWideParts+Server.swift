@@ -14,10 +14,11 @@ extension SystemWideParts {
   ///   - options: how to render, which tracker to follow, and which server to use. Settings about
   ///     sources, levelling and rewriting are ignored.
   ///   - isLimited: whether the true peak of each virtual sink is limited.
-  ///   - keeper: the program and its arguments that run `PulseSinkKeeper`; nil for no keeper.
+  ///   - keeper: the command that runs `PulseSinkKeeper`: a program and its arguments; nil for no
+  ///     keeper.
   ///   - describe: see `SinkStage`.
   ///   - atEnd: see `SinkStage`.
-  /// - Throws: the reason if the HRTF set cannot be used.
+  /// - Throws: the reason why the HRTF set cannot be used.
   package init(
     layouts: [SinkLayout], options: PlayerOptions, isLimited: Bool, keeper: [String]?,
     describe: @escaping @Sendable (PlayerEvent) -> String?,

@@ -22,7 +22,7 @@ package struct LiveHead: Sendable, Equatable {
   package var tracker: String?
   /// The pose relative to the front of the stage; nil before the first sample of the tracker.
   package var pose: Quaternion?
-  /// Whether samples arrive.
+  /// Whether the tracker is sending samples.
   package var isFresh = false
   /// The samples per second; 0 if unknown.
   package var rate = 0.0
@@ -44,14 +44,14 @@ package protocol LiveStage: AnyObject, Sendable {
   /// The delays of the renderer of a virtual sink; nil if there is no such sink.
   func delay(of layout: SinkLayout) -> RendererDelay?
 
-  /// Adapts the treatment to the real sink, after another one was chosen or its ports changed.
+  /// Adapts the treatment after another real sink was chosen or its ports changed.
   func follow(_ sink: Sink)
 
   /// Returns the news for the listener since the last call, as sentences without a full stop, such
   /// as "head tracker: DualSense".
   func takeNotes() -> [String]
 
-  /// Releases the trackers. Called after all virtual sinks have stopped.
+  /// Releases the trackers. This function is called after all virtual sinks have stopped.
   func stop()
 }
 
@@ -66,7 +66,7 @@ package struct SystemWideParts: Sendable {
       @escaping @Sendable (ServerContents) -> Void
     ) throws(SoundServerError) -> any StreamSteward
   /// Removes the virtual sinks that a killed instance left on the server. Can take some seconds.
-  /// Not needed for servers that remove the sinks of a process that has ended.
+  /// This is not needed for servers that remove the sinks of a process that has ended.
   package var removeLeftovers: @Sendable () -> Void
   /// Takes the default sink to restore if this process is killed; nil if none is known.
   package var keepDefault: @Sendable (String?) -> Void

@@ -9,10 +9,10 @@ package enum SystemWideEvent: Sendable, Equatable {
   /// There is no real sink to play to.
   case noOutput
   case started(SinkLayout)
-  /// A virtual sink cannot be created. It is tried again.
+  /// A virtual sink cannot be created. The attempt is repeated later.
   case failed(SinkLayout, SoundServerError)
-  /// A stream now plays to the virtual sink with this layout or, if nil, has moved from a virtual
-  /// sink to another one.
+  /// A stream now plays to the virtual sink with this layout. If the layout is nil, the stream has
+  /// left the virtual sinks.
   case routed(ProgramStream, SinkLayout?)
   /// A program that played to a virtual sink has ended its stream.
   case ended(ProgramStream)
