@@ -22,14 +22,15 @@ package struct CrosstalkTrial: Sendable {
   package struct Result: Sendable, Equatable {
     /// The centres of the third-octave bands, in Hz.
     package var frequencies: [Double]
-    /// Level of an ear's own signal above the other ear's signal at that ear, in dB: one value per
-    /// third octave, from the mean power of both ears.
+    /// Level of an ear's own signal at that ear, relative to its level at the other ear, in dB: one
+    /// value per third octave, from the mean power for both ears.
     package var separation: [Double]
     /// Level of an ear's own signal at that ear, relative to the mean over all bands, in dB: one
     /// value per third octave.
     var colour: [Double]
-    /// The largest boost in any third octave, in dB, over the level that the loudspeakers would
-    /// need for the same level at the ears without cancellation. 0 if nothing is cancelled.
+    /// The largest boost of the loudspeaker signals in any third octave, in dB. The reference is
+    /// the level that gives the same level at the ears without cancellation. 0 if nothing is
+    /// cancelled.
     package var largestBoost: Double
 
     /// The mean of `separation`, in dB.
@@ -87,7 +88,7 @@ package struct CrosstalkTrial: Sendable {
         other[k] += there.squaredMagnitude / 2
         for speaker in 0...1 { colour[k] += straight.values[speaker][ear][k].squaredMagnitude / 2 }
       }
-      // The filters' gain for equal and for opposite signals at the ears; the larger one counts.
+      // The filters' gain for equal and for opposite signals at the ears; the larger gain counts.
       let sum = feeds[0][0][k] + feeds[0][1][k]
       let difference = feeds[0][0][k] + feeds[0][1][k] * -1
       gain[k] = max(sum.squaredMagnitude, difference.squaredMagnitude)

@@ -4,7 +4,7 @@ package import Geometry
 import Glibc
 package import HeadTracking
 
-/// The error of an estimated orientation against the truth.
+/// The error of an estimated orientation relative to the truth.
 ///
 /// The error is computed in the earth frame as the quaternion estimate * conjugate(truth). Its
 /// components w and z give the inclination, 2 acos sqrt(w^2 + z^2), and the heading, 2 atan(z / w)
@@ -29,7 +29,7 @@ package struct FusionAccuracy: Sendable, Equatable {
     /// Computes the error of an estimate at each scored sample with a known truth.
     ///
     /// - Parameters:
-    ///   - estimate: sensor to earth, one per sample of the recording.
+    ///   - estimate: the estimated rotation from sensor to earth, one per sample of the recording.
     ///   - recording: a recording with ground truth.
     package init(_ estimate: [Quaternion], against recording: InertialRecording) {
       precondition(estimate.count == recording.times.count)

@@ -7,8 +7,8 @@ import Geometry
 /// from the library's published description.
 ///
 /// Each component of the quaternion is extrapolated along its own line, which is fitted to the past
-/// poses. A pose that is n samples old has the weight 0.8^n. Prediction begins with the fourth
-/// pose.
+/// poses. Each newer pose multiplies the weight of the older poses by 0.8. Prediction begins with
+/// the fourth pose.
 struct LeastSquaresPredictor {
   private static let keep = 0.8
   private var count = 0
@@ -42,7 +42,7 @@ struct LeastSquaresPredictor {
   mutating func restart() { self = LeastSquaresPredictor() }
 
   /// Returns the predicted pose `seconds` after the last pose. Returns the last pose if there are
-  /// fewer than four, and the identity if there is none.
+  /// fewer than four poses, and the identity if there are none.
   func pose(after seconds: Double) -> Quaternion {
     let determinant = weight * squares - times * times
     guard count >= 4, determinant > 0 else { return last?.pose ?? .identity }

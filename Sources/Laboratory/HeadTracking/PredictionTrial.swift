@@ -25,7 +25,8 @@ package struct RecordedMotion: Sendable {
   }
 
   /// Returns the pose at a time, by slerp between two samples; searches from `index` on. Returns
-  /// nil unless there are samples before and at or after the time, with known poses.
+  /// nil unless the last sample before the time and the first sample at or after the time have
+  /// known poses.
   func pose(at time: Double, from index: Int) -> Quaternion? {
     var next = index
     while next < times.count, times[next] < time { next += 1 }

@@ -9,8 +9,8 @@ private import Glibc
 ///
 /// The reference decoder rotates with matrices that are interpolated linearly between grid points
 /// (along a parabola if the head turns very fast), then convolves in the time domain. It shares
-/// neither rotation nor convolution code with the fast decoder and is much slower.
-/// Tests compare the outputs of the two, and `bench render` reports the cost of both.
+/// neither rotation nor convolution code with the fast decoder and is much slower. Tests compare
+/// the outputs of the two decoders, and `bench render` reports the cost of both.
 package struct ReferenceDecoder: Sendable {
   private let order: Int
   private let left: [[Double]]
@@ -107,9 +107,9 @@ package struct ReferenceDecoder: Sendable {
 
   // MARK: Rotation matrices
 
-  /// Returns the rotation matrix, outputs x inputs. A plane wave from d becomes one from R d, so
-  /// element (i, j) is the integral of Y_i(R d) Y_j(d) over the sphere, divided by the integral of
-  /// Y_j(d)^2, which is 4 pi / (2 l + 1).
+  /// Returns the rotation matrix, outputs x inputs. The rotation R turns a plane wave from
+  /// direction d into a plane wave from R d, so element (i, j) is the integral of Y_i(R d) Y_j(d)
+  /// over the sphere, divided by the integral of Y_j(d)^2, which is 4 pi / (2 l + 1).
   private func matrix(_ headToWorld: Quaternion) -> [[Double]] {
     let turn = RotationMatrix(headToWorld.conjugate)
     let count = left.count

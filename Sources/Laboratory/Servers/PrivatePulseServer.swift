@@ -3,8 +3,8 @@
 import CRealtime
 import Glibc
 
-/// A private PulseAudio server, with a null sink named "ears" by default, without D-Bus or
-/// real-time scheduling. It runs as root or as any user.
+/// A private PulseAudio server without D-Bus and real-time scheduling. By default, it has a null
+/// sink named "ears". It runs as any user, including root.
 ///
 /// ## Threading
 /// Not thread-safe: call it from one thread at a time.

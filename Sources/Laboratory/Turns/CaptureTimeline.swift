@@ -2,8 +2,9 @@
 
 /// Computes when each frame of a recording was played, from the reported times of its fragments.
 ///
-/// The reports jitter, but the sink does not. Each report implies a time for every fragment, so a
-/// fragment's time is the median over its own report and up to 25 reports on either side of it.
+/// The reported times jitter, but the sink does not. Each report implies a time for every fragment,
+/// so a fragment's time is the median over its own report and up to 25 reports on either side of
+/// it.
 package struct CaptureTimeline: Sendable {
   /// A frame of a fragment, and the CLOCK_MONOTONIC time at which that frame was played, in ns.
   package typealias Report = (frame: Int, time: Int64)

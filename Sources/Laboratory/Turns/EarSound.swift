@@ -34,8 +34,8 @@ package struct EarSound: Sendable {
     EarSound(left: left.map { gain * $0 }, right: right.map { gain * $0 })
   }
 
-  /// Returns `count` frames from frame `start` on; the sound repeats for ever. A windowed sinc of
-  /// 32 taps interpolates between frames.
+  /// Returns `count` frames, starting at frame `start`; the sound repeats forever. A windowed sinc
+  /// of 32 taps interpolates between frames.
   func stretch(from start: Double, count: Int) -> EarSound {
     let whole = start.rounded(.down)
     let kernel = Self.kernel(start - whole)

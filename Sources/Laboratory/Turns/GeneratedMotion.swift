@@ -7,7 +7,7 @@ import System
 /// Generated head motions for use without recordings. They are identical in every run.
 package enum GeneratedMotion {
   /// The named motions for `bench tracking-error`: slow looks around, quick looks around, and a
-  /// shaken head.
+  /// shaking head.
   package static var all: [(name: String, motion: RecordedMotion)] {
     [
       ("generated-slow", looks(seconds: 60, reach: 20...60, durations: 0.8...1.6, seed: 1)),

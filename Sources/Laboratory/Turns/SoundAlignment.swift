@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The alignment of a recording with a reference that repeats for ever.
+/// The alignment of a recording with a reference that repeats forever.
 package struct SoundAlignment: Sendable, Equatable {
-  /// Frame of the reference minus frame of the recording.
+  /// The frame number in the reference minus the frame number in the recording.
   package var offset: Double
   /// Linear gain of the recording relative to the reference.
   var gain: Double
@@ -10,7 +10,7 @@ package struct SoundAlignment: Sendable, Equatable {
   /// recording, in dB.
   package var residualDecibels: Double
 
-  /// Finds the position of a stretch of a recording in a reference that repeats for ever.
+  /// Finds the position of a stretch of a recording in a reference that repeats forever.
   ///
   /// - Parameters:
   ///   - recording: the recorded sound.
@@ -60,8 +60,8 @@ package struct SoundAlignment: Sendable, Equatable {
       residualDecibels: decibels(heard - both * both / own, relativeTo: heard))
   }
 
-  /// Returns the correlations of `probe` with the reference at `count` frames from `start` on, each
-  /// divided by the norm of the reference there.
+  /// Returns the correlations of `probe` with the reference at `count` successive frames, starting
+  /// at `start`, each divided by the norm of the reference there.
   private static func correlate(
     _ probe: [[Float]], _ reference: EarSound, from start: Int, _ count: Int
   ) -> [Double] {
@@ -106,8 +106,9 @@ package struct SoundAlignment: Sendable, Equatable {
     return sum.sum() + rest
   }
 
-  /// Returns the offset, from -0.5 to 0.5, from a maximum to the vertex of the parabola through the
-  /// maximum and its neighbours. Returns 0 if the maximum is the first or the last score.
+  /// Returns the position, from -0.5 to 0.5 and relative to a maximum, of the vertex of the
+  /// parabola through the maximum and its neighbours. Returns 0 if the maximum is the first or the
+  /// last score.
   private static func vertex(_ scores: [Double], _ best: Int) -> Double {
     guard best > 0, best < scores.count - 1 else { return 0 }
     let (a, b, c) = (scores[best - 1], scores[best], scores[best + 1])

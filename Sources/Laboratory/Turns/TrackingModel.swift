@@ -8,10 +8,10 @@ import Rendering
 /// when a sound is heard and the pose that the sound was rendered for.
 ///
 /// A simulated clock drives the player's pose source and its prediction through a recorded motion.
-/// Sound is written in blocks, a time of `queue` + `path` before it is heard. If rewriting is on,
-/// each tracker report may rewrite a window that begins `path` after the report. The player's
-/// `RewritePolicy` decides whether a report does so, and how the rendered pose approaches the
-/// newest one. Sound after the window keeps its older pose until a later window reaches it.
+/// Sound is written in blocks, `queue` + `path` seconds before it is heard. If rewriting is on,
+/// each tracker report may cause a rewrite of a window that begins `path` seconds after the report.
+/// The player's `RewritePolicy` decides whether to rewrite, and how the rendered pose approaches
+/// the newest pose. Sound after the window keeps its older pose until a later window reaches it.
 package struct TrackingModel: Sendable {
   /// Time between the earliest sound that can be rewritten and the sound being written, in seconds.
   package var queue = 0.150
@@ -181,8 +181,8 @@ struct MotionCursor {
 
   init(_ motion: RecordedMotion) { self.motion = motion }
 
-  /// Returns the state at a time, by slerp between two rows. Returns nil outside the motion, or if
-  /// the pose of either row is unknown.
+  /// Returns the state at a time, by slerp between two samples. Returns nil outside the motion, or
+  /// if the pose of either sample is unknown.
   mutating func state(at time: Double) -> State? {
     let times = motion.times
     while next < times.count - 1, times[next] < time { next += 1 }

@@ -6,20 +6,20 @@
 ///
 /// The finder makes two estimates. `half` is the best frame at which to split the recording: it
 /// minimises the squared difference from the first rendering before the split and from the second
-/// one after it (maximum likelihood for a step in white noise). `begin` and `settled` come from the
-/// progress of the change in windows of 2 ms, by projection onto the difference of the two
-/// renderings.
+/// rendering after the split (maximum likelihood for a step in white noise). `begin` and `settled`
+/// come from the progress of the change in windows of 2 ms, by projection onto the difference of
+/// the two renderings.
 package struct TurnFinder: Sendable {
   /// A turn found in a recording. Positions are frames of the recording.
   package struct Turn: Sendable, Equatable {
-    /// The beginning of the change: the end of the last window, among those that start at or before
-    /// `half`, in which less than a tenth of the change is complete. At most `half`, and `half` if
-    /// there is no such window.
+    /// The beginning of the change: the end of the last window in which less than a tenth of the
+    /// change is complete. Only windows that start at or before `half` count. At most `half`; equal
+    /// to `half` if there is no such window.
     package var begin: Double
     /// The instant of the turn: the frame that best separates the two renderings.
     package var half: Double
-    /// The start of the first window from which the change stays within a tenth of complete; at
-    /// least `half`.
+    /// The end of the change: the earliest start of a window from which the progress stays between
+    /// 0.9 and 1.1. At least `half`.
     package var settled: Double
     /// The alignment of the recording with the first rendering, before the turn.
     var before: SoundAlignment
@@ -47,13 +47,13 @@ package struct TurnFinder: Sendable {
   ///   - recording: the recorded sound.
   ///   - frames: the stretch, longer than 100 ms. Its first 50 ms are before the turn, its last 50
   ///     ms after it.
-  ///   - first: the rendering for the head before the turn. Both renderings repeat for ever.
+  ///   - first: the rendering for the head before the turn. Both renderings repeat forever.
   ///   - second: the rendering for the head after the turn.
   ///   - offset: the offset of a nearby alignment, which is tried first. If it is nil or does not
   ///     match, the entire rendering is searched.
   /// - Returns: nil if there is no turn or if sound was lost: the stretch does not begin with the
-  ///   first rendering, or does not end with the second one at the same place in the source. Also
-  ///   nil if the stretch is too short or not inside the recording.
+  ///   first rendering, or does not end with the second rendering at the same place in the source.
+  ///   Also nil if the stretch is too short or not inside the recording.
   package func turn(
     in recording: EarSound, _ frames: Range<Int>, from first: EarSound, to second: EarSound,
     near offset: Double? = nil
@@ -96,8 +96,8 @@ package struct TurnFinder: Sendable {
 
 /// The progress of a recording from one sound to another.
 private struct Way {
-  /// Cumulative sums over the frames before each index, for recording x and sounds a and b. `done`
-  /// is the sum of (x - a)(b - a), and `whole` is the sum of (b - a)^2.
+  /// Cumulative sums over the frames before each index, for the recording `x` and the sounds `a`
+  /// and `b`. `done` is the sum of `(x - a)(b - a)`, and `whole` is the sum of `(b - a)^2`.
   private var done = [0.0]
   private var whole = [0.0]
   private var frames: Int { done.count - 1 }
@@ -122,8 +122,9 @@ private struct Way {
   /// The frame that best divides the recording into the first and the second sound; nil if that
   /// frame is at either end.
   ///
-  /// For recording x and sounds a and b, |x - a|^2 - |x - b|^2 = 2 (x - a)(b - a) - |b - a|^2. The
-  /// sum of this difference over all frames before a split is smallest at the best split.
+  /// For the recording `x` and the sounds `a` and `b`,
+  /// `|x - a|^2 - |x - b|^2 = 2 (x - a)(b - a) - |b - a|^2`. The sum of this difference over all
+  /// frames before a split is smallest at the best split.
   var half: Double? {
     var (best, least) = (0, Double.infinity)
     for i in 0...frames {

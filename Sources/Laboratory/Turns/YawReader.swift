@@ -23,7 +23,7 @@ package struct YawReader: Sendable {
   /// Creates a reader from renderings for three yaws.
   ///
   /// - Parameters:
-  ///   - ahead: the rendering for a head facing the front. All three repeat for ever.
+  ///   - ahead: the rendering for a head facing the front. All three renderings repeat forever.
   ///   - left: the rendering for a head turned 90 degrees to the left.
   ///   - right: the rendering for a head turned 90 degrees to the right.
   package init(ahead: EarSound, left: EarSound, right: EarSound) {
@@ -33,7 +33,7 @@ package struct YawReader: Sendable {
     self.ahead = ahead
   }
 
-  /// Returns one yaw for every `hop` frames of a recording, from the beginning of `start` on.
+  /// Returns one yaw for every `hop` frames of a recording, starting at the first frame of `start`.
   ///
   /// - Parameters:
   ///   - recording: the recorded sound.
@@ -74,8 +74,8 @@ package struct YawReader: Sendable {
   /// Fits the recording as a sum of the three parts by least squares; the yaw is the angle of the
   /// gains of `side` and `front`.
   ///
-  /// - Returns: the yaw in degrees, and the unexplained share of the energy, from 0 to 1; NaN and 1
-  ///   if the recording is silent or the equations have no solution.
+  /// - Returns: the yaw in degrees, and the unexplained share of the energy, from 0 to 1. The yaw
+  ///   is NaN and the share is 1 if the recording is silent or the equations have no solution.
   private func fit(
     _ recording: EarSound, _ frames: Range<Int>, _ offset: Double
   ) -> (yaw: Double, residual: Double) {

@@ -146,7 +146,7 @@ package struct UpmixInstruments {
   }
 
   /// Returns the reverberation of a sound, left and right: its convolution with two independent
-  /// noises that begin after 30 ms and decay by 60 dB in `seconds`.
+  /// noises that begin after 30 ms and decay by 60 dB in `seconds` seconds.
   mutating func reverb(_ sound: [Double], seconds: Double, corner: Double) -> [[Double]] {
     var size = 1
     let length = Int((seconds + 0.03) * Self.rate)

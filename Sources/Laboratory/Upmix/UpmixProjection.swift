@@ -12,8 +12,8 @@ package struct UpmixProjection {
 
   private let correlator = Correlator(reach: UpmixProjection.taps)
   private let stems: [Correlator.Blocks]
-  /// The correlations [i][j][lag + taps]: the sum over all t of stem i at t times stem j at t +
-  /// lag.
+  /// Element `[i][j][lag + taps]` is the sum, over all frames `t`, of stem `i` at `t` times stem
+  /// `j` at `t + lag`.
   private let pairs: [[[Double]]]
   private var count: Int { stems.count }
 
@@ -35,7 +35,8 @@ package struct UpmixProjection {
     var rest: Double
   }
 
-  /// Computes, for each signal, the energy that each group of stems explains and the rest.
+  /// Computes, for each signal, the energy that each group of stems explains and the energy that no
+  /// stem explains.
   ///
   /// - Parameters:
   ///   - signals: signals of the same length as the stems.

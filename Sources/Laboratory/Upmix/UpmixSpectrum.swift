@@ -61,12 +61,12 @@ struct DoubleFFT {
 
 /// Computes cross-correlations over short lags.
 struct Correlator {
-  /// The reach of the lags, in frames: they are from -reach to reach - 1.
+  /// The reach of the lags, in frames: the lags are from `-reach` to `reach - 1`.
   let reach: Int
   private let block: Int
   private let fft: DoubleFFT
 
-  /// Creates a correlator for lags from -reach to reach - 1.
+  /// Creates a correlator for lags from `-reach` to `reach - 1`.
   ///
   /// - Parameter reach: a power of two.
   init(reach: Int) {
@@ -107,7 +107,8 @@ struct Correlator {
     return blocks
   }
 
-  /// Returns the sum over all t of x[t] y[t + lag], for each lag from -reach to reach - 1.
+  /// Returns, for each lag from `-reach` to `reach - 1`, the sum of `x[t] * y[t + lag]` over all
+  /// `t`.
   func correlation(_ x: Blocks, _ y: Blocks) -> [Double] {
     var re = [Double](repeating: 0, count: fft.size)
     var im = re

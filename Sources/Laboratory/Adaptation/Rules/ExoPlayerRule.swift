@@ -6,8 +6,8 @@ import HLS
 ///
 /// The rule uses 0.7 of the median throughput of recent downloads, weighted by the square root of
 /// their sizes. It switches up only with at least 10 s buffered (or three quarters of the distance
-/// to the live edge, if that is less). It does not switch down with 25 s or more. It never abandons
-/// a download.
+/// to the live edge, if that is less). It does not switch down while 25 s or more are buffered. It
+/// never abandons a download.
 struct ExoPlayerRule: AdaptationRule {
   private let ladder: Ladder
   private var samples: [(weight: Double, rate: Double)] = []

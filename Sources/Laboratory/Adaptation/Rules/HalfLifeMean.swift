@@ -4,7 +4,7 @@ import Glibc
 import HLS
 
 /// An exponentially weighted mean. The weight of a value halves whenever later values with a total
-/// weight of `halfLife` have been added. The bias of the initial value 0 is corrected.
+/// weight of `halfLife` have been added. The bias towards the initial value 0 is corrected.
 struct HalfLifeMean: Sendable {
   private let halfLife: Double
   private var sum = 0.0

@@ -23,13 +23,14 @@ package struct BandwidthTrace: Sendable, Equatable {
     seconds = Double(kilobitsPerSecond.count)
   }
 
-  /// Parses rows `t,kbps` (s, kbit/s). The last row lasts as long as the row before it; a single
-  /// row lasts 1 s.
+  /// Parses rows `t,kbps`: a time in s and a rate in kbit/s. The last row lasts as long as the row
+  /// before it; a single row lasts 1 s.
   ///
-  /// A header, blank lines and lines that begin with # are skipped. Times ascend from 0. Rates are
-  /// not negative, and at least one is positive.
+  /// A header, blank lines and lines that begin with # are skipped. Times must ascend from 0. Rates
+  /// must not be negative, and at least one must be positive.
   ///
-  /// - Throws: `BandwidthTraceError` if a row is invalid, with its line, or if no rate is positive.
+  /// - Throws: `BandwidthTraceError` if a row is invalid (with its line number) or if no rate is
+  ///   positive.
   package init(name: String, csv: String) throws(BandwidthTraceError) {
     var rows: [(time: Double, rate: Double)] = []
     for (index, line) in csv.split(
@@ -80,8 +81,8 @@ package struct BandwidthTrace: Sendable, Equatable {
     return (rates[low], round * seconds + end)
   }
 
-  /// Simulates sending `bits` from `start` on, until all are sent or the time is `limit`. Returns
-  /// the time at the end and the number of bits sent.
+  /// Simulates sending `bits` bits starting at the time `start`, until all are sent or the time
+  /// `limit` is reached. Returns the time at the end and the number of bits sent.
   func send(_ bits: Double, from start: Double, until limit: Double) -> (time: Double, bits: Double)
   {
     var time = start

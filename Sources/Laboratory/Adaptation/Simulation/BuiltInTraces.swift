@@ -5,8 +5,8 @@ import HLS
 import System
 
 extension BandwidthTrace {
-  /// Traces of five kinds of connections that a mobile listener meets. Each trace is half an hour
-  /// long and identical in every run.
+  /// Traces of five kinds of connections that a mobile listener encounters. Each trace is half an
+  /// hour long and identical in every run.
   package static let builtIn = [fades(), tunnels(), drop(), alternating(), ramp()]
 
   static let builtInSeconds = 1800

@@ -9,13 +9,14 @@ package struct SimulationConditions: Sendable, Equatable {
   /// Whether the presentation is live: three segments exist at first, and one is added per segment
   /// duration. Otherwise all segments exist from the start.
   var isLive = true
-  /// New segments are requested while the buffer is below this value, in s: three target durations.
+  /// New segments are requested while the buffer, in s, is below this value (three target
+  /// durations).
   var bufferSeconds = 12.0
   /// The time from a request to the first byte of the response, in s.
   var roundTripSeconds = 0.05
   /// The time from opening to the end, in s.
   package var seconds = 600.0
-  /// The sound that the player has decoded ahead, in s. Only later sound can be replaced.
+  /// The amount of sound that the player has decoded ahead, in s. Only later sound can be replaced.
   var decodedSeconds = 2.5
   /// The interval of playlist reloads, in s; nil if a segment is visible as soon as it exists.
   var reloadSeconds: Double?
