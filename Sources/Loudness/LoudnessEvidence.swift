@@ -2,8 +2,8 @@
 
 /// The measured loudness of a section of sound, before and after rendering.
 public struct LoudnessMeasurement: Sendable, Equatable {
-  /// Loudness at the ears, in LUFS. The head faces the front, except in offline rendering, in which
-  /// it has the rendered pose or motion.
+  /// Loudness at the ears, in LUFS. The head faces the front. In offline rendering, it has the
+  /// rendered pose or motion instead.
   public var ears: Double
   /// Loudness of the source's channels according to BS.1770-5, in LUFS; nil for a soundfield, or if
   /// it was not measured.

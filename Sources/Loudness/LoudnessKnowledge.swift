@@ -36,7 +36,7 @@ public struct LoudnessTarget: Sendable, Equatable {
   public var maximumGain = 20.0
   /// The lowest gain, in dB.
   public var minimumGain = -40.0
-  /// The highest true peak of the output, in dBTP. The limiter enforces it.
+  /// The highest true peak of the output, in dBTP. The limiter enforces this value.
   public var ceiling = -1.0
   /// The largest amount by which a positive gain may make the limiter reduce the highest peak, in
   /// dB. This bound applies only to sources whose true peak is known.

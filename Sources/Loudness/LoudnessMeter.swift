@@ -5,8 +5,8 @@ private import Glibc
 
 /// Measures loudness according to ITU-R BS.1770-5 and EBU Tech 3341, with libebur128.
 ///
-/// Samples that are not finite, or at or above +80 dBFS, count as silence, because a single one
-/// could corrupt the state of the filters permanently.
+/// Samples that are not finite, or whose magnitude is +80 dBFS or more, count as silence, because a
+/// single such sample could corrupt the state of the filters permanently.
 ///
 /// ## Threading
 /// A meter may be used by one thread at a time.
@@ -77,7 +77,7 @@ public final class LoudnessMeter {
   public var momentary: Double? { loudness(ofLast: 0.4) }
 
   /// The longest time over which `loudness(ofLast:)` can measure, in seconds. libebur128 (version
-  /// 1.2.6) permits more, but that takes far more memory.
+  /// 1.2.6) permits a longer time, but then needs far more memory.
   public static let longestWindow = 3.0
 
   /// Returns the ungated loudness of the last `seconds` seconds, in LUFS; nil for silence.
@@ -111,8 +111,8 @@ public final class LoudnessMeter {
 }
 
 extension ChannelWeight {
-  /// A channel type of libebur128 that has this weight. If several types have it, the choice makes
-  /// no difference.
+  /// A channel type of libebur128 that has this weight. If several types have this weight, the
+  /// choice makes no difference.
   fileprivate var libraryChannel: channel {
     switch self {
     case .main: EBUR128_CENTER
