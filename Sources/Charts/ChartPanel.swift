@@ -13,9 +13,9 @@ public struct ChartPanel: Sendable, Equatable {
   /// The scale of the y axis. The default is linear.
   public var yScale: ChartScale
   public var series: [ChartSeries]
-  /// Whether the panel is a polar plot: the x of a point is an angle in degrees, from the top and
-  /// positive to the left, and its y is the radius. The scales, the labels and the range of the
-  /// axes are ignored.
+  /// Whether the panel is a polar plot: the `x` of a point is an angle in degrees, measured from
+  /// the top and positive to the left, and the `y` is the radius. The scales, the labels and the
+  /// range of the axes are ignored.
   public private(set) var isPolar = false
 
   /// Creates a polar plot, which shows directions around a listener or a microphone as seen from

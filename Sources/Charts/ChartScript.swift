@@ -5,7 +5,7 @@ enum ChartFormat {
   case png
 }
 
-/// A chart as a gnuplot script that includes its data.
+/// A chart as a gnuplot script that includes the data.
 struct ChartScript {
   let chart: Chart
   let format: ChartFormat
@@ -63,7 +63,7 @@ struct ChartScript {
     ]
   }
 
-  /// Circles, and a ray every 30 degrees.
+  /// The settings for polar axes: circles, and a ray every 30 degrees.
   private static let polarAxes = [
     "unset xlabel", "unset ylabel", "unset logscale", "set polar", "set angles degrees",
     "set theta top counterclockwise", "set rrange [0:*]", "set xrange [*:*]", "set yrange [*:*]",
