@@ -5,14 +5,14 @@ import Synchronization
 
 /// Collects the audio from a `MonitorCapture`: `MonitorCapture(receiver: captured.append)`.
 public final class CapturedAudio: Sendable {
-  /// The position, length and times of the frames from one call of the receiver.
+  /// Describes the frames from one call of the receiver.
   public struct Fragment: Sendable {
     public let firstFrame: Int
     public let frameCount: Int
     /// When the frames arrived, CLOCK_MONOTONIC [ns].
     public let arrivalTimeNanoseconds: Int64
-    /// When the first frame was played or recorded, as defined by `MonitorCapture.Receiver` [ns];
-    /// nil if unknown.
+    /// The capture time of the first frame, as passed to `MonitorCapture.Receiver` [ns]; nil if
+    /// unknown.
     public let captureTimeNanoseconds: Int64?
   }
 

@@ -6,7 +6,7 @@ public import SoundServer
 
 /// Records a sink (through its monitor source) or another source as stereo float32.
 ///
-/// A capture ends when its sink, source or server is lost. Create a new one to continue.
+/// A capture ends when its sink, source or server is lost. Create a new capture to continue.
 ///
 /// ## Threading
 /// The receiver is called on a thread that the capture owns. `stop` and `failure` may be called
@@ -17,8 +17,8 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
   /// - Parameters:
   ///   - interleaved: frames x 2 samples, valid during the call; silence if the server had no
   ///     audio.
-  ///   - captureTimeNanoseconds: when the sink played, or the source recorded, the first frame,
-  ///     according to the server, CLOCK_MONOTONIC [ns]; nil before the server's first report.
+  ///   - captureTimeNanoseconds: the time at which the sink played (or the source recorded) the
+  ///     first frame, as reported by the server, CLOCK_MONOTONIC [ns]; nil before the first report.
   public typealias Receiver =
     @Sendable (
       _ interleaved: UnsafeBufferPointer<Float>, _ captureTimeNanoseconds: Int64?
@@ -36,12 +36,13 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  ///   - sinkName: the sink to record; nil for the default sink. Ignored if `sourceName` is set.
-  ///   - sourceName: the source to record instead of a sink's monitor; nil for the monitor.
-  ///   - sampleRate: the sample rate of the recording, 1 to 384000 [Hz]. The recording of a stereo
-  ///     sink with this rate is bit-exact.
-  ///   - fragmentMilliseconds: the interval at which audio is delivered.
-  ///   - timeoutMilliseconds: the time within which the server must answer, in total.
+  ///   - sinkName: the sink to record; nil for the default sink or, if there is none, the first
+  ///     sink. Ignored if `sourceName` is set.
+  ///   - sourceName: the source to record; nil to record a sink.
+  ///   - sampleRate: the sample rate of the recording, 1 to 384000 [Hz]. If the sink is stereo and
+  ///     has this rate, the recording is bit-exact.
+  ///   - fragmentMilliseconds: the interval at which the server is asked to deliver audio.
+  ///   - timeoutMilliseconds: the longest total wait for the server's answers.
   ///   - receiver: receives the audio.
   /// - Throws: `unsupportedSampleRate`, `unknownSink`, `noSink`, `streamRefused`, `noServer`,
   ///   `serverSilent` or `systemFailure`.

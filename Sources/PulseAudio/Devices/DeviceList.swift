@@ -7,16 +7,17 @@ import SoundServer
 protocol PulseDevice: DeviceDescription {
   static var subscription: pa_subscription_mask_t { get }
 
-  /// Requests the devices, which are passed to `list.take`, and then a call of `list.end`.
+  /// Requests the list of devices. The answer calls `list.take` for each device, and then
+  /// `list.end`.
   static func request(for list: DeviceList<Self>, from context: OpaquePointer)
 
   /// Returns the name of the server's default device of this kind.
   static func defaultName(on connection: Connection) -> String
 }
 
-/// The devices of one kind, and the default one, as the server lists them.
+/// The server's devices of one kind, including which of them is the default.
 ///
-/// The pending requests refer to the list, so the connection must be closed before it is released.
+/// Pending requests refer to the list, so close the connection before you release the list.
 ///
 /// ## Threading
 /// Use it on the loop's thread or with the loop's lock held.

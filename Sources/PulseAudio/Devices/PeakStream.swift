@@ -6,12 +6,12 @@ import Glibc
 import SoundServer
 import Synchronization
 
-/// The peaks of several sources since they were last taken.
+/// The peaks of several sources since the last call of `take`.
 ///
 /// ## Threading
 /// Any thread may use it.
 final class PeakBoard: Sendable {
-  /// The peaks of one source.
+  /// The peak of each channel of one source.
   final class Cell: Sendable {
     private let peaks: Mutex<[Float]>
     private let received = Atomic(0)
@@ -20,7 +20,7 @@ final class PeakBoard: Sendable {
 
     var count: Int { received.load(ordering: .relaxed) }
 
-    /// Notes peaks: frames x channels.
+    /// Updates the peaks with received ones: frames x channels, interleaved.
     func note(_ samples: UnsafeBufferPointer<Float>) {
       peaks.withLock { peaks in
         var channel = 0
@@ -33,7 +33,8 @@ final class PeakBoard: Sendable {
       }
     }
 
-    /// Returns the highest magnitude of each channel since the last call; nil if none has arrived.
+    /// Returns the highest magnitude of each channel since the last call; nil if no peak has
+    /// arrived.
     func take() -> [Float]? {
       peaks.withLock { peaks in
         guard peaks.contains(where: { $0 >= 0 }) else { return nil }
@@ -45,13 +46,13 @@ final class PeakBoard: Sendable {
 
   /// The time for which packets are collected [ns].
   private static let collectionTime: Int64 = 30_000_000
-  /// The time after the wait within which all of them are read [ns].
+  /// The time after a collection within which the collected packets are read [ns].
   private static let readingTime: Int64 = 2_000_000
   private let collected = Atomic<Int64>(0)
 
-  /// Waits until the other meters' packets have arrived too, so that one wake-up of this thread
-  /// serves them all: most of the cost of a meter is such a wake-up. Does nothing if it has just
-  /// waited. Call it only on the loop's thread.
+  /// Waits 30 ms for the packets of the other meters, so that one wake-up of this thread serves all
+  /// meters: wake-ups are most of the cost of a meter. Does nothing within 2 ms after such a wait.
+  /// Call it only on the loop's thread.
   func collect() {
     let now = monotonic_nanoseconds()
     guard now - collected.load(ordering: .relaxed) > Self.readingTime else { return }
@@ -147,7 +148,7 @@ final class PeakStream: CallbackTarget {
   }
 }
 
-/// Returns the map with the channels of these names. A name that libpulse does not know becomes an
+/// Returns the channel map for these channel names. A name that libpulse does not know becomes an
 /// auxiliary channel.
 func channelMap(_ names: [String]) -> pa_channel_map {
   var map = pa_channel_map()

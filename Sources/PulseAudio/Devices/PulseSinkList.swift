@@ -8,7 +8,7 @@ public enum PulseSinkList {
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  ///   - timeoutMilliseconds: the time within which the server must answer, in total.
+  ///   - timeoutMilliseconds: the longest total wait for the server's answers.
   /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   public static func read(
     serverAddress: String? = nil, timeoutMilliseconds: Int = 2000

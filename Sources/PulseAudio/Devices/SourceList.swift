@@ -8,7 +8,7 @@ public enum SourceList {
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  ///   - timeoutMilliseconds: the longest wait for the server's answer.
+  ///   - timeoutMilliseconds: the longest total wait for the server's answers.
   /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   public static func read(
     serverAddress: String? = nil, timeoutMilliseconds: Int = 2000

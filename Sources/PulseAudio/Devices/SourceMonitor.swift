@@ -16,10 +16,9 @@ public final class SourceMonitor: Sendable {
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  ///   - measures: returns whether the peaks of a source are measured. The default is that no peaks
-  ///     are measured.
-  ///   - onChange: receives the sources when they are first known, and again whenever one of them
-  ///     or the default source changes. Receives an empty array when the server is lost.
+  ///   - measures: returns whether the peaks of a source are measured. By default, none are.
+  ///   - onChange: receives the sources whenever a source appears, changes or disappears or the
+  ///     default source changes. At first and while there is no server, there are none.
   /// - Throws: `systemFailure`.
   public init(
     serverAddress: String? = nil,
@@ -36,19 +35,19 @@ public final class SourceMonitor: Sendable {
   /// The sources as last reported, in the server's order; empty if there is no server.
   public var sources: [Source] { observer.devices }
 
-  /// Returns the peak of each channel since the last call, by the source's name, with full scale 1.
-  /// A source without new values is missing.
+  /// Returns the peak of each channel since the last call, keyed by the source's name. Full scale
+  /// is 1. A source without new peaks is left out.
   public func takePeaks() -> [String: [Float]] { levels.take() }
 
-  /// The number of peaks that the open meters have received so far. Those of a source's channels
-  /// at one time count as one.
+  /// The number of peaks that the open meters have received so far. The peaks of all channels of a
+  /// source at one time count as one.
   public var peakCount: Int { levels.count }
 
-  /// Ends the monitor without waiting for the server. `onChange` is not called after that.
+  /// Ends the monitor without waiting for the server. `onChange` is not called afterwards.
   public func stop() { observer.stop() }
 }
 
-/// The sources of a server, with a meter on each of those that are measured.
+/// The sources of a server, with a meter on each source that is measured.
 private final class MeteredSources: DeviceConnection {
   let levels = PeakBoard()
   private let sources: ObservedDevices<Source>
@@ -82,7 +81,8 @@ private final class MeteredSources: DeviceConnection {
     return devices
   }
 
-  /// Opens the meters of new sources, and closes those of sources that are gone or have changed.
+  /// Closes the meters of sources that are gone or have changed, and meters that have failed. Then
+  /// opens the missing meters.
   private func adjustMeters(to sources: [Source], on connection: Connection) {
     guard let context = connection.context else { return }
     let wanted = sources.filter(measures)

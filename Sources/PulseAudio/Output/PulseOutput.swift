@@ -3,8 +3,6 @@
 public import SoundServer
 
 /// A stereo stream to a PulseAudio server, or to PipeWire through its PulseAudio protocol.
-///
-/// `refresh` writes to an eventfd.
 public final class PulseOutput: AudioOutput, @unchecked Sendable {
   private let session: OutputSession<PulseBackend>
 

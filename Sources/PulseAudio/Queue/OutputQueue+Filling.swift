@@ -31,8 +31,8 @@ extension OutputQueue {
       handle, byteCount: Int(missing) * StreamRenderer.bytesPerFrame)
   }
 
-  /// The time at which enough will be missing to wake the thread, CLOCK_MONOTONIC [ns]; nil if the
-  /// queue is not topped up before the server asks, or if the number of queued frames is unknown.
+  /// The time at which a top-up will be due, CLOCK_MONOTONIC [ns]; nil if top-ups are not used at
+  /// present or the number of queued frames is unknown.
   var topUpTime: Int64? {
     guard let missing = missingFrames() else { return nil }
     let frames = Double(max(0, leastTopUp - missing))
@@ -56,11 +56,12 @@ extension OutputQueue {
 
 /// Estimates how full the server's queue is, from the last timing report and the sample rate.
 ///
-/// The estimate lets the output top up the queue before the server asks. The server's requests,
-/// each of which wakes the server and the output, thus become rare. Counts are in frames of the
-/// stream; times are CLOCK_MONOTONIC nanoseconds.
+/// The estimate lets the output top up the queue before the server asks. Each of the server's
+/// requests wakes the server and the output, so fewer requests save processor time. Counts are in
+/// frames of the stream; times are CLOCK_MONOTONIC nanoseconds.
 struct QueueFill {
-  /// Age from which a report is not used, because the server may have stopped playing [ns].
+  /// The age from which a report is no longer used, because the server may have stopped playing
+  /// [ns].
   private static let trust: Int64 = 150_000_000
 
   private let framesPerNanosecond: Double

@@ -10,8 +10,8 @@ extension OutputQueue {
   /// A request for the server's timing. At most one is pending.
   struct TimingQuestion {
     var isAwaited = false
-    /// The stream position at which the last rewritten piece begins; nil if the request does not
-    /// measure when that piece arrived.
+    /// The stream position at which the last rewritten piece begins; nil if the request did not
+    /// follow a rewrite.
     var start: Int64?
     /// The time of the last request, CLOCK_MONOTONIC [ns].
     var time: Int64 = 0
@@ -55,17 +55,17 @@ extension OutputQueue {
 
   // MARK: Timing reports
 
-  /// Returns whether a timing report should be requested: in any case if `always` is true,
-  /// otherwise only if the last request is more than 40 ms old, because each answer wakes the
-  /// thread. The limit is 25 ms for a server whose reports can be early by up to one request.
+  /// Returns whether to request a timing report. If `always` is false, this is so only if the last
+  /// request is more than 40 ms old, because each answer wakes the thread. For a server whose
+  /// reports can be early by up to one request, the limit is 25 ms.
   func isQuestionDue(_ now: Int64, always: Bool) -> Bool {
     always || now - question.time > (stream.board.draft.isLatencyApproximate ? 25 : 40) * 1_000_000
   }
 
   /// Requests a timing report unless one is pending.
   ///
-  /// - Parameter start: the stream position of the piece that was just written; nil if the request
-  ///   does not follow a rewrite.
+  /// - start: the stream position of the piece that was just written; nil if the request does not
+  ///   follow a rewrite.
   func askTiming(start: Int64? = nil) {
     guard !question.isAwaited else { return }
     let isSent = stream.askTiming()

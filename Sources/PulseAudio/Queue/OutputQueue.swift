@@ -79,8 +79,8 @@ final class OutputQueue {
 
   // MARK: Steps
 
-  /// Feeds the queue and requests a timing report if they are due, and adapts the depth. Called at
-  /// every tick while the stream runs.
+  /// Feeds the queue if that is due, requests a timing report if that is due, and adapts the depth.
+  /// Called at every tick while the stream runs.
   func attend(_ now: Int64) {
     if isFeedDue {
       isFeedDue = false
@@ -104,7 +104,8 @@ final class OutputQueue {
     setAlarm()
   }
 
-  /// Sets the alarm to the next rewrite or top-up, whichever is earlier, if there is one.
+  /// Sets the alarm to the next rewrite or top-up, whichever is earlier. Does nothing if neither is
+  /// planned.
   func setAlarm() {
     let next = min(schedule.dueTime ?? .max, topUpTime ?? .max)
     if next < .max { loop.setAlarm(at: next) }

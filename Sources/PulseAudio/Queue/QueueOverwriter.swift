@@ -6,14 +6,13 @@ import SoundServer
 
 /// Replaces queued sound in the server with pieces that the source renders again.
 ///
-/// The overwriter renders no audio itself: `Rendering.QueueRewriter`, called through the
-/// `RewriteFunction`, determines the content of the pieces.
+/// The overwriter renders no audio itself: it calls the source's `RewriteFunction`.
 ///
 /// A piece is written with a negative seek, together with a copy of the queued sound that follows
-/// it, so that the write position stays far ahead of the play position. If the copy ends before the
-/// queue does, writing the last queued frame again moves the write position to the end of the
-/// queue. At each end, the piece is crossfaded with the queued sound if the two differ there, for
-/// example because the head of the piece came too late.
+/// the piece, so that the write position stays far ahead of the play position. If the copy ends
+/// before the queue does, the last queued frame is written again, which moves the write position to
+/// the end of the queue. At each end, the piece is crossfaded with the queued sound if the two
+/// differ there, for example because the head of the piece came too late.
 ///
 /// ## Threading
 /// Same rules as for `StreamRenderer`, which owns it: use it on the main loop's thread or with the
@@ -32,7 +31,7 @@ struct QueueOverwriter {
   }
 
   private static let windowNanoseconds: Int64 = 40_000_000
-  /// Maximum length of one write, the piece and the copied sound together [ns].
+  /// Maximum length of one write: the piece plus the copied sound [ns].
   private static let coverNanoseconds: Int64 = 70_000_000
   /// Minimum length of a piece that is worth writing [ns].
   private static let leastNanoseconds: Int64 = 5_000_000
@@ -114,8 +113,8 @@ struct QueueOverwriter {
       ? .written(start: start + late) : .short
   }
 
-  /// Updates the recent maximum of the rendering time, which rises at once and falls slowly. Its
-  /// limit of 10 ms keeps the delay that it adds smaller than the latency that rewriting saves.
+  /// Updates the recent maximum of the rendering time, which rises at once and falls slowly. It is
+  /// limited to 10 ms, because it delays the effect of rewriting.
   @_noLocks
   private mutating func noteRenderingTime(_ time: Int64) {
     let most: Int64 = 10_000_000

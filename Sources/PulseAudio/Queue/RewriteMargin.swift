@@ -5,26 +5,25 @@
 ///
 /// The margin is the sum of two parts: the recent maximum of the sink's reported read-ahead, and an
 /// extra that is learned from the slack of the writes. When a timing request follows a write, the
-/// server's answer shows up to which position the sink had read when the write arrived. The slack
-/// is the distance from that position to the first frame written. If the slack is negative, that
-/// much of the head of the piece was lost. Times are in nanoseconds.
+/// server's answer shows the position up to which the sink had read when the write arrived. The
+/// slack is the distance from that position to the first frame written. If the slack is negative,
+/// that much of the head of the piece was lost. Times are in nanoseconds.
 struct RewriteMargin {
   /// The minimum slack to maintain.
   private static let reserve: Int64 = 1_000_000
-  /// The largest increase after one lost head, because the server may have stalled just once.
+  /// The largest increase after one lost head. The server may have stalled just once.
   private static let largestStep: Int64 = 4_000_000
-  /// If the margin decreases by less than this, it counts as settled.
+  /// A margin that decreases by less than this counts as settled.
   private static let leastStep: Int64 = 250_000
   /// The number of answers without a lost head after which the margin is adjusted.
   private static let answersPerStep = 64
-  /// The number of answers that do not change the margin after a lost head, because one stall loses
-  /// many heads.
+  /// The number of answers that are ignored after a lost head, because one stall loses many heads.
   private static let answersPerStepUp = 8
-  /// The minimum number of reports for which the maximum read-ahead is remembered. The maximum
-  /// number is twice as large.
+  /// A maximum of the read-ahead is remembered for at least this number of reports, and for at most
+  /// twice that number.
   private static let reportsRemembered = 32
-  /// The share of lost heads above which rewriting is not worthwhile although the margin is at its
-  /// limit.
+  /// The share of lost heads above which rewriting is not worthwhile, measured while the margin is
+  /// at its limit.
   private static let largestLossAtLimit = 0.3
 
   let limit: Int64
@@ -35,8 +34,7 @@ struct RewriteMargin {
   private var leastSlack = Int64.max
   private var answers = 0
   private var answersToSkip = 0
-  /// Smoothed share of answers that show a lost head, while the margin is at its limit; otherwise
-  /// 0.
+  /// Smoothed share of answers that show a lost head; 0 while the margin is below its limit.
   private var lossAtLimit = 0.0
 
   /// - Parameters:
@@ -128,7 +126,7 @@ struct RewriteMargin {
 
 /// Decides when to stop rewriting on a sink that reads too far ahead, and when to try again.
 struct RewriteJudge {
-  /// Time until rewriting is tried again after it lost too many writes [ns].
+  /// Time until rewriting is tried again after too many heads were lost [ns].
   private static let patienceAfterLosses: Int64 = 60_000_000_000
   /// Time for which the sink may read beyond the limit before rewriting stops [ns].
   private static let patienceBeyondLimit: Int64 = 4_000_000_000
@@ -137,7 +135,7 @@ struct RewriteJudge {
   /// The last time at which the sink's read-ahead was within the limit.
   private var withinLimit: Int64 = 0
 
-  /// Restarts the time for which the sink may read beyond the limit, because the sink is new.
+  /// Allows a new sink to read beyond the limit for the usual time.
   mutating func restart(now: Int64) { withinLimit = now }
 
   /// Returns whether rewriting should stop, and notes whether the sink is within the limit.

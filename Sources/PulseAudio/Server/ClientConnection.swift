@@ -57,7 +57,7 @@ final class ClientConnection {
     }
   }
 
-  /// Gives the steps that follow the time that the first ones had.
+  /// Restarts the timeout for the steps that follow.
   func renewDeadline() {
     deadline = monotonic_nanoseconds() + Int64(timeoutMilliseconds) * 1_000_000
   }

@@ -18,12 +18,11 @@ final class Connection: CallbackTarget {
   private(set) var lastAnswer: Int64 = 0
   /// The server's names for its default devices, from the last answer to `askServer`.
   private(set) var defaults = (sink: "", source: "")
-  /// Whether the server is PipeWire, which speaks PulseAudio's protocol, by the last answer to
-  /// `askServer`.
+  /// Whether the server is PipeWire, according to the last answer to `askServer`.
   private(set) var isPipeWire = false
-  /// Receives the answers to `askServer`. `isDescribed` does not include this answer yet.
+  /// Receives each answer to `askServer`, before `isDescribed` becomes true.
   var onDescription: (pa_server_info) -> Void = { _ in }
-  /// Receives the changes that `subscribe` requested, with the index of the object.
+  /// Receives the changes that `subscribe` requested, with the index of the changed object.
   var onEvent: (pa_subscription_event_type_t, UInt32) -> Void = { _, _ in }
   private let applicationName: String
 

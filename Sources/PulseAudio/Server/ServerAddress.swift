@@ -13,13 +13,14 @@ func describeServerAddress(_ address: String?) -> String {
   return "the user's default address (neither PULSE_SERVER nor XDG_RUNTIME_DIR is set)"
 }
 
-/// Returns whether a server's address, or the one that libpulse uses by default if it is nil, names
-/// a server on another machine or a network socket of this one.
+/// Returns whether an address is that of a server on another machine, or of a network socket on
+/// this machine. If `address` is nil, examines `PULSE_SERVER`; returns false if that is not set
+/// either.
 func isRemoteServer(_ address: String?) -> Bool {
   guard let text = address ?? getenv("PULSE_SERVER").map({ String(cString: $0) }),
     let first = text.split(separator: " ").first
   else { return false }
-  // An address may begin with the ID of the machine that it is valid on, in braces.
+  // An address may begin with the ID, in braces, of the machine on which it is valid.
   let end = first.lastIndex(of: "}").map { first.index(after: $0) } ?? first.startIndex
   let place = first[end...]
   return !place.hasPrefix("/") && !place.hasPrefix("unix:")

@@ -23,7 +23,7 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
   private let isRung = Atomic(false)
   private var events: [OpaquePointer?] = []
   private var isRunning = false
-  /// Whether the thread is still to ask for a higher priority, at its first tick.
+  /// Whether the thread will ask for a higher priority at its next tick.
   private var raisesPriority: Bool
 
   init(name: String, raisesPriority: Bool = false) throws(SoundServerError) {

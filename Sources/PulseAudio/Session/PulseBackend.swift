@@ -7,8 +7,8 @@ import Synchronization
 
 /// An output's calls to libpulse.
 ///
-/// The backend calls the queue and the stream, and the queue calls the stream, which reports events
-/// to the backend.
+/// The backend calls the queue and the stream. The queue calls the stream. The stream reports
+/// events to the backend.
 final class PulseBackend: OutputBackend, CallbackTarget {
   static let unopened: String? = nil
 

@@ -7,8 +7,8 @@ public struct SourceFormat: Sendable, Equatable {
   public let sampleRate: Int
   /// The server's name for each channel.
   public let channelMap: [String]
-  /// The source's sample encoding, in which the server sends the samples; for `.other`, it sends
-  /// float32.
+  /// The source's sample encoding. The server sends the samples in this encoding, or as float32 if
+  /// it is `.other`.
   public let encoding: SampleEncoding
   public var channelCount: Int { channelMap.count }
 
@@ -44,8 +44,8 @@ public struct SourceBlock {
 
 /// A change in the state of a `SourceCapture`.
 public enum SourceCaptureEvent: Sendable, Equatable {
-  /// A stream is open: the first one, or one that was opened again after a loss. The blocks that
-  /// follow have this format.
+  /// A stream has opened, either for the first time or again. The blocks that follow have this
+  /// format.
   case opened(SourceFormat)
   /// The source was removed, or the server ended the stream.
   case sourceLost(reason: String)

@@ -4,7 +4,7 @@ import CPulse
 import CRealtime
 import SoundServer
 
-/// The stream of a capture: opening, reading, losing.
+/// How a capture opens, reads and loses its stream.
 extension SourceCapture {
   func open(_ source: Source) -> Bool {
     let format = SourceFormat(
@@ -130,7 +130,7 @@ extension SourceCapture {
     loop.signal()
   }
 
-  /// Reports the event, closes the stream and opens it again at once.
+  /// Reports the event, closes the stream and at once begins to open it again.
   func reopen(_ event: SourceCaptureEvent) {
     report(event)
     isLossReported = true

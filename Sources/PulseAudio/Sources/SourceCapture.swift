@@ -18,7 +18,7 @@ import Synchronization
 /// the events. It must neither block nor stop the capture. `start` and `stop` may be called from
 /// any other thread.
 public final class SourceCapture: CallbackTarget, @unchecked Sendable {
-  /// Receives blocks and events. To deliver a block, the capture does not allocate.
+  /// Receives blocks and events. The capture delivers blocks without allocating.
   public protocol Receiver: AnyObject, Sendable {
     func receive(_ block: SourceBlock)
     func receive(_ event: SourceCaptureEvent, timeNanoseconds: Int64)

@@ -16,12 +16,13 @@ extension OutputStream {
   ///
   /// With PA_STREAM_EARLY_REQUESTS, the sink reads ahead by the size of a request. With
   /// PA_STREAM_ADJUST_LATENCY, it reads ahead by (tlength - 2 minreq) / 2, so a large `minreq`
-  /// keeps the read-ahead short. If a sink nevertheless reads further ahead, that read-ahead is
-  /// requested; otherwise the queue would be deeper than intended.
+  /// keeps the read-ahead short. If the sink nevertheless reads further ahead, the attributes allow
+  /// for that; otherwise the queue would be deeper than intended.
   ///
-  /// `prebuf` is three quarters of the queue, or half of it if the stream is written in large
-  /// pieces: the server starts, and restarts after an underrun, when that much is queued. It
-  /// therefore never waits for the bytes that `leastFill` leaves unwritten.
+  /// The server starts playing, and restarts after an underrun, when `prebuf` bytes are queued.
+  /// `prebuf` is three quarters of the queue, or half of the queue if the stream is written in
+  /// large pieces. The server therefore never waits for the bytes that `leastFill` leaves
+  /// unwritten.
   var attributes: pa_buffer_attr {
     let asked = depth.milliseconds
     let request = min(isToppedUp && isRewriting ? 5 : 10, asked / 4)
@@ -113,8 +114,8 @@ extension OutputStream {
     if change(&depth) { applyDepth() }
   }
 
-  /// Requests the new depth. The server fills a deeper queue by asking for more at once, and lets a
-  /// shallower one drain.
+  /// Requests the new depth. To fill a deeper queue, the server asks for more at once. It lets the
+  /// queue drain to a shallower depth.
   private func applyDepth() {
     board.draft.requestedLatencyMilliseconds = depth.milliseconds
     postQueue()

@@ -22,8 +22,8 @@ final class OutputStream: PlaybackStream, CallbackTarget {
   struct Place {
     var index: UInt32 = .max
     var state = Sink.State.unknown
-    /// The longest configured read-ahead that the server has reported for the sink, if the stream
-    /// is topped up and this is more than 11 ms; otherwise 0 [ms].
+    /// The longest configured read-ahead that the server has reported for the sink [ms]. 0 if the
+    /// stream is not topped up, or if no report exceeded 11 ms.
     var configuredMilliseconds = 0.0
     /// Smoothed latency of the sink, from the timing reports [ms].
     var reportedMilliseconds = 0.0

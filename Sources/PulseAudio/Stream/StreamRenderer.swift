@@ -27,13 +27,14 @@ struct StreamRenderer {
   /// Whether rendering is suspended because `drain` was called.
   var isHeld = false
   /// Granted depth of the queue and the sink together [ns]. It serves as the latency until the
-  /// server reports one.
+  /// server reports a latency.
   var grantedLatency: Int64 = 0
   /// The smallest request to answer, in bytes. A server with a shallow sink asks every few
   /// milliseconds, but a deep queue need not be topped up that often.
   var leastFill = 0
 
-  /// The shortest queued duration at a write since the last tick, which resets it to `.max` [ns].
+  /// The shortest queued duration at any write since the last tick [ns]. Each tick resets it to
+  /// `.max`.
   var leastQueued = Int64.max
 
   /// The largest excess of a reported latency over the granted one; larger reports are clamped
@@ -112,9 +113,9 @@ struct StreamRenderer {
   }
 
   /// Returns the presentation time of the next frame and updates `leastQueued`. The time comes from
-  /// the clock, which follows the server's answers to timing requests. Until the first answer, and
-  /// until the next one after `relock`, the clock uses libpulse's interpolated latency or, without
-  /// a report, the granted latency.
+  /// the clock, which follows the server's answers to timing requests. At first and after `relock`,
+  /// until the next answer, the clock uses libpulse's interpolated latency or, without a report,
+  /// the granted latency.
   @_noLocks
   private mutating func presentationTime(_ stream: OpaquePointer, _ position: Int64) -> Int64 {
     let now = monotonic_nanoseconds()
@@ -139,8 +140,8 @@ struct StreamRenderer {
       now: monotonic_nanoseconds(), latency: latency)
   }
 
-  /// Returns the reported latency, clamped to 0 ... the granted latency plus 500 ms [ns]. The
-  /// result is negative before the first report.
+  /// Returns the reported latency [ns], clamped to the range from 0 to the granted latency plus 500
+  /// ms. The result is negative before the first report.
   @_noLocks
   private func reportedLatency(of stream: OpaquePointer) -> Int64 {
     var reported: Int64 = 0

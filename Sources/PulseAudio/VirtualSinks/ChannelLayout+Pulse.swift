@@ -4,7 +4,8 @@ import Ambisonics
 import CPulse
 
 extension ChannelLayout {
-  /// The layout of a channel map; nil if a channel has no known position or two have the same one.
+  /// The layout of a channel map; nil if a channel has no known position, or if two channels have
+  /// the same position.
   init?(_ map: pa_channel_map) {
     let positions = withUnsafeBytes(of: map.map) {
       Array($0.bindMemory(to: pa_channel_position_t.self).prefix(Int(map.channels)))
@@ -22,11 +23,11 @@ extension ChannelLayout {
     self = .speakers(speakers)
   }
 
-  /// The names of the channels in the syntax of a module's `channel_map`; nil if a channel has no
-  /// name there.
+  /// The names of the channels in the syntax of a module's `channel_map`; nil if PulseAudio has no
+  /// name for a channel, or if the channels are not loudspeakers.
   ///
-  /// In a layout with side loudspeakers but no rear ones, the side loudspeakers are named as rear
-  /// ones: the server and its programs expect those in 5.1.
+  /// If a layout has side loudspeakers but no rear ones, the side loudspeakers get the names of
+  /// rear loudspeakers, which the server and programs expect in 5.1.
   var pulseChannelMap: String? {
     if self == .mono { return "mono" }
     guard case .speakers(let speakers) = self else { return nil }

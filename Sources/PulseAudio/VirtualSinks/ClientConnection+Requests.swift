@@ -26,13 +26,13 @@ private final class Answer<Element>: CallbackTarget {
   }
 }
 
-/// An entry of module-stream-restore.
+/// An entry in the database of module-stream-restore.
 struct StoredStream: Equatable {
   var name: String
   var device: String?
 }
 
-/// Requests for the server. Call them with the loop's lock held.
+/// Requests to the server. Call them with the loop's lock held.
 extension ClientConnection {
   func modules() throws(SoundServerError) -> [ServerModule] {
     try ask { (context, answer: UnsafeMutableRawPointer) in
@@ -83,16 +83,16 @@ extension ClientConnection {
     }
   }
 
-  /// Removes the device from each stored stream whose device's name begins with `prefix`, and lets
-  /// its streams follow the default sink. The stored volumes are kept.
+  /// Removes the device from each stored stream whose device's name begins with `prefix`. Such
+  /// streams then follow the default sink. Their stored volumes are kept.
   func forgetDevices(withPrefix prefix: String) throws(SoundServerError) {
     for stored in try storedStreams() where stored.device?.hasPrefix(prefix) == true {
       try rewriteStored(named: stored.name)
     }
   }
 
-  /// Stores one entry without its device. The entry is read again, because its volume and channel
-  /// map are C values that are valid only within the callback.
+  /// Stores one entry without its device. The entry is read again, because `StoredStream` has
+  /// neither its volume nor its channel map.
   private func rewriteStored(named name: String) throws(SoundServerError) {
     let entries: [pa_ext_stream_restore_info] = try ask {
       (context, answer: UnsafeMutableRawPointer) in
@@ -128,7 +128,7 @@ extension ClientConnection {
     let operation = request(context, answer.userdata)
     guard operation != nil else { return [] }
     release(operation)
-    // A pending operation points to the answer, so it must not outlive it.
+    // A pending operation points to the answer, so the operation must not outlive the answer.
     defer { if !answer.isComplete { connection.close() } }
     try wait { _ in answer.isComplete }
     return answer.elements

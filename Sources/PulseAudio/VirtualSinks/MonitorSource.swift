@@ -6,19 +6,21 @@ import Glibc
 import SoundServer
 import Synchronization
 
-/// The supply through the monitor of a module-null-sink, for a server on another machine.
+/// Supplies the sound of a virtual sink from the monitor of a module-null-sink, for a server on
+/// another machine.
 ///
 /// The null sink has a clock of its own, so the sound is resampled. A PI controller sets the ratio
-/// such that the number of waiting frames stays constant.
+/// so that the number of waiting frames stays about constant.
 ///
 /// ## Threading
-/// libpulse's thread writes the ring, and the audio thread reads it. `attach` and `detach` belong
-/// to a third thread.
+/// libpulse's thread writes the ring, and the audio thread reads it. Call `attach` and `detach` on
+/// a third thread.
 final class MonitorSource: SinkSource, CallbackTarget, @unchecked Sendable {
-  /// The number of waiting frames to aim at [s].
+  /// The duration of waiting sound to aim for [s].
   private static let target = 0.04
   private static let capacity = 1 << 16
-  /// Ratio per second of error, and per second of error and second of time.
+  /// The gains of the controller: the ratio's change per second of error [1/s], and the rate of
+  /// that change per second of error [1/s^2].
   private static let (proportional, integral) = (0.2, 0.01)
   /// The largest deviation of the ratio from 1.
   private static let largestDeviation = 0.005
@@ -54,7 +56,7 @@ final class MonitorSource: SinkSource, CallbackTarget, @unchecked Sendable {
 
   // MARK: The recording
 
-  /// Begins to record the sink's monitor unless that is in progress.
+  /// Begins to record the sink's monitor unless it is being recorded already.
   ///
   /// - Throws: `noServer`, `serverSilent`, `streamRefused` or `systemFailure`.
   func attach() throws(SoundServerError) {
@@ -160,7 +162,7 @@ final class MonitorSource: SinkSource, CallbackTarget, @unchecked Sendable {
     return count
   }
 
-  /// Returns the number of frames to read per frame written.
+  /// Returns the number of recorded frames to read for each frame of output.
   private func ratio(waiting: Int, frameCount: Int) -> Double {
     let time = Double(frameCount) / sampleRate
     error += (Double(waiting) / sampleRate - Self.target - error) * min(1, time / Self.smoothing)
@@ -169,7 +171,7 @@ final class MonitorSource: SinkSource, CallbackTarget, @unchecked Sendable {
     return 1 + max(-limit, min(limit, Self.proportional * error + sum))
   }
 
-  /// Computes one frame by cubic Hermite interpolation between four frames.
+  /// Computes one frame by cubic Hermite interpolation from the four nearest frames.
   private func interpolate(at position: Double, into output: UnsafeMutablePointer<Float>) {
     let first = Int(position)
     let t = Float(position - Double(first))

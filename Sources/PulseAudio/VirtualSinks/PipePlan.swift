@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The capacity of a virtual sink's pipe, and the share of it that holds sound which was read but
-/// not yet heard.
+/// The capacity of a virtual sink's pipe, and how much of it holds sound that was read but not yet
+/// heard.
 ///
-/// PulseAudio keeps the pipe full and reports its content as latency. The latency that the pipe
-/// adds is that of its unread part alone (`fresh`); the rest (`kept`) makes the server count sound
-/// that is on its way to the ears. The capacity is a power of two of pages, and the server writes
-/// at most one page at a time, so each page has a complete number of frames. All lengths are in
-/// frames.
+/// PulseAudio keeps the pipe full and reports its content as latency. The unread part (`fresh`)
+/// adds to the latency. The rest (`kept`) adds nothing: it stays in the pipe only so that the
+/// server counts sound that is on its way to the ears. The number of pages is a power of two. The
+/// server writes at most one page at a time, so each page holds only whole frames. All lengths are
+/// in frames.
 struct PipePlan: Equatable {
   static let bytesPerPage = 4096
   /// The shortest unread part that a machine under load can keep filled [ms].
@@ -29,16 +29,17 @@ struct PipePlan: Equatable {
   /// Chooses the plan whose kept part is closest to `delay`.
   ///
   /// - Parameters:
-  ///   - channelCount: the channels of the sink, 32 bits each.
+  ///   - channelCount: the number of channels of the sink. Each sample has 32 bits.
   ///   - sampleRate: the rate of the sink [Hz].
   ///   - delay: the time from reading a frame to hearing it [frames].
-  ///   - pageCount: the capacity of a pipe that cannot change; nil to choose it.
+  ///   - pageCount: the number of pages of a pipe whose capacity cannot change; nil to choose the
+  ///     number.
   init(channelCount: Int, sampleRate: Int, delay: Int, pageCount: Int? = nil) {
     let page = Self.bytesPerPage / (4 * channelCount)
     let least = Int(Self.leastFreshMilliseconds * Double(sampleRate) / 1000)
     let most = Int(Self.mostFreshMilliseconds * Double(sampleRate) / 1000)
     let plans = (pageCount.map { [$0] } ?? Self.pageCounts).map { count in
-      // On average, half of the first page has been consumed but occupies its place.
+      // On average, half of the first page has been consumed but still occupies space.
       let room = count * page - page / 2
       let fresh = min(room, max(least, min(most, room - delay)))
       return PipePlan(

@@ -4,7 +4,7 @@ import Ambisonics
 import CPulse
 import SoundServer
 
-/// A stream as the server describes it: its sink is a number.
+/// A stream as the server describes it, with the index of its sink instead of the name.
 struct StreamDescription {
   var stream: ProgramStream
   var sinkIndex: UInt32
@@ -83,7 +83,7 @@ final class ContentsCollector: CallbackTarget {
         }, userdata))
   }
 
-  /// Takes a stream unless it belongs to the server itself, such as that of a loopback.
+  /// Adds a stream, unless the server itself plays it, as for a loopback.
   private func add(_ info: pa_sink_input_info) {
     if info.client != .max { descriptions.append(StreamDescription(info)) }
   }

@@ -7,7 +7,7 @@ public import System
 
 /// A child process that removes this process's virtual sinks when this process dies.
 ///
-/// The child reads a pipe whose other end this process holds. At its end of file, the child
+/// The child reads from a pipe whose other end this process holds. When the pipe ends, the child
 /// restores the default sink and unloads the modules, so that programs go on playing.
 public final class PulseSinkKeeper: Sendable {
   private struct State {
@@ -40,7 +40,7 @@ public final class PulseSinkKeeper: Sendable {
   /// The child's process ID; nil after `dismiss`.
   public var processID: Int32? { state.withLock { $0.child?.id } }
 
-  /// Sets the sink that becomes the default sink if a virtual one is the default.
+  /// Sets the sink that the child makes the default sink if a virtual sink is the default.
   public func setFallback(sinkName: String) {
     state.withLock { state in
       guard state.fallback != sinkName, !sinkName.contains("\n") else { return }
@@ -58,7 +58,7 @@ public final class PulseSinkKeeper: Sendable {
     }
   }
 
-  /// Ends the child, because this process cleans up itself.
+  /// Ends the child without a cleanup, because this process cleans up itself.
   public func dismiss() {
     state.withLock { state in
       guard !state.isDismissed else { return }
@@ -93,8 +93,9 @@ public final class PulseSinkKeeper: Sendable {
 
   // MARK: The child
 
-  /// Waits for the end of standard input, and then cleans up unless told not to. Returns the exit
-  /// code: 0, or 1 if the server could not be cleaned up.
+  /// Waits for the end of standard input and then cleans up. A line `done` ends the wait without a
+  /// cleanup. Returns the exit code: 0, or 1 if the owner is missing or the server could not be
+  /// cleaned up.
   ///
   /// - Parameter arguments: the owner of the sinks, and the server's address unless it is the
   ///   default one.

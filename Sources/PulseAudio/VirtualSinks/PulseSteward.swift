@@ -28,8 +28,8 @@ package final class PulseSteward: StreamSteward, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  ///   - onChange: receives the contents when they are first known and whenever they change, on the
-  ///     steward's own thread. It must not stop the steward or call `forget`.
+  ///   - onChange: receives the contents whenever they change, on the steward's own thread. At
+  ///     first and while there is no server, they are empty. It must not call `stop` or `forget`.
   /// - Throws: `systemFailure`.
   package init(
     serverAddress: String? = nil, onChange: @escaping @Sendable (ServerContents) -> Void
@@ -80,7 +80,7 @@ package final class PulseSteward: StreamSteward, @unchecked Sendable {
     drop()
   }
 
-  /// Makes a request if the server is connected. It may be called on the steward's thread, too.
+  /// Makes a request if the server is connected. May also be called on the steward's own thread.
   private func send(_ request: (OpaquePointer) -> Void) {
     let isOwnThread = pa_threaded_mainloop_in_thread(loop.handle) != 0
     if !isOwnThread { pa_threaded_mainloop_lock(loop.handle) }

@@ -7,17 +7,17 @@ import System
 
 /// A virtual sink on a PulseAudio server.
 ///
-/// Programs play to a module-pipe-sink. The output's own thread reads its FIFO, exactly as many
-/// frames as the real sink asks for, so that the virtual sink runs on the real sink's clock. On a
-/// server on another machine, programs play to a module-null-sink, whose monitor is recorded and
-/// resampled to the real sink's clock.
+/// Programs play to a module-pipe-sink. The output's own thread reads exactly as many frames from
+/// the FIFO as the real sink asks for, so that the virtual sink runs on the real sink's clock. If
+/// the server is on another machine, programs play to a module-null-sink instead. Its monitor is
+/// recorded and resampled to the real sink's clock.
 package final class PulseVirtualSink: VirtualSink, @unchecked Sendable {
   private static let interval = 100
 
   package let configuration: VirtualSinkConfiguration
   private let feed: SinkFeed
   private let output: SinkOutput
-  /// The same source if it is a monitor, otherwise nil.
+  /// The source of `feed` if it is a monitor; otherwise nil.
   private let monitor: MonitorSource?
   private let module: Mutex<SinkModule>
   private let keeper: PulseSinkKeeper?
@@ -29,7 +29,8 @@ package final class PulseVirtualSink: VirtualSink, @unchecked Sendable {
   ///   - output: the stream that plays the sound, which several virtual sinks may share; nil for a
   ///     stream of its own.
   ///   - keeper: the child process that removes the sink if this process dies; nil for none.
-  ///   - runtimeFolder: the folder that holds the folder of the FIFO; nil for `XDG_RUNTIME_DIR`.
+  ///   - runtimeFolder: the folder in which the FIFO's folder is created; nil for
+  ///     `XDG_RUNTIME_DIR`.
   ///   - isRemote: whether the server is on another machine; nil to judge by its address.
   /// - Throws: `unsupportedSampleRate`, or `systemFailure` if the FIFO cannot be created or the
   ///   layout has channels that PulseAudio does not know.
@@ -111,7 +112,7 @@ package final class PulseVirtualSink: VirtualSink, @unchecked Sendable {
     }
   }
 
-  /// Loads the module again after a loss.
+  /// Loads the module again after a loss, and starts the keeper's child again if it has died.
   private func work() {
     while !worker.isStopped {
       worker.sleep(milliseconds: Self.interval)

@@ -3,18 +3,19 @@
 import CPulse
 public import SoundServer
 
-/// Removes virtual sinks and what refers to them from a server.
+/// Removes virtual sinks from a server, and the stored settings that refer to them.
 ///
 /// ## Threading
 /// Call it with the loop's lock held.
 struct SinkCleaner {
   let connection: ClientConnection
 
-  /// Restores the default sink, returns streams to it and unloads the modules of some owners.
+  /// Removes the virtual sinks that `isRemoved` selects. Their streams move to the default sink,
+  /// which is restored first.
   ///
   /// - Parameters:
   ///   - fallback: the sink to make the default if a removed one is; nil for the server's choice.
-  ///   - isRemoved: whether to remove the virtual sink of this name and owner.
+  ///   - isRemoved: returns whether to remove the virtual sink with this name and owner.
   func clean(
     fallback: String?, where isRemoved: (String, SinkOwner) -> Bool
   ) throws(SoundServerError) {
@@ -30,20 +31,20 @@ struct SinkCleaner {
     if isOurs, let target { try connection.setDefault(sinkName: target) }
     for name in removed.keys { try connection.forgetDevices(withPrefix: name) }
     // The server moves the streams to its default sink when their sink is removed. Unlike a request
-    // to move them, that leaves no entry in its stored settings.
+    // to move the streams, this leaves no entry in the server's stored settings.
     for index in removed.values { try connection.unloadModule(index) }
   }
 }
 
-/// Removes what processes that ended without cleaning up left on a server.
+/// Removes what processes left on a server when they ended without cleaning up.
 public enum PulseOrphans {
   /// Removes the virtual sinks of processes that have ended, and their FIFOs.
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
   ///   - fallback: the sink to make the default if a removed one is; nil for the server's choice.
-  ///   - prefix: how the names of the sinks begin.
-  ///   - timeoutMilliseconds: the time within which the server must answer, in total.
+  ///   - prefix: only sinks whose names begin with this text are removed.
+  ///   - timeoutMilliseconds: the longest total wait for the server's answers.
   /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   public static func remove(
     serverAddress: String? = nil, fallback: String? = nil, prefix: String = "stillstage-",

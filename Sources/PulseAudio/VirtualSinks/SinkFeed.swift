@@ -7,8 +7,8 @@ import Synchronization
 
 /// Supplies an output with the rendered sound of a virtual sink.
 ///
-/// Before each call of `render`, the output calls `read` for exactly the frames that it needs. The
-/// output's clock therefore is the sink's clock. Frames that are missing are silent.
+/// Before each call of `render`, the output calls `read` for exactly the frames that it needs, so
+/// the virtual sink runs on the output's clock. Frames that are missing are silent.
 ///
 /// ## Threading
 /// The output calls `read` and `render` on its audio thread, and `restart` while that thread does
@@ -22,7 +22,8 @@ final class SinkFeed: @unchecked Sendable {
   private static let sinkLatency = 10.0
   /// The number of calls over which the output's latency is averaged.
   private static let memory = 128.0
-  /// The largest request that is served at once [frames].
+  /// The largest number of frames that are read for one request. The rest of a larger request is
+  /// silent.
   private static let capacity = 16_384
 
   /// The delay of the render callback [frames].
@@ -76,7 +77,7 @@ final class SinkFeed: @unchecked Sendable {
   /// Reads the frames that the next call of `render` renders.
   func read(_ frameCount: Int) {
     let now = monotonic_nanoseconds()
-    // The kept part of the pipe changes only if that pays.
+    // Plan again once the latency has been averaged over enough calls.
     if weight == Self.memory { source.plan(delay: delay, resizing: .none) }
     if now - readTime > Self.idleTime {
       source.restart()
@@ -84,7 +85,7 @@ final class SinkFeed: @unchecked Sendable {
     }
     let wanted = min(frameCount, Self.capacity)
     available = source.read(samples, frameCount: wanted)
-    // A server that has just been idle or that is late fills the pipe within a short time.
+    // A server that is late or has just been idle fills the pipe within a short time.
     while available < wanted, isFilled, monotonic_nanoseconds() - now < Self.patience {
       usleep(250)
       available += source.read(
@@ -110,7 +111,7 @@ final class SinkFeed: @unchecked Sendable {
       let later = time + Int64(known) * 1_000_000_000 / Int64(sampleRate)
       render.function(render.context, nil, output + 2 * known, frameCount - known, later)
     }
-    // The time since the read is, on average, that of half of the frames that were read.
+    // The frames of a block are, on average, heard half a block later than its first frame.
     learn(Double(time - readTime) + Double(frameCount) * 0.5e9 / Double(sampleRate))
   }
 
@@ -133,7 +134,7 @@ protocol SinkSource: AnyObject {
   /// The number of frames that can be read.
   var unread: Int { get }
 
-  /// Reads up to `frameCount` frames. Returns the number of frames.
+  /// Reads up to `frameCount` frames. Returns the number of frames read.
   func read(_ samples: UnsafeMutablePointer<Float>, frameCount: Int) -> Int
 
   /// Drops sound that is out of date.
@@ -143,14 +144,15 @@ protocol SinkSource: AnyObject {
   ///
   /// - Parameters:
   ///   - delay: that time [frames].
-  ///   - resizing: how the capacity may change. A larger one makes the server write much at once, a
-  ///     smaller one drops sound.
+  ///   - resizing: how the capacity may change. A larger capacity makes the server write much at
+  ///     once; a smaller capacity drops sound.
   func plan(delay: Int, resizing: Resizing)
 }
 
-/// The supply through a module-pipe-sink of a server on this machine.
+/// Supplies the sound of a virtual sink from a module-pipe-sink of a server on this machine.
 final class PipeSource: SinkSource {
-  /// A smaller change of the delay does not change the plan [s].
+  /// The smallest change of the delay for which the plan changes, unless the capacity may change
+  /// too [s].
   private static let hysteresis = 0.004
 
   let pipe: SinkPipe

@@ -4,14 +4,15 @@ import Glibc
 import SoundServer
 import System
 
-/// The folder of the FIFOs, which only its user can enter.
+/// The folder for the FIFOs. Only its owner can enter it.
 struct SinkFolder {
   let path: String
 
   /// Makes the folder `stillstage` in `runtimeFolder`, or checks the one that exists.
   ///
   /// - Parameter runtimeFolder: the user's runtime folder; nil for `XDG_RUNTIME_DIR`.
-  /// - Throws: `systemFailure` if there is no such folder or it belongs to another user.
+  /// - Throws: `systemFailure` if there is no runtime folder, or if the folder cannot be created or
+  ///   protected or belongs to another user.
   init(in runtimeFolder: String?) throws(SoundServerError) {
     guard let parent = runtimeFolder ?? getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }),
       parent.hasPrefix("/")
@@ -34,7 +35,7 @@ struct SinkFolder {
     }
   }
 
-  /// Returns the path of the FIFO of this process's sink `name`.
+  /// Returns the path of the FIFO for this process's sink `name`.
   func fifo(of name: String) -> String {
     let name = String(name.map { $0 == "/" ? "_" : $0 })
     return "\(path)/\(name).\(SinkOwner.current.text).fifo"

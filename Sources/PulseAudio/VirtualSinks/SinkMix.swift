@@ -8,9 +8,10 @@ import SoundServer
 /// The output calls the functions of `callback` on its audio thread. Everything else is called
 /// while that thread does not render.
 final class SinkMix: @unchecked Sendable {
-  /// The largest number of virtual sinks.
+  /// The largest number of virtual sinks that are mixed.
   static let capacity = 16
-  /// The largest request that mixes all sinks; a larger one plays only the first [frames].
+  /// The largest request for which all sinks are mixed [frames]. For a larger request, only the
+  /// first sink is heard.
   private static let scratchFrames = 1 << 16
 
   private var feeds: [SinkFeed] = []
@@ -31,10 +32,10 @@ final class SinkMix: @unchecked Sendable {
     scratch.deallocate()
   }
 
-  /// Whether a feed is in use.
+  /// Whether any feed is in use.
   var isUsed: Bool { usedCount > 0 }
 
-  /// Sets the feeds that are heard, at most `capacity`.
+  /// Sets the feeds to mix. Only the first `capacity` feeds are used.
   func use(_ feeds: [SinkFeed]) {
     self.feeds = Array(feeds.prefix(Self.capacity))
     usedCount = self.feeds.count

@@ -6,7 +6,7 @@ import Glibc
 import SoundServer
 import System
 
-/// Keeps the server's module of a virtual sink loaded.
+/// The server's module that provides a virtual sink.
 ///
 /// ## Threading
 /// Use it from one thread at a time.
@@ -39,8 +39,8 @@ final class SinkModule {
     (self.configuration, self.kind) = (configuration, kind)
   }
 
-  /// Loads the module unless it is loaded. Also removes a sink of this name that a dead process
-  /// left.
+  /// Loads the module unless it is loaded. Before that, removes a sink of the same name that a dead
+  /// process left.
   ///
   /// - Throws: `noServer`, `serverSilent`, `streamRefused` or `systemFailure`.
   func load() throws(SoundServerError) {
@@ -71,7 +71,7 @@ final class SinkModule {
     return connection.loop.locked { connection.connection.isGood }
   }
 
-  /// Unloads the module and waits for that.
+  /// Unloads the module and waits for the server's answer.
   func unload() {
     if let connection, let index, isLoaded {
       connection.loop.locked {

@@ -6,9 +6,8 @@ import System
 
 /// The one stream that plays the sound of all virtual sinks of a process to the real sink.
 ///
-/// There is one stream for all of them, because the server mixes several streams in pieces that end
-/// wherever a piece of one of them ends, even of a paused one. Many small pieces make a real sink
-/// that is a pipe run dry.
+/// With several streams, even paused ones, the server would mix in pieces that end wherever a piece
+/// of any stream ends. If the real sink is a pipe, such small pieces make it run dry.
 ///
 /// ## Threading
 /// It may be used from any thread except the audio thread.
@@ -38,7 +37,7 @@ package final class SinkOutput: @unchecked Sendable {
 
   var status: AudioOutputStatus { state.withLock { $0.output?.status ?? $0.status } }
 
-  /// Returns the events since the last call to the first feed, and none to the others.
+  /// Returns the events since the last call if `feed` was attached first; otherwise none.
   func takeEvents(for feed: SinkFeed) -> [AudioOutputEvent] {
     state.withLock { state in
       guard state.feeds.first === feed else { return [] }
@@ -64,7 +63,7 @@ package final class SinkOutput: @unchecked Sendable {
     setInUse(true, feed)
   }
 
-  /// Stops playing a feed, and closes the stream after the last one.
+  /// Stops playing a feed. Closes the stream if no other feed is attached.
   func detach(_ feed: SinkFeed) {
     setInUse(false, feed)
     state.withLock { state in
@@ -73,7 +72,8 @@ package final class SinkOutput: @unchecked Sendable {
     }
   }
 
-  /// Sets whether programs play to the sink of a feed. While none do, the stream is paused.
+  /// Sets whether programs play to the sink of a feed. The stream is paused while no feed is in
+  /// use.
   func setInUse(_ isInUse: Bool, _ feed: SinkFeed) {
     state.withLock { state in
       guard isInUse != state.used.contains(where: { $0 === feed }) else { return }
@@ -104,7 +104,7 @@ package final class SinkOutput: @unchecked Sendable {
 
   // MARK: The stream
 
-  /// Opens the stream again after a change of the sink, and tries again while that fails.
+  /// Opens the stream again when the real sink changes, and retries until that succeeds.
   private func work() {
     while !worker.isStopped {
       worker.sleep(milliseconds: Self.interval)
@@ -118,7 +118,7 @@ package final class SinkOutput: @unchecked Sendable {
     }
   }
 
-  /// Opens a stream to the real sink in place of the last one.
+  /// Closes the stream, if there is one, and opens a stream to the configured real sink.
   private func open(_ state: inout State) throws(SoundServerError) {
     close(&state)
     guard var settings = state.configuration else { return }

@@ -8,8 +8,8 @@ import System
 /// The FIFO of a virtual sink, read without removing sound that has not been heard.
 ///
 /// Frames stay in the FIFO for some time after they have been read, so that the server counts them
-/// as latency. To read behind these frames, `tee(2)` copies references to the pages of both into a
-/// private pipe, and the kept frames are dropped from there.
+/// as latency. To read beyond these kept frames, `tee(2)` copies references to the kept and the
+/// unread frames into a private pipe. The kept frames are then dropped from the private pipe.
 ///
 /// ## Threading
 /// Use it from one thread at a time.
@@ -20,16 +20,16 @@ final class SinkPipe {
   private let fifo: Int32
   private let ahead: SystemPipe
   private let sink: Int32
-  /// The bytes at the start of the FIFO that have been read.
+  /// The number of bytes at the start of the FIFO that have already been read.
   private var kept = 0
   /// The number of bytes to keep.
   private var wanted = 0
   /// The number of bytes to keep according to the plan. `wanted` is less if the pipe holds less
-  /// than planned: the server gives each piece that a program wrote a page of its own.
+  /// than planned, because the server puts each piece from a program into a page of its own.
   private var planned = 0
-  /// The least and the usual number of unread bytes before a read.
+  /// The planned least and average numbers of unread bytes before a read.
   private var (least, usual) = (0, 0)
-  /// The smallest number of unread bytes before the last reads.
+  /// The smallest number of unread bytes before any read since the last check.
   private var smallest = Int.max
   private var reads = 0
   private static let readsPerCheck = 32
@@ -81,7 +81,7 @@ final class SinkPipe {
     _ = pipe_set_capacity(ahead.writer, Int32(plan.bytes))
   }
 
-  /// Drops all sound except as much as is to be kept, which then counts as read.
+  /// Drops all sound except the newest `wanted` bytes, which then count as read.
   func trim() {
     let fill = Int(pipe_fill(fifo)) / bytesPerFrame * bytesPerFrame
     drop(fill - min(fill, wanted), from: fifo)
@@ -95,7 +95,7 @@ final class SinkPipe {
   }
 
   /// Reads up to `frameCount` frames into `samples`, which has room for them. Returns the number of
-  /// frames.
+  /// frames read.
   func read(_ samples: UnsafeMutablePointer<Float>, frameCount: Int) -> Int {
     let fill = Int(pipe_fill(fifo)) / bytesPerFrame * bytesPerFrame
     kept = min(kept, fill)
@@ -115,9 +115,9 @@ final class SinkPipe {
     return bytes / bytesPerFrame
   }
 
-  /// Keeps less if too little is unread, at once, and more if enough is unread for some time. The
-  /// server fills the pipe long before the next read, so that a low level shows that the pipe is
-  /// full.
+  /// Keeps fewer bytes at once if too few are unread, and more bytes if enough have been unread for
+  /// some time. The server fills the pipe long before the next read, so too few unread bytes show
+  /// that the pipe is full.
   private func adapt(unread: Int) {
     smallest = min(smallest, unread)
     reads += 1
