@@ -4,8 +4,8 @@
 public enum SoundServerError: Error, Equatable {
   /// Nothing listens at the address, or the server rejected or ended the connection.
   case noServer(address: String, reason: String)
-  /// No PipeWire server listens at the address, it ended the connection, or libpipewire is missing
-  /// or too old.
+  /// No PipeWire server listens at the address, the server ended the connection, or libpipewire is
+  /// missing or too old.
   case noPipeWire(reason: String)
   /// A connection was made or begun, but the server did not answer within the timeout.
   case serverSilent(address: String, milliseconds: Int)

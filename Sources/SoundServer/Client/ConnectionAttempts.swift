@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a client that has lost its server or its device tries again, and when it gives up.
+/// Determines when an attempt to connect times out, and when a client tries again after a loss.
 ///
 /// Times are CLOCK_MONOTONIC nanoseconds.
 package struct ConnectionAttempts {

@@ -2,7 +2,8 @@
 
 /// What the descriptions of sinks and sources have in common.
 package protocol DeviceDescription: Sendable, Equatable {
-  /// The kinds of port that devices of this type have. Others are described as `other`.
+  /// The kinds of port that devices of this type have. Ports of other kinds are described as
+  /// `other`.
   static var portKinds: Set<DevicePort.Kind> { get }
 
   var name: String { get set }

@@ -23,11 +23,11 @@ package protocol DeviceConnection: AnyObject {
   /// Ends the connection without waiting for the server.
   func close()
 
-  /// Returns the devices, in the server's order; nil if nothing new is known. Takes the next step
-  /// towards their description.
+  /// Takes the next step towards a description of the devices. Returns them in the server's order;
+  /// nil if nothing new is known.
   func readDevices() -> [Device]?
 
-  /// Ends the connection for good. The loop's thread has ended.
+  /// Ends the connection for good. The loop's thread has already ended.
   func destroy()
 }
 
@@ -49,8 +49,8 @@ package final class DeviceObserver<Connection: DeviceConnection>: @unchecked Sen
   ///
   /// - Parameters:
   ///   - retryInterval: the least time from a loss or an attempt to the next attempt [ns].
-  ///   - onChange: receives the devices whenever they change. At first and without a server, there
-  ///     are none.
+  ///   - onChange: receives the devices whenever they change. At first and while there is no
+  ///     server, there are none.
   /// - Throws: `systemFailure`.
   package init(
     _ connection: Connection, retryInterval: Int64,
@@ -69,7 +69,7 @@ package final class DeviceObserver<Connection: DeviceConnection>: @unchecked Sen
   /// The devices as last reported, in the server's order; empty if there is no server.
   package var devices: [Connection.Device] { known.withLock { $0 } }
 
-  /// Ends the observation without waiting for the server. `onChange` is not called after that.
+  /// Ends the observation without waiting for the server. `onChange` is not called afterwards.
   package func stop() {
     let isFirst = isStopped.withLock { isStopped in
       defer { isStopped = true }

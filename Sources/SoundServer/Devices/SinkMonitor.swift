@@ -8,7 +8,7 @@ public protocol SinkMonitor: AnyObject, Sendable {
   /// The sinks as last reported, in the server's order; empty if there is no server.
   var sinks: [Sink] { get }
 
-  /// Ends the monitor without waiting for the server, and waits for the end of a report that is
-  /// being made. No further change is reported.
+  /// Ends the monitor without waiting for the server. If a change is being reported, waits for the
+  /// end of that report. No further change is reported.
   func stop()
 }

@@ -30,8 +30,8 @@ public struct Source: Sendable, Equatable {
   /// The codec of a Bluetooth device, such as "CVSD" or "mSBC"; nil if it is unknown, or for other
   /// devices.
   public package(set) var bluetoothCodec: String?
-  /// The name of the sink whose sound this source returns, empty if the server does not name it;
-  /// nil for a source that is not a monitor.
+  /// The name of the sink whose sound this source returns; empty if the server does not name the
+  /// sink. Nil if the source is not a monitor.
   public package(set) var monitoredSink: String?
   public var isMonitor: Bool { monitoredSink != nil }
   public package(set) var isDefault = false

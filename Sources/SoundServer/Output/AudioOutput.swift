@@ -8,10 +8,10 @@
 /// many frames.
 ///
 /// ## Threading
-/// The render callback runs on a thread that the output owns. The output may be used from any
-/// thread except that one, on which only `refresh` is allowed. Nothing waits for the server, except
-/// `start` and `drain`, which have a deadline. `status` and `takeEvents` never wait for the render
-/// callback, nor does it wait for them.
+/// The render callback runs on a thread that the output owns. On that thread, only `refresh` may be
+/// called. Any other thread may use the output freely. Only `start` and `drain` wait for the
+/// server, and each has a deadline. `status` and `takeEvents` never wait for the render callback,
+/// and the callback never waits for them.
 public protocol AudioOutput: AnyObject, Sendable {
   /// The current status of the output.
   var status: AudioOutputStatus { get }
@@ -49,8 +49,8 @@ public protocol AudioOutput: AnyObject, Sendable {
   /// Stops pulling audio and waits until everything that was rendered has been played. Frames are
   /// pulled again after `resume`.
   ///
-  /// - Returns: true if everything has been played; false after the timeout, or if the server or
-  ///   the sink is lost.
+  /// - Returns: true if everything has been played; otherwise false, for example after the timeout
+  ///   or if the server or the sink is lost.
   func drain(timeoutMilliseconds: Int) -> Bool
 
   /// Ends the stream at once, drops the queue and ends the render callback's thread. Never waits

@@ -24,15 +24,16 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   public var sampleRate = 48_000
 
   /// The latency to request, from writing a frame to hearing it [ms]; with PipeWire, the length of
-  /// a cycle. Nil, the default, adapts the latency: it doubles when the queue runs low or, with
-  /// PipeWire, cycles are skipped, and shrinks again after quiet minutes.
+  /// a cycle. If nil, the latency adapts: it doubles when the queue runs low or, with PipeWire,
+  /// when cycles are skipped repeatedly, and shrinks after each quiet minute. Default: nil.
   ///
-  /// With PulseAudio, it begins at 150 ms if the queue is rewritten or `latencyIsFree` is true,
-  /// otherwise at 50 ms, and grows to at most 200 ms. With PipeWire, it begins at 2.7 ms and grows
-  /// to at most 42.7 ms; if `latencyIsFree` is true, it is always 42.7 ms.
+  /// With PulseAudio, an adaptive latency begins at 150 ms if the queue is rewritten or
+  /// `latencyIsFree` is true, otherwise at 50 ms, and grows to at most 200 ms. With PipeWire, it
+  /// begins at 2.7 ms and grows to at most 42.7 ms; if `latencyIsFree` is true, it is always 42.7
+  /// ms.
   public var latencyMilliseconds: Double?
 
-  /// Whether latency has no cost because nothing can change the sound that is queued. With
+  /// Whether latency does no harm, because nothing can change the sound that is queued. With
   /// PulseAudio, the queue is then as deep as a rewritten one; with PipeWire, long cycles are
   /// requested. Default: false.
   public var latencyIsFree = false
@@ -53,8 +54,8 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// The `media.role` property, which servers use to choose volumes and routes. Default: "music".
   public var mediaRole = "music"
 
-  /// The time that each attempt to connect may take [ms]. With PulseAudio, it includes the opening
-  /// of the stream, for which PipeWire allows the same time again. Default: 2000.
+  /// The time that each attempt to connect may take [ms]. With PulseAudio, it includes opening the
+  /// stream. With PipeWire, opening the stream may take the same time again. Default: 2000.
   public var connectTimeoutMilliseconds = 2000
 
   /// Whether the audio thread asks for real-time scheduling or, if that is refused, for a higher
@@ -63,7 +64,7 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   public var raisesPriority = true
 
   /// Whether the server may move the stream to another sink. With PulseAudio, a stream that may not
-  /// move is lost with its sink. Default: true.
+  /// move is lost when its sink is removed. Default: true.
   package var mayMove = true
 
   /// Whether requests of less than the stream's `minreq` stay unanswered, so that the server
@@ -71,10 +72,10 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// Default: false.
   package var writesLargePieces = false
 
-  /// The rules of an adaptive queue. Tests use shorter times.
+  /// The rules of an adaptive latency.
   package var queueRules = QueueDepth.Rules()
 
-  /// The largest rewrite margin [ms]. Automatic rewriting stops on a sink that reads further ahead.
+  /// The largest rewrite margin [ms]. Automatic rewriting stops if the sink reads further ahead.
   package var largestMarginMilliseconds = 150.0
 
   public init() {}

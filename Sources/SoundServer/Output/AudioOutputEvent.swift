@@ -3,12 +3,12 @@
 /// An event of an output, with its time.
 public struct AudioOutputEvent: Sendable, Equatable {
   public enum Kind: Sendable, Equatable {
-    /// A stream is open on `sink`: the first one, or one that was opened again after a loss.
+    /// A stream has opened on `sink`, either for the first time or again after a loss.
     case connected(sink: String)
     /// The connection was lost. `framesQueuedAtLoss` frames were written but will not be heard.
     case serverLost(reason: String, framesQueuedAtLoss: Int)
-    /// The sink was removed and the server did not move the stream to another one, or the stream
-    /// cannot be opened after `serverLost` because the sink is missing or refuses it.
+    /// The sink was removed, and the server did not move the stream to another sink. Or, after
+    /// `serverLost`, the stream cannot be opened because the sink is missing or refuses it.
     case sinkLost(reason: String, framesQueuedAtLoss: Int)
     /// The server is connected, but it does not answer or does not request audio that is due.
     case serverFrozen
@@ -25,8 +25,7 @@ public struct AudioOutputEvent: Sendable, Equatable {
     /// The queue ran dry or, with PipeWire, the server skipped cycles. `total` is the number of
     /// underruns so far.
     case underrun(total: Int)
-    /// The requested latency or the state of rewriting changed: after the queue ran low or a quiet
-    /// minute passed, or because rewriting was found not to work or is tried again.
+    /// The requested latency or the state of rewriting changed.
     case queueChanged(milliseconds: Double, rewriting: QueueRewriting)
     /// Everything that was written before `drain` has been played.
     case drained

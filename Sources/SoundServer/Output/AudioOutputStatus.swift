@@ -72,7 +72,7 @@ public struct AudioOutputStatus: Sendable, Equatable {
   public package(set) var serverVersion = ""
   public package(set) var defaultSinkName = ""
 
-  /// The latency that is requested now: the configured one, or the one that the adaptive queue
+  /// The latency that is requested now: the configured latency, or the one that the adaptive queue
   /// chose.
   public package(set) var requestedLatencyMilliseconds = 0.0
   /// The depth that the server granted to the stream's queue (`tlength`); with PipeWire, the length
@@ -101,8 +101,8 @@ public struct AudioOutputStatus: Sendable, Equatable {
   public package(set) var rewrites = 0
   /// The number of pieces that were rendered too late to be written.
   public package(set) var lateRewrites = 0
-  /// The number of pieces whose head the sink had already read when they arrived. Only pieces that
-  /// a timing request followed are counted.
+  /// The number of pieces whose head the sink had already read when the piece arrived. Only pieces
+  /// followed by a timing request are counted.
   public package(set) var lostRewriteHeads = 0
 
   /// The number of times that the queue ran dry or, with PipeWire, that the server skipped cycles,

@@ -53,13 +53,13 @@ public struct AudioRenderCallback: @unchecked Sendable {
       _ presentationTimeNanoseconds: Int64
     ) -> Int
 
-  /// Obtains the sound for the next frames, before each call of `Function` with the same number of
-  /// frames. Unlike `Function`, it may make system calls that return at once.
+  /// Obtains the sound for the next frames. Called before each call of `Function`, with the same
+  /// number of frames. Unlike `Function`, it may make system calls and wait for a short time.
   package typealias PrepareFunction =
     @convention(c) (_ context: UnsafeMutableRawPointer, _ frameCount: Int) -> Void
 
   package let function: Function
-  /// Only the output of PulseAudio calls it.
+  /// Called only by the PulseAudio output.
   package var prepare: PrepareFunction?
   package let rewrite: RewriteFunction?
   package let context: UnsafeMutableRawPointer

@@ -2,11 +2,11 @@
 
 /// Estimates when a frame will be audible, from latency reports that jitter.
 ///
-/// Frames play at a constant rate, so time is a linear function of the stream position, and only
-/// its offset is estimated: as the mean of the first 24 reports, then by a first-order low-pass
-/// filter with that memory. If `reportsAreEarly`, a filter that follows later times faster than
-/// earlier ones replaces both. A report more than 30 ms off is ignored as an outlier, but the third
-/// one in succession restarts the estimate.
+/// Frames play at a constant rate, so the time is a linear function of the stream position. Only
+/// its offset is estimated: as the mean of the first 24 reports, and then by a first-order low-pass
+/// filter with a memory of 24 reports. If `reportsAreEarly` is true, a filter that rises faster
+/// than it falls is used instead. A report that is more than 30 ms off is ignored as an outlier,
+/// but the third such report in succession restarts the estimate.
 package struct PresentationClock {
   /// The largest error of a report that counts as jitter [ns].
   private static let toleranceNanoseconds = 30e6
@@ -14,8 +14,8 @@ package struct PresentationClock {
   /// The number of reports over which the estimate averages.
   private static let memory = 24.0
 
-  /// Whether reports are early by up to one request, as with PipeWire's PulseAudio protocol. Its
-  /// read position includes all frames of the last request, although most of them have not been
+  /// Whether reports are early by up to one request, as with PipeWire's PulseAudio protocol. There,
+  /// the read position includes all frames of the last request, although most of them have not been
   /// played yet. The reports that give the latest times are therefore right.
   package var reportsAreEarly = false
   private static let riseOfLatest = 0.3
@@ -24,7 +24,7 @@ package struct PresentationClock {
   private let nanosecondsPerFrame: Double
   private var offsetNanoseconds = 0.0
   private var strangeReports = 0
-  /// The number of reports in the estimate, up to `memory`; 0 if the next one is accepted
+  /// The number of reports in the estimate, up to `memory`; 0 if the next report is accepted
   /// unconditionally.
   private var weight = 0.0
   private var hasOffset = false

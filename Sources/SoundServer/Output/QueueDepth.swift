@@ -36,8 +36,8 @@ package struct QueueDepth: Equatable {
   private let isAdaptive: Bool
   package private(set) var isRewritten: Bool
   private var changed: Int64 = .min / 2
-  /// The time at which the queue last ran low; before that, the time of the first call of `pass`,
-  /// if any.
+  /// The time at which the queue last ran low. If it has not run low yet, the time of the first
+  /// call of `pass`; nil before that call.
   private var troubled: Int64?
 
   /// - Parameter fixed: a constant depth; nil for an adaptive depth.

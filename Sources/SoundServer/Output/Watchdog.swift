@@ -2,9 +2,9 @@
 
 /// Detects a server that has stopped working although its connection is intact.
 ///
-/// A frozen server sends no sign that it is frozen. The watchdog therefore watches two signs of
-/// life: requests for audio, and answers to a question that is asked after 200 ms without either.
-/// Times are CLOCK_MONOTONIC nanoseconds.
+/// A frozen server gives no sign that it is frozen. The watchdog therefore watches two signs of
+/// life: requests for audio, and answers to a question. It asks the question after 200 ms without
+/// either sign. Times are CLOCK_MONOTONIC nanoseconds.
 package struct Watchdog {
   package enum Finding: Equatable {
     /// Send the server a question, and call `answered` when it answers.

@@ -46,8 +46,8 @@ package protocol OutputBackend: AnyObject {
   associatedtype Loop: ClientLoop
   associatedtype Stream: PlaybackStream
 
-  /// The reason to report, as a loss of the sink, if a stream does not open in time. Nil if
-  /// connecting and opening share one timeout; the server then counts as silent.
+  /// The reason that is reported as a loss of the sink if a stream does not open in time. If nil,
+  /// connecting and opening share one timeout, after which the server counts as silent.
   static var unopened: String? { get }
 
   var loop: Loop { get }
@@ -76,7 +76,7 @@ package protocol OutputBackend: AnyObject {
   /// The names of the sinks that were found.
   var sinkNames: [String] { get }
 
-  /// Creates the stream and requests its connection. Returns the loss if that fails.
+  /// Creates the stream and requests its connection. Returns the loss if that fails; otherwise nil.
   func open() -> OutputLoss?
 
   /// Returns whether the stream is open.
@@ -107,27 +107,27 @@ package protocol OutputBackend: AnyObject {
   /// How long the server can play without a request [ns].
   var queueDuration: Int64 { get }
 
-  /// Returns the number of frames that were rendered but not audible at `time`. Called after the
-  /// stream was closed.
+  /// Returns the number of frames that were rendered but not yet audible at `time`. Called after
+  /// the stream was closed.
   func framesQueued(at time: Int64) -> Int
 
   // MARK: Controls
 
-  /// Stops the sound at once. `flow` has been changed.
+  /// Stops the sound at once. `flow` has already been changed.
   func pause()
 
-  /// Continues after `pause` or `drain`. `flow` has been changed.
+  /// Continues after `pause` or `drain`. `flow` has already been changed.
   func resume()
 
-  /// Drops the queue; calls `reposition` before, while nothing is rendered.
+  /// Calls `reposition` while nothing is rendered, and then drops the queue.
   func flush(_ reposition: () -> Void)
 
   /// Requests that queued sound be rendered again. Called from any thread.
   func refresh()
 
-  /// Stops rendering, and sets `flow.isDrained` and posts `drained` when all has been played.
+  /// Stops rendering. When everything has been played, sets `flow.isDrained` and posts `drained`.
   func drain()
 
-  /// Ends the stream and the connection. The loop's thread has ended.
+  /// Ends the stream and the connection. The loop's thread has already ended.
   func close()
 }

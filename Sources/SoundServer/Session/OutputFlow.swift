@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an output's stream is to do, and why it may not play.
+/// What an output's stream should do, and what may keep it from playing.
 ///
 /// Times are CLOCK_MONOTONIC nanoseconds.
 package struct OutputFlow {

@@ -3,7 +3,7 @@
 import CRealtime
 import Synchronization
 
-/// The calls of `AudioOutput`, which the public classes pass on.
+/// The implementation of `AudioOutput`, to which the public classes forward their calls.
 extension OutputSession {
   package var status: AudioOutputStatus { board.snapshot() }
 
@@ -24,7 +24,7 @@ extension OutputSession {
     attempts.failure = nil
     connect()
     showState()
-    // `attend` gives up at the timeouts of the steps. The extra 300 ms are for a machine too busy
+    // `attend` gives up when a step times out. The extra 300 ms are for a machine that is too busy
     // to run its ticks.
     let steps = Backend.unopened == nil ? 1 : 2
     let limit = Int64(steps * configuration.connectTimeoutMilliseconds + 300) * 1_000_000

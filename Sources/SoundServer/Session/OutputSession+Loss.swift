@@ -55,8 +55,8 @@ extension OutputSession {
     return names.isEmpty ? .noSink(address: address) : .streamRefused(reason: loss.reason)
   }
 
-  /// Returns the latest time at which the server can have been playing, CLOCK_MONOTONIC [ns]. It
-  /// played nothing after it froze or was paused.
+  /// Returns the latest time at which the server can have been playing, CLOCK_MONOTONIC [ns]. The
+  /// server plays nothing while it is frozen or the output is paused.
   private func timeLastHeard() -> Int64 {
     let now = monotonic_nanoseconds()
     if stream.flow.wantsPause { return min(now, stream.flow.pausedSince) }

@@ -6,8 +6,8 @@ import Synchronization
 /// Manages one output: its connection, its losses and reconnections, and its controls.
 ///
 /// Apart from rendering, callbacks of the server's library only store what they are told and kick
-/// the loop; `attend` then examines the state and takes the next step. So nothing is freed within
-/// its own callback.
+/// the loop. `attend` then examines the state and takes the next step. Nothing is therefore freed
+/// within its own callback.
 ///
 /// ## Threading
 /// The controls may be called from any thread. Everything else runs on the loop's thread or with

@@ -9,7 +9,8 @@ package struct LiveRenderCallback: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - context: the callback's context.
-  ///   - input: `frameCount` x channels of the sink, interleaved, full scale 1.0; nil for silence.
+  ///   - input: the interleaved samples of the sink's channels, `frameCount` x channels, full scale
+  ///     1.0; nil for silence.
   ///   - output: `frameCount` x 2 samples to fill, left then right. Their initial content is
   ///     undefined.
   ///   - frameCount: 1 or more.

@@ -4,7 +4,7 @@ package import Ambisonics
 
 /// A stream that a program plays, as the server describes it.
 package struct ProgramStream: Sendable, Equatable {
-  /// The server's number for the stream. The server does not use it again soon.
+  /// The server's number for the stream. The server does not soon give it to another stream.
   package var id: UInt64
   /// The server's name for the sink that the stream plays to; nil if it plays to none.
   package var sink: String?
@@ -43,11 +43,11 @@ package struct ServerContents: Sendable, Equatable {
 
 /// Observes the sinks and streams of a server, and changes where streams play.
 ///
-/// It connects again when the server restarts, and reports empty contents in between. Requests have
-/// no result: the next report shows their effect.
+/// The steward connects again when the server restarts, and reports empty contents in between.
+/// Requests return no result; the next report shows their effect.
 ///
 /// ## Threading
-/// It may be used from any thread. Reports come from its own thread.
+/// It may be used from any thread. Changes are reported on the steward's own thread.
 package protocol StreamSteward: AnyObject, Sendable {
   /// The contents as last reported.
   var contents: ServerContents { get }

@@ -13,8 +13,8 @@ package struct VirtualSinkConfiguration: Sendable, Equatable {
   /// The delay of the render callback [frames], which is part of the latency that the server
   /// reports to programs.
   package var delayFrames = 0
-  /// How the rendered sound is played. `sinkName` is the real sink. It is never nil, because the
-  /// default sink may be a virtual one. `sampleRate` is also that of the virtual sink.
+  /// How the rendered sound is played. `sinkName` names the real sink and is never nil, because the
+  /// default sink may be a virtual one. `sampleRate` also applies to the virtual sink.
   package var output: AudioOutputConfiguration
 
   package init(
@@ -34,12 +34,12 @@ package protocol VirtualSink: AnyObject, Sendable {
   /// The status of the stream that plays the rendered sound.
   var status: AudioOutputStatus { get }
 
-  /// Returns the events of that stream since the last call, oldest first, and removes them. If
-  /// several virtual sinks share the stream, only one of them returns its events.
+  /// Returns the events of the stream that plays the rendered sound, oldest first, and removes
+  /// them. If several virtual sinks share the stream, only one of them returns its events.
   func takeEvents() -> [AudioOutputEvent]
 
-  /// Creates the sink, and begins to play its sound. After the loss of the server, both happen
-  /// again without further calls.
+  /// Creates the sink and begins to play its sound. After a loss of the server, both are repeated
+  /// without further calls.
   ///
   /// - Throws: the reason if that fails or takes too long; `stopped` after `stop`.
   func start() throws(SoundServerError)
@@ -50,7 +50,7 @@ package protocol VirtualSink: AnyObject, Sendable {
   /// Changes the delay that is part of the reported latency [frames].
   func report(delayFrames: Int)
 
-  /// Sets whether programs play to the sink. While none do, the stream may pause.
+  /// Sets whether programs play to the sink. While no program does, the stream may pause.
   func setInUse(_ isInUse: Bool)
 
   /// Removes the sink, and stops playing its sound. The virtual sink cannot be started again.
