@@ -25,7 +25,7 @@ public enum ProgramEnding: Sendable, Equatable {
 }
 
 extension ProgramEnding: CustomStringConvertible {
-  /// How the program ended, as part of a sentence.
+  /// A phrase that states how the program ended, for use in a sentence.
   public var description: String {
     switch self {
     case .exited(let code): "exit code \(code)"
@@ -45,8 +45,8 @@ extension ProgramEnding: CustomStringConvertible {
 public struct ChildProcess: Sendable {
   public let id: Int32
 
-  /// Returns how the process ended; nil while it is running. The first call after its end collects
-  /// the status; later calls return `unknown`.
+  /// Returns how the process ended; nil while it is running. The first call after the end of the
+  /// process collects the status; later calls return `unknown`.
   public func ending() -> ProgramEnding? {
     var status: Int32 = 0
     while true {
@@ -57,7 +57,8 @@ public struct ChildProcess: Sendable {
     }
   }
 
-  /// Waits for the process to end. Returns nil after the timeout or when `goesOn` returns false.
+  /// Waits for the process to end, and returns how it ended. Returns nil after the timeout or when
+  /// `goesOn` returns false.
   ///
   /// - Parameters:
   ///   - seconds: the longest time to wait.

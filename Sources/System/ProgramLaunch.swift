@@ -3,7 +3,7 @@
 private import CSpawn
 private import Glibc
 
-/// The settings for starting a program: words, environment, standard streams and process group.
+/// How to start a program: its words, environment, standard streams, process group and signals.
 ///
 /// The program starts with an empty signal mask. Otherwise it would inherit the mask of a thread
 /// that blocks signals.
@@ -15,9 +15,9 @@ public struct ProgramLaunch: Sendable {
     case null
     /// An open descriptor of this process.
     case descriptor(Int32)
-    /// A file that is opened for the program with these flags of `open(2)`.
+    /// A file that is opened for the program with these `open(2)` flags.
     case file(String, flags: Int32)
-    /// The target of the program's own standard output; useful for its error output.
+    /// The target of the program's own standard output, for its error output.
     case output
   }
 
@@ -26,7 +26,8 @@ public struct ProgramLaunch: Sendable {
     /// The process group of this process: Ctrl-C in a terminal reaches both programs.
     case inherited
     case own
-    /// A new group and session. The first terminal that the program opens controls it.
+    /// A new group and session. The first terminal that the program opens becomes its controlling
+    /// terminal.
     case session
   }
 

@@ -32,8 +32,8 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     return radius * cos(2 * .pi * uniform())
   }
 
-  /// Returns the number at a position, counted from 1, of the sequence for seed 0, without
-  /// computing the numbers before it.
+  /// Returns one number from the sequence for seed 0, without computing the numbers before it.
+  /// `position` counts from 1.
   @inlinable
   public static func value(at position: UInt64) -> UInt64 { mixed(position &* increment) }
 

@@ -6,13 +6,13 @@ public import Synchronization
 ///
 /// If a reader is late, the writer overwrites the oldest values, because only the newest matter. A
 /// sequence number guards each value (a sequence lock): a reader that is overtaken discards what it
-/// read and continues with a newer value. All words are atomic, so an overtaken read is stale but
-/// never undefined. Source: H.-J. Boehm, "Can seqlocks get along with programming language memory
-/// models?", MSPC 2012.
+/// read and continues with a newer value. All words are atomic, so an overtaken read is harmless.
+/// Source: H.-J. Boehm, "Can seqlocks get along with programming language memory models?", MSPC
+/// 2012.
 ///
 /// ## Threading
-/// One thread may call `push`; any thread may call `pop` and `latest`. All are real-time safe; the
-/// compiler checks that in `@_noLocks` callers that know the type of `Value`.
+/// One thread may call `push`. Any thread may call `pop` and `latest`. All three are real-time
+/// safe; the compiler checks that in `@_noLocks` callers that know the type of `Value`.
 @frozen
 public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {
   /// The number of values that the ring holds, a power of two.
@@ -76,7 +76,7 @@ public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendab
     while true {
       let end = written.pointee.load(ordering: .acquiring)
       guard position < end else { return nil }
-      // Half a ring of distance keeps the writer away while a late reader catches up.
+      // A distance of half the ring keeps the writer away while a late reader catches up.
       if end - position > capacity { position = end - capacity / 2 }
       if read(position, into: &value) {
         position += 1

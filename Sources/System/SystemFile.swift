@@ -20,7 +20,7 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
 public enum SystemFile {
   /// Returns the first `limit` bytes of a file, or all bytes if the file is shorter.
   ///
-  /// Kernel files, whose size is not known in advance, can be read too.
+  /// This also works for kernel files, whose size is not known in advance.
   ///
   /// - Throws: the system's error if the file cannot be opened or read.
   public static func contents(

@@ -3,7 +3,7 @@
 private import Glibc
 private import Synchronization
 
-/// A thread that can be woken, and can be stopped by a call that waits for its end.
+/// A thread that can be woken and stopped. The call that stops it waits for its end.
 public final class Worker: Sendable {
   private let isStopping = Atomic<Bool>(false)
   private let isWoken = Atomic<Bool>(false)
