@@ -6,7 +6,8 @@
 // Structures for the kernel's Bluetooth sockets, as in net/bluetooth/bluetooth.h and l2cap.h. glibc
 // does not declare them.
 
-/// The address of an L2CAP channel. `psm` is little-endian, `address` least significant byte first.
+/// The address of an L2CAP channel. `psm` is little-endian. `address` begins with the least
+/// significant byte.
 struct bluetooth_l2cap_address {
   sa_family_t family;
   uint16_t psm;

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// sd-bus of libsystemd, loaded when it is first needed, so that a program also starts without it.
-// The functions that `BUS` defines are named as in sd-bus(3), with the prefix `bus` instead of
-// `sd_bus`; they return -ENOSYS if the library or the function is missing.
+// The sd-bus functions of libsystemd, which is loaded when it is first needed, so that a program
+// also starts without it. The functions that `BUS` defines are named as in sd-bus(3), with the
+// prefix `bus` instead of `sd_bus`. They return -ENOSYS if the library or the function is missing.
 
 typedef struct sd_bus sd_bus;
 typedef struct sd_bus_message sd_bus_message;

@@ -3,7 +3,7 @@
 #include <lo/lo.h>
 #include <math.h>
 
-/// Returns an argument as a number, NaN if it is not numeric. Swift cannot read the union `lo_arg`.
+/// Returns an argument as a number; NaN if it is not numeric. Swift cannot read the union `lo_arg`.
 static inline double liblo_number(char type, const lo_arg *argument) {
   switch (type) {
   case LO_FLOAT: return argument->f;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include <pipewire/pipewire.h>
-// Needs the one above.
+// Needs pipewire.h.
 #include <pipewire/extensions/metadata.h>
 #include <spa/param/audio/format-utils.h>
 #include <spa/param/audio/raw.h>
@@ -16,8 +16,8 @@
 #include <spa/pod/parser.h>
 #include <spa/utils/result.h>
 
-// libpipewire, loaded when it is first needed, so that a program starts without it. Only its
-// headers are needed to build.
+// libpipewire is loaded when it is first needed, so that a program also starts where it is missing.
+// To build, only its headers are needed.
 
 #define PIPEWIRE_FUNCTIONS(X)                                                              \
   X(pw_init) X(pw_log_set_level)                                                           \
@@ -40,7 +40,8 @@ struct pipewire_library {
 #undef PIPEWIRE_MEMBER
 };
 
-/// Loads libpipewire, at least version 0.3.50. Returns NULL, or the name of what is missing.
+/// Loads libpipewire 0.3.50 or later. Returns NULL, or the name of the library or function that is
+/// missing.
 static inline const char *pipewire_load(struct pipewire_library *library) {
   void *handle = dlopen("libpipewire-0.3.so.0", RTLD_NOW | RTLD_LOCAL);
   if (!handle) return "libpipewire-0.3.so.0";
@@ -68,17 +69,17 @@ struct pipewire_cycle {
   int64_t capacity;
   /// The time of the cycle, CLOCK_MONOTONIC [ns].
   int64_t now;
-  /// The time from `now` until the first frame is heard [ns].
+  /// The time from `now` until the first frame is heard [ns]; 0 if unknown.
   int64_t delay;
-  /// The graph's own count of frames, and its frames per second; 0 if unknown.
+  /// The graph's own count of frames and, in `rate`, its frames per second; each 0 if unknown.
   int64_t ticks;
   int64_t rate;
 };
 
-/// Dequeues a buffer of interleaved stereo. Returns false if there is none.
+/// Dequeues a buffer of interleaved stereo. Returns false if there is no usable one.
 ///
 /// `trigger` is the stream that triggered `stream`, or NULL. A triggered stream learns the time of
-/// a cycle only after the cycle, so the time is that of its trigger.
+/// a cycle only after the cycle, so the time is then taken from `trigger`.
 static inline bool pipewire_begin(const struct pipewire_library *library, struct pw_stream *stream,
                                   struct pw_stream *trigger, int64_t sample_rate,
                                   struct pipewire_cycle *cycle) PIPEWIRE_DATA_PATH;
@@ -121,7 +122,7 @@ static inline bool pipewire_begin(const struct pipewire_library *library, struct
   return true;
 }
 
-/// Sends the buffer with its first `frames` frames.
+/// Sends the first `frames` frames of the buffer.
 static inline void pipewire_end(const struct pipewire_library *library, struct pw_stream *stream,
                                 struct pipewire_cycle *cycle, int64_t frames) PIPEWIRE_DATA_PATH;
 static inline void pipewire_end(const struct pipewire_library *library, struct pw_stream *stream,
@@ -146,8 +147,8 @@ struct pipewire_input {
   int64_t now;
 };
 
-/// Dequeues the newest buffer of a sink of `channels` channels, and returns older ones. Returns
-/// false if there is none.
+/// Dequeues the newest buffer of a sink with `channels` channels, and gives older buffers back.
+/// Returns false if there is no buffer.
 static inline bool pipewire_take(const struct pipewire_library *library, struct pw_stream *stream,
                                  int64_t channels, struct pipewire_input *input) PIPEWIRE_DATA_PATH;
 static inline bool pipewire_take(const struct pipewire_library *library, struct pw_stream *stream,
@@ -174,7 +175,7 @@ static inline bool pipewire_take(const struct pipewire_library *library, struct 
   return true;
 }
 
-/// Returns a buffer of `pipewire_take` to its stream.
+/// Gives a buffer from `pipewire_take` back to its stream.
 static inline void pipewire_give_back(const struct pipewire_library *library,
                                       struct pw_stream *stream, struct pipewire_input *input)
     PIPEWIRE_DATA_PATH;
@@ -240,7 +241,8 @@ static inline void pipewire_listen_metadata(void *metadata, struct spa_hook *hoo
                                             const struct pw_metadata_events *events, void *data) {
   pw_metadata_add_listener((struct pw_metadata *)metadata, hook, events, data);
 }
-/// Sets a property of the object `subject` in a metadata object; a NULL value removes it.
+/// Sets a property of the object `subject` in a metadata object. If `value` is NULL, removes the
+/// property.
 static inline void pipewire_set_metadata(void *metadata, uint32_t subject, const char *key,
                                          const char *type, const char *value) {
   pw_metadata_set_property((struct pw_metadata *)metadata, subject, key, type, value);
@@ -264,7 +266,7 @@ static inline const char *pipewire_value(const struct spa_dict *properties, cons
 
 // MARK: Parameters
 
-/// Writes the format of interleaved channels at `positions` to `memory` and returns it.
+/// Builds the format of interleaved float32 channels at `positions` in `memory`, and returns it.
 static inline const struct spa_pod *pipewire_interleaved(uint8_t *memory, uint32_t bytes,
                                                          uint32_t rate, const uint32_t *positions,
                                                          uint32_t channels) {
@@ -278,15 +280,14 @@ static inline const struct spa_pod *pipewire_interleaved(uint8_t *memory, uint32
   return spa_format_audio_raw_build(&builder, SPA_PARAM_EnumFormat, &info);
 }
 
-/// Writes the format of interleaved stereo to `memory` and returns it.
+/// Builds the format of interleaved float32 stereo in `memory`, and returns it.
 static inline const struct spa_pod *pipewire_stereo(uint8_t *memory, uint32_t bytes,
                                                     uint32_t rate) {
   const uint32_t positions[2] = {SPA_AUDIO_CHANNEL_FL, SPA_AUDIO_CHANNEL_FR};
   return pipewire_interleaved(memory, bytes, rate, positions, 2);
 }
 
-/// Reads the positions of the channels of a format. Returns how many there are, at most
-/// `capacity`.
+/// Reads the channel positions that a format states. Returns their number, at most `capacity`.
 static inline uint32_t pipewire_read_positions(const struct spa_pod *format, uint32_t *positions,
                                                uint32_t capacity) {
   const struct spa_pod_prop *property;
@@ -299,13 +300,13 @@ static inline uint32_t pipewire_read_positions(const struct spa_pod *format, uin
   return spa_pod_copy_array(value, SPA_TYPE_Id, positions, capacity);
 }
 
-/// Reads a latency. Returns false if the parameter is not one.
+/// Reads a latency. Returns false if the parameter is not a latency.
 static inline bool pipewire_read_latency(const struct spa_pod *parameter,
                                          struct spa_latency_info *latency) {
   return parameter && spa_latency_parse(parameter, latency) >= 0;
 }
 
-/// Reports the latency of a stream's port, increased by `added` nanoseconds.
+/// Reports `latency`, increased by `added` nanoseconds, as the latency of a stream's port.
 static inline void pipewire_report_latency(const struct pipewire_library *library,
                                            struct pw_stream *stream,
                                            struct spa_latency_info latency, int64_t added) {
@@ -317,8 +318,8 @@ static inline void pipewire_report_latency(const struct pipewire_library *librar
   library->pw_stream_update_params(stream, &parameter, 1);
 }
 
-/// Reads the rate and the number of channels of a format. A choice gives its default; a member that
-/// the format does not state is 0.
+/// Reads the rate and the number of channels of a format. If the format offers a choice, its
+/// default is read. A value that the format does not state is 0.
 static inline void pipewire_read_format(const struct spa_pod *format, int32_t *rate,
                                         int32_t *channels) {
   *rate = 0;
@@ -339,19 +340,19 @@ static inline void pipewire_read_format(const struct spa_pod *format, int32_t *r
 struct pipewire_route {
   int32_t index;
   uint32_t direction;
-  /// The device number within the card of an active route; -1 in an enumeration.
+  /// For an active route, the number of the device within the card; -1 in an enumeration.
   int32_t device;
   const char *name;
   const char *description;
   uint32_t available;
   /// The value of "port.type"; NULL if unknown.
   const char *type;
-  /// The numbers of devices within the card that the route belongs to.
+  /// The numbers of the devices within the card that have this route.
   const int32_t *devices;
   uint32_t device_count;
 };
 
-/// Reads a route. The texts belong to the pod. Returns false if it is not a route.
+/// Reads a route. The texts belong to the pod. Returns false if the pod is not a route.
 static inline bool pipewire_read_route(const struct spa_pod *pod, struct pipewire_route *route) {
   memset(route, 0, sizeof *route);
   route->device = -1;

@@ -8,8 +8,8 @@
 #include <sys/timerfd.h>
 #include <sys/types.h>
 
-// The calls of a write request. libpulse takes its memory from pools: once these are warm, the
-// calls neither allocate nor lock. The attribute promises that to Swift.
+// The calls that answer a write request. libpulse takes its memory from pools: once these are warm,
+// the calls neither allocate nor lock. The attribute promises that to Swift.
 #define PULSE_WRITE_PATH __attribute__((swift_attr("@_noLocks")))
 
 static inline int pulse_begin_write(pa_stream *stream, void **data, size_t *bytes)
@@ -34,7 +34,7 @@ static inline int pulse_seek_and_write(pa_stream *stream, const void *data, size
   return pa_stream_write(stream, data, bytes, NULL, offset, PA_SEEK_RELATIVE);
 }
 
-/// Writes the latency in nanoseconds to `latency`; it may be negative for a record stream. Returns
+/// Writes the latency in nanoseconds to `latency`. It may be negative for a record stream. Returns
 /// a negative error code if the latency is unknown.
 static inline int pulse_latency_nanoseconds(pa_stream *stream, int64_t *latency) PULSE_WRITE_PATH;
 static inline int pulse_latency_nanoseconds(pa_stream *stream, int64_t *latency) {
@@ -50,23 +50,23 @@ extern ssize_t tee(int from, int to, size_t bytes, unsigned flags);
 extern ssize_t splice(int from, long *from_offset, int to, long *to_offset, size_t bytes,
                       unsigned flags);
 
-/// Sets the capacity of a pipe; returns the capacity in bytes, or -1.
+/// Sets the capacity of a pipe. Returns the capacity in bytes, or -1 on failure.
 static inline int pipe_set_capacity(int pipe, int bytes) {
   return fcntl(pipe, 1031 /* F_SETPIPE_SZ */, bytes);
 }
 
-/// Copies up to `bytes` bytes from the start of one pipe to another one without removing them.
-/// Returns the number of bytes, or -1.
+/// Copies up to `bytes` bytes from the start of one pipe to another pipe without removing them.
+/// Returns the number of bytes, or -1 on failure.
 static inline long pipe_tee(int from, int to, size_t bytes) {
   return tee(from, to, bytes, 2 /* SPLICE_F_NONBLOCK */);
 }
 
-/// Moves up to `bytes` bytes from a pipe to `to`. Returns the number of bytes, or -1.
+/// Moves up to `bytes` bytes from a pipe to `to`. Returns the number of bytes, or -1 on failure.
 static inline long pipe_splice(int from, int to, size_t bytes) {
   return splice(from, 0, to, 0, bytes, 2 /* SPLICE_F_NONBLOCK */);
 }
 
-/// Returns the number of bytes in a pipe, or 0.
+/// Returns the number of bytes in a pipe; 0 on failure.
 static inline int pipe_fill(int pipe) {
   int bytes = 0;
   return ioctl(pipe, FIONREAD, &bytes) < 0 ? 0 : bytes;

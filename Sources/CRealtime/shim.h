@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <time.h>
 
-// Present only if a test links RealtimeSanitizer.
+// Present only in programs that link RealtimeSanitizer or a substitute for it.
 extern void __rtsan_realtime_enter(void) __attribute__((weak));
 extern void __rtsan_realtime_exit(void) __attribute__((weak));
 
@@ -30,23 +30,24 @@ static inline bool realtime_totals_read(struct realtime_totals *totals) {
 
 #define STILLSTAGE_NO_LOCKS __attribute__((swift_attr("@_noLocks")))
 
-/// Opens a section that must not allocate, lock or enter the kernel.
+/// Begins a section that must not allocate, lock or enter the kernel.
 static inline void realtime_enter(void) STILLSTAGE_NO_LOCKS;
 static inline void realtime_enter(void) {
   if (__rtsan_realtime_enter) __rtsan_realtime_enter();
 }
 
-/// Closes the section.
+/// Ends the section.
 static inline void realtime_exit(void) STILLSTAGE_NO_LOCKS;
 static inline void realtime_exit(void) {
   if (__rtsan_realtime_exit) __rtsan_realtime_exit();
 }
 
-/// Returns whether RealtimeSanitizer is linked; without it the two functions above do nothing.
+/// Returns whether RealtimeSanitizer or a substitute is linked. If not, `realtime_enter` and
+/// `realtime_exit` do nothing.
 static inline bool realtime_sanitizer_present(void) STILLSTAGE_NO_LOCKS;
 static inline bool realtime_sanitizer_present(void) { return __rtsan_realtime_enter != 0; }
 
-/// Returns CLOCK_MONOTONIC in nanoseconds, read through the vDSO without a system call.
+/// Returns CLOCK_MONOTONIC in nanoseconds, usually read through the vDSO without a system call.
 static inline int64_t monotonic_nanoseconds(void) STILLSTAGE_NO_LOCKS;
 static inline int64_t monotonic_nanoseconds(void) {
   struct timespec t;
