@@ -3,24 +3,24 @@
 import CFFmpeg
 import Glibc
 
-/// An encoder of libavcodec: AAC or FLAC.
+/// An AAC or FLAC encoder from libavcodec.
 final class AudioEncoder {
   enum Kind {
     case aac(bitRate: Int)
-    /// FLAC with 24 bits, from integers with the value in the upper 24 of 32 bits.
+    /// 24-bit FLAC. Each sample is passed in the upper 24 bits of a 32-bit integer.
     case flac
   }
 
   /// An FFmpeg error, as text.
   struct Failure: Error { let reason: String }
 
-  /// The number of frames in each packet; the last may have fewer.
+  /// The number of frames in each packet; the last packet may have fewer.
   let packetFrames: Int
   private let context: UnsafeMutablePointer<AVCodecContext>
   private let frame: UnsafeMutablePointer<AVFrame>
   private let packet: UnsafeMutablePointer<AVPacket>
   private var nextFrame: Int64 = 0
-  /// The codec's header, which FLAC replaces with a final one at the end.
+  /// The codec's header. FLAC replaces it with a final header at the end.
   private(set) var header: [UInt8]
 
   /// Opens the encoder.
@@ -59,7 +59,7 @@ final class AudioEncoder {
     switch kind {
     case .aac(let bitRate):
       context.pointee.bit_rate = Int64(bitRate)
-      // Noise substitution and intensity stereo would change the relation of the two channels.
+      // Noise substitution and intensity stereo would change the relation between the two channels.
       av_dict_set(&options, "aac_pns", "0", 0)
       av_dict_set(&options, "aac_is", "0", 0)
     case .flac: context.pointee.bits_per_raw_sample = 24
@@ -88,7 +88,7 @@ final class AudioEncoder {
     av_packet_free(&packet)
   }
 
-  /// Encodes `count` frames: `packetFrames`, or fewer at the end.
+  /// Encodes `count` frames: `packetFrames`, or fewer in the last call.
   ///
   /// - Parameter fill: writes the frames: for AAC, into one plane for each channel; for FLAC,
   ///   interleaved into a single plane.

@@ -5,19 +5,19 @@ import Media
 /// A FLAC file with 24 bits per sample (RFC 9639).
 ///
 /// FLAC frames are appended as the encoder completes them. Each FLAC frame can be decoded alone, so
-/// a file that ends early plays to its last whole FLAC frame. The number of frames of sound in
-/// STREAMINFO is updated after every segment. The checksum of the sound is 0 (unknown) until the
-/// end, and stays 0 after an error.
+/// a file that ends early plays to its last whole FLAC frame. After every segment, the length of
+/// the sound in STREAMINFO is updated. The checksum of the sound is 0 (unknown) until the end, and
+/// stays 0 after an error.
 final class FLACBody: RecordingBody {
   let segmentSeconds = 0.5
   private(set) var storedFrames: Int64 = 0
   private let format: RecordingFormat
   private let encoder: AudioEncoder
   private let path: String
-  /// Samples that do not fill a FLAC frame yet, frames x channels.
+  /// Samples that do not yet fill a FLAC frame: frames x channels, interleaved.
   private var rest: [Float] = []
 
-  /// Offset of STREAMINFO: after the mark `fLaC` and the header of the block.
+  /// Offset of STREAMINFO, which follows the mark `fLaC` and the header of the block.
   private static let informationOffset: Int64 = 8
 
   /// Opens the encoder.
@@ -86,7 +86,8 @@ final class FLACBody: RecordingBody {
   }
 
   /// STREAMINFO (RFC 9639, section 8.2) with the number of stored frames. The encoder's checksum
-  /// and sizes of FLAC frames are right only at the end of a whole recording.
+  /// and FLAC frame sizes are valid only at the end of a whole recording. Before that, they are set
+  /// to 0.
   private func information(isFinal: Bool) -> [UInt8] {
     var information = encoder.header
     guard !isFinal, information.count == 34 else { return information }
@@ -100,8 +101,8 @@ final class FLACBody: RecordingBody {
     return information
   }
 
-  /// The block VORBIS_COMMENT (RFC 9639, section 8.6). Without a mask, decoders assume
-  /// loudspeakers; a mask of 0 states that the channels are not loudspeakers.
+  /// The VORBIS_COMMENT block (RFC 9639, section 8.6). Without a channel mask, decoders assume
+  /// loudspeakers. A mask of 0 states that the channels are not loudspeakers.
   private var comments: [UInt8] {
     var comments: [String] = []
     if format.channels > 2 {

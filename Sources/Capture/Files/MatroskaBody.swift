@@ -5,9 +5,9 @@ import Glibc
 
 /// A Matroska file with PCM, written by libavformat. Each segment begins a cluster.
 ///
-/// libavformat writes into memory. A segment goes from there to the file in one piece. At the end
-/// of the recording, earlier bytes are changed only when everything that they then refer to is in
-/// the file.
+/// libavformat writes into memory. From there, each segment is appended to the file in one piece.
+/// At the end of the recording, earlier bytes are changed only after everything that they will
+/// refer to is in the file.
 final class MatroskaBody: RecordingBody {
   let segmentSeconds = 0.5
   private(set) var storedFrames: Int64 = 0
@@ -39,7 +39,7 @@ final class MatroskaBody: RecordingBody {
     parameters.pointee.sample_rate = Int32(format.sampleRate)
     parameters.pointee.bits_per_coded_sample = isInteger ? 24 : 32
     parameters.pointee.block_align = Int32(format.bytesPerFrame)
-    // The codec identifiers of Matroska state no loudspeakers.
+    // Matroska's codec identifiers say nothing about loudspeakers.
     parameters.pointee.ch_layout.order = AV_CHANNEL_ORDER_UNSPEC
     parameters.pointee.ch_layout.nb_channels = Int32(format.channels)
     stream.pointee.time_base = AVRational(num: 1, den: Int32(format.sampleRate))
@@ -53,8 +53,8 @@ final class MatroskaBody: RecordingBody {
 
   func begin(_ output: RecordingOutput) throws(RecordingError) {
     try require(avformat_write_header(context, nil))
-    // FFmpeg cannot open a file without a cluster, so the first one is empty: it has only a
-    // timestamp (RFC 9559, section 5.1.3).
+    // FFmpeg cannot open a file without a cluster, so the file begins with an empty cluster that
+    // has only a timestamp (RFC 9559, section 5.1.3).
     let cluster: [UInt8] = [0x1F, 0x43, 0xB6, 0x75, 0x83, 0xE7, 0x81, 0]
     avio_write(staged.context, cluster, Int32(cluster.count))
     try staged.apply(to: output)
@@ -62,7 +62,7 @@ final class MatroskaBody: RecordingBody {
 
   func write(_ segment: RecordingSegment, to output: RecordingOutput) throws(RecordingError) {
     let bytes = segment.bytes(format.codec)
-    // Timestamps are whole milliseconds. At most rates, a block of 0.1 s lasts exactly that long.
+    // Timestamps are whole milliseconds. At most sample rates, a block lasts exactly 0.1 s.
     let step = max(1, format.sampleRate / 10)
     var done = 0
     while done < segment.frames {
@@ -71,8 +71,8 @@ final class MatroskaBody: RecordingBody {
       try writeBlock(bytes[range], at: storedFrames + Int64(done), frames: count)
       done += count
     }
-    // The multiplexer holds the last block back until another one follows, which may be empty.
-    // Writing no packet ends the cluster.
+    // The multiplexer holds the last block back until another block follows, which may be empty. A
+    // nil packet ends the cluster.
     try writeBlock([], at: storedFrames + Int64(segment.frames), frames: 0)
     try require(av_write_frame(context, nil))
     try staged.apply(to: output)
@@ -113,12 +113,12 @@ final class MatroskaBody: RecordingBody {
   }
 }
 
-/// Output of a multiplexer of libavformat, kept in memory until `apply`.
+/// The output of a libavformat multiplexer, kept in memory until `apply`.
 private final class StagedOutput {
   private(set) var context: UnsafeMutablePointer<AVIOContext>?
   /// The bytes that follow the end of the file.
   private var tail: [UInt8] = []
-  /// The size of the file at the latest `apply`.
+  /// The size of the file after the latest `apply`.
   private var fileSize = 0
   private var patches: [(offset: Int, bytes: [UInt8])] = []
   private var position = 0
@@ -144,7 +144,7 @@ private final class StagedOutput {
     avio_context_free(&context)
   }
 
-  /// Appends the new bytes to the file, and then changes earlier ones.
+  /// Appends the new bytes to the file, and then overwrites earlier bytes.
   func apply(to output: RecordingOutput) throws(RecordingError) {
     avio_flush(context)
     try output.append(tail)

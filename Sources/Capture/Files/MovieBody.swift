@@ -7,10 +7,10 @@ import Media
 /// QuickTime File Format; fragments: ISO 14496-12, section 8.8).
 ///
 /// While the recording runs, the file is a fragmented movie: a `moov` box without samples, then a
-/// `moof` and an `mdat` box for every segment. At the end, a plain `moov` box is appended. 16 bytes
-/// at the start then turn everything between the `ftyp` box and that box into one `mdat` box. The
-/// movie can be read both before and after these bytes are written. A movie that is too long for
-/// the 32-bit tables of a plain `moov` box stays fragmented.
+/// `moof` and an `mdat` box for every segment. At the end, a plain `moov` box is appended. Then the
+/// 16 bytes after the `ftyp` box are overwritten, which turns everything from there to the plain
+/// `moov` box into one `mdat` box. The movie can be read both before and after this change. A movie
+/// that is too long for the 32-bit tables of a plain `moov` box stays fragmented.
 ///
 /// A first-order soundfield has three tracks: AAC in stereo, PCM, and metadata. Other sound has one
 /// PCM track.
@@ -27,7 +27,7 @@ final class MovieBody: RecordingBody {
   private var sound: MovieTrack
   private var aac: MovieTrack?
   private var metadata: MovieTrack?
-  /// The part of a second that no metadata sample describes yet.
+  /// The facts about the sound that no metadata sample describes yet.
   private var second = MetadataSecond()
 
   /// The sample rates that a movie with a first-order soundfield can have, in Hz.
@@ -109,7 +109,7 @@ final class MovieBody: RecordingBody {
       fragment.packets = try attempt { () throws(AudioEncoder.Failure) in try stereo.finish() }
       let missing = packetCount - (aac?.sizes.count ?? 0)
       fragment.packets = Array(fragment.packets.prefix(max(0, missing)))
-      // The tuning lasts one frame, which is taken from a sample before it.
+      // The sample with the tuning lasts one frame, by which an earlier sample is shortened.
       if second.frames <= 1 { metadata?.shortenLast(by: 1) }
       if second.frames > 0 {
         fragment.metadataStart = second.start
@@ -219,7 +219,7 @@ final class MovieBody: RecordingBody {
 }
 
 extension MovieTrack {
-  /// The duration of a sample in a fragment, unless the fragment states another.
+  /// The duration of a sample in a fragment, unless the fragment states another duration.
   fileprivate var defaultTicks: UInt32 {
     if case .aac = media { UInt32(StereoTrack.packetFrames) } else { 1 }
   }

@@ -3,7 +3,7 @@
 import Ambisonics
 import Media
 
-/// The kind of samples of a track in a movie, and their description in the `stsd` box.
+/// The kind of samples in a movie track, and their description in the `stsd` box.
 enum MovieMedia {
   /// AAC in stereo; `header` is the AudioSpecificConfig. The rate is in Hz, the bit rate in bit/s.
   case aac(header: [UInt8], sampleRate: Int, bitRate: Int)
@@ -63,7 +63,7 @@ extension BoxBytes {
   /// Adds a sound description of version 1 for AAC with packets of 1024 frames.
   fileprivate mutating func writeAAC(_ header: [UInt8], sampleRate: Int, bitRate: Int) {
     box("mp4a") { entry in
-      // The field has 16 bits for the integer part; decoders use the rate of the codec's header.
+      // The field has 16 bits for the integer part; decoders use the rate from the codec's header.
       let rate = sampleRate < 1 << 16 ? UInt32(sampleRate) << 16 : 0
       entry.putSound(version: 1, channels: 2, compression: -2, rate: rate)
       for value in [1024, 0, 0, 2] { entry.put(UInt32(value)) }

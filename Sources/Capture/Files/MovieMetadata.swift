@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The facts about a second of a movie, collected from its segments.
+/// The facts about one second of a movie, collected from the segments in that second.
 struct MetadataSecond {
   /// The first frame.
   private(set) var start: Int64 = 0
@@ -8,7 +8,7 @@ struct MetadataSecond {
   private var peaks: [Float] = []
   private var note = RecordingNote()
 
-  /// Adds a segment that starts at a frame of the movie.
+  /// Adds a segment that starts at frame `frame` of the movie.
   mutating func add(_ segment: RecordingSegment, at frame: Int64, channels: Int) {
     if frames == 0 {
       start = frame
@@ -26,7 +26,8 @@ struct MetadataSecond {
   }
 
   /// Returns a metadata sample: a JSON object with the number of the second, the peak level of each
-  /// channel in dB relative to full scale (at least -200), and the known values of the note.
+  /// channel in dB relative to full scale (at least -200), the number of lost frames and, if known,
+  /// the direction of arrival.
   func sample(sampleRate: Int) -> [UInt8] {
     let levels = peaks.map { Self.tenths(max(-200, Decibels.of($0))) }
     var members = [

@@ -9,12 +9,12 @@ struct MovieTrack {
   var alternateGroup: Int16 = 0
   /// The type of a reference to another track, and the number of that track.
   var reference: (type: String, track: UInt32)?
-  /// The number of frames before the first one that is presented: the delay of the encoder.
+  /// The number of frames before the first presented frame: the encoder's delay.
   var delay: Int64 = 0
 
   /// Offset and number of samples of each chunk.
   private(set) var chunks: [(offset: Int64, samples: UInt32)] = []
-  /// The size of each sample in bytes; empty for PCM, whose samples are all of one size.
+  /// The size of each sample in bytes; empty for PCM, whose samples all have the same size.
   private(set) var sizes: [UInt32] = []
   /// Runs of samples with the same duration.
   private(set) var durations: [(count: UInt32, ticks: UInt32)] = []
@@ -34,14 +34,15 @@ struct MovieTrack {
     for ticks in ticks { add(count: 1, ticks: ticks) }
   }
 
-  /// Adds a chunk of samples that last one tick and have the size of the track's samples.
+  /// Adds a chunk of PCM frames. Each frame is a sample that lasts one tick.
   mutating func add(offset: Int64, frames: Int) {
     guard frames > 0 else { return }
     chunks.append((offset, UInt32(frames)))
     add(count: frames, ticks: 1)
   }
 
-  /// Subtracts `excess` ticks from the last sample that lasts longer than that.
+  /// Shortens the last sample that is longer than `excess` ticks by that number of ticks. Does
+  /// nothing if there is no such sample, or if `excess` is not positive.
   mutating func shortenLast(by excess: Int64) {
     guard excess > 0, let index = durations.lastIndex(where: { Int64($0.ticks) > excess }) else {
       return
@@ -89,7 +90,7 @@ extension MovieTrack {
         header.zeros(8)
       }
       if delay > 0 {
-        // A duration of 0 stands for the whole track as long as it is in fragments.
+        // In a fragmented movie, a duration of 0 stands for the whole track.
         track.box("edts") { edits in
           edits.box("elst", flags: 0) { list in
             list.put(UInt32(1))

@@ -3,7 +3,7 @@
 /// The reason why a recording cannot be written. `description` is one line that says what failed,
 /// why, and what to do.
 public enum RecordingError: Error, Sendable, Equatable {
-  /// The file exists and overwriting was not asked for.
+  /// The file exists, and overwriting was not requested.
   case exists(path: String)
   case isDirectory(path: String)
   case notRegularFile(path: String)

@@ -8,11 +8,11 @@
 ///
 /// Samples that are not finite become silence. For `pcm24`, a sample becomes the nearest multiple
 /// of 2^-23 in the range from -1 to 1 - 2^-23. `counts` has the number of samples that were not
-/// finite, and of those outside that range.
+/// finite, and the number of samples outside that range.
 ///
 /// ## Errors
-/// The first error ends the recording: the file keeps the segments before it, and every later
-/// `append` and `flush` throws the same error. `finish` still closes the file.
+/// The first error ends the recording: the file keeps the segments before the error, and every
+/// later `append` and `flush` throws the same error. `finish` still closes the file.
 ///
 /// ## Threading
 /// Use a file from one thread at a time; the thread may change between calls. The calls write to
@@ -21,17 +21,17 @@
 public protocol RecordingFile: AnyObject, Sendable {
   var format: RecordingFormat { get }
   var counts: RecordingCounts { get }
-  /// Facts about the segment that is being recorded; cleared when the segment has been written.
-  /// Only a movie with a first-order soundfield stores them.
+  /// Facts about the segment that is being recorded. They are cleared when the segment has been
+  /// written. Only a movie with a first-order soundfield stores them.
   var note: RecordingNote { get set }
   /// The parameters of the Audio Mix, as a JSON object. Only a movie with a first-order soundfield
   /// can store them, as its last metadata sample.
   var tuning: String { get set }
-  /// The number of bytes per second of sound: the mean of the whole file or of its latest part,
-  /// whichever is larger; before the first segment, the number for uncompressed sound.
+  /// The number of bytes per second of sound, averaged over the whole file or over its latest part,
+  /// whichever is larger. Before the first segment, it is the number for uncompressed sound.
   var bytesPerSecond: Double { get }
-  /// The number of bytes that are free for this user on the disk of the file; nil if it is unknown,
-  /// and after `finish`.
+  /// The number of bytes that are free for this user on the disk of the file; nil if unknown or
+  /// after `finish`.
   var freeBytes: Int64? { get }
 
   /// Appends a block.
@@ -60,7 +60,7 @@ extension RecordingFile {
     try samples.withUnsafeBufferPointer { block throws(RecordingError) in try append(block) }
   }
 
-  /// The time for which the free space lasts, in seconds; nil if it is unknown.
+  /// The time for which the free space will last, in seconds; nil if unknown.
   public var secondsLeft: Double? {
     guard let freeBytes, bytesPerSecond > 0 else { return nil }
     return Double(freeBytes) / bytesPerSecond
@@ -68,15 +68,16 @@ extension RecordingFile {
 }
 
 extension RecordingContainer {
-  /// Creates the file of a recording; the end of its name selects the container.
+  /// Creates the file of a recording. The end of the file name selects the container.
   ///
   /// - Parameters:
-  ///   - path: the name of the file, which it has from the start.
+  ///   - path: the path of the file. The file has its final name from the start.
   ///   - format: the format of the blocks and of the file.
   ///   - overwriting: whether to replace an existing file. It is kept under another name
   ///     (`NAME.XXXXXXXX.old`) until sound of the new recording is in the new file. If no sound
   ///     arrives, the existing file gets its name back.
-  /// - Throws: `RecordingError` if the format is unsupported or the file cannot be created.
+  /// - Throws: `RecordingError` if the format is unsupported, an encoder cannot be opened, or the
+  ///   file cannot be created.
   public static func open(
     path: String, format: RecordingFormat, overwriting: Bool = false
   ) throws(RecordingError) -> any RecordingFile {

@@ -6,8 +6,8 @@ public import Ambisonics
 public struct RecordingFormat: Sendable, Equatable {
   /// The form of each sample in the file.
   public enum Codec: Sendable, Equatable {
-    /// Signed integers of 24 bits. Full scale is 2^23, so sound that was 16 or 24 bits wide before
-    /// it became Float32 keeps its values.
+    /// 24-bit signed integers. Full scale is 2^23, so 16-bit or 24-bit sound that was converted to
+    /// Float32 keeps its values.
     case pcm24
     /// 32-bit floating point. Every finite sample keeps its bits.
     case float
@@ -47,7 +47,7 @@ public struct RecordingFormat: Sendable, Equatable {
   }
 }
 
-/// The kind of a recording's file, which the end of its name selects.
+/// The kind of file that stores a recording. The end of the file name selects it.
 public enum RecordingContainer: Sendable, Equatable, CaseIterable {
   /// A QuickTime movie (`.mov`, `.qta`).
   case movie
@@ -71,7 +71,7 @@ public enum RecordingContainer: Sendable, Equatable, CaseIterable {
     }
   }
 
-  /// The ends of file names, for messages.
+  /// The file name suffixes of all containers, for messages.
   public static let suffixes = [".mov", ".qta", ".wav", ".flac", ".mka"]
 
   /// The range of sample rates of a recording, in Hz. A movie with a first-order soundfield allows
@@ -99,7 +99,7 @@ public struct RecordingNote: Sendable, Equatable {
   }
 }
 
-/// Counts of a recording so far.
+/// Numbers of frames and samples in a recording so far.
 public struct RecordingCounts: Sendable, Equatable {
   /// The number of frames that were appended.
   public var frames: Int64 = 0
@@ -107,7 +107,8 @@ public struct RecordingCounts: Sendable, Equatable {
   public var storedFrames: Int64 = 0
   /// The number of samples that were not finite and became silence.
   public var invalidSamples: Int64 = 0
-  /// The number of samples outside the range of `pcm24`, which became the nearest value in it.
+  /// The number of samples outside the range of `pcm24`, which became the nearest value in that
+  /// range. For the codec `float`, it is 0.
   public var clippedSamples: Int64 = 0
 
   public init() {}

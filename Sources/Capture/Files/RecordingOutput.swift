@@ -8,8 +8,8 @@ final class RecordingOutput {
   let path: String
   /// The size of the file in bytes, not counting a failed append.
   private(set) var size: Int64 = 0
-  /// Whether long runs of zeros become holes, which take no space on the disk. A recording never
-  /// has holes, so that its space is really reserved; tests use them for long files.
+  /// Whether long runs of zeros become holes, which take no space on the disk. By default, they do
+  /// not, so that the space of a recording is really reserved.
   var leavesHoles = false
   private let descriptor: Int32
   private var isOpen = true
@@ -25,7 +25,7 @@ final class RecordingOutput {
     var descriptor = Self.create(path, mode: 0o666)
     if descriptor < 0, errno == EEXIST {
       var status = stat()
-      // A symbolic link that leads nowhere exists too.
+      // A symbolic link to a missing file counts as existing, too.
       let kind = stat(path, &status) == 0 ? status.st_mode & S_IFMT : S_IFLNK
       if kind == S_IFDIR { throw .isDirectory(path: path) }
       if kind == S_IFREG, !overwriting { throw .exists(path: path) }

@@ -31,7 +31,8 @@ protocol RecordingBody: AnyObject {
   ) throws(RecordingError)
 }
 
-/// A recording that collects blocks into segments and leaves their form to the container.
+/// A recording that collects blocks into segments, which its `body` writes in the form of the
+/// container.
 final class SegmentedRecording: RecordingFile, @unchecked Sendable {
   let format: RecordingFormat
   private(set) var counts = RecordingCounts()
@@ -39,21 +40,21 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
   var tuning = #"{"version":1}"#
   private let body: any RecordingBody
   private let output: RecordingOutput
-  /// The frames that no segment has yet, frames x channels.
+  /// The samples that are not in a segment yet: frames x channels, interleaved.
   private let pending: UnsafeMutableBufferPointer<Float>
   private var pendingSamples = 0
   private var failure: RecordingError?
   private var isFinished = false
-  /// The size of the file and its frames at the start of the period of the recent rate, and at the
-  /// start of the next one.
+  /// The file's size and number of stored frames at the start of the latest part that
+  /// `bytesPerSecond` measures (`earlier`), and at the start of the next such part (`later`).
   private var earlier: (size: Int64, frames: Int64) = (0, 0)
   private var later: (size: Int64, frames: Int64) = (0, 0)
-  /// The least time between the starts of two such periods [s].
+  /// The least duration of sound from `earlier` to `later` [s].
   private static let recentSeconds: Int64 = 10
 
   /// Writes the start of the file.
   ///
-  /// - Throws: the errors of `append`. The file is then removed.
+  /// - Throws: the errors of `append`. In that case, the file is removed.
   init(
     format: RecordingFormat, body: any RecordingBody, output: RecordingOutput
   ) throws(RecordingError) {
@@ -85,7 +86,7 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
     return max(mean, Double(output.size - earlier.size) / Double(recent)) * rate
   }
 
-  /// Moves the period of the recent rate on.
+  /// Moves `earlier` and `later` on when enough sound has been stored since `later`.
   private func markProgress() {
     guard body.storedFrames - later.frames >= Self.recentSeconds * Int64(format.sampleRate) else {
       return
@@ -144,7 +145,7 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
     if wasWhole, let latest { throw latest }
   }
 
-  /// Adds samples to the segment. They must fit into it.
+  /// Adds samples to `pending`, which must have room for them.
   private func take(_ samples: UnsafeBufferPointer<Float>) {
     let place = UnsafeMutableBufferPointer(rebasing: pending[pendingSamples...])
     for index in samples.indices {

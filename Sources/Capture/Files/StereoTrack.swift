@@ -15,9 +15,9 @@ final class StereoTrack {
   /// In bit/s.
   let bitRate: Int
   private let encoder: AudioEncoder
-  /// Weights of W, Y and X in the left channel; Y is negated in the right one.
+  /// Weights of W, Y and X in the left channel. In the right channel, Y is negated.
   private let weights: (w: Float, y: Float, x: Float)
-  /// Samples of the left and the right channel that do not fill a packet yet.
+  /// Samples of the left and the right channel that do not yet fill a packet.
   private var left: [Float] = []
   private var right: [Float] = []
 

@@ -17,7 +17,8 @@ public struct FieldDirection: Sendable, Equatable {
 ///
 /// The values of consecutive blocks can be added.
 public struct FieldIntensity: Sendable, Equatable {
-  /// Forwards, to the left and upwards; points to where the sound comes from.
+  /// The x axis points forwards, y to the left and z upwards. The vector points to where the sound
+  /// comes from.
   var vector = SIMD3<Double>.zero
   var energy = 0.0
 
@@ -38,7 +39,7 @@ public struct FieldIntensity: Sendable, Equatable {
       diffuseness: max(0, 1 - length / energy))
   }
 
-  /// Returns the intensity since the last call, and starts again.
+  /// Returns the intensity since the last call, and resets it to that of silence.
   mutating func take() -> FieldIntensity {
     defer { self = FieldIntensity() }
     return self
@@ -69,7 +70,7 @@ struct IntensityMeter {
   }
 }
 
-/// Measures the peak and the rms of any number of channels.
+/// Measures the peak and the rms level of each channel.
 struct ChannelMeter {
   private var peaks: [Float]
   private var energies: [Double]

@@ -87,7 +87,7 @@ final class PlanarBlock {
 
   subscript(channel: Int) -> UnsafeMutablePointer<Float> { planes[channel] }
 
-  /// Drops frames at the end, so that at most `count` are left.
+  /// Drops frames at the end so that at most `count` frames are left.
   func truncate(to count: Int) { frames = min(frames, max(0, count)) }
 
   /// Drops the first `count` frames.
@@ -120,8 +120,8 @@ final class TetrahedralFilter {
 
   /// Returns the gains from the capsules (columns) to W, Y, Z and X (rows).
   ///
-  /// For cardioids at one point, W = 1/2 of the sum, and the others are sqrt(3)/2 of the signed
-  /// sums (Gerzon, 1975).
+  /// For cardioids at one point, W is 1/2 of the sum of the capsules, and X, Y and Z are sqrt(3)/2
+  /// of their signed sums (Gerzon, 1975).
   static func matrix(_ microphone: TetrahedralMicrophone) -> [[Float]] {
     let a = microphone.omnidirectionalPart
     let rows: [(Capsule) -> Double] = [

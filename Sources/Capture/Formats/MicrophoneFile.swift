@@ -88,5 +88,5 @@ public struct MicrophoneFile: Sendable, Equatable {
   }
 }
 
-/// Returns the amplitude of a level in decibels.
+/// Returns the amplitude for a level in decibels.
 private func amplitude(_ decibels: Double) -> Double { pow(10, decibels / 20) }

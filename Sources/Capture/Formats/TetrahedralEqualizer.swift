@@ -18,7 +18,7 @@ private import Glibc
 /// Precisely Coincident Microphone Arrays for Stereo and Surround Sound", AES 50, 1975; Craven and
 /// Gerzon, US patent 4,042,779).
 struct TetrahedralEqualizer {
-  /// The impulse responses, 2n + 1 taps each. The centre tap is at time 0.
+  /// The impulse responses, each with an odd number of taps. The centre tap is at time 0.
   let omnidirectional: [Float]
   let directional: [Float]
 
@@ -32,7 +32,7 @@ struct TetrahedralEqualizer {
   ///   - microphone: the geometry.
   ///   - sampleRate: the sample rate [Hz].
   init(_ microphone: TetrahedralMicrophone, sampleRate: Double) {
-    // At least about 1.3 ms to each side.
+    // At least about 1.3 ms on each side of the centre tap.
     let half = max(32, Int(sampleRate / 750))
     let bins = 8 * half
     var (omni, direct): ([Response], [Response]) = ([], [])
@@ -55,7 +55,7 @@ struct TetrahedralEqualizer {
     var phase: Double
   }
 
-  /// Returns the rms responses over all directions, of W, and of X, Y and Z together.
+  /// Returns the rms response of W over all directions, and that of X, Y and Z together.
   private static func levels(
     _ microphone: TetrahedralMicrophone, _ kr: Double, _ directions: [SIMD3<Double>]
   ) -> (omni: Double, direct: Double) {
@@ -86,7 +86,7 @@ struct TetrahedralEqualizer {
     guard kr > 1e-6 else { return (0, 0) }
     let j0 = sin(kr) / kr
     let j1 = sin(kr) / (kr * kr) - cos(kr) / kr
-    // At larger kr, the phases would jump and mean little, so they continue as a straight line.
+    // At larger kr, the phases would jump and mean little, so a straight line continues them.
     let omni = kr < 2 ? atan2((1 - a) * j1, a * j0) : kr / 2 * phaseSlope(microphone, 2).omni
     let direct =
       kr < 1.5
@@ -111,7 +111,7 @@ struct TetrahedralEqualizer {
     }
   }
 
-  /// Returns the windowed impulse response of 2 half + 1 taps.
+  /// Returns the windowed impulse response, which has `half` taps on each side of the centre tap.
   private static func impulse(_ responses: [Response], half: Int) -> [Float] {
     let bins = 2 * (responses.count - 1)
     return (-half...half).map { n in

@@ -4,8 +4,8 @@ public import SoundServer
 
 /// The input that a recording uses.
 public enum InputChoice: Sendable, Equatable {
-  /// The remembered input. If it is missing or a monitor, the server's default input, or else the
-  /// first one; monitors are left out.
+  /// The remembered input, unless it is missing or a monitor. Otherwise, the server's default input
+  /// or, if that is missing or a monitor, the first input that is not a monitor.
   case automatic(remembered: String?)
   /// The input with this name, which may be a monitor.
   case named(String)
@@ -13,13 +13,14 @@ public enum InputChoice: Sendable, Equatable {
   /// What a choice leads to at one time.
   public enum Outcome: Sendable, Equatable {
     case found(Input)
-    /// The remembered input is missing; another is used until it is back.
+    /// The remembered input is missing. Another input is used until it returns.
     case substitute(Input, missing: String)
-    /// The remembered input is a monitor, which is used only if it is named; another is used.
+    /// The remembered input is a monitor, which is used only if the user names it. Another input is
+    /// used instead.
     case monitorRefused(Input, monitor: String)
     /// There are no inputs, or only monitors.
     case none
-    /// No input has the name.
+    /// No input has the requested name.
     case unknown(available: [String])
   }
 

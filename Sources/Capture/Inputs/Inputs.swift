@@ -63,8 +63,8 @@ public final class Inputs: Sendable {
   /// The inputs as last reported; empty if there is no server.
   public var current: [Input] { monitor.sources }
 
-  /// A stream of lists of the inputs: first the present list, unless it is empty, and then a new
-  /// list whenever an input or the default changes.
+  /// A stream of lists of the inputs: first the current list, unless it is empty, and then a new
+  /// list whenever an input or the default input changes.
   public var changes: AsyncStream<[Input]> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: [Input].self, bufferingPolicy: .bufferingNewest(1))
@@ -72,8 +72,8 @@ public final class Inputs: Sendable {
     return stream
   }
 
-  /// Returns the peak of each channel since the last call, with full scale 1, by the input's name.
-  /// An input without new values is missing.
+  /// Returns the peak of each channel since the last call, keyed by the input's name. Full scale is
+  /// 1. An input without new peaks is left out.
   public func takePeaks() -> [String: [Float]] { monitor.takePeaks() }
 }
 

@@ -10,7 +10,8 @@ struct Annotation {
 
   init(sampleRate: Int) { self.sampleRate = sampleRate }
 
-  /// Returns the note of a second when these frames complete it; otherwise nil.
+  /// Counts the next frames. Returns the note about a second if these frames complete it; otherwise
+  /// nil.
   mutating func next(frames count: Int) -> RecordingNote? {
     frames += count
     guard frames >= sampleRate else { return nil }

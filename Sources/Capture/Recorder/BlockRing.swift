@@ -9,14 +9,14 @@ private import Synchronization
 /// Writing does not allocate; reading allocates only if `samples` must grow. Any thread may read
 /// `fill`.
 final class BlockRing: @unchecked Sendable {
-  /// What precedes the samples of a record.
+  /// The part of a record that precedes the samples.
   struct Header {
     enum Kind: Int32 { case block, hole, event }
 
     var kind = Kind.block
     var channels: Int32 = 0
     var frames: Int32 = 0
-    /// The number of frames that were dropped before this record, for lack of room.
+    /// The number of frames that were dropped before this record for lack of room.
     var droppedFrames: Int64 = 0
     /// The time of arrival on CLOCK_MONOTONIC [ns].
     var arrival: Int64 = 0
@@ -32,12 +32,12 @@ final class BlockRing: @unchecked Sendable {
   private let taken = Atomic(0)
   /// The bytes that only events may use, so that events still fit when blocks do not.
   private let eventReserve: Int
-  /// Only the producer uses it.
+  /// Only the writing side uses it.
   private var dropped: Int64 = 0
 
   /// Creates an empty ring.
   ///
-  /// - Parameter bytes: the capacity, rounded up to a multiple of 8 bytes, and at least 1024 bytes.
+  /// - Parameter bytes: the capacity. It is rounded up to a multiple of 8, and is at least 1024.
   init(bytes: Int) {
     capacity = (max(bytes, 1024) + 7) & ~7
     eventReserve = min(capacity / 4, 1 << 14)
@@ -54,7 +54,8 @@ final class BlockRing: @unchecked Sendable {
   }
 
   /// Appends a record, or counts its frames as dropped if there is not enough room. After a drop,
-  /// blocks and holes need a free quarter of the ring, until a record has been written.
+  /// blocks and holes are dropped too, until a quarter of the ring is free or an event has been
+  /// written.
   ///
   /// - Parameters:
   ///   - samples: frames x channels, interleaved; only for blocks.
@@ -64,7 +65,7 @@ final class BlockRing: @unchecked Sendable {
     var header = header
     let end = written.load(ordering: .relaxed)
     let room = capacity - (end - taken.load(ordering: .acquiring))
-    // Once a block was dropped, wait until a quarter is free: one long gap is better than many.
+    // After a drop, wait until a quarter of the ring is free: one long gap is better than many.
     if dropped > 0, header.kind != .event, room < capacity / 4 {
       dropped += Int64(header.frames)
       return false
@@ -85,8 +86,8 @@ final class BlockRing: @unchecked Sendable {
     return true
   }
 
-  /// Takes the oldest record, and puts its samples at the start of `samples`, which grows if it is
-  /// too short. Returns nil if the ring is empty.
+  /// Takes the oldest record, and copies its samples to the start of `samples`, which grows if it
+  /// is too short. Returns nil if the ring is empty.
   func read(into samples: inout [Float]) -> Header? {
     let begin = taken.load(ordering: .relaxed)
     guard written.load(ordering: .acquiring) > begin else { return nil }

@@ -11,7 +11,7 @@ final class CaptureFeed: SourceCapture.Receiver {
 
   /// Creates an empty buffer.
   ///
-  /// - Parameter bytes: the capacity of the buffer.
+  /// - Parameter bytes: the capacity of the buffer in bytes.
   init(bytes: Int) { ring = BlockRing(bytes: bytes) }
 
   /// The used part of the buffer, 0 to 1.
@@ -38,8 +38,8 @@ final class CaptureFeed: SourceCapture.Receiver {
   /// The number of events that have not been read.
   var pendingEvents: Int { events.withLock { $0.count } }
 
-  /// Takes the oldest record, and the event if the record stands for one; nil if the buffer is
-  /// empty.
+  /// Takes the oldest record and, if the record stands for an event, that event. Returns nil if the
+  /// buffer is empty.
   func read(
     into samples: inout [Float]
   ) -> (header: BlockRing.Header, event: SourceCaptureEvent?)? {

@@ -9,9 +9,9 @@ private import Glibc
 /// second, relative to the frame count, and fits a line by least squares. Every uninterrupted piece
 /// of sound has its own offset, and all pieces share one slope.
 struct DriftEstimator {
-  /// How much of the start of a piece is left out, because buffers are still filling [s].
+  /// The duration that is left out at the start of a piece, because buffers are still filling [s].
   private static let settlingSeconds = 2.0
-  /// The least time for an estimate, if there is no gap [s].
+  /// The least duration of uninterrupted sound for an estimate [s].
   private static let leastSeconds = 10.0
 
   // Sums over the finished pieces, about the mean of each piece.

@@ -3,7 +3,7 @@
 /// A file as the destination of a recorder.
 public final class FileSink: RecordingSink {
   private let file: any RecordingFile
-  /// The block as the file takes it, frames x channels.
+  /// The block in the form that the file takes: frames x channels, interleaved.
   private var interleaved: [Float] = []
 
   public init(_ file: any RecordingFile) { self.file = file }

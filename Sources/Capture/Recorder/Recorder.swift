@@ -5,11 +5,11 @@ import SoundServer
 private import Synchronization
 private import System
 
-/// Records a source of the sound server to a `RecordingSink`, and puts silence of the same length
-/// in place of lost sound.
+/// Records a source of the sound server to a `RecordingSink`, and replaces lost sound with silence
+/// of the same length.
 ///
 /// The capture thread puts the sound into a buffer of some seconds, and the writing thread takes it
-/// from there. A slow disk therefore loses nothing until the buffer is full. Every gap is reported
+/// from there. A slow disk therefore causes no loss until the buffer is full. Every gap is reported
 /// as an event.
 ///
 /// ## Threading
@@ -83,7 +83,7 @@ public final class Recorder: @unchecked Sendable {
     set { board.request { $0.gain = newValue } }
   }
 
-  /// Whether sound is left out of the recording. A pause leaves no gap.
+  /// Whether the recording is paused. A pause is left out of the recording and is not a gap.
   public var isPaused: Bool {
     get { board.requests.isPaused }
     set {
@@ -117,7 +117,7 @@ public final class Recorder: @unchecked Sendable {
   }
 }
 
-/// Passes a value to another thread, which uses it alone from then on.
+/// Passes a value to another thread. From then on, only that thread uses it.
 private struct UncheckedBox<Value>: @unchecked Sendable {
   let value: Value
   init(_ value: Value) { self.value = value }

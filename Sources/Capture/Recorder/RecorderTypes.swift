@@ -6,7 +6,7 @@ public struct RecorderConfiguration: Sendable {
   public var serverAddress: String?
   /// The server's name for the source.
   public var sourceName: String
-  /// The meaning of the channels; nil for mono or stereo, by the number of channels.
+  /// The meaning of the channels; nil to record one channel as mono and two channels as stereo.
   public var microphone: MicrophoneFormat?
   /// The channels of the source to record, counted from 0; nil for all.
   public var selection: [Int]?
@@ -29,9 +29,9 @@ public struct RecorderConfiguration: Sendable {
 
 /// Why a recording could not begin.
 public enum RecorderError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The meaning of this number of recorded channels is not known.
+  /// No microphone format is set, and the meaning of this number of recorded channels is not known.
   case unclearChannels(count: Int)
-  /// The number of recorded channels is not that of the microphone format.
+  /// The number of recorded channels is not the number that the microphone format needs.
   case channelMismatch(expected: Int, found: Int)
   /// The server opened the source, but did not report its format.
   case noFormat
@@ -60,7 +60,7 @@ public struct RecorderEvent: Sendable, Equatable {
     case started(input: String, sampleRate: Int, channelMap: [String])
     /// A gap; posted when its length is known.
     case gap(Gap)
-    /// No sound arrives, for this cause. Silence takes its place, unless the loss ends the
+    /// No sound arrives, for this cause. Silence is recorded instead, unless the loss ends the
     /// recording.
     case waiting(Gap.Cause, reason: String)
     /// The source delivers sound again after `waiting`.
@@ -79,7 +79,7 @@ public struct RecorderEvent: Sendable, Equatable {
   public let kind: Kind
   /// The time of the event, on CLOCK_MONOTONIC [ns].
   public let timeNanoseconds: Int64
-  /// The position in the recording [frames]; for a gap, that of its start.
+  /// The position in the recording [frames]; for a gap, the position of its start.
   public let position: Int64
 }
 
@@ -102,8 +102,8 @@ public struct RecorderStatus: Sendable, Equatable {
   public var seconds: Double { Double(frames) / Double(sampleRate) }
   public var gaps = 0
   public var gapSeconds = 0.0
-  /// The drift of the source's clock against the system's in parts per million, positive if the
-  /// source's clock is fast; nil before it is known.
+  /// The drift of the source's clock against the system's clock in parts per million, positive if
+  /// the source's clock is fast; nil before it is known.
   public var driftPartsPerMillion: Double?
   /// The highest magnitude of a sample so far, with full scale 1.
   public var peak: Float = 0
@@ -112,8 +112,7 @@ public struct RecorderStatus: Sendable, Equatable {
   public var clippedSamples = 0
   /// The used part of the buffer between the source and the sink, 0 to 1.
   public var bufferFill = 0.0
-  /// The time for which the sink still has room [s]; nil if it is unknown. It is updated about
-  /// every 0.5 s.
+  /// The time for which the sink still has room [s], updated about every 0.5 s; nil if unknown.
   public var secondsLeft: Double?
 }
 

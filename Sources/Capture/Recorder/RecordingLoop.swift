@@ -17,7 +17,7 @@ final class RecordingLoop {
   private static let pauseMilliseconds = 20
   /// How long a stop waits for sound that is on the way [s].
   private static let stopPatience = 0.08
-  /// The time between two questions to the sink about its room [s].
+  /// The interval at which the sink is asked for its remaining room [s].
   private static let roomCheckSeconds = 0.5
 
   private let configuration: RecorderConfiguration
@@ -48,7 +48,7 @@ final class RecordingLoop {
     self.board = board
     self.onEvent = onEvent
     input = configuration.sourceName
-    // Room for `bufferSeconds` of 8 channels at 48 kHz, or of 2 at 192 kHz.
+    // Room for `bufferSeconds` of sound with 8 channels at 48 kHz, or with 2 channels at 192 kHz.
     feed = CaptureFeed(bytes: Int(configuration.bufferSeconds * 8 * 48_000 * 4))
   }
 
@@ -147,7 +147,7 @@ final class RecordingLoop {
     }
   }
 
-  /// Whether the time of the limit passed more than a second ago, although too few frames arrived.
+  /// Returns whether the recording should have reached its limit more than a second ago.
   private func isOverdue(_ now: Double) -> Bool {
     guard let seconds = configuration.seconds, pausedAt == nil else { return false }
     return now - beganAt > seconds + 1
@@ -197,7 +197,7 @@ final class RecordingLoop {
 
   private func change(to name: String) throws {
     capture?.stop()
-    // The old capture has ended, so the records that it has left can be read to the last.
+    // The old capture has ended, so this reads the last of its records.
     while let record = feed.read(into: &samples) {
       let time = Double(record.header.arrival) * 1e-9
       if let event = record.event { try take(event, at: time) }

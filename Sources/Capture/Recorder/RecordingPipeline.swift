@@ -14,7 +14,7 @@ public struct RecordedBlock {
 /// The steps that a recorded frame takes from the timeline to the sink.
 ///
 /// ## Threading
-/// The thread that creates it uses it first, and then the writing thread.
+/// The thread that creates the pipeline uses it first. After that, only the writing thread uses it.
 final class RecordingPipeline: TimelineOutput {
   let format: RecorderFormat
   private let microphone: MicrophoneFormat
@@ -28,7 +28,7 @@ final class RecordingPipeline: TimelineOutput {
   /// The number of frames that the sink has received.
   private(set) var frames: Int64 = 0
   private var hasFinished = false
-  /// The silence that is still due: less than one frame [frames].
+  /// The silence that is still due, which is less than one frame [frames].
   private var silenceRest = 0.0
   /// The position of the first silence that `note` has not reported yet; nil if there is none.
   private var silenceStart: Int64?
@@ -121,10 +121,10 @@ final class RecordingPipeline: TimelineOutput {
     try rest.get()
   }
 
-  /// Stores what the sink still has in memory, at a pause.
+  /// Makes the sink store what it still has in memory. Called at a pause.
   func flush() throws { try sink.flush() }
 
-  /// The time for which the sink has room [s]; nil if it is unknown.
+  /// The time for which the sink still has room [s]; nil if unknown.
   var secondsLeft: Double? { sink.secondsLeft }
 
   private func flushConverter() throws {

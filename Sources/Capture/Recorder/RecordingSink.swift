@@ -33,14 +33,14 @@ public protocol RecordingSink: AnyObject {
   /// Takes facts about the second of sound that is being appended.
   func annotate(_ note: RecordingNote)
 
-  /// The time for which there is room, such as on a disk [s]; nil if it is unknown.
+  /// The time for which there is still room, for example on a disk [s]; nil if unknown.
   var secondsLeft: Double? { get }
 
-  /// Stores what is still in memory, because nothing follows for a while.
+  /// Stores what is still in memory. Called when no frames will follow for a while.
   func flush() throws
 
-  /// Completes the recording. Nothing is appended afterwards. It is also called after `append` has
-  /// thrown an error.
+  /// Completes the recording. Nothing is appended afterwards. `finish` is also called after
+  /// `append` has thrown an error.
   func finish() throws
 }
 

@@ -2,13 +2,12 @@
 
 private import Media
 
-/// Where the sound of a one-channel source goes: the channels of the microphone format that receive
-/// it.
+/// The channels of the microphone format that receive the sound of a one-channel source.
 enum SingleChannel {
-  /// The first one: W of a soundfield.
+  /// The first channel, which is W in a soundfield.
   case first
   case all
-  /// All four capsules, at half the level. W of cardioids then has the level of the source.
+  /// All four capsules, at half the level. For cardioids, W then has the level of the source.
   case allCapsules
 }
 
@@ -70,8 +69,8 @@ final class SourceConverter {
     return taken(resampler, resampler.process(block.planes, frames: frames))
   }
 
-  /// Returns the frames that the resampler has held back, and starts afresh; nil if nothing was
-  /// resampled.
+  /// Returns the frames that the resampler has held back, and discards the resampler; nil if
+  /// nothing was resampled.
   func flush() -> PlanarBlock? {
     guard let resampler else { return nil }
     self.resampler = nil

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keeps a recording in step with the clock: puts silence in place of lost sound and drops a
-/// surplus, so that the length of the recording follows the time that passes. Pauses are left out.
+/// Keeps a recording in step with the clock: puts silence in place of lost sound and drops surplus
+/// sound, so that the length of the recording follows the time that passes. Pauses are left out.
 ///
 /// A frame can arrive late but never early. Lateness is the arrival time minus the nominal duration
-/// of the frames so far. Its least value over the last few seconds is the *base*. If all blocks of
-/// `holdSeconds` are later than the base by more than `threshold`, or all blocks of
-/// `fineHoldSeconds` by more than `fineThreshold`, frames are missing. The timeline then fills the
-/// gap with silence. Until that is decided, it holds the late blocks back. Blocks that are merely
-/// late are followed by blocks that are not, so they cause no gap.
+/// of the frames so far. The least lateness of the last few seconds is the *base*. Frames are
+/// missing if all blocks of `holdSeconds` are later than the base by more than `threshold`. They
+/// are also missing if all blocks of `fineHoldSeconds` are later than the base by more than
+/// `fineThreshold`. The timeline then fills the gap with silence. Until that is decided, it holds
+/// the late blocks back. Merely late blocks are followed by blocks on time, so they cause no gap.
 ///
-/// Each uninterrupted stream of a source is a *segment*. The first blocks of a segment are held
-/// back too, until its base is known.
+/// Each uninterrupted stream of a source is a *segment*. The first blocks of a segment are also
+/// held back, until the base of the segment is known.
 ///
 /// All times are in seconds of CLOCK_MONOTONIC.
 struct Timeline {
@@ -19,7 +19,8 @@ struct Timeline {
   static let threshold = 0.015
   /// How long blocks are held back until such a gap is certain [s].
   static let holdSeconds = 0.3
-  /// The same after a loss, when buffers may have to fill first [s].
+  /// How long the first blocks after a loss are held back, because buffers may have to fill first
+  /// [s].
   static let returnHoldSeconds = 0.5
   /// The lateness beyond the base that counts as a gap if it lasts for `fineHoldSeconds` [s].
   static let fineThreshold = 0.004
@@ -29,7 +30,7 @@ struct Timeline {
   /// How long a segment that has not ended may deliver nothing before silence is written [s]. Sound
   /// that is only late may still come.
   static let patience = 4.0
-  /// How far the silence during a loss stays behind the present [s].
+  /// How far the silence that is written during a loss stays behind the current time [s].
   static let margin = 0.5
 
   private unowned let output: any TimelineOutput
@@ -45,7 +46,8 @@ struct Timeline {
   /// pause.
   private var isFresh = false
   private var lastArrival = 0.0
-  /// The end time of what was passed to `output`, without the silence in `filled`; nil at first.
+  /// The end time of what was passed to `output`, without the silence in `filled`; nil before the
+  /// first segment.
   private var end: Double?
   /// The silence that was written since `end` [s].
   private var filled = 0.0
@@ -61,14 +63,14 @@ struct Timeline {
 
   init(output: any TimelineOutput) { self.output = output }
 
-  /// Whether nothing arrives at present although the recording runs.
+  /// Returns whether no sound is arriving although the recording is not paused.
   func isWaiting(at now: Double) -> Bool {
     !isPaused && (!isOpen || now - lastArrival > 0.5)
   }
 
   // MARK: Segments
 
-  /// Begins a segment. The one before it must have ended.
+  /// Begins a segment. The previous segment must have ended.
   mutating func begin(sampleRate: Int, channels: Int, at time: Double) {
     (rate, self.channels) = (Double(sampleRate), channels)
     arrived = 0
@@ -83,14 +85,14 @@ struct Timeline {
   mutating func lose(_ cause: Gap.Cause) throws {
     try settle()
     isOpen = false
-    // The first reason explains what follows from it.
+    // The first cause explains the later ones.
     self.cause = self.cause ?? cause
   }
 
   /// Notes the cause to report for the next gap, unless a cause is already known.
   mutating func suspect(_ cause: Gap.Cause) { self.cause = self.cause ?? cause }
 
-  /// Notes that the reason for a suspected gap is over. It still explains a gap that is found
+  /// Notes that the cause of a suspected gap is over. The cause still explains a gap that is found
   /// within the next second.
   mutating func clearSuspicion(at time: Double) { suspicionEnds = time + 1 }
   private var suspicionEnds = Double.infinity
@@ -104,7 +106,7 @@ struct Timeline {
     if heldSince != nil, !isFresh, time - lastArrival > Self.stall,
       lateness > heldLateness + Self.threshold
     {
-      // What is missing lies between the held blocks and this one.
+      // The missing sound lies between the held blocks and this block.
       try release()
     }
     arrived += Int64(frames)
@@ -217,7 +219,7 @@ struct Timeline {
     if isCertain { try decide() } else { try release() }
   }
 
-  /// Passes on the held blocks, after silence in place of what is missing before them.
+  /// Passes on the held blocks. If sound is missing before them, appends silence first.
   private mutating func decide() throws {
     let frames = held.count / channels
     let first = Double(arrived - Int64(frames)) / rate + heldLateness
@@ -273,7 +275,7 @@ struct Timeline {
   }
 }
 
-/// The least value of about the last 3 s.
+/// The least of the values from about the last 3 s.
 struct SlidingMinimum {
   private static let buckets = 6
   private static let bucketSeconds = 0.5
