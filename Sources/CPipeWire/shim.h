@@ -71,7 +71,8 @@ struct pipewire_cycle {
   int64_t now;
   /// The time from `now` until the first frame is heard [ns]; 0 if unknown.
   int64_t delay;
-  /// The graph's own count of frames and, in `rate`, its frames per second; each 0 if unknown.
+  /// The graph's own count of frames (`ticks`) and its frames per second (`rate`); each is 0 if
+  /// unknown.
   int64_t ticks;
   int64_t rate;
 };

@@ -6,7 +6,7 @@ public import SoundServer
 ///
 /// There is no queue: in each cycle of the server's graph, the output renders the frames that the
 /// cycle plays, on libpipewire's data thread. Rewriting is therefore unsupported, and `refresh` has
-/// no effect. `AudioOutputConfiguration.latencyMilliseconds` is the length of a cycle to request.
+/// no effect. `AudioOutputConfiguration.latencyMilliseconds` is the cycle length to request.
 /// `serverAddress` is the name or the path of the server's socket, or nil for the user's own
 /// server.
 public final class PipeWireOutput: AudioOutput, @unchecked Sendable {

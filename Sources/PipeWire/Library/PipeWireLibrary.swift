@@ -6,7 +6,7 @@ internal import SoundServer
 
 /// The functions of libpipewire, which is loaded when it is first needed.
 struct PipeWireLibrary: @unchecked Sendable {
-  /// The functions. They are never unloaded.
+  /// The functions, which are never unloaded.
   let functions: UnsafePointer<pipewire_library>
 
   private static let loaded: Result<PipeWireLibrary, SoundServerError> = {
@@ -20,17 +20,18 @@ struct PipeWireLibrary: @unchecked Sendable {
             ? "\(name) is not installed" : "the installed libpipewire has no function \(name)"))
     }
     functions.pointee.pw_init(nil, nil)
-    // What matters is reported as an error or an event.
+    // Turn the library's log off: what matters is reported as an error or an event.
     if getenv("PIPEWIRE_DEBUG") == nil { functions.pointee.pw_log_set_level(SPA_LOG_LEVEL_NONE) }
     return .success(PipeWireLibrary(functions: UnsafePointer(functions)))
   }()
 
   /// Returns the library.
   ///
-  /// - Throws: `noPipeWire` if it is not installed, or older than version 0.3.50.
+  /// - Throws: `noPipeWire` if libpipewire is not installed or is older than version 0.3.50.
   static func load() throws(SoundServerError) -> PipeWireLibrary { try loaded.get() }
 
-  /// Returns new properties, which the caller passes on to libpipewire.
+  /// Returns new properties with the values that are not nil. The caller passes them on to
+  /// libpipewire.
   func properties(_ values: KeyValuePairs<String, String?>) -> OpaquePointer? {
     var none = spa_dict()
     guard let properties = functions.pointee.pw_properties_new_dict(&none) else { return nil }
@@ -41,7 +42,7 @@ struct PipeWireLibrary: @unchecked Sendable {
   }
 }
 
-/// A callback table of libpipewire and its hook, which must not move.
+/// A libpipewire callback table and its hook, which must not move in memory.
 final class Listener<Events> {
   let events: UnsafeMutablePointer<Events>
   let hook: UnsafeMutablePointer<spa_hook>

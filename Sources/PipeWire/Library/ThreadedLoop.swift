@@ -74,8 +74,8 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
 
   func kick() { tick(after: 1) }
 
-  /// Makes the next tick occur after `nanoseconds`, limited to the usual interval, and the later
-  /// ones at that interval.
+  /// Makes the next tick occur after `nanoseconds`, or after the usual interval if that is shorter.
+  /// Later ticks follow at the usual interval.
   func tick(after nanoseconds: Int64) {
     guard let timer else { return }
     pipewire_set_timer(

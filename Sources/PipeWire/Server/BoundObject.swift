@@ -12,11 +12,12 @@ class BoundObject: CallbackTarget {
   private(set) var proxy: UnsafeMutableRawPointer?
   private(set) var properties: [String: String] = [:]
   private let library: PipeWireLibrary
-  /// Notes that something was requested from the server.
+  /// Called when something is requested from the server.
   private let ask: () -> Void
-  /// Reports a change.
+  /// Called when the object changes.
   let tell: () -> Void
-  /// The flags of the announced parameters. They change whenever the values change.
+  /// The flags of the announced parameters, by parameter ID. A parameter's flags change whenever
+  /// its values change.
   private var flags: [UInt32: UInt32] = [:]
   private var removeListener: () -> Void = {}
 

@@ -105,7 +105,7 @@ final class Connection: CallbackTarget {
     context = nil
   }
 
-  /// Asks the server for an answer, which it sends after everything that was requested before.
+  /// Asks the server for an answer. The server sends it after the answers to all earlier requests.
   func ask() {
     guard let core, let graph else { return }
     requestsAtQuestion = graph.requests
@@ -147,7 +147,8 @@ final class Connection: CallbackTarget {
     loop.kick()
   }
 
-  /// Has the server describe what has changed: the graph is settled again when it has answered.
+  /// Has the server describe what has changed. The graph is settled again once the server has
+  /// answered.
   private func changed() {
     guard let graph else { return }
     if graph.requests != requestsAtQuestion {
@@ -165,6 +166,6 @@ extension Connection: DeviceConnection {
 }
 
 extension OpaquePointer? {
-  /// Returns the pointer as the type that a function of libpipewire takes.
+  /// Returns the pointer as the type that a libpipewire function takes.
   func raw<Value>() -> UnsafeMutablePointer<Value>? { map { UnsafeMutablePointer($0) } }
 }

@@ -4,11 +4,12 @@ import CPipeWire
 internal import SoundServer
 
 /// The server's metadata object `default`, in which the session manager names the default sink, and
-/// programs state the sinks that they want.
+/// programs name the sinks for their streams.
 final class DefaultMetadata: BoundObject {
   /// The key of the default sink that the user chose.
   static let configuredSink = "default.configured.audio.sink"
-  /// The keys of a stream's sink: by name or serial number, and by ID.
+  /// The keys under which a program names a stream's sink: by its name or serial number
+  /// (`targetObject`), or by its ID (`targetNode`).
   static let targetObject = "target.object"
   static let targetNode = "target.node"
 
@@ -16,7 +17,7 @@ final class DefaultMetadata: BoundObject {
   private(set) var sinkName: String?
   /// The default sink that the user chose, whether it exists or not; nil if there is none.
   private(set) var configuredSinkName: String?
-  /// The values of `targetObject` and `targetNode`, by the IDs of the streams.
+  /// The values of `targetObject` and `targetNode`, by stream ID.
   private(set) var targets: [UInt32: [String: String]] = [:]
 
   init(

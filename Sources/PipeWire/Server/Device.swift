@@ -5,7 +5,7 @@ internal import SoundServer
 
 /// A sound card or a Bluetooth device, whose routes are the ports of its sinks.
 final class Device: BoundObject {
-  /// A route that the card offers, with the numbers of those of the card's devices that can use it.
+  /// A route that the card offers, with the numbers of the devices within the card that can use it.
   private struct Route {
     var index: Int32
     var port: Sink.Port
@@ -83,8 +83,8 @@ extension Sink.Port {
 }
 
 extension Sink.PortType {
-  /// Converts a value of `port.type`. The values are those of ALSA's card profiles and of the BlueZ
-  /// plug-in.
+  /// Converts a value of `port.type`, which comes from ALSA's card profiles or from the BlueZ
+  /// plug-in. An unknown value becomes `other`.
   init(pipeWire name: String) {
     switch name {
     case "headphones", "earpiece": self = .headphones

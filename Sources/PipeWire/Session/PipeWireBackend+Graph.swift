@@ -16,13 +16,13 @@ extension PipeWireBackend {
   /// Time after `missesCountFrom` in which stalls do not lengthen the cycles, because parts of the
   /// program are still being loaded into memory [ns].
   private static let startup: Int64 = 4_000_000_000
-  /// Time for which gaps count as one stall [ns].
+  /// Time after the first gap of a stall for which further gaps belong to the same stall [ns].
   private static let stall: Int64 = 1_000_000_000
   /// Time within which a second stall lengthens the cycles [ns].
   private static let stallMemory: Int64 = 10_000_000_000
 
-  /// Reads the default sink and the stream's sink from the graph, if it is settled or `isFirst` is
-  /// true.
+  /// Reads the default sink and the stream's sink from the graph. Does nothing while the graph is
+  /// not settled, unless `isFirst` is true.
   func readGraph(isFirst: Bool) {
     guard let graph = connection.graph, connection.isSettled || isFirst else { return }
     board.note(server: "PipeWire", version: connection.version)
@@ -58,9 +58,9 @@ extension PipeWireBackend {
     if isNews, !isFirst { board.post(.routed(sink)) }
   }
 
-  /// Returns the loss if the stream has been without a sink for too long.
+  /// Returns the loss if the stream has been without a sink for too long; otherwise nil.
   func findLinkLoss(_ now: Int64) -> OutputLoss? {
-    // The session manager links the stream to another sink. If there is none, it may make one.
+    // Give the session manager time to link the stream to another sink, or to create one.
     guard let since = unlinkedSince, connection.isSettled, !stream.flow.isFrozen,
       now - since > Self.patienceForLink
     else { return nil }

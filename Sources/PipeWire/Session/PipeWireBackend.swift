@@ -29,10 +29,10 @@ final class PipeWireBackend: OutputBackend {
   var configuration: AudioOutputConfiguration { stream.configuration }
   var board: OutputBoard { stream.board }
 
-  /// Called at every tick while the stream is open, with the time.
+  /// Called with the current time at every tick while the stream is open.
   var onRunning: (Int64) -> Void = { _ in }
 
-  /// - Parameter makeStream: makes the stream, whose configuration is `configuration`.
+  /// - Parameter makeStream: makes the stream for `configuration`.
   init(
     _ configuration: AudioOutputConfiguration, makeStream: (PipeWireLibrary) -> OutputStream
   ) throws(SoundServerError) {
@@ -69,8 +69,8 @@ final class PipeWireBackend: OutputBackend {
     return .sink(stream.failure ?? "the stream failed")
   }
 
-  /// Returns whether the stream is linked to a sink and ready.
-  /// Nothing reports the first cycle, so the next tick comes early.
+  /// Returns whether the stream is linked to a sink and ready. If not, makes the next tick come
+  /// early, because nothing reports the first cycle.
   func checkOpen() -> Bool {
     let isLinked = stream.nodeID.flatMap { connection.graph?.sinkID(linkedFrom: $0) } != nil
     if isLinked, stream.isReady { return true }

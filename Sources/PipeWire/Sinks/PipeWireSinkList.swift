@@ -10,7 +10,7 @@ public enum PipeWireSinkList {
   ///
   /// - Parameters:
   ///   - serverAddress: the name or the path of the server's socket; nil for the user's own server.
-  ///   - timeoutMilliseconds: the time that the server has to answer.
+  ///   - timeoutMilliseconds: the longest total wait for the server's answers.
   /// - Throws: `noPipeWire`, `serverSilent` or `systemFailure`.
   public static func read(
     serverAddress: String? = nil, timeoutMilliseconds: Int = 2000

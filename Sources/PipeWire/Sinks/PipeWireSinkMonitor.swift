@@ -14,9 +14,8 @@ public final class PipeWireSinkMonitor: SinkMonitor {
   ///
   /// - Parameters:
   ///   - serverAddress: the name or the path of the server's socket; nil for the user's own server.
-  ///   - onChange: receives the sinks when they are first known, and again whenever a sink appears,
-  ///     changes or disappears or the default sink changes. Receives an empty array when the server
-  ///     is lost.
+  ///   - onChange: receives the sinks whenever a sink appears, changes or disappears or the default
+  ///     sink changes. Receives an empty array when the server is lost.
   /// - Throws: `noPipeWire` if libpipewire is not installed or too old, or `systemFailure`.
   public init(
     serverAddress: String? = nil, onChange: @escaping @Sendable ([Sink]) -> Void

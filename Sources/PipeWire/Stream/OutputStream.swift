@@ -98,7 +98,7 @@ class OutputStream: PlaybackStream, CallbackTarget {
       | PW_STREAM_FLAG_RT_PROCESS.rawValue
   }
 
-  /// Further flags of this kind of stream.
+  /// Additional flags for this kind of stream.
   var extraFlags: UInt32 { 0 }
 
   /// Returns the properties of a new stream.
@@ -122,7 +122,7 @@ class OutputStream: PlaybackStream, CallbackTarget {
     role.prefix(1).uppercased() + role.dropFirst()
   }
 
-  /// Whether the stream plays or, if it may not play, can.
+  /// Whether the stream is playing. A stream that is to be paused is always ready.
   var isReady: Bool {
     flow.wantsPause || (state == PW_STREAM_STATE_STREAMING && hasRun)
   }
@@ -137,7 +137,7 @@ class OutputStream: PlaybackStream, CallbackTarget {
   func take(_ parameter: UInt32, _ pod: UnsafePointer<spa_pod>?) {}
 
   func close() {
-    // The next attempt would otherwise take an old failure for its own.
+    // Otherwise, the next attempt would mistake an old failure for its own.
     defer { failure = nil }
     guard let handle else { return }
     listener?.remove()

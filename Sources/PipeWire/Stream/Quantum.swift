@@ -4,14 +4,15 @@ internal import SoundServer
 
 /// The cycle lengths that a stream requests.
 ///
-/// The server runs all its nodes with the shortest cycle that one of them requests, within its own
-/// limits. It rounds the number of frames down to a power of two.
+/// The server runs all its nodes with the shortest cycle that any node requests, within the
+/// server's own limits. It rounds the number of frames down to a power of two.
 enum Quantum {
-  /// The length for sound that nothing changes while it plays: longer cycles take less processor
-  /// time [ms].
+  /// The length to request if nothing changes the sound while it plays [ms]. Longer cycles take
+  /// less processor time.
   static let relaxedMilliseconds = 42.7
 
-  /// Returns the rules of an adaptive quantum. Underruns double it, and quiet minutes shorten it.
+  /// Returns the rules of an adaptive quantum. Repeated stalls double the quantum, and quiet
+  /// minutes shorten it.
   static func rules(_ configuration: AudioOutputConfiguration) -> QueueDepth.Rules {
     var rules = QueueDepth.Rules()
     (rules.appended, rules.shallowest, rules.deepest) = (2.7, 2.7, 42.7)
@@ -20,7 +21,7 @@ enum Quantum {
     return rules
   }
 
-  /// Returns the value of `node.latency` for a length.
+  /// Returns the value of `node.latency` for a cycle length.
   static func request(milliseconds: Double, rate: Int) -> String {
     let frames = Int((milliseconds * Double(rate) / 1000).rounded(.down))
     return "\(max(16, frames))/\(rate)"

@@ -9,26 +9,26 @@ import Synchronization
 struct PumpControl: ~Copyable {
   /// Whether silence is sent instead of rendered sound, because `drain` was called.
   let isHeld = Atomic(false)
-  /// Whether rendering is forbidden for a moment, because the source is being changed.
+  /// Whether rendering is briefly forbidden, because the source is being changed.
   let isBlocked = Atomic(false)
   /// Whether the render callback may be running.
   let isRendering = Atomic(false)
-  /// Whether the next report of the time is accepted unconditionally.
+  /// Whether the clock must accept the next report unconditionally.
   let isRelockDue = Atomic(false)
-  /// Whether the presentation times may go back.
+  /// Whether the clock must be reset, so that presentation times may go back.
   let isResetDue = Atomic(false)
   /// The time at which the end of the rendered sound is heard, CLOCK_MONOTONIC [ns].
   let end = Atomic<Int64>(0)
   /// The number of frames in the last cycle; 0 before the first one.
   let quantum = Atomic<Int64>(0)
-  /// The last cycle's time from its beginning until its first frame is heard [ns].
+  /// The time from the beginning of the last cycle until its first frame is heard [ns].
   let delay = Atomic<Int64>(0)
   /// The number of cycles in which silence was sent since `isHeld` was set.
   let heldCycles = Atomic<Int64>(0)
   /// The number of frames that the callback can render in the next buffer; 0 if it can render any
   /// number.
   let available = Atomic<Int64>(0)
-  /// The number of times that the graph left out at least one cycle.
+  /// The number of times that the graph skipped one or more cycles.
   let misses = Atomic<Int64>(0)
 }
 
@@ -40,18 +40,18 @@ struct StreamPump {
   static var channelCount: Int {
     @_noLocks get { 2 }
   }
-  /// The largest plausible delay; longer reports are limited [ns].
+  /// The largest plausible delay. Longer reported delays are reduced to it [ns].
   private static var longestDelay: Int64 {
     @_noLocks get { 4_000_000_000 }
   }
-  /// The longest gap between two cycles that counts as an underrun; in longer ones, the stream was
-  /// stopped [ns].
+  /// The longest gap between two cycles that counts as an underrun [ns]. During a longer gap, the
+  /// stream was stopped.
   private static var longestMiss: Int64 {
     @_noLocks get { 500_000_000 }
   }
 
-  /// The largest difference between the frames that the server asks for and those available that is
-  /// due to resampling.
+  /// The largest difference between the requested and the available number of frames that
+  /// resampling can cause.
   private static var resamplingDifference: Int64 {
     @_noLocks get { 8 }
   }
@@ -63,7 +63,8 @@ struct StreamPump {
   let control: UnsafeMutablePointer<PumpControl>
   let sampleRate: Int64
   var stream: OpaquePointer?
-  /// The stream that triggers this one in each cycle; nil if the graph does.
+  /// The stream that triggers this stream in each cycle; nil if the graph runs this stream
+  /// directly.
   var trigger: OpaquePointer?
   var clock: PresentationClock
   private var last = pipewire_cycle()
@@ -82,7 +83,7 @@ struct StreamPump {
     clock = PresentationClock(sampleRate: sampleRate)
   }
 
-  /// Prepares for a new stream: its first frame is the next one to be heard.
+  /// Prepares for a new stream, whose first frame is the next one to be heard.
   mutating func begin(_ stream: OpaquePointer) {
     self.stream = stream
     clock.reset()
@@ -106,7 +107,7 @@ struct StreamPump {
       observe(&cycle)
     }
     // The two flags are ordered so that either this thread sees the block, or the thread that sets
-    // it sees this one render.
+    // the block sees that this thread is rendering.
     control.pointee.isRendering.store(true, ordering: .sequentiallyConsistent)
     let isBlocked = control.pointee.isBlocked.load(ordering: .sequentiallyConsistent)
     if isBlocked || control.pointee.isHeld.load(ordering: .relaxed) {
@@ -120,8 +121,8 @@ struct StreamPump {
     control.pointee.quantum.store(lastFrames, ordering: .relaxed)
   }
 
-  /// Corrects the number of frames after a change of the cycle's length. The server then asks for
-  /// as many frames as in the cycle before.
+  /// Corrects the number of frames after a change of the cycle length: the server still asks for as
+  /// many frames as in the previous cycle.
   @_noLocks
   private func limit(_ cycle: inout pipewire_cycle) {
     let available = control.pointee.available.load(ordering: .relaxed)
@@ -158,7 +159,7 @@ struct StreamPump {
     if let samples = cycle.samples {
       for index in 0..<Int(cycle.frames) * Self.channelCount { samples[index] = 0 }
     }
-    // The position stands still, so its time moves.
+    // The stream position stands still while time passes, so accept the next report.
     clock.relock()
     control.pointee.heldCycles.add(1, ordering: .relaxed)
     pipewire_end(functions, stream, &cycle, cycle.frames)
@@ -181,7 +182,7 @@ struct StreamPump {
       !isRelocked, cycle.rate > 0, elapsed < Self.longestMiss
     {
       let length = lastFrames &* 1_000_000_000 / sampleRate
-      // The graph's own count shows that frames are missing, and not only that the clock is late.
+      // The graph's own count shows that frames are missing, not just that the clock is late.
       let counted = (cycle.ticks &- last.ticks) &* 1_000_000_000 / cycle.rate
       if counted > length &+ length / 2, elapsed > length &+ length / 2 {
         control.pointee.misses.add(1, ordering: .relaxed)

@@ -46,14 +46,15 @@ extension ChannelLayout {
     self = .speakers(known)
   }
 
-  /// The positions of a loudspeaker layout; nil for other layouts.
+  /// The positions of a loudspeaker layout, without loudspeakers that PipeWire does not know; nil
+  /// for other layouts.
   var pipeWirePositions: [UInt32]? {
     guard case .speakers(let speakers) = self else { return nil }
     return speakers.compactMap { positions[$0]?.rawValue }
   }
 
-  /// The value of `audio.position` for a loudspeaker layout, such as "FL,FR"; nil for other
-  /// layouts.
+  /// The value of `audio.position` for a loudspeaker layout, such as "FL,FR", without loudspeakers
+  /// that PipeWire does not know; nil for other layouts.
   var pipeWireNames: String? {
     guard case .speakers(let speakers) = self else { return nil }
     return speakers.compactMap { names[$0] }.joined(separator: ",")

@@ -22,8 +22,8 @@ extension Graph {
     streamNodes.first { $0.value.serial == serial }?.key
   }
 
-  /// Returns the keys by which streams demand sinks whose names begin with `prefix`, by the
-  /// streams' IDs.
+  /// Returns, by stream ID, the metadata keys with which a stream demands a sink whose name begins
+  /// with `prefix`.
   func targets(ofSinksWithPrefix prefix: String) -> [UInt32: [String]] {
     guard let defaults else { return [:] }
     var ids: Set<String> = []

@@ -13,8 +13,8 @@ import Synchronization
 /// ## Threading
 /// Same rules as for `OutputStream`.
 final class LiveStream: OutputStream {
-  /// The link group of all virtual sinks. The session manager never links the output of one to
-  /// another one.
+  /// The link group of all virtual sinks. The session manager never links the output of one virtual
+  /// sink to another virtual sink.
   static let linkGroup = "stillstage"
 
   let name: String
@@ -66,8 +66,9 @@ final class LiveStream: OutputStream {
 
   override var extraFlags: UInt32 { PW_STREAM_FLAG_TRIGGER.rawValue }
 
-  // The session manager stores a stream's volume and target by the first of media.role,
-  // application.id and application.name. The ID keeps them apart from those of other streams.
+  // The session manager stores a stream's volume and target under the first of media.role,
+  // application.id and application.name that is set. With an ID, this stream's entries are separate
+  // from those of other streams.
   override func properties() -> OpaquePointer? {
     library.properties([
       PW_KEY_MEDIA_TYPE: "Audio", PW_KEY_MEDIA_CATEGORY: "Playback",
@@ -88,13 +89,13 @@ final class LiveStream: OutputStream {
     return isOpen(state) && isOpen(sinkState)
   }
 
-  // The graph runs only while programs play to the sink or to the real one.
+  // The graph runs only while programs play to this sink or to the real sink.
   override var isRequestDue: Bool {
     super.isRequestDue && state == PW_STREAM_STATE_STREAMING
       && sinkState == PW_STREAM_STATE_STREAMING
   }
 
-  // PipeWire 0.3.65 stops a triggered stream for ever when its properties change.
+  // PipeWire 0.3.65 stops a triggered stream forever when its properties change.
   override var requester: OpaquePointer? { sink }
 
   override func open(on core: OpaquePointer) -> Bool {
@@ -212,7 +213,7 @@ final class LiveStream: OutputStream {
     reportLatency()
   }
 
-  /// Passes the latencies on, with the delay of the callback.
+  /// Passes the latencies on, increased by the delay of the callback.
   private func reportLatency() {
     guard let sink, let handle else { return }
     let delay = Int64(delayFrames) * 1_000_000_000 / Int64(configuration.sampleRate)

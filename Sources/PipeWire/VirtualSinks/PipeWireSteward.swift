@@ -28,10 +28,9 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
   /// - Parameters:
   ///   - serverAddress: the name or the path of the server's socket; nil for the user's own server.
   ///   - settingsFolder: the folder in which WirePlumber stores its settings; nil for the user's
-  ///     own one.
-  ///   - onChange: receives the contents when they are first known and after every change. Receives
-  ///     empty contents when the server is lost. It is called on the steward's own thread and must
-  ///     not stop the steward.
+  ///     own folder.
+  ///   - onChange: receives the contents whenever they change, on the steward's own thread.
+  ///     Receives empty contents when the server is lost. It must not call the steward's methods.
   /// - Throws: `noPipeWire` if libpipewire is not installed or too old, or `systemFailure`.
   package init(
     serverAddress: String? = nil, settingsFolder: String? = nil,
@@ -120,7 +119,8 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
     settings.remove(prefix: prefix)
   }
 
-  /// Calls `body` with the lock held if the server is connected. Returns whether it is.
+  /// Calls `body` with the lock held if the server is connected and its metadata is known. Returns
+  /// whether `body` was called.
   @discardableResult
   private func request(_ body: (Graph, DefaultMetadata) -> Void) -> Bool {
     guard !isStopped.withLock({ $0 }) else { return false }

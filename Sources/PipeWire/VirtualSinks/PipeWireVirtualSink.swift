@@ -8,9 +8,8 @@ import Synchronization
 /// A sink on a PipeWire server whose sound is rendered within the cycle of the graph in which
 /// programs play it.
 ///
-/// `AudioOutputConfiguration.latencyMilliseconds` of the output is the length of a cycle to
-/// request. While no program plays, the graph passes the sink over and lets the real sink suspend
-/// itself, so `setInUse` has no effect.
+/// The output's `latencyMilliseconds` is the cycle length to request. While no program plays, the
+/// graph skips the sink and lets the real sink suspend itself, so `setInUse` has no effect.
 package final class PipeWireVirtualSink: VirtualSink, @unchecked Sendable {
   private let session: OutputSession<PipeWireBackend>
   private let stream: LiveStream

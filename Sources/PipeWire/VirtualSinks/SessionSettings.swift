@@ -4,16 +4,16 @@ import Glibc
 
 /// The files in which WirePlumber stores its settings.
 ///
-/// `default-nodes` holds the default sink that the user chose and, numbered, up to 16 earlier ones.
-/// `restore-stream` holds the volume of each stream and sink and the sink of each stream that was
-/// moved, under keys such as `Output/Audio:media.role:Music:target`. WirePlumber reads them when it
-/// starts.
+/// `default-nodes` holds the default sink that the user chose, and earlier choices under numbered
+/// keys. `restore-stream` holds the volume of each stream and sink. It also holds the sink of each
+/// stream that was moved, under a key such as `Output/Audio:media.role:Music:target`. WirePlumber
+/// reads the files when it starts.
 struct SessionSettings {
   private static let names = ["default-nodes", "restore-stream"]
 
   private let folder: String?
 
-  /// - Parameter folder: the folder with the files; nil for the user's own one.
+  /// - Parameter folder: the folder with the files; nil for the user's own folder.
   init(folder: String?) {
     if let folder {
       self.folder = folder
@@ -24,7 +24,8 @@ struct SessionSettings {
     }
   }
 
-  /// Removes all settings of sinks whose names begin with `prefix`, and all that refer to them.
+  /// Removes all settings of sinks whose names begin with `prefix`, and all settings that refer to
+  /// such sinks.
   func remove(prefix: String) {
     guard let folder else { return }
     for name in Self.names {
@@ -57,7 +58,7 @@ struct SessionSettings {
     return ferror(file) == 0 ? String(decoding: bytes, as: UTF8.self) : nil
   }
 
-  /// Replaces a file, which stays as it is if that fails.
+  /// Replaces the text of a file. If that fails, the file stays as it is.
   private func replace(_ path: String, _ text: String) {
     let new = path + ".stillstage"
     guard let file = fopen(new, "w") else { return }

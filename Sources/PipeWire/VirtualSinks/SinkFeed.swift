@@ -14,21 +14,21 @@ import Synchronization
 /// ## Threading
 /// While the streams exist, only the data thread uses this value, except `control`.
 struct SinkFeed {
-  /// The largest number of frames that are held from one cycle to the next. More mean that a cycle
-  /// had no output, and would be heard as latency.
+  /// The largest number of frames that are held from one cycle to the next. More held frames mean
+  /// that a cycle had no output. They would be heard as latency.
   private static var mostHeld: Int {
     @_noLocks get { 64 }
   }
-  /// The largest number of frames of a cycle.
+  /// The largest number of frames in a cycle.
   private static var longestCycle: Int {
     @_noLocks get { 16_384 }
   }
-  /// A longer pause between two cycles is a restart [ns].
+  /// The longest pause between two cycles that does not count as a restart [ns].
   private static var longestGap: Int64 {
     @_noLocks get { 200_000_000 }
   }
-  /// The number of silent frames before the first sound if the server resamples. The resampler of
-  /// the playback stream may need a frame before the one of the sink provides it.
+  /// The number of silent frames before the first sound if the server resamples. The playback
+  /// stream's resampler may need a frame before the sink's resampler provides it.
   private static var cushion: Int {
     @_noLocks get { 4 }
   }
@@ -130,7 +130,8 @@ struct SinkFeed {
     nextCycle = time &+ length
   }
 
-  /// Holds only the silence with which sound begins.
+  /// Drops the held frames. If the server resamples, holds the silence that precedes the first
+  /// sound.
   @_noLocks
   private mutating func holdSilence() {
     heldFrames = graphRate == sampleRate ? 0 : Self.cushion
@@ -183,7 +184,8 @@ struct SinkFeed {
     _unsafePerformance { function(context, isSilent ? nil : sound, output, frames, time) }
   }
 
-  /// Appends the cycle's sound to the held frames, with silence before it if there are too few.
+  /// Appends the cycle's sound to the held frames. If there are then fewer than `frames` frames,
+  /// silence precedes them.
   @_noLocks
   private mutating func gather(_ frames: Int) {
     let missing = frames &- heldFrames &- inputFrames

@@ -11,13 +11,13 @@ import Synchronization
 /// Same rules as for `OutputSession`.
 final class SinkMover {
   private static let longestFade: Int64 = 150_000_000
-  /// The time that the session manager has to link the stream [ns].
+  /// The longest wait for the session manager to link the stream [ns].
   private static let longestMove: Int64 = 1_000_000_000
 
-  /// The number of steady cycles after which a link carries sound without gaps. The other sink's
-  /// driver may run its first cycle with the length that it had before.
+  /// The number of steady cycles after which a link carries sound without gaps. The new sink's
+  /// driver may run its first cycle with its old cycle length.
   private static let steadyCycles: Int64 = 3
-  /// The time that the cycles have to become steady [ns].
+  /// The longest wait for the cycles to become steady [ns].
   private static let longestSettling: Int64 = 400_000_000
 
   private enum Step {
@@ -39,7 +39,8 @@ final class SinkMover {
     set { stream.feed.pointee.control.pointee.isMuted.store(newValue, ordering: .relaxed) }
   }
 
-  /// Begins to move to a sink. A stream that is opened later plays to that sink at once.
+  /// Begins to move to a sink. If the stream is not open, it plays to that sink as soon as it
+  /// opens.
   func move(to sinkName: String) {
     guard stream.configuration.sinkName != sinkName else { return }
     stream.configuration.sinkName = sinkName

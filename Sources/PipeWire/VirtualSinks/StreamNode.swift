@@ -4,10 +4,10 @@ internal import Ambisonics
 import CPipeWire
 internal import SoundServer
 
-/// A node that is a stream which a program plays.
+/// The node of a stream that a program plays.
 final class StreamNode: BoundObject {
   private var state = PW_NODE_STATE_CREATING
-  /// The current format and, until there is one, the first of those offered.
+  /// The current format, and the first offered format, which is used until there is a current one.
   private var format = Format()
   private var offered = Format()
 
@@ -55,7 +55,7 @@ final class StreamNode: BoundObject {
     tell()
   }
 
-  /// The server's number for the node, which it does not use again.
+  /// The server's number for the node. The server never gives it to another node.
   var serial: UInt64? { properties["object.serial"].flatMap { UInt64($0) } }
 
   var clientID: UInt32? { properties[PW_KEY_CLIENT_ID].flatMap { UInt32($0) } }
@@ -63,9 +63,9 @@ final class StreamNode: BoundObject {
   /// Returns the stream's description; nil until the server has described it.
   ///
   /// - Parameters:
-  ///   - sink: the name of the sink that it is linked to.
-  ///   - clientProcess: the process ID of the server's client that owns the node. For a stream with
-  ///     PulseAudio's protocol, that is not the program.
+  ///   - sink: the name of the sink that the stream is linked to; nil if there is none.
+  ///   - clientProcess: the process ID of the server's client that owns the node. If a program uses
+  ///     PulseAudio's protocol, that is not the program's own ID.
   func stream(on sink: String?, clientProcess: Int?) -> ProgramStream? {
     guard let serial else { return nil }
     let format = format.channels > 0 ? format : offered
