@@ -20,7 +20,7 @@ final class PeakBoard: Sendable {
 
     var count: Int { received.load(ordering: .relaxed) }
 
-    /// Updates the peaks with received ones: frames x channels, interleaved.
+    /// Updates the peaks from received samples: frames x channels, interleaved.
     func note(_ samples: UnsafeBufferPointer<Float>) {
       peaks.withLock { peaks in
         var channel = 0

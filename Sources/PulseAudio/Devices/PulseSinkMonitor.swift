@@ -15,7 +15,7 @@ public final class PulseSinkMonitor: SinkMonitor {
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
   ///   - onChange: receives the sinks whenever a sink appears, changes or disappears or the default
-  ///     sink changes. At first and while there is no server, there are none.
+  ///     sink changes. Receives an empty array when the server is lost.
   /// - Throws: `systemFailure`.
   public init(
     serverAddress: String? = nil, onChange: @escaping @Sendable ([Sink]) -> Void

@@ -16,9 +16,10 @@ public final class SourceMonitor: Sendable {
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  ///   - measures: returns whether the peaks of a source are measured. By default, none are.
+  ///   - measures: returns whether the peaks of a source are measured. By default, no peaks are
+  ///     measured.
   ///   - onChange: receives the sources whenever a source appears, changes or disappears or the
-  ///     default source changes. At first and while there is no server, there are none.
+  ///     default source changes. Receives an empty array when the server is lost.
   /// - Throws: `systemFailure`.
   public init(
     serverAddress: String? = nil,

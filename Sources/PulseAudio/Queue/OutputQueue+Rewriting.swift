@@ -55,8 +55,8 @@ extension OutputQueue {
 
   // MARK: Timing reports
 
-  /// Returns whether to request a timing report. If `always` is false, this is so only if the last
-  /// request is more than 40 ms old, because each answer wakes the thread. For a server whose
+  /// Returns whether to request a timing report: yes if `always` is true, otherwise only if the
+  /// last request is more than 40 ms old, because each answer wakes the thread. For a server whose
   /// reports can be early by up to one request, the limit is 25 ms.
   func isQuestionDue(_ now: Int64, always: Bool) -> Bool {
     always || now - question.time > (stream.board.draft.isLatencyApproximate ? 25 : 40) * 1_000_000
@@ -64,8 +64,8 @@ extension OutputQueue {
 
   /// Requests a timing report unless one is pending.
   ///
-  /// - start: the stream position of the piece that was just written; nil if the request does not
-  ///   follow a rewrite.
+  /// - Parameter start: the stream position of the piece that was just written; nil if the request
+  ///   does not follow a rewrite.
   func askTiming(start: Int64? = nil) {
     guard !question.isAwaited else { return }
     let isSent = stream.askTiming()

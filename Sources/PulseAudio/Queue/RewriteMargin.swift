@@ -135,7 +135,7 @@ struct RewriteJudge {
   /// The last time at which the sink's read-ahead was within the limit.
   private var withinLimit: Int64 = 0
 
-  /// Allows a new sink to read beyond the limit for the usual time.
+  /// Allows a new sink to read beyond the limit for the usual time before rewriting stops.
   mutating func restart(now: Int64) { withinLimit = now }
 
   /// Returns whether rewriting should stop, and notes whether the sink is within the limit.

@@ -19,8 +19,9 @@ final class MonitorSource: SinkSource, CallbackTarget, @unchecked Sendable {
   /// The duration of waiting sound to aim for [s].
   private static let target = 0.04
   private static let capacity = 1 << 16
-  /// The gains of the controller: the ratio's change per second of error [1/s], and the rate of
-  /// that change per second of error [1/s^2].
+  /// The gains of the controller. `proportional` is the deviation of the ratio from 1 per second of
+  /// error [1/s]. `integral` is the growth of that deviation in each second, per second of error
+  /// [1/s^2].
   private static let (proportional, integral) = (0.2, 0.01)
   /// The largest deviation of the ratio from 1.
   private static let largestDeviation = 0.005

@@ -28,8 +28,8 @@ package final class PulseSteward: StreamSteward, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  ///   - onChange: receives the contents whenever they change, on the steward's own thread. At
-  ///     first and while there is no server, they are empty. It must not call `stop` or `forget`.
+  ///   - onChange: receives the contents whenever they change, on the steward's own thread.
+  ///     Receives empty contents when the server is lost. It must not call `stop` or `forget`.
   /// - Throws: `systemFailure`.
   package init(
     serverAddress: String? = nil, onChange: @escaping @Sendable (ServerContents) -> Void
