@@ -49,8 +49,8 @@ package final class DeviceObserver<Connection: DeviceConnection>: @unchecked Sen
   ///
   /// - Parameters:
   ///   - retryInterval: the least time from a loss or an attempt to the next attempt [ns].
-  ///   - onChange: receives the devices whenever they change. At first and while there is no
-  ///     server, there are none.
+  ///   - onChange: receives the devices whenever they change. Receives an empty array when the
+  ///     server is lost.
   /// - Throws: `systemFailure`.
   package init(
     _ connection: Connection, retryInterval: Int64,
