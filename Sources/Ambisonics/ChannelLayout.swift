@@ -24,18 +24,18 @@ public enum ChannelLayout: Sendable, Equatable {
   }
 }
 
-/// The order and scale of ambisonic channels.
+/// The channel order and the scale of a soundfield.
 public enum AmbisonicConvention: Sendable, Equatable {
   /// ACN order, SN3D scale (AmbiX): the convention inside Stillstage.
   case ambiX
   /// ACN order, N3D scale.
   case n3d
-  /// FuMa order (W X Y Z R S T U V K L M N O P Q) and scale (maxN, with W scaled by 1/sqrt 2);
-  /// orders 0 to 3.
+  /// FuMa order (W X Y Z R S T U V K L M N O P Q) and scale (maxN, with W scaled by 1/sqrt 2).
+  /// Defined for ambisonic orders 0 to 3.
   case fuMa
 }
 
-/// A loudspeaker position, named after ITU-R BS.2051 and FFmpeg's channel names.
+/// A loudspeaker position. The names follow ITU-R BS.2051 and FFmpeg.
 public enum Speaker: Sendable, Equatable, Hashable, CaseIterable {
   case frontLeft, frontRight, frontCenter, lowFrequency
   case backLeft, backRight, frontLeftOfCenter, frontRightOfCenter, backCenter

@@ -4,7 +4,7 @@ public import Geometry
 
 /// One or more frames of a grid cell, and the poses at both ends of the cell; see `PoseGrid`.
 public struct GridCell {
-  /// The index in the stream of the first of these frames, from 0.
+  /// The index of the first of these frames, counted from the start of the stream.
   public let frame: Int
   /// The number of frames, 1 to 16.
   public let frames: Int
@@ -32,7 +32,7 @@ public struct GridCell {
     @_noLocks get { poses[1] }
   }
 
-  /// The number of frames of the cell before `frame`, 0 to 15.
+  /// The number of frames of the cell that precede `frame`, 0 to 15.
   public var phase: Int {
     @_noLocks get { frame % PoseGrid.cellFrames }
   }
@@ -49,9 +49,9 @@ public struct GridCell {
 
   /// Returns how gains are interpolated in the cell for a soundfield of order `order`.
   ///
-  /// The gains follow a parabola if a straight line would be audible. This is the case if the
-  /// rotation in the cell, multiplied by the order, exceeds 0.02 rad (at first order and 48 kHz:
-  /// about 3400 degrees per second).
+  /// The gains follow a parabola if the error of a straight line might be audible. This is assumed
+  /// if the rotation in the cell, multiplied by the order, exceeds 0.02 rad (at first order and
+  /// 48 kHz: about 3400 degrees per second).
   @_noLocks
   public func motion(order: Int) -> GridMotion {
     if isStill { return .still }

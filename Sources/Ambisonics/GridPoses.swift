@@ -4,17 +4,17 @@ public import Geometry
 
 /// The head poses over the next frames of a stream, one at each grid point; see `PoseGrid`.
 public struct GridPoses {
-  /// The index of the next frame in the stream, from 0.
+  /// The index of the next frame, counted from the start of the stream.
   public private(set) var frame: Int
   /// The poses at the last grid point at or before `frame` and at all later points that are needed.
   public private(set) var poses: UnsafePointer<Quaternion>
 
-  /// Describes the poses from a frame on.
+  /// Creates the poses for the frames from `frame` on.
   ///
   /// - Parameters:
   ///   - frame: the index of the next frame in the stream.
-  ///   - poses: the poses at consecutive grid points from `frame / 16` on: one more than the number
-  ///     of cells that contain the frames.
+  ///   - poses: the poses at consecutive grid points from `frame / 16` on. The number of poses is
+  ///     one more than the number of cells that contain the frames.
   @_noLocks
   public init(frame: Int, poses: UnsafePointer<Quaternion>) {
     self.frame = frame

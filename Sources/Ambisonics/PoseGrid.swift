@@ -34,7 +34,7 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
 
   /// Allocates memory for the poses.
   ///
-  /// - Parameter longestCall: the largest number of frames passed to `take`.
+  /// - Parameter longestCall: the largest number of frames in one call of `take`.
   public init(longestCall frames: Int) {
     capacity = frames / Self.cellFrames + 3
     poses = .allocate(capacity: capacity)
@@ -60,8 +60,8 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
     return first..<max(first, cell + 2)
   }
 
-  /// Advances by `frames` frames and returns all poses for them, valid until the next call of
-  /// `take`.
+  /// Advances by `frames` frames and returns all poses for these frames. The poses are valid until
+  /// the next call of `take`.
   ///
   /// - Parameters:
   ///   - new: the head poses (`headToWorld`) at the points `points(forNext: frames)`.
@@ -82,7 +82,7 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
     return taken
   }
 
-  /// Starts again at the beginning of a stream.
+  /// Returns to the state before the first frame of a stream.
   @_noLocks
   public func reset() { state.pointee = State() }
 }

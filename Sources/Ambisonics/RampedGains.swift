@@ -11,7 +11,7 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
   public enum Step {
     /// No gains, because the cell has been entered before.
     case none
-    /// The gains at the end of the cell. Those at its start are the end gains of the previous cell.
+    /// The gains at the end of the cell. The start gains are the end gains of the previous cell.
     case end
     /// The gains at the start and at the end of the cell.
     case both
@@ -28,7 +28,7 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
   let curves: AlignedFloats
   private let ends: AlignedFloats
   private let count: Int
-  /// The frame after the last one that was entered; -1 at first and after `reset`.
+  /// The frame after the last entered frame; -1 at first and after `reset`.
   private let next: UnsafeMutablePointer<Int>
 
   public init(count: Int) {
@@ -47,7 +47,7 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
   @_noLocks
   public func reset() { next.pointee = -1 }
 
-  /// Moves to a cell, or continues in the current one, and returns which gains must be computed.
+  /// Moves to a cell, or continues in the current cell, and returns which gains must be computed.
   @_noLocks
   public func enter(_ cell: GridCell) -> Step {
     let isNext = cell.frame == next.pointee
@@ -62,7 +62,8 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
     for i in 0..<count { starts.pointer[i] = ends.pointer[i] }
   }
 
-  /// Computes the slope of each gain per frame; the gains in `end` must be those of the cell's end.
+  /// Computes the change of each gain per frame. `end` must contain the gains at the end of the
+  /// cell.
   @_noLocks
   public func setSlopes() {
     let scale = 1 / Float(PoseGrid.cellFrames)

@@ -20,10 +20,10 @@ public struct RampedMatrix: ~Copyable, @unchecked Sendable {
     gains = RampedGains(count: inputs * outputs)
   }
 
-  /// Mixes the inputs into the outputs, for frames of one cell.
+  /// Mixes the inputs into the outputs for the frames of `cell`.
   ///
   /// - Parameters:
-  ///   - input: inputs x frames, from the first frame of `cell` on.
+  ///   - input: inputs x frames, starting at the first frame of `cell`.
   ///   - output: outputs x frames, overwritten; must not overlap `input`.
   ///   - inputStride: floats from one input to the next.
   ///   - outputStride: floats from one output to the next.

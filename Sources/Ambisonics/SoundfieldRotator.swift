@@ -5,8 +5,8 @@ public import SignalProcessing
 
 /// Rotates a soundfield by the inverse of the head's rotation.
 ///
-/// Rotation matrices are computed at the points of a `PoseGrid`. Between the points, their elements
-/// are interpolated linearly or, if the head turns very fast, along a parabola.
+/// Rotation matrices are computed at the points of a `PoseGrid`. Between the points, the matrix
+/// elements are interpolated linearly or, if the head turns very fast, along a parabola.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.

@@ -10,9 +10,9 @@ extension Speaker {
   ///
   /// Most angles follow ITU-R BS.775-4 (left and right at azimuth +-30, surrounds at +-110 degrees)
   /// and BS.2051-3, system J (sides at +-90, backs at +-135 degrees). A single pair of surrounds,
-  /// side or back, is at +-110 degrees, or at +-135 degrees in a layout with neither a centre nor a
-  /// left of centre (quad). In 22.2 (BS.2051-3, system H), left and right are at +-60 degrees, and
-  /// left and right of centre are at +-30 degrees.
+  /// side or back, is at +-110 degrees, or at +-135 degrees in a layout with neither a front centre
+  /// nor a front left of centre (quad). In 22.2 (BS.2051-3, system H), front left and right are at
+  /// +-60 degrees, and front left and right of centre are at +-30 degrees.
   public func direction(in layout: [Speaker]) -> Direction? {
     let hasSides = layout.contains(.sideLeft) || layout.contains(.sideRight)
     let hasBacks = layout.contains(.backLeft) || layout.contains(.backRight)

@@ -5,10 +5,10 @@ private import Geometry
 /// Encodes a bed of loudspeakers as a soundfield that is rotated by the inverse of the head's
 /// rotation.
 ///
-/// A head with rotation R hears a loudspeaker in direction v from direction R^-1 v. Encoding with
-/// the spherical harmonics y(R^-1 v) therefore gives the same soundfield as encoding with y(v) and
-/// then rotating, but costs less. The gains are computed at the points of a `PoseGrid` and
-/// interpolated between them, like the matrices of `SoundfieldRotator`.
+/// If the head has the rotation R, a loudspeaker in the direction v is heard from the direction
+/// R^-1 v. Encoding with the spherical harmonics y(R^-1 v) therefore gives the same soundfield as
+/// encoding with y(v) and then rotating, but costs less. The gains are computed at the points of a
+/// `PoseGrid` and interpolated between them, like the matrices of `SoundfieldRotator`.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.

@@ -20,14 +20,14 @@ public struct SphericalHarmonicRotation: ~Copyable {
   public let coefficientCount: Int
 
   private let set: InstructionSet
-  /// The coefficients of five terms for each row, as `raiseDegree` expects them.
+  /// Five coefficients for each row, one per term, in the layout that `raiseDegree` expects.
   private let coefficients: UnsafeMutablePointer<Double>
-  /// Two offsets for each term: of its row in degree 1 and of its row in the degree below.
+  /// Two offsets for each term: one for its row in degree 1, one for its row in the degree below.
   private let places: UnsafeMutablePointer<Int>
   /// The factors of the columns, 16 values for each degree; used from degree 2 on.
   private let columns: AlignedDoubles
-  /// The matrix of degree 1, followed by those of the degree below and of the degree to compute,
-  /// both with rows of 16 values.
+  /// The matrix of degree 1, then two matrices with rows of 16 values: one for the degree below and
+  /// one for the degree to compute.
   private let rows: AlignedDoubles
 
   private static let rowLength = 16
@@ -99,11 +99,12 @@ public struct SphericalHarmonicRotation: ~Copyable {
     ]
   }
 
-  /// Computes the blocks that rotate a soundfield, such that a source in direction d moves to the
-  /// direction `rotation` * d.
+  /// Computes the blocks of the matrix that rotates a soundfield. A source in the direction d moves
+  /// to the direction `rotation` * d.
   ///
   /// - Parameters:
-  ///   - rotation: the rotation of the soundfield, which is the inverse of the head's rotation.
+  ///   - rotation: the rotation of the soundfield. To keep the soundfield still when the head
+  ///     turns, pass the inverse of the head's rotation.
   ///   - matrices: receives `coefficientCount` values, degree by degree, row by row.
   @_noLocks
   public func compute(

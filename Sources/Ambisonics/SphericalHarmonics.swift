@@ -5,7 +5,7 @@ private import CRealtime
 /// Real spherical harmonics in ACN order and SN3D scale, without the Condon-Shortley phase.
 ///
 /// Y_lm = N_l|m| P_l|m|(sin elevation) T_m(azimuth), where P_lm is the associated Legendre function
-/// of degree l, T_m(a) is cos(m a) for m >= 0 and sin(|m| a) for m < 0, and
+/// of degree l and order m, T_m(a) is cos(m a) for m >= 0 and sin(|m| a) for m < 0, and
 /// N_lm = sqrt((2 - d_m0) (l - m)! / (l + m)!) with d_m0 = 1 for m = 0, else 0. Source: Nachbar,
 /// Zotter, Deleflie, Sontacchi, "AmbiX", Ambisonics Symposium 2011, equations 2 to 5.
 public enum SphericalHarmonics {
@@ -24,7 +24,7 @@ public enum SphericalHarmonics {
   }
 
   /// Returns the order of a soundfield with `channels` channels; nil if no order from 0 to 7 has
-  /// this number.
+  /// this number of channels.
   public static func order(ofChannels channels: Int) -> Int? {
     (0...maximumOrder).first { channelCount(order: $0) == channels }
   }
@@ -38,8 +38,8 @@ public enum SphericalHarmonics {
   /// - Returns: (order + 1)^2 values; the first is 1.
   public static func evaluate(order: Int, _ v: SIMD3<Double>) -> [Double] {
     var gains = [Double](repeating: 0, count: channelCount(order: order))
-    // P_lm is computed without its factor cos^m(elevation). c + is = (x + iy)^m contains that
-    // factor, so there is no singularity at the poles.
+    // P_lm is computed without its factor cos^m(elevation). That factor is contained in
+    // c + is = (x + iy)^m, so there is no singularity at the poles.
     var (c, s) = (1.0, 0.0)
     var sectoral = 1.0
     for m in 0...order {
