@@ -129,8 +129,8 @@ private struct RowSums {
   }
 }
 
-/// Returns the number of rows to compute together, four or three, if `left` rows remain. Of five
-/// rows, one is computed twice.
+/// Returns the number of rows to compute together, three or four, if `left` rows remain. If five
+/// rows remain, one of them is computed twice.
 @_noLocks
 @inline(__always)
 private func rowsAtOnce(_ left: Int) -> Int {

@@ -5,12 +5,13 @@
 ///
 /// A row has 16 values: column n is at index 8 + n, and values outside the matrix are zero. In row
 /// m, column n is b(n) times a sum of at most five terms c T_i(k). T_i(k) combines row i of degree
-/// 1 with row k of the degree below (table 2); c, i and k depend only on m.
+/// 1 with row k of the degree below (table 2); c, i and k do not depend on n.
 ///
 /// - Parameters:
 ///   - first: 3 x 3, the matrix of degree 1; rows and columns are in the order y, z, x.
 ///   - below: the rows of the degree below, 16 values each; points to row 0, in the middle.
-///   - above: receives the rows of the degree, 16 values each; points to row 0, in the middle.
+///   - above: receives the rows of the degree to compute, 16 values each; points to row 0, in the
+///     middle.
 ///   - degree: the degree to compute, 2 to 7.
 ///   - coefficients: the factors c, five per row.
 ///   - places: five pairs per row: the offset of row i in `first` and of row k in `below`.

@@ -3,9 +3,9 @@
 /// Adds up the products of spectra and filters over all quads and partitions, for two ears.
 ///
 /// A quad is four interleaved signals. Each chunk of four bins consists of consecutive items, one
-/// for each quad and partition. An item of the spectra has 16 real and 16 imaginary parts. An item
-/// of the filters has 16 real and 16 imaginary parts for the left ear, then the same for the right
-/// ear.
+/// for each pair of a quad and a partition. An item of the spectra has 16 real and 16 imaginary
+/// parts. An item of the filters has 16 real and 16 imaginary parts for the left ear, then the same
+/// for the right ear.
 ///
 /// - Parameters:
 ///   - spectra: chunks x items x 32.
@@ -57,17 +57,19 @@ public func addProducts(
   }
 }
 
-/// Adds up products like `addProducts` for a left-right symmetric head, with one filter per signal.
+/// Adds up products like `addProducts`, but for a left-right symmetric head, with one filter per
+/// signal.
 ///
 /// Signals that are even under left-right reflection reach both ears equally; odd signals reach
-/// them with opposite signs. Parameters that are not listed are those of `addProducts`.
+/// them with opposite signs. For parameters that are not listed here, see `addProducts`.
 ///
 /// - Parameters:
 ///   - filters: chunks x items x 32.
 ///   - runs: four numbers per run: first item of the spectra, first item of the filters, item
-///     count, and the number of even lanes in each item, counted from the first lane.
-///   - masks: 5 x 16; masks for 0 to 4 even lanes, 1 in those lanes and 0 in the others.
-///   - sums: receives chunks x 32; lanes 0 and 1 are for even signals, 2 and 3 for odd ones.
+///     count, and the number of even lanes in each item. The even lanes come first.
+///   - masks: 5 x 16: one mask for each number of even lanes, 0 to 4. A mask is 1 in even lanes and
+///     0 in odd lanes.
+///   - sums: receives chunks x 32; lanes 0 and 1 are for even signals, 2 and 3 for odd signals.
 @_noLocks
 @inline(never)
 public func addSymmetricProducts(

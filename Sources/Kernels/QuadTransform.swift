@@ -7,13 +7,14 @@ private let root: Float = 0.707_106_781_186_547_6
 
 /// Computes the spectra of four real signals of `size` samples, each followed by as many zeros.
 ///
-/// This is the right-angle transform: it evaluates the polynomial x(y) of a real block at the roots
-/// of y^size = i, by a complex transform of length `size` of x[n] e^(i pi n / (2 size)). Products
-/// of such spectra are products of polynomials with up to 2 size coefficients; after the inverse
-/// transform, coefficients n and n + size are the real and imaginary parts of sample n. The spectra
-/// therefore need no unfolding (Martin, Fast Fourier transforms of real data by right-angle
-/// circular convolution; Crandall and Fagin, Math. Comp. 62, 1994, 305). The transform works in
-/// place by decimation in frequency and leaves the bins in its own order.
+/// This is the right-angle transform. It takes the samples x[n] of a real block as the coefficients
+/// of a polynomial and evaluates this polynomial at the roots of y^size = i. To do so, it computes
+/// the complex transform of x[n] e^(i pi n / (2 size)). The product of two such spectra represents
+/// a polynomial with up to 2 size coefficients: after the inverse transform, coefficient n is the
+/// real part of sample n, and coefficient n + size is the imaginary part. The spectra therefore
+/// need no unfolding (Martin, Fast Fourier transforms of real data by right-angle circular
+/// convolution; Crandall and Fagin, Math. Comp. 62, 1994, 305). The transform works in place by
+/// decimation in frequency and leaves the bins in its own order.
 ///
 /// - Parameters:
 ///   - rows: `size` rows of four samples.
@@ -51,7 +52,7 @@ public func transformQuad(
   }
 }
 
-/// Runs the first stage on the real rows: the weights and radix 4 in one step.
+/// Applies the weights to the real rows and runs the first radix-4 stage, both in one step.
 @_noLocks
 @inline(__always)
 private func enter(
@@ -154,8 +155,8 @@ private func finish(
 
 /// Computes the inverse transform of the spectra of one quad (four interleaved signals), unscaled.
 ///
-/// Coefficients 0 to size - 1 of the products are in the real rows, and size to 2 size - 1 in the
-/// imaginary rows.
+/// The real rows receive coefficients 0 to size - 1 of the products, and the imaginary rows receive
+/// coefficients size to 2 size - 1.
 ///
 /// - Parameters:
 ///   - spectrum: size / 4 chunks of 16 real and 16 imaginary parts.
@@ -275,7 +276,7 @@ private func joinFour(
   }
 }
 
-/// Runs the last stage: radix 4 and removal of the weights.
+/// Runs the last radix-4 stage and removes the weights.
 @_noLocks
 @inline(__always)
 private func leave(

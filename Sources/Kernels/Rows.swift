@@ -42,14 +42,15 @@ private func four(_ p: UnsafePointer<Float>) -> Row { Row(p[0], p[1], p[2], p[3]
 @inline(__always)
 private func bits(_ v: Row) -> SIMD4<UInt32> { unsafeBitCast(v, to: SIMD4<UInt32>.self) }
 
-/// Adds two blocks of rows and sums the lanes for the two ears: lanes 0 + 1, and lanes 2 + 3.
+/// Adds two blocks of rows and converts each row to one sample per ear.
 ///
 /// - Parameters:
 ///   - re: `frames` rows.
 ///   - overlap: `frames` rows, added to `re`.
 ///   - frames: number of rows.
-///   - isSymmetric: whether lanes 0 + 1 give half the sum of the ears, and lanes 2 + 3 half their
-///     difference; otherwise the lanes give the left and the right ear.
+///   - isSymmetric: if true, the sum of lanes 0 and 1 is half the sum of both ears, and the sum of
+///     lanes 2 and 3 is half their difference. If false, the sum of lanes 0 and 1 is the left ear,
+///     and the sum of lanes 2 and 3 is the right ear.
 ///   - left: `frames` samples, overwritten.
 ///   - right: `frames` samples, overwritten.
 @_noLocks

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// This folder is compiled three times, for the baseline processor and for two with wider vectors.
-// `InstructionSet` in SignalProcessing chooses among them at run time.
+// This folder is compiled three times: for the baseline instruction set and for two with wider
+// vectors. `InstructionSet` in SignalProcessing chooses one of these variants at run time.
 //
 // The kernels work on quads: four interleaved signals, one per lane, row by row. Four rows are a
 // chunk of 16 floats for every vector width.
@@ -80,8 +80,8 @@ func storeRow(_ v: Row, _ p: UnsafeMutablePointer<Float>) {
   UnsafeMutableRawPointer(p).assumingMemoryBound(to: Row.self).pointee = v
 }
 
-/// Reduces two vectors of rows to one. In each row of the result, lanes 0 and 1 are lanes 0 + 2 and
-/// 1 + 3 of `a`; lanes 2 and 3 are the same sums of `b`.
+/// Reduces two vectors of rows to one. In each row of the result, lane 0 is the sum of lanes 0 and
+/// 2 of `a`, and lane 1 is the sum of lanes 1 and 3 of `a`. Lanes 2 and 3 are the same sums of `b`.
 @_noLocks
 @inline(__always)
 func fold(_ a: Wide, _ b: Wide) -> Wide {
