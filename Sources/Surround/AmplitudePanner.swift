@@ -55,7 +55,7 @@ public struct AmplitudePanner: Sendable {
   public func gains(_ v: SIMD3<Double>) -> [Double] {
     var gains = [Double](repeating: 0, count: outputs)
     var spread = 0.0
-    // Several triangles contain a direction on a shared edge or in a face of four loudspeakers.
+    // A direction on a shared edge, or in a face with four corners, is in several triangles.
     for triangle in triangles {
       let shares = triangle.rows.map { dot($0, v) }
       guard shares.allSatisfy({ $0 > -1e-9 }) else { continue }

@@ -55,7 +55,7 @@ public struct MixMatrix: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - input: inputs x frames.
   ///   - output: outputs x frames, overwritten.
-  ///   - frames: any number of frames.
+  ///   - frames: the number of frames to mix.
   @_noLocks
   public func mix(
     _ input: UnsafePointer<UnsafeMutablePointer<Float>>,

@@ -6,13 +6,14 @@ internal import SignalProcessing
 /// at a time.
 ///
 /// The covariance of the channels, smoothed over time and neighbouring bins, has two eigenvalues.
-/// The ambience is assumed to be uncorrelated between the two channels and of equal power in both;
-/// the smaller eigenvalue is that power. The eigenvector of the larger eigenvalue is the direction
-/// of the strongest source. Coherence separates ambience from sources, and the balance of the sides
-/// gives the position, as in Avendano and Jot, "A frequency-domain approach to multichannel upmix",
-/// J. Audio Eng. Soc. 52, 740, 2004. The coherence that unrelated signals show by chance is
-/// subtracted first. Power above `floorFactor` times the average ambience in the surrounding time
-/// and frequency range does not count as ambience.
+/// The ambience is assumed to be uncorrelated between the two channels and of equal power in both.
+/// Under this assumption, the smaller eigenvalue is the power of the ambience in each channel. The
+/// eigenvector of the larger eigenvalue is the direction of the strongest source. Coherence
+/// separates ambience from sources, and the balance of the sides gives the position, as in Avendano
+/// and Jot, "A frequency-domain approach to multichannel upmix", J. Audio Eng. Soc. 52, 740, 2004.
+/// The coherence that unrelated signals show by chance is subtracted first. Power above
+/// `floorFactor` times the recent average ambience of the neighbouring bins does not count as
+/// ambience.
 struct PrimaryAmbientSplit: ~Copyable {
   /// The spectrum of one analysis frame; real and imaginary parts are in separate planes.
   struct Spectra: ~Copyable {
@@ -192,7 +193,7 @@ struct PrimaryAmbientSplit: ~Copyable {
   }
 
   /// Limits the ambience to `floorFactor` times the floor. The floor is a triangular average of the
-  /// smoothed logarithm over the bins, computed as two running means.
+  /// smoothed logarithm over the bins, computed by two successive running means.
   private func limitByFloor() {
     let wide = sums.pointer + 2 * reach
     let length = 2 * reach + 1

@@ -24,9 +24,9 @@ public struct Treatment: Sendable, Equatable {
   public var order: Int
   /// Gains into the soundfield, (order + 1)^2 x inputs.
   public var field: [[Double]]
-  /// Gains of the sound that goes directly to the ears, such as head-locked stereo, 2 x inputs.
+  /// Gains (2 x inputs) of the sound that goes directly to the ears, such as head-locked stereo.
   public var headLocked: [[Double]]
-  /// Gains of low-frequency effects to the ears, 2 x inputs. These effects are low-passed and are
+  /// Gains (2 x inputs) of low-frequency effects to the ears. These effects are low-passed and are
   /// not rotated when the head turns.
   public var lowFrequency: [[Double]]
   /// The loudspeakers encoded in `field`; empty if there are none.
@@ -45,7 +45,8 @@ public struct Treatment: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - layout: layout of the source; all gains from `.unknown` are 0.
-  ///   - busOrder: order for loudspeakers, 1 to 7. A soundfield keeps its own order (0 becomes 1).
+  ///   - busOrder: the order at which loudspeakers are encoded, 1 to 7. A soundfield keeps its own
+  ///     order (0 becomes 1).
   public init(spatial layout: ChannelLayout, busOrder: Int) {
     let count = layout.channelCount
     switch layout {
@@ -78,9 +79,10 @@ public struct Treatment: Sendable, Equatable {
   /// Folds a source down to plain stereo; nothing enters the soundfield.
   ///
   /// Loudspeakers are mixed according to the equations of ITU-R BS.775-4, annex 4 (centre and
-  /// surrounds at 0.7071, low-frequency effects left out). Other loudspeakers in the median plane
-  /// have a gain of 0.5 on both sides, and mono has a gain of 1. A soundfield is decoded to two
-  /// cardioids that face the two sides; head-locked stereo is added at gain 1.
+  /// surrounds at 0.7071, low-frequency effects left out). Loudspeakers in the median plane other
+  /// than the front centre have a gain of 0.5 on both sides. Mono has a gain of 1 on both sides. A
+  /// soundfield is decoded to two cardioids that face the two sides; head-locked stereo is added at
+  /// gain 1.
   public init(plain layout: ChannelLayout) {
     self.init(order: 1, inputs: layout.channelCount)
     switch layout {

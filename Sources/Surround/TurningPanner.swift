@@ -10,8 +10,8 @@ private import Geometry
 /// is stereo, the sound is panned to five loudspeakers around the listener and then folded down.
 ///
 /// ## Threading
-/// Call `process` from one thread at a time. The panner is meant for rendering to files: it
-/// allocates memory for the gains of a moving head.
+/// Call `process` from one thread at a time. The panner is meant for rendering to files, not for
+/// real time: it allocates memory whenever it computes gains.
 public struct TurningPanner: ~Copyable, @unchecked Sendable {
   public let inputs: Int
   public let outputs: Int

@@ -15,19 +15,20 @@ public struct UpmixSettings: Sendable, Equatable {
   public var floorWidth = 280.0
   /// Upper limit of the ambience, as a multiple of the power of the ambience floor.
   public var floorFactor: Float = 1.1
-  /// Imbalance at and above which nothing goes to the centre, from 0 (in the centre) to 1 (on one
-  /// side).
+  /// Imbalance at and above which nothing goes to the centre. The imbalance of a source is 0 in the
+  /// centre and 1 on one side.
   public var centreWidth: Float = 0.5
   /// Share of `centreWidth` up to which the imbalance does not reduce the centre.
   public var centrePlateau: Float = 1.0 / 3
-  /// Range of the dominance of the strongest direction, from 0 (diffuse) to 1 (a single source).
-  /// The extraction of the centre begins at the lower bound and is complete at the upper bound.
+  /// Range of dominance over which the extraction of the centre fades in. The extraction begins at
+  /// the lower bound and is complete at the upper bound. The dominance of the strongest direction
+  /// is 0 for diffuse sound and 1 for a single source.
   public var centreDominance: ClosedRange<Float> = 0.4...0.85
   /// Gain of the centre if other sounds overlap it. This gain compensates for the part of the
   /// centre that the overlap removes.
   public var centreMakeUp: Float = 1.05
-  /// Range of the share of ambience in a channel. The extraction of the surrounds begins at the
-  /// lower bound and is complete at the upper bound.
+  /// Range of a channel's share of ambience over which the extraction of the surrounds fades in.
+  /// The extraction begins at the lower bound and is complete at the upper bound.
   public var ambienceShare: ClosedRange<Float> = 0.2...0.45
   /// Amplitude that moves from a purely ambient channel to the surround, as a multiple of the
   /// amplitude of the channel. At about 2/3, front and surround together have the energy of the

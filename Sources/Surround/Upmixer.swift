@@ -22,8 +22,7 @@ public struct Upmixer: ~Copyable, @unchecked Sendable {
 
   /// The number of frames that each call of `process` takes and returns.
   public let hopFrames: Int
-  /// Delay of the output relative to the input of the same call, in frames. The delay and the
-  /// `hopFrames` frames of a call add up to `windowFrames`.
+  /// Delay of the output relative to the input of the same call, in frames.
   public var latencyFrames: Int { windowFrames - hopFrames }
   /// Length of the analysis window, in frames.
   public let windowFrames: Int
