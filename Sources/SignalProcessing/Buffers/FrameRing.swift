@@ -66,8 +66,8 @@ public final class FrameRing: @unchecked Sendable {
     }
   }
 
-  /// The number of frames that can be written, for the producer only. Flushed frames occupy space
-  /// until the next `read` or `discard` of the consumer.
+  /// The number of frames that can be written. Flushed frames occupy space until the next `read` or
+  /// `discard` of the consumer. For the producer only.
   public var room: Int {
     @_noLocks get {
       let used =

@@ -80,9 +80,9 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
   ///     apart.
   ///   - stride: floats from one quad to the next.
   ///   - quadSounds: one flag per quad: whether the quad has samples other than zero.
-  ///   - frames: at most the number of frames to the end of the block.
-  ///   - left: `frames` samples, added to.
-  ///   - right: `frames` samples, added to.
+  ///   - frames: at most the number of frames that remain until the end of the block.
+  ///   - left: `frames` samples, to which the output for the left ear is added.
+  ///   - right: `frames` samples, to which the output for the right ear is added.
   @_noLocks
   func process(
     rows quadRows: UnsafePointer<Float>, stride: Int, sounds quadSounds: UnsafePointer<Bool>,

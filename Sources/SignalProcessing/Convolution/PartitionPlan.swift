@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Divides a filter into partitions: short ones first, to avoid latency, then longer ones, to
-/// reduce the work (Gardner, JAES 43, 1995, 127; Wefers, Partitioned Convolution Algorithms for
-/// Real-Time Auralization, 2015, chapter 6).
+/// Divides a filter into partitions: short partitions first to avoid latency, then longer
+/// partitions to reduce the work (Gardner, JAES 43, 1995, 127; Wefers, Partitioned Convolution
+/// Algorithms for Real-Time Auralization, 2015, chapter 6).
 struct PartitionPlan: Equatable {
   struct Level: Equatable {
     /// The number of taps of a partition, which is also the number of frames of a block; a power of
@@ -34,8 +34,8 @@ struct PartitionPlan: Equatable {
     levels = Self.best(from: 0, size: block, taps: max(1, taps), cost).levels
   }
 
-  /// The model of the cost of a level, in nanoseconds per frame on one particular processor. Only
-  /// the proportions matter.
+  /// A model of the cost of a level, in nanoseconds per frame on one particular processor. Only the
+  /// ratios between costs matter.
   private struct Cost {
     let quads: Double
     let product: Double

@@ -24,7 +24,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   private let bank: QuadBank
   private let tails: UnsafeMutablePointer<ConvolverTail>
   private let tailCount: Int
-  /// The index of the input of every lane; -1 for an empty lane.
+  /// The index of the input in each lane; -1 for an empty lane.
   private let laneInputs: UnsafeMutablePointer<Int>
   private let silence: AlignedFloats
   /// The newest block: quads x partition rows of four samples.
@@ -124,7 +124,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: inputs x frames; consecutive inputs are `stride` floats apart.
-  ///   - stride: floats from the start of one input to that of the next.
+  ///   - stride: floats from one input to the next.
   ///   - frames: at most `framesToBorder`.
   ///   - left: receives `frames` samples.
   ///   - right: receives `frames` samples.

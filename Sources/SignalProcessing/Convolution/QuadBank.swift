@@ -3,13 +3,13 @@
 /// The filters of one partition size, and the spectra of the input blocks to which the filters
 /// still apply.
 ///
-/// A bank is one level of `PartitionedConvolver`. `transform` takes blocks of four inputs each.
-/// `sum` and `inverse` compute the sums over all inputs for the two ears.
+/// A bank is one level of `PartitionedConvolver`. `transform` takes one block from each of four
+/// inputs. `sum` and `inverse` compute the sums over all inputs for the two ears.
 ///
 /// ## Threading
 /// Use a bank from one thread at a time. After `init`, no call allocates, locks or waits.
 struct QuadBank: ~Copyable, @unchecked Sendable {
-  /// The number of frames of a block and of taps of a partition.
+  /// The number of frames in a block, which is also the number of taps in a partition.
   let size: Int
   let partitions: Int
   let quads: Int
@@ -22,7 +22,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
   private let scratch: AlignedFloats
   private let sums: AlignedFloats
   private let masks: AlignedFloats
-  /// partitions x quads flags: whether a quad of a block had samples other than zero.
+  /// partitions x quads flags: whether the quad has samples other than zero in the block.
   private let sounds: UnsafeMutablePointer<Bool>
   private let runs: UnsafeMutablePointer<Int>
   private let evenLanes: UnsafeMutablePointer<Int>
@@ -170,13 +170,14 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
     return at >= 0
   }
 
-  /// Sums the products of the chosen blocks and the filters, for all bins or for one share of them.
+  /// Sums the products of the chosen blocks and the filters, for all bins or for one share of the
+  /// bins.
   ///
   /// - Parameters:
   ///   - share: index of the share.
   ///   - shares: the number of equal shares of the bins.
   ///   - before: earlier sums to start from; nil to start from zero.
-  ///   - kept: receives the sums; if nil, they are stored for `inverse`.
+  ///   - kept: receives the sums; if nil, the sums are stored for `inverse`.
   @_noLocks
   func sum(
     share: Int = 0, of shares: Int = 1, before: UnsafePointer<Float>? = nil,

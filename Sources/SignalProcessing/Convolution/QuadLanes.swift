@@ -4,7 +4,7 @@
 struct QuadLanes {
   let isSymmetric: Bool
   var quads: Int { inputs.count / 4 }
-  /// The index of the input of every lane; nil for an empty lane.
+  /// The index of the input in each lane; nil for an empty lane.
   let inputs: [Int?]
   private let left: [[Float]]
   private let right: [[Float]]
@@ -26,13 +26,13 @@ struct QuadLanes {
     inputs = order.map { Optional($0) } + [Int?](repeating: nil, count: empty)
   }
 
-  /// Returns the number of lanes of a quad whose inputs reach both ears equally; these are the
-  /// first lanes of the quad. The number is 0 unless the head is symmetric.
+  /// Returns how many lanes of a quad have inputs that reach both ears equally. These lanes come
+  /// first in the quad. The number is 0 unless the head is symmetric.
   func evenLanes(quad: Int) -> Int { min(4, max(0, evenCount - 4 * quad)) }
 
-  /// Returns the filter of a lane; empty for an empty lane. If the head is symmetric, this is the
-  /// mean of the filters to the two ears; if the input reaches the ears with opposite signs, the
-  /// filter to the right ear is negated first.
+  /// Returns the filter of a lane; empty for an empty lane. If the head is symmetric, the result is
+  /// the mean of the filters to the two ears. For an input that reaches the ears with opposite
+  /// signs, the filter to the right ear is negated first.
   ///
   /// - Parameter ear: 0 for the left ear, 1 for the right ear; not used if the head is symmetric.
   func filter(lane: Int, ear: Int) -> [Float] {

@@ -9,9 +9,9 @@ internal import Synchronization
 /// mutes every channel, because a soundfield without one of its channels is a different soundfield.
 /// The sound fades in again within 5 ms after the last bad frame. There is no delay, so the guard
 /// cannot fade out ahead of the cut. Instead, the last output sample decays (time constant 1 ms),
-/// which leaves a corner in the waveform but no step. The magnitude of the output is finite and at
-/// most the bound. Good frames outside a fade-in pass bit for bit. The output does not depend on
-/// the size of the calls.
+/// which leaves a corner in the waveform but no step. The output is finite, and its magnitude is at
+/// most the bound. Good frames outside a fade-in pass unchanged. The output does not depend on the
+/// number of frames per call.
 ///
 /// ## Threading
 /// Call `process` and `reset` from one thread at a time; they are wait-free. Any thread may read
@@ -79,7 +79,7 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - channels: `channelCount` pointers to `frames` samples each.
-  ///   - frames: any number.
+  ///   - frames: the number of frames.
   @_noLocks
   public func process(
     _ channels: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int

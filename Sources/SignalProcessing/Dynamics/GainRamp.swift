@@ -6,15 +6,15 @@ internal import Synchronization
 /// A gain that changes only by raised-cosine ramps of a fixed length, unless `settle`, `restart` or
 /// the setter of `state` is used.
 ///
-/// The gain starts at 0 and rises to its target. At a gain of exactly 1, samples pass bit for bit.
-/// A new target takes effect at the next call of `process`: a ramp from the current gain begins.
-/// The size of the calls affects only the moment at which a target takes effect.
+/// The gain starts at 0 and rises to its target. At a gain of exactly 1, samples pass unchanged. A
+/// new target takes effect at the next call of `process`: a ramp from the current gain begins. The
+/// number of frames per call affects only when a new target takes effect.
 ///
 /// ## Threading
 /// Any thread may read and set `targetGain`. Use all other members from one thread at a time; they
 /// are wait-free.
 public struct GainRamp: ~Copyable, @unchecked Sendable {
-  /// The state of a ramp. Together with the target, the state determines all later gains.
+  /// The state of a ramp. Together with the targets, the state determines all later gains.
   public struct State: BitwiseCopyable, Sendable {
     var start: Float
     var end: Float
@@ -87,7 +87,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Whether the gain and its target are 0.
+  /// Whether both the gain and its target are 0.
   public var isSilent: Bool {
     @_noLocks get {
       if targetGain != 0 { return false }
@@ -113,7 +113,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - channels: `channelCount` pointers to `frames` samples each.
   ///   - channelCount: number of pointers.
-  ///   - frames: any number.
+  ///   - frames: the number of frames.
   @_noLocks
   public func process(
     _ channels: UnsafePointer<UnsafeMutablePointer<Float>>, channelCount: Int, frames: Int
@@ -145,7 +145,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// Returns the value at `fraction` of a rise from 0 to 1, which is half a period of a cosine. The
+/// Returns the value of a raised cosine that rises from 0 at `fraction` 0 to 1 at `fraction` 1. The
 /// values at both ends are exact. Fractions below 0 count as 0, and fractions above 1 count as 1.
 @_noLocks
 func raisedCosine(_ fraction: Double) -> Float {

@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// ## Threading
 /// One thread at a time may call `process` (lock-free). Any thread may call `read`. Each reading
-/// resets the meter, so if there are two readers, each misses what the other has read.
+/// resets the meter. If there are two readers, each of them measures only a part of the sound.
 public struct LevelMeter: ~Copyable, @unchecked Sendable {
   /// Linear levels with full scale 1.0, left then right; 0 if no frame has arrived since the last
   /// reading.
@@ -89,7 +89,7 @@ public struct LevelMeter: ~Copyable, @unchecked Sendable {
     var old = total.load(ordering: .relaxed)
     while true {
       let count = (old & 0xffff_ffff) + UInt64(frames)
-      // Restart if nobody has read the meter for hours.
+      // Restart the sum if nobody has read the meter for hours.
       let begun = count < 1 << 31 ? Float(bitPattern: UInt32(old >> 32)) : 0
       let sum = begun + energy
       let new = UInt64(sum.bitPattern) << 32 | (count < 1 << 31 ? count : UInt64(frames))

@@ -46,9 +46,9 @@ struct LimiterGain {
     scale = 1 / (Double(firstLength * secondLength) * Double(Self.unity))
   }
 
-  /// The number of integers in the `values` that the functions below take: the newest gains, the
-  /// minima from each gain of the previous window to the end of that window, and the rings of both
-  /// averages.
+  /// The number of integers in the `values` that the functions below take. These are the newest
+  /// gains, the minima from each gain of the previous window to the end of that window, and the
+  /// rings of both averages.
   var valueCount: Int { window + window + 1 + firstLength + secondLength }
 
   func reset(_ state: UnsafeMutablePointer<State>, _ values: UnsafeMutablePointer<Int64>) {

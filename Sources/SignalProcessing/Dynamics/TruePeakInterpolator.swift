@@ -7,8 +7,8 @@ internal import CRealtime
 ///
 /// The 12-tap phases of the recommendation roll off well below half the sample rate. The phases
 /// here have 64 taps each instead: a sinc function times a Kaiser window (beta 2.5). The parabola
-/// reduces the under-reading of four-fold oversampling at half the sample rate from 0.69 dB to 0.07
-/// dB.
+/// reduces the under-reading of four-fold oversampling at half the sample rate from 0.69 dB to
+/// 0.07 dB.
 struct TruePeakInterpolator {
   static var taps: Int { @_noLocks get { 64 } }
   static var phases: Int { @_noLocks get { 3 } }
@@ -26,9 +26,9 @@ struct TruePeakInterpolator {
   private let coefficients: UnsafeMutablePointer<Float>
   /// Magnitudes of one cell at four times the sample rate, with one neighbour on either side.
   private let magnitudes: UnsafeMutablePointer<Float>
-  /// Upper bound of every estimate, as a multiple of the largest sample magnitude of the context.
+  /// Upper bound on every estimate, as a multiple of the largest sample magnitude of the context.
   let worstCaseGain: Float
-  /// Approximate upper bound of the difference between an estimate and the largest sample magnitude
+  /// Approximate upper bound on the difference between an estimate and the largest sample magnitude
   /// of the context, as a multiple of the largest magnitude of the second differences of the
   /// samples; see `bound`.
   let bendGain: Float
@@ -76,8 +76,8 @@ struct TruePeakInterpolator {
   /// four times the rate; a parabola adds at most an eighth of this difference.
   private static func largestBendGain() -> Double {
     let centre = taps / 2
-    /// Returns `taps` + 2 coefficients that interpolate the signal `quarters` / 4 frames after the
-    /// coefficient at index `centre`.
+    /// Returns `taps` + 2 coefficients that interpolate the signal at the point `quarters` / 4
+    /// frames after the coefficient at index `centre`.
     func phase(_ quarters: Int) -> [Double] {
       let (whole, rest) = (Int((Double(quarters) / 4).rounded(.down)), quarters & 3)
       var filter = [Double](repeating: 0, count: taps + 2)
@@ -113,8 +113,8 @@ struct TruePeakInterpolator {
     }.max() ?? 0
   }
 
-  /// Returns `taps` coefficients that interpolate the signal `fraction` of a frame after the
-  /// coefficient at index `taps / 2 - 1`.
+  /// Returns `taps` coefficients that interpolate the signal at the point `fraction` frames after
+  /// the coefficient at index `taps / 2 - 1`.
   private static func response(fraction: Double) -> [Double] {
     let beta = 2.5
     let half = Double(taps / 2)
@@ -144,7 +144,7 @@ struct TruePeakInterpolator {
   /// plus the margin. `peaks[i]` does not change if it is larger.
   ///
   /// - Parameters:
-  ///   - context: `contextFrames` samples; the cell is frames 32 to 47 of them.
+  ///   - context: `contextFrames` samples; the cell consists of frames 32 to 47.
   ///   - peaks: `cellFrames` values.
   ///   - threshold: estimates that cannot exceed this value, including the margin, are skipped.
   ///   - margin: added to every estimate.
@@ -174,7 +174,8 @@ struct TruePeakInterpolator {
 
   @_noLocks
   private func oversample(_ context: UnsafePointer<Float>) {
-    // Compute the value a quarter frame before the cell, for the parabola at its first frame.
+    // Compute the value a quarter frame before the cell, for the parabola at the first frame of the
+    // cell.
     var lead: Float = 0
     for tap in 0..<Self.taps {
       lead += coefficients[tap * Self.phases + 2] * context[tap]

@@ -9,13 +9,13 @@ internal import CRealtime
 /// `TruePeakInterpolator`). The error of a given oversampling factor depends only on the ratio of
 /// frequency to sample rate, so low rates need no higher factor. Both channels have the same gain,
 /// which falls smoothly within the look-ahead and returns exponentially with the release time. The
-/// gain is provably at most the gain that every estimated peak requires. The target is 0.05 dB
-/// below the ceiling. While no estimate exceeds the target and the gain is at unity, the output is
-/// the input, bit for bit, `latencyFrames` later.
+/// gain never exceeds the gain that an estimated peak requires. The target is 0.05 dB below the
+/// ceiling. While no estimate exceeds the target and the gain is at unity, the output equals the
+/// input bit for bit, delayed by `latencyFrames`.
 ///
-/// The limiter works on cells of 16 frames, counted from the start of the stream, so the output is
-/// bit-identical for any size of the calls. Samples that are not finite, or beyond +-1e9, count as
-/// 0.
+/// The limiter works on cells of 16 frames, counted from the start of the stream, so the output
+/// does not depend on the number of frames per call. Samples that are not finite, or whose
+/// magnitude exceeds 1e9, count as 0.
 ///
 /// ## Threading
 /// Call `process` and the state functions from one thread at a time; they are wait-free.
@@ -137,7 +137,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     gain.reset(&state.pointee.gain, gainValues)
   }
 
-  /// Copies the complete state. Together with the settings, the state determines all later output.
+  /// Copies the complete state. Together with the settings and the later input, the state
+  /// determines all later output.
   ///
   /// - Parameter destination: at least `stateByteCount` bytes.
   @_noLocks
@@ -145,7 +146,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     destination.copyMemory(from: memory, byteCount: stateByteCount)
   }
 
-  /// Restores a state saved by this limiter or by one with the same settings.
+  /// Restores a state that this limiter, or another limiter with the same settings, has saved.
   @_noLocks
   public func restoreState(from source: UnsafeRawPointer) {
     memory.copyMemory(from: source, byteCount: stateByteCount)
@@ -156,7 +157,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - left: `frames` samples with full scale 1.0.
   ///   - right: `frames` samples.
-  ///   - frames: any number.
+  ///   - frames: the number of frames.
   @_noLocks
   public func process(
     _ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>, frames: Int
@@ -224,8 +225,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   /// Appends one channel's cell to its history and sets invalid samples to 0.
   ///
   /// - Returns: the largest magnitude of the cell, and the largest second difference. The second
-  ///   differences are centred on the samples from the last one before the cell to the second to
-  ///   last one in the cell.
+  ///   differences are centred on the samples from the last sample before the cell to the
+  ///   second-to-last sample of the cell.
   @_noLocks
   private func keep(
     _ samples: UnsafePointer<Float>, _ history: UnsafeMutablePointer<Float>

@@ -26,7 +26,7 @@ public struct Biquad: Sendable, Equatable {
   }
 
   /// The filter with the same magnitude response but without zeros or poles outside the unit
-  /// circle. Zeros and poles outside are reflected into the circle (Oppenheim and Schafer,
+  /// circle. Zeros and poles outside the circle are reflected into it (Oppenheim and Schafer,
   /// Discrete-Time Signal Processing, 3rd edition, 5.6).
   public var minimumPhase: Biquad {
     let above = Self.reflected(b0, b1, b2)
@@ -36,8 +36,9 @@ public struct Biquad: Sendable, Equatable {
       a1: below.1 / below.0, a2: below.2 / below.0)
   }
 
-  /// Replaces the roots of c0 z^2 + c1 z + c2 outside the unit circle by their conjugate
-  /// reciprocals, which preserves the magnitude on the circle, and returns the new coefficients.
+  /// Returns the coefficients of c0 z^2 + c1 z + c2 after every root outside the unit circle has
+  /// been replaced by its conjugate reciprocal. The replacement preserves the magnitude on the
+  /// circle.
   private static func reflected(
     _ c0: Double, _ c1: Double, _ c2: Double
   ) -> (Double, Double, Double) {

@@ -13,7 +13,7 @@ struct NyquistBandDetector {
   static var frames: Int { @_noLocks get { 64 } }
 
   private let window: UnsafeMutablePointer<Float>
-  /// Upper bound of the result of `amplitude`, as a multiple of the largest sample magnitude.
+  /// Upper bound on the result of `amplitude`, as a multiple of the largest sample magnitude.
   let worstCaseGain: Float
 
   init() {

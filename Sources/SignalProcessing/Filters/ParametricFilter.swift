@@ -9,7 +9,7 @@ internal import CRealtime
 /// frequency prewarped.
 public struct ParametricFilter: Sendable, Equatable {
   public enum Kind: String, Sendable, CaseIterable {
-    /// A bell curve with its maximum or minimum, `gain`, at `frequency`.
+    /// A bell curve that reaches `gain` at `frequency`.
     case peak
     /// A shelf with `gain` below `frequency`, and half of `gain` (in dB) at `frequency`.
     case lowShelf
@@ -42,8 +42,8 @@ public struct ParametricFilter: Sendable, Equatable {
     return 1 / max(square, 0.01).squareRoot()
   }
 
-  /// Returns the filter for a sample rate in Hz; nil if `frequency` is 0.499 of that rate or
-  /// higher.
+  /// Returns the filter for a sample rate in Hz; nil if `frequency` is at least 0.499 times that
+  /// rate.
   public func biquad(sampleRate: Double) -> Biquad? {
     guard frequency < 0.499 * sampleRate else { return nil }
     let angle = 2 * .pi * frequency / sampleRate

@@ -11,8 +11,8 @@ internal import CRealtime
 /// lane, so the butterflies need no shuffles.
 ///
 /// ## Threading
-/// An instance owns scratch memory, so use it from one thread at a time. After `init`, no call
-/// allocates, locks or waits.
+/// An instance owns scratch memory. Use an instance from one thread at a time. After `init`, no
+/// call allocates, locks or waits.
 struct ComplexFFT: ~Copyable, @unchecked Sendable {
   let size: Int
   let batch: Int

@@ -13,8 +13,8 @@ internal import CRealtime
 /// of this sequence is unfolded to the spectrum of the signal (Cooley, Lewis, Welch 1970).
 ///
 /// ## Threading
-/// An instance owns scratch memory, so use it from one thread at a time. After `init`, no call
-/// allocates, locks or waits.
+/// An instance owns scratch memory. Use an instance from one thread at a time. After `init`, no
+/// call allocates, locks or waits.
 public struct RealFFT: ~Copyable, @unchecked Sendable {
   /// The number of samples of one signal: a power of two, at least 4.
   public let size: Int
@@ -58,7 +58,7 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
     unfold(result, real: real, imaginary: imaginary)
   }
 
-  /// Computes the signals of `batch` spectra, scaled so that `inverse` reverses `forward`.
+  /// Computes the signals from `batch` spectra, scaled so that `inverse` reverses `forward`.
   ///
   /// - Parameters:
   ///   - real: (size / 2 + 1) x batch values.
