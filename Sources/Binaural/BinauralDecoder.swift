@@ -12,7 +12,7 @@ public import SignalProcessing
 /// encoding on the stage and then rotating, and gives the same result except for rounding errors.
 ///
 /// An impulse at input frame n appears at output frame n plus the delay of the filters, regardless
-/// of the number of frames per call. This number affects the output only by rounding errors.
+/// of the number of frames per call. The number of frames per call affects only rounding errors.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -21,8 +21,8 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   public let channels: Int
   /// The number of frames for which the output continues after the input has ended.
   public let tailFrames: Int
-  /// Whether the decoder uses only half of the filters, because those of the two ears are mirror
-  /// images.
+  /// Whether the decoder uses only one filter per input because the filters of the two ears are
+  /// mirror images.
   public var isSymmetric: Bool { convolver.isSymmetric }
 
   /// The stage that follows the head. It is internal rather than private because other modules
@@ -44,9 +44,10 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - filters: filters of an order from 1 to 7.
   ///   - partition: the number of frames in a partition of the convolution: a power of two, at
-  ///     least 16. Shorter calls cost more per frame.
+  ///     least 16. Calls with fewer frames than a partition cost more per frame.
   ///   - set: the instruction set of the kernels.
-  ///   - usesSymmetry: whether to exploit filters that are mirror images.
+  ///   - usesSymmetry: whether to use only one filter per input if the filters of the two ears are
+  ///     mirror images.
   public init(
     filters: BinauralFilters, partition: Int, set: InstructionSet = .current,
     usesSymmetry: Bool = true

@@ -21,12 +21,12 @@ public struct BinauralFilters: Sendable {
   /// The impulse response of the headphone equaliser; nil if there is none.
   ///
   /// The filters already include the equaliser, unless `planeWaves` is set. Paths that bypass the
-  /// filters must apply it themselves.
+  /// filters must apply the equaliser themselves.
   public internal(set) var equaliser: [Float]?
 
-  /// The delay of the ear signals relative to the impulse responses of the set, in seconds. It is
-  /// the same for every set, order and design. All filters include it except direct filters, for
-  /// which `DirectionalMixer` adds it.
+  /// The delay of the ear signals relative to the impulse responses of the set, in seconds. The
+  /// delay is the same for every set, order and design. Direct filters do not include it:
+  /// `DirectionalMixer` adds it.
   ///
   /// Filters designed by magnitude least squares ring before their main peak and need this time.
   public static let delaySeconds = 0.001

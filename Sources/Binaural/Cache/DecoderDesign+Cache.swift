@@ -3,8 +3,8 @@
 private import Ambisonics
 
 extension DecoderDesign {
-  /// Returns the filters for a set. They are read from a cache or, if it does not contain them,
-  /// designed and stored there.
+  /// Returns the filters for a set. The filters are read from the cache. If the cache does not
+  /// contain them, they are designed and stored there.
   ///
   /// Before the design, the set is resampled to the playback rate and normalised in level.
   ///

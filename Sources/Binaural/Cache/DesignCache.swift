@@ -12,8 +12,8 @@ import Glibc
 /// ## Threading
 /// May be used from any thread.
 public struct DesignCache: Sendable {
-  /// The default limit of the total size of all entries, in bytes; the least recently used entries
-  /// are removed first.
+  /// The default limit on the total size of all entries, in bytes. If the limit is exceeded, the
+  /// least recently used entries are removed first.
   public static let largestBytes = 256 << 20
 
   let folder: String
@@ -61,8 +61,8 @@ public struct DesignCache: Sendable {
     return arrays
   }
 
-  /// Stores arrays under a key, replacing any earlier ones. Arrays that exceed the size limits are
-  /// not stored.
+  /// Stores arrays under a key, replacing any earlier arrays. Arrays that exceed the size limits
+  /// are not stored.
   func store(_ arrays: [[Float]], _ key: DesignKey) {
     let bytes = CacheEntry.bytes(of: arrays, key: key)
     guard bytes.count <= min(CacheEntry.largestBytes, limit) else { return }

@@ -29,10 +29,10 @@ public struct CrosstalkDesign: Sendable, Equatable {
   /// to the delay of the decoder.
   static let modellingDelay = BinauralFilters.delaySeconds
   /// The frequency, in Hz, below which the responses of a small head replace those of the set. Most
-  /// measured sets do not extend much below it.
+  /// measured sets do not extend much below this frequency.
   static let lowest = 200.0
-  /// The band, in Hz, over which cancellation fades out. Above it, moving the head by 1 cm is
-  /// enough to make cancellation ineffective.
+  /// The band, in Hz, over which cancellation fades out. Above this band, moving the head by 1 cm
+  /// is enough to make cancellation ineffective.
   static let highest = 7000.0...9000.0
   /// The largest change of level by which the common colour of the responses is equalised, in dB.
   /// Larger deviations of the colour from its mean are equalised only by this amount.
@@ -64,7 +64,7 @@ public struct CrosstalkDesign: Sendable, Equatable {
     let floor = 1 / (4 * boost * boost)
     let width = modes.binWidth
     // The regularisation acts on the difference like a high-pass. With minimum phase it needs no
-    // extra delay. The sum gets the same phase, so that the two remain aligned.
+    // extra delay. The sum gets the same phase, so that the sum and the difference remain aligned.
     let loss = modes.difference.indices.map { k -> Double in
       let power = modes.difference[k].squaredMagnitude
       let share = 1 - octaveStep(Double(k) * width, from: 700, to: 2000)

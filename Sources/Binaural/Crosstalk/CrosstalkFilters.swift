@@ -70,9 +70,9 @@ package struct LoudspeakerPlant {
   /// - Parameters:
   ///   - set: a set that has been prepared for the playback rate. Before interpolation between its
   ///     directions, each response is advanced by its arrival time at a sphere.
-  ///   - placement: the positions of the loudspeakers and of the head. With growing distance
-  ///     between them, the level falls and the delay grows; at the intended distance, both are
-  ///     those of the set.
+  ///   - placement: the positions of the loudspeakers and of the head. If the head is farther from
+  ///     a loudspeaker than intended, the level falls and the delay grows. At the intended
+  ///     distance, both are those of the set.
   ///   - size: the size of the transform.
   package init(_ set: HRTFSet, _ placement: Placement, size: Int) {
     sampleRate = set.sampleRate

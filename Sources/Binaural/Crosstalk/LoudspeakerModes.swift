@@ -83,8 +83,8 @@ struct LoudspeakerModes {
   /// 200 Hz to 8 kHz is about 1, so that unprocessed sound from the loudspeakers is as loud as
   /// sound with crosstalk cancellation. The division also removes the mean level.
   ///
-  /// - Parameter limit: the largest deviation of the colour from its mean, in dB; larger ones are
-  ///   reduced to it.
+  /// - Parameter limit: the largest deviation of the colour from its mean, in dB; larger deviations
+  ///   are reduced to this value.
   mutating func takeColour(limit: Double) -> [Complex] {
     let power = sum.indices.map { (sum[$0].squaredMagnitude + difference[$0].squaredMagnitude) / 2 }
     let band = Int(200 / binWidth)...min(power.count - 1, Int(8000 / binWidth))

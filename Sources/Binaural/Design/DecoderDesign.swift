@@ -116,10 +116,10 @@ public struct DecoderDesign: Sendable {
     return Int(((needed > 1.25 * usual ? needed : usual) / 64).rounded(.up)) * 64
   }
 
-  /// Returns the coefficients of all bins, which are least-squares fits: to the complex responses
-  /// below `cutOn`, and to the magnitudes above the crossfade that begins there. If the method is
-  /// `leastSquares`, all bins are fitted to the complex responses. The two ears are computed at the
-  /// same time, on two threads.
+  /// Returns the coefficients of all bins. They are least-squares fits to the complex responses
+  /// below `cutOn` and to the magnitudes above the crossfade, which begins at `cutOn`. If the
+  /// method is `leastSquares`, all bins are fitted to the complex responses. The two ears are
+  /// computed at the same time, on two threads.
   ///
   /// The result is incomplete if `isCancelled` returned true.
   private func solve(

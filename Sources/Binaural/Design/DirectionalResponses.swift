@@ -31,8 +31,7 @@ struct DirectionalResponses {
     values = [Float](repeating: 0, count: (size / 2 + 1) * 4 * lanes)
   }
 
-  /// Computes the frequency responses by transforming impulse responses, directions x 2 ears x
-  /// taps.
+  /// Computes the frequency responses from impulse responses (directions x 2 ears x taps).
   init(
     impulseResponses: [Float], taps: Int, directions: [SIMD3<Double>], weights: [Double],
     sampleRate: Double, size: Int

@@ -36,11 +36,11 @@ extension EarCoefficients {
   /// Returns the nearest decoder with the covariance `wanted` in the diffuse field, or this decoder
   /// if a matrix is nearly singular.
   ///
-  /// With the decoder's own covariance C = Kx Kx^H and the wanted one R = Ky Ky^H, M = Ky P Kx^-1
-  /// gives M C M^H = R for any unitary P. The nearest decoder has P = V U^H, where Kx^H Ky = U S
-  /// V^H is a singular value decomposition (Vilkamo, Baeckstroem, Kuntz, J. Audio Eng. Soc. 61,
-  /// 403, 2013; for binaural decoders Zaunschirm, Schoerkhuber, Hoeldrich, J. Acoust. Soc. Am. 143,
-  /// 3616, 2018).
+  /// With the decoder's own covariance C = Kx Kx^H and the wanted covariance R = Ky Ky^H, the
+  /// matrix M = Ky P Kx^-1 gives M C M^H = R for any unitary P. The nearest decoder has P = V U^H,
+  /// where Kx^H Ky = U S V^H is a singular value decomposition (Vilkamo, Baeckstroem, Kuntz, J.
+  /// Audio Eng. Soc. 61, 403, 2013; for binaural decoders Zaunschirm, Schoerkhuber, Hoeldrich, J.
+  /// Acoust. Soc. Am. 143, 3616, 2018).
   func constrained(to wanted: EarCovariance) -> EarCoefficients {
     let own = EarCovariance(self).factor
     let goal = wanted.factor

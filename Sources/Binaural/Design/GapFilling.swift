@@ -33,8 +33,8 @@ enum GapFilling {
   /// Returns the arrival time at an ear (0 left, 1 right) relative to that at the centre of the
   /// head, in seconds; negative for the ear that faces the source.
   ///
-  /// The path is straight to the side that faces the source and follows the sphere to the other
-  /// side (Woodworth 1938).
+  /// Sound travels in a straight line to an ear that faces the source, and around the sphere to the
+  /// other ear (Woodworth 1938).
   ///
   /// - Parameter v: the unit vector to the source, relative to the head.
   @_noLocks
@@ -48,8 +48,8 @@ enum GapFilling {
   /// The latest possible arrival time, in seconds: that of sound from the side opposite the ear.
   static var latestArrival: Double { .pi / 2 * headRadius / speedOfSound }
 
-  /// Returns the responses, followed by computed responses for the directions in gaps. If any are
-  /// added, all weights are 0, and the caller must set them.
+  /// Returns the responses, followed by computed responses for the directions in gaps. If any
+  /// responses are added, all weights are 0, and the caller must set the weights.
   static func fill(_ responses: DirectionalResponses) -> DirectionalResponses {
     let measured = responses.directions.count
     let added = gapDirections(of: responses.directions)

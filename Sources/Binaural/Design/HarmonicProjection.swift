@@ -81,8 +81,8 @@ final class HarmonicProjection: @unchecked Sendable {
     project(responses, bin, ear, following: nil)
   }
 
-  /// The phases for the magnitudes of a bin. They are computed from the coefficients of the bin
-  /// below it (`previous`) and rotated by `advance`.
+  /// The phases for the magnitudes of a bin. They are computed from the coefficients of the next
+  /// lower bin (`previous`) and rotated by `advance`.
   ///
   /// If `share` is below 1, the values with these phases are mixed with the bin's own complex
   /// responses; `share` is the weight of the values with these phases.

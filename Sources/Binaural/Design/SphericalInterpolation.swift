@@ -3,9 +3,9 @@
 /// Computes the weights with which a direction is interpolated between three known directions
 /// around it.
 ///
-/// The three are the corners of the Delaunay triangle that contains the direction: no other known
-/// direction is inside the circle through them. The weights are barycentric, as in vector base
-/// amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997), and sum to 1.
+/// These three directions are the corners of the Delaunay triangle that contains the direction: no
+/// other known direction is inside the circle through the corners. The weights are barycentric, as
+/// in vector base amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997), and sum to 1.
 struct SphericalInterpolation {
   private let directions: [SIMD3<Double>]
 

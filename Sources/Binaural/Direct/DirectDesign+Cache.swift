@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DirectDesign {
-  /// Returns the direct filters for a set. They are read from a cache or, if it does not contain
-  /// them, designed and stored there.
+  /// Returns the direct filters for a set. The filters are read from the cache. If the cache does
+  /// not contain them, they are designed and stored there.
   ///
   /// The parameters are those of `DecoderDesign.filters(for:sampleRate:cache:isCancelled:)`.
   ///
@@ -27,7 +27,7 @@ extension DirectDesign {
 
 extension DirectionalBank {
   /// Creates a bank from its filters, one array each, followed by the array of its gains; nil if
-  /// the number or the sizes of the arrays do not fit.
+  /// the number or the size of the arrays is wrong.
   fileprivate init?(arrays: [[Float]]) {
     guard arrays.count == Self.rank + 1, let gains = arrays.last,
       gains.count == Self.rows * Self.columns * 2 * Self.rank, let taps = arrays.first?.count,

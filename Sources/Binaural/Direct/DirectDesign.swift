@@ -129,8 +129,8 @@ public struct DirectDesign: Sendable {
     }
   }
 
-  /// Returns the gains at the points of the bank's grid, interpolated between those of the given
-  /// directions.
+  /// Returns the gains at the points of the bank's grid, interpolated between the gains of the
+  /// given directions.
   private static func grid(_ gains: [Float], _ directions: [SIMD3<Double>]) -> [Float] {
     let (rows, columns) = (DirectionalBank.rows, DirectionalBank.columns)
     let width = 2 * DirectionalBank.rank

@@ -4,8 +4,8 @@ private import Ambisonics
 private import CRealtime
 private import SignalProcessing
 
-/// Delays each loudspeaker for each ear by a fractional number of frames that changes linearly
-/// between grid points.
+/// Delays the signal of each loudspeaker for each ear. A delay is a fractional number of frames and
+/// changes linearly between grid points.
 ///
 /// Interpolation uses a Kaiser-windowed sinc (beta 8, 16 frames on each side at 44.1 kHz and
 /// above). The level is correct to 0.01 dB up to 0.84 of half the sample rate.
@@ -89,7 +89,8 @@ struct EarDelayLine: ~Copyable {
     delays.pointer[(2 * speaker + ear) * 3 + 2] = base + Float(seconds * sampleRate)
   }
 
-  /// Starts a cell with constant delays: those that `setArrival` set last.
+  /// Starts a cell. Its delays are constant, at the values that `setArrival` set last, until
+  /// `setSlopes` is called.
   @_noLocks
   func beginCell() {
     for i in 0..<(2 * speakers) {
@@ -98,8 +99,8 @@ struct EarDelayLine: ~Copyable {
     }
   }
 
-  /// Computes the slopes of the delays; call this after `setArrival` has set the delays at the end
-  /// of the cell.
+  /// Computes the slopes of the delays. Call this function after `setArrival` has set the delays at
+  /// the end of the cell.
   @_noLocks
   func setSlopes() {
     let scale = 1 / Float(cell)

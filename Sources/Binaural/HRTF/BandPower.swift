@@ -36,10 +36,10 @@ struct BandPower {
     self.band = overlaps.indices.filter { overlaps[$0] > 0 }.map { ($0, overlaps[$0] / total) }
   }
 
-  /// Returns the sum of the mean powers |H|^2 of two responses in the band. The responses have the
-  /// same length, at most `taps` samples.
+  /// Returns the sum of the mean powers |H|^2 of two responses in the band. The responses must have
+  /// the same length, at most `taps` samples.
   ///
-  /// Both are transformed at once, as the real and the imaginary part of one signal.
+  /// Both responses are transformed at once, as the real and the imaginary part of one signal.
   func sum(_ first: UnsafeBufferPointer<Float>, _ second: UnsafeBufferPointer<Float>) -> Double {
     var re = [Double](repeating: 0, count: size)
     var im = [Double](repeating: 0, count: size)

@@ -11,7 +11,7 @@ struct DistanceShell {
   let radius: Double
   let notes: [String]
 
-  /// The largest relative step from one distance to the next larger one within a shell.
+  /// The largest relative step from one distance to the next larger distance within a shell.
   private static let tolerance = 0.05
 
   init(_ positions: [SIMD3<Double>]) {

@@ -5,8 +5,8 @@ import Glibc
 /// Determines which channel is the left ear, from the levels of lateral sources.
 ///
 /// The file's ReceiverPosition is ignored if the levels contradict it: many public sets (CIPIC,
-/// LISTEN, MIT KEMAR large pinna, TH Koeln KU100) declare channel 0 on the right although it is the
-/// left ear. ReceiverPosition is used if the levels do not distinguish the ears.
+/// LISTEN, MIT KEMAR large pinna, TH Koeln KU100) declare that channel 0 is the right ear although
+/// it is the left ear. ReceiverPosition is used if the levels do not distinguish the ears.
 struct EarOrder {
   enum Ear: String {
     case left, right
@@ -14,7 +14,7 @@ struct EarOrder {
 
   /// The ear to which channel 0 belongs.
   let channelZero: Ear
-  /// The ear that the file declares for channel 0; nil if it declares none.
+  /// The ear that the file declares for channel 0; nil if the file declares none.
   let declared: Ear?
   let notes: [String]
 

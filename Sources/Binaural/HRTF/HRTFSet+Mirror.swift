@@ -42,8 +42,9 @@ extension HRTFSet {
 }
 
 extension BinauralFilters {
-  /// Returns these filters with those of the right ear replaced by the mirror image of those of the
-  /// left ear: channels whose harmonic is antisymmetric from left to right (m < 0) are negated.
+  /// Returns these filters with the right ear's filters replaced by the mirror images of the left
+  /// ear's filters: channels whose harmonic is antisymmetric from left to right (m < 0) are
+  /// negated.
   ///
   /// The filters designed for a set that is its own mirror image are already symmetric except for
   /// rounding errors, which magnitude least squares amplifies. Exactly symmetric filters reduce the

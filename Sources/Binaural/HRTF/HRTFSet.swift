@@ -23,8 +23,8 @@ public struct HRTFSet: Sendable {
   /// Facts about the set that the user should know, one sentence each.
   public var notes: [String]
 
-  /// Creates a set of `directions.count` directions. The arrays must have the sizes that the
-  /// comments of the properties state.
+  /// Creates a set of `directions.count` directions. The arrays must have the sizes that are stated
+  /// at the properties.
   public init(
     name: String, path: String? = nil, sampleRate: Double, directions: [SIMD3<Double>],
     radius: Double, taps: Int, impulseResponses: [Float], delays: [Double], notes: [String] = []

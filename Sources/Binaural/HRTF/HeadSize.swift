@@ -42,7 +42,7 @@ public struct HeadSize: Sendable, Equatable {
   }
 
   /// Returns the ratio of the interaural delay of a sphere to the sine of the angle from the median
-  /// plane, in seconds; a weighted fit to several angles.
+  /// plane, in seconds. The ratio is a weighted fit to several angles.
   static func slope(radius: Double) -> Double {
     let sphere = SphereTransferFunction(
       radius: radius, sourceDistance: .infinity, speedOfSound: GapFilling.speedOfSound)
@@ -71,11 +71,11 @@ extension HRTFSet {
   /// and all magnitudes are unchanged.
   ///
   /// The responses of each ear are shifted by half the change. Up to 600 Hz, the change is that of
-  /// the measured delay (`InterauralDelays`). From 2 kHz on it is smaller: it is multiplied by the
-  /// ratio of two delays of a rigid sphere of radius a. These are the delay at high frequencies,
-  /// (a / c) (angle + sin(angle)) (Woodworth 1938), and the delay in the band in which delays are
-  /// measured, `slope(radius:)` sin(angle). Here, c is the speed of sound and angle is the angle
-  /// from the median plane. Between 600 Hz and 2 kHz, the transition is smooth.
+  /// the measured delay (`InterauralDelays`). From 2 kHz on, the change is smaller: it is
+  /// multiplied by the ratio of two delays of a rigid sphere of radius a. These are the delay at
+  /// high frequencies, (a / c) (angle + sin(angle)) (Woodworth 1938), and the delay in the band in
+  /// which delays are measured, `slope(radius:)` sin(angle). Here, c is the speed of sound and
+  /// angle is the angle from the median plane. Between 600 Hz and 2 kHz, the transition is smooth.
   ///
   /// - Parameter factor: greater than 0.
   public func withInterauralDelays(scaledBy factor: Double) -> HRTFSet {

@@ -3,7 +3,7 @@
 /// Directions sorted into a grid of cubes, so that the directions near a vector can be found first.
 /// The grid fills a box around the unit sphere.
 struct NeighbourGrid {
-  /// The edge length of a cube; that of the box is 2.
+  /// The edge length of a cube. The edge length of the box is 2.
   let side: Double
   private let cubes: Int
   /// For each cube c, the index in `order` at which its directions start: they are
@@ -40,8 +40,8 @@ struct NeighbourGrid {
   /// Whether there can be directions in shell `shell` around any cube.
   func reaches(shell: Int) -> Bool { shell < cubes }
 
-  /// Calls the body with each direction in shell `shell` around the cube of `v`: the cubes whose
-  /// largest index offset from it is `shell`.
+  /// Calls the body with the index of each direction in one shell around the cube of `v`. The shell
+  /// consists of the cubes whose largest index offset from that cube is `shell`.
   ///
   /// None of these directions is nearer to `v` than (shell - 1) x side.
   func forEach(inShell shell: Int, around v: SIMD3<Double>, _ body: (Int) -> Void) {

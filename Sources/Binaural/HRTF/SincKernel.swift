@@ -4,7 +4,7 @@ import Glibc
 
 /// A Kaiser-windowed sinc (Kaiser 1974), tabulated by phase, for resampling and fractional delays.
 struct SincKernel {
-  /// The number of input samples on each side of an output sample that contribute to it.
+  /// The number of input samples that contribute to an output sample on each side of it.
   let reach: Int
 
   private static let beta = 12.0

@@ -5,8 +5,8 @@ import System
 
 /// Reads SOFA files through the separate program `stillstage-sofa`.
 ///
-/// libmysofa is C code that parses untrusted files. If a file crashes or hangs it, only the child
-/// process is lost, not the player.
+/// libmysofa is C code that parses untrusted files. If a file makes libmysofa crash or hang, only
+/// the child process is lost, not the player.
 ///
 /// ## Threading
 /// May be used from any thread. `load` blocks until the file is read.
@@ -27,9 +27,10 @@ public struct SofaLoader: Sendable {
     self.isCancelled = isCancelled
   }
 
-  /// The paths at which the reader is looked for, in order: `$STILLSTAGE_SOFA` alone if it is set;
-  /// otherwise `stillstage-sofa` in the directory of the running program, then in
-  /// `../libexec/stillstage` relative to that directory, or none if that directory is unknown.
+  /// The paths at which the reader is looked for, in order. If `$STILLSTAGE_SOFA` is set, its value
+  /// is the only path. Otherwise, the reader is looked for in the directory of the running program,
+  /// then in `../libexec/stillstage` relative to that directory. If the directory is unknown, there
+  /// are no paths.
   public static var readerPlaces: [String] {
     if let given = environmentVariable("STILLSTAGE_SOFA") { return [given] }
     guard let directory = programDirectory() else { return [] }
@@ -40,9 +41,9 @@ public struct SofaLoader: Sendable {
 
   /// Reads a SimpleFreeFieldHRIR SOFA file.
   ///
-  /// The levels of lateral sources determine which channel is left. If they do not distinguish the
-  /// ears, ReceiverPosition is used. If the file contains several distances, the one with the most
-  /// measurements is used.
+  /// The levels of lateral sources determine which channel belongs to the left ear. If the levels
+  /// do not distinguish the ears, ReceiverPosition is used. If the file contains several source
+  /// distances, only the distance with the most measurements is used.
   ///
   /// - Throws: `HRTFError` if the file cannot be read or used.
   public func load(_ path: String) throws(HRTFError) -> HRTFSet {

@@ -44,7 +44,7 @@ struct VoronoiCell {
     measureArea(p, e1, e2)
   }
 
-  /// Clips the polygon to a x + b y <= limit.
+  /// Clips the polygon to the half-plane `a` x + `b` y <= `limit`.
   private mutating func clip(a: Double, b: Double, limit: Double) {
     // If the line is farther away than every corner, it does not cut.
     guard limit * limit < reach * reach * (a * a + b * b), !x.isEmpty else { return }

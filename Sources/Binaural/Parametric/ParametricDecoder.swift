@@ -13,7 +13,7 @@ private import SignalProcessing
 /// then filtered by the responses of the ears to the directions of the waves. The linear decoder
 /// renders the remainder. `ParametricFrame` documents the method. Directions are determined on the
 /// stage and then rotated by the inverse of the head pose at the middle of the analysis frame. The
-/// analysis frames are at fixed positions in the stream, so the output is bit-identical for any
+/// analysis frames are at fixed positions in the stream, so the output does not depend on the
 /// number of frames per call.
 ///
 /// An impulse at input frame n appears at output frame n plus `latencyFrames` plus the delay of the
@@ -51,16 +51,16 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   private let poses: UnsafeMutablePointer<Quaternion>
   private let poseCount: Int
   private let state: UnsafeMutablePointer<State>
-  /// The stored covariances. Slot 0 holds those with which the decoder resumes. The other slots are
-  /// a ring: each holds the covariances after one of the latest analysis frames.
+  /// The stored covariances. Slot 0 holds the covariances with which the decoder resumes. The other
+  /// slots are a ring: each holds the covariances after one of the latest analysis frames.
   private let memories: UnsafeMutablePointer<SIMD4<Float>>
   private let memoryCount: Int
 
   private struct State {
-    /// The stream frame after the last decoded one; -1 before the first call and after `reset`.
+    /// The stream frame after the last decoded frame; -1 before the first call and after `reset`.
     var next = -1
-    /// The stream frame at which the covariances in slot 0 replace the current ones; 0 if the
-    /// decoder has not been resumed.
+    /// The stream frame at which the covariances in slot 0 replace the current covariances; 0 if
+    /// the decoder has not been resumed.
     var resumption = 0
 
     @_noLocks init() {}

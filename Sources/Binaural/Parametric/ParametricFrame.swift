@@ -10,8 +10,8 @@ private import SignalProcessing
 /// The `WaveModel` of a band gives the encoding of two waves, B = (b1 b2), their powers
 /// P = diag(p1, p2), the diffuse power pd and the covariance C = B P B' + pd I, where ' denotes the
 /// conjugate transpose. The waves s are estimated from the channels x with the least mean square
-/// error: s = P B' C^-1 x = (pd P^-1 + B'B)^-1 B' x. If nothing is diffuse, this is the
-/// pseudo-inverse of B.
+/// error: s = P B' C^-1 x = (pd P^-1 + B'B)^-1 B' x. If nothing is diffuse, the matrix before x is
+/// the pseudo-inverse of B.
 ///
 /// The ear signals are y = H s + M (x - B s), where H are the responses to the two directions and M
 /// is the linear decoder. If everything is diffuse, this is nearly M x. According to the model, the
@@ -105,8 +105,8 @@ struct ParametricFrame: ~Copyable {
     for i in 0..<(bands * 4) { covariances[i] = .zero }
   }
 
-  /// The number of vectors that `saveMemory` and `restoreMemory` copy. They contain the covariances
-  /// of all bands, the only state that later analysis frames depend on.
+  /// The number of vectors that `saveMemory` and `restoreMemory` copy. These vectors contain the
+  /// covariances of all bands, which are the only state that later analysis frames depend on.
   var memoryCount: Int { @_noLocks get { bands * 4 } }
 
   @_noLocks
@@ -219,8 +219,8 @@ struct ParametricFrame: ~Copyable {
     }
   }
 
-  /// Returns the gains of the residual, left and right, that give the ears the energy of the model,
-  /// limited to 1 to `largestGain`.
+  /// Returns the gains of the residual, left and right, that give the ears the energy of the model.
+  /// The gains are limited to the range from 1 to `largestGain`.
   @_noLocks
   private func residualGains(_ beams: borrowing WaveBeams, _ range: Range<Int>) -> SIMD2<Float> {
     // Sums over a few bins of the band, where G is the inverse matrix (pd P^-1 + B'B)^-1:

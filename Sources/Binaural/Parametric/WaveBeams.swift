@@ -15,8 +15,8 @@ struct WaveBeams {
   /// The gains from the channels, in ACN order and SN3D scale, to each wave.
   let firstBeam: SIMD4<Float>
   let secondBeam: SIMD4<Float>
-  /// The matrix (pd P^-1 + B'B)^-1 of `ParametricFrame`: its two diagonal elements and the
-  /// off-diagonal one.
+  /// The matrix (pd P^-1 + B'B)^-1 of `ParametricFrame`: its two diagonal elements and its
+  /// off-diagonal element.
   private let inverse: SIMD3<Float>
 
   /// Computes the beams.
@@ -45,8 +45,8 @@ struct WaveBeams {
     secondBeam = SIMD4((w2 * g2 + w1 * g12) * scale)
   }
 
-  /// Returns the real part of u G v*, where u = (u1, u2) and v = (v1, v2) are complex row vectors,
-  /// G is the matrix `inverse`, and v* is the conjugate transpose of v.
+  /// Returns the real part of the product u G v*, where u = (u1, u2) and v = (v1, v2) are complex
+  /// row vectors, G is the matrix `inverse`, and v* is the conjugate transpose of v.
   @_noLocks
   func form(
     _ u1: SIMD2<Float>, _ u2: SIMD2<Float>, _ v1: SIMD2<Float>, _ v2: SIMD2<Float>
