@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why an address must not or cannot be read.
+/// The reason why an address cannot be read or must not be read.
 public struct AccessRefusal: Error, Sendable, Equatable, CustomStringConvertible {
   public var address: String
   /// What is wrong with the address: the rule that it violates, such as "a remote playlist must not
@@ -28,7 +28,7 @@ public struct AccessRules: Sendable {
 
   public let origin: Origin
   /// Text that explains how the user can allow files outside the folder; nil if that is impossible.
-  /// It is appended to the refusal of such a file.
+  /// The text is appended to the refusal of such a file.
   private let remedy: String?
 
   public init(_ origin: Origin, remedy: String? = nil) {

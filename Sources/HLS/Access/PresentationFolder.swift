@@ -24,8 +24,8 @@ public struct PresentationFolder: Sendable {
   private let depth: Int
   static let mostFiles = 100_000
 
-  /// Lists the files of a folder, but at most `mostFiles` of them, without following symbolic links
-  /// in it. Returns nil if the folder cannot be listed.
+  /// Lists at most `mostFiles` files of a folder. Symbolic links in the folder are not followed.
+  /// Returns nil if the folder cannot be listed.
   ///
   /// - Parameter depth: how many levels of subfolders to search; 0 for none.
   public init?(_ path: String, depth: Int = Self.deepest) {
@@ -83,7 +83,8 @@ public struct PresentationFolder: Sendable {
     return nil
   }
 
-  /// Whether a multivariant playlist refers to a file. False for a media playlist.
+  /// Whether a multivariant playlist refers to a file. False if `playlist` is not a multivariant
+  /// playlist.
   ///
   /// - Parameters:
   ///   - file: the absolute path of the file, without symbolic links.

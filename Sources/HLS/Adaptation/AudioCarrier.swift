@@ -25,8 +25,8 @@ struct AudioCarrier {
   /// - Parameter entry: the entry; nil if the variant has no audio group with entries. The sound of
   ///   an entry without a URI is in the variant's own segments. The bit rate is that of the
   ///   variant, unless the entry has its own playlist and the variant contains video or does not
-  ///   state its codecs. In that case, the bit rate is guessed from the codec, up to that of the
-  ///   variant.
+  ///   state its codecs. In that case, the bit rate is guessed from the codec, but is at most that
+  ///   of the variant.
   private init(_ variant: Variant, codec: String?, _ entry: RenditionEntry? = nil) {
     let count = entry?.channels?.count ?? AudioCodec.usualChannels(codec)
     let rate = Double(variant.averageBandwidth ?? variant.bandwidth)
@@ -43,10 +43,11 @@ struct AudioCarrier {
       ?? (hasPictures ? "\(variant.audioGroup ?? "")/\(codec ?? "")/\(count)" : nil)
   }
 
-  /// Returns the best carrier for each version of the sound. Carriers with a stated bit rate are
-  /// better than those with a guessed one; otherwise a lower bit rate is better. The returned
-  /// carrier is given the highest score that any carrier of its version has. A carrier with video
-  /// is kept only if no carrier without video offers the same treatment (multichannel or stereo).
+  /// Returns the best carrier for each version of the sound. A carrier with a stated bit rate is
+  /// better than a carrier with a guessed bit rate; otherwise a lower bit rate is better. The
+  /// returned carrier is given the highest score that any carrier of its version has. A carrier
+  /// with video is kept only if no carrier without video offers the same treatment (multichannel or
+  /// stereo).
   static func cheapest(_ carriers: [AudioCarrier]) -> [AudioCarrier] {
     var kept: [AudioCarrier] = []
     for carrier in carriers {

@@ -3,7 +3,7 @@
 /// The progress of a segment's download. Times are in s, on the clock of `SegmentTiming`.
 public struct DownloadProgress: Sendable {
   public let requestTime: Double
-  /// Size of the body, in bytes, from its Content-Length or estimated from the rendition's bit
+  /// Size of the body, in bytes, as stated by the server or as estimated from the rendition's bit
   /// rate.
   public var totalBytes: Double
   private var marks: [(time: Double, bytes: Double)] = []

@@ -38,8 +38,8 @@ extension Ladder {
 
 /// The language whose renditions are selected.
 struct SpokenLanguage {
-  /// The language tag; nil if there is no audio rendition or the default one states no language. If
-  /// the tag is nil, every language is accepted.
+  /// The language tag; nil if there is no audio rendition or the default rendition states no
+  /// language. If the tag is nil, every language is accepted.
   let tag: String?
 
   /// Uses the wanted language if a rendition matches it. Otherwise uses the language of the first
@@ -58,9 +58,9 @@ struct SpokenLanguage {
   }
 
   /// Returns the usable renditions of an audio group: one for each CHANNELS value, in this language
-  /// or without a stated language. Default renditions are preferred. Leaves out audio descriptions
-  /// and similar renditions if there are others. Of the rest, leaves out those that only a user may
-  /// select, such as commentary, if there are others.
+  /// or without a stated language. Default renditions are preferred. Audio descriptions and similar
+  /// renditions are left out if any others exist. Of the remaining renditions, those that only the
+  /// user may select, such as commentary, are left out if any others exist.
   func choose(_ group: [RenditionEntry]) -> [RenditionEntry] {
     var own = group.filter { rendition in
       guard let tag else { return true }
@@ -79,8 +79,8 @@ struct SpokenLanguage {
     return chosen
   }
 
-  /// Whether a language tag matches the wanted one: the tags are equal, or one extends the other by
-  /// subtags, as "en-GB" extends "en". Case is ignored. False if `language` is nil.
+  /// Whether a language tag matches the wanted tag: the tags are equal, or one tag extends the
+  /// other by subtags, as "en-GB" extends "en". Case is ignored. False if `language` is nil.
   private static func matches(_ language: String?, _ wanted: String) -> Bool {
     guard let first = language?.lowercased() else { return false }
     let second = wanted.lowercased()

@@ -3,9 +3,9 @@
 /// A version of a presentation's sound with its own media playlist. Adaptation chooses among the
 /// renditions of a ladder.
 ///
-/// In terms of RFC 8216, it is an audio rendition (`RenditionEntry`) with its own playlist, or a
-/// variant stream (`Variant`) whose own segments contain the sound. Where a rendition is given as
-/// a number, that number is an index into the `Ladder`.
+/// In terms of RFC 8216, a `Rendition` is an audio rendition (`RenditionEntry`) with its own
+/// playlist, or a variant stream (`Variant`) whose own segments contain the sound. Where a
+/// rendition is given as a number, that number is an index into the `Ladder`.
 public struct Rendition: Sendable, Equatable {
   /// Address of the rendition's media playlist.
   public var uri: String
@@ -55,10 +55,10 @@ public struct Ladder: RandomAccessCollection, Sendable, Equatable {
   ///
   /// Leaves out a rendition above `maximumBitRate` or without a positive, finite bit rate. Leaves
   /// out a stereo rendition unless its bit rate is below that of every multichannel rendition of
-  /// the ladder. Of the renditions of one treatment, in ascending order of bit rate, keeps only
-  /// those whose score is better than that of all before them. If any score of a treatment is
-  /// missing, a higher bit rate counts as a better score. The ladder is empty if no rendition is
-  /// within the maximum.
+  /// the ladder. Goes through the renditions of each treatment in ascending order of bit rate, and
+  /// keeps a rendition only if its score is better than the scores of all kept renditions before
+  /// it. If any score of a treatment is missing, a higher bit rate counts as a better score. The
+  /// ladder is empty if no rendition is within the maximum.
   ///
   /// - Parameters:
   ///   - maximumBitRate: upper limit in bit/s.

@@ -12,8 +12,8 @@ public struct PlaySituation: Sendable, Equatable {
   public var segmentSeconds: Double
   /// Whether playback has been allowed to start.
   public var hasStarted: Bool
-  /// Whether the next segment is not to be fetched yet, because it does not exist or the buffer is
-  /// full.
+  /// Whether the player must wait before it fetches the next segment, because the segment does not
+  /// exist yet or the buffer is full.
   public var isWaiting: Bool
   /// Time from the playback position to the live end, in s; nil if the presentation is not live.
   public var liveDistance: Double?
@@ -64,7 +64,7 @@ public enum DownloadCourse: Sendable, Equatable {
   case goOn
   /// Stop the download and fetch the same segment in this lower rendition.
   case abandon(rendition: Int)
-  /// Abandon the replacement of a queued segment (see `Replacement`), because its download would be
+  /// Abandon the replacement of a queued segment (see `Replacement`), because the download would be
   /// late or the throughput is too low.
   case giveUp
 }
@@ -84,7 +84,7 @@ public protocol AdaptationRule: Sendable {
     of download: DownloadProgress, rendition: Int, secondsLeft: Double?, _ situation: PlaySituation
   ) -> DownloadCourse
   /// Returns a queued segment to fetch again in another rendition; nil if there is none. Called
-  /// before `next`, and repeatedly while the next segment is not to be fetched yet.
+  /// before `next`, and repeatedly while `isWaiting` is true.
   mutating func replacement(_ situation: PlaySituation, queue: [ReplaceableSegment]) -> Replacement?
   /// Reports that a replacement has been fetched and recorded, or that it could not be fetched. Not
   /// called if `course`, a seek or a stop ended the download of the replacement.

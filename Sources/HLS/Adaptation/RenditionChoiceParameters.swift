@@ -4,7 +4,7 @@
 /// rendition's bit rate.
 public struct RenditionChoiceParameters: Sendable, Equatable {
   /// Half-lives of the two throughput averages, in s. The estimated throughput is at most the lower
-  /// average.
+  /// of the two averages.
   public var fastHalfLife = 3.0
   public var slowHalfLife = 12.0
 
@@ -14,8 +14,9 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// expected download time is at most this multiple of the buffer. A download that is too slow is
   /// abandoned, so a wrong guess costs little.
   public var trial = 1.5
-  /// Limits of the share of a segment's duration that its download may take, for multichannel
-  /// renditions above the cheapest. Within these limits, the share is the buffer divided by 30 s.
+  /// Limits on the share of a segment's duration that the download of the segment may take. They
+  /// apply to all multichannel renditions except the cheapest. Within these limits, the share is
+  /// the buffer divided by 30 s.
   public var leastShare = 1.0 / 3
   public var greatestShare = 2.0 / 3
   /// Factor by which a change to a better multichannel rendition requires more throughput than
@@ -26,11 +27,11 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// multichannel rendition is chosen or the download of a multichannel rendition is abandoned.
   public var raisingHold = 30.0
 
-  /// Limits of the buffer at which a slow download is abandoned for a lower rendition. The download
-  /// is abandoned when the buffer falls to the time that the lower rendition needs (with a margin),
-  /// or to `leastRescue` s if that is longer. If the time that the lower rendition needs exceeds
-  /// `earliestRescue` segment durations, that rendition is expected to be late anyway. The download
-  /// is then abandoned when the buffer falls to `hopelessRescue` segment durations, or to
+  /// Limits that determine at which buffer a slow download is abandoned for a lower rendition. The
+  /// download is abandoned when the buffer falls to the time that the lower rendition needs (with a
+  /// margin), or to `leastRescue` s if that is longer. If the time that the lower rendition needs
+  /// exceeds `earliestRescue` segment durations, that rendition is expected to be late anyway. The
+  /// download is then abandoned when the buffer falls to `hopelessRescue` segment durations, or to
   /// `leastRescue` s if that is longer.
   public var leastRescue = 1.5
   public var earliestRescue = 0.75

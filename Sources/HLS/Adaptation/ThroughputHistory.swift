@@ -62,7 +62,7 @@ public struct ThroughputHistory: Sendable, Equatable {
   }
 
   /// Returns the weighted average of the samples, in bit/s; nil if there are none. The weight of a
-  /// sample halves with every `halfLife` s by which it is older than the newest one.
+  /// sample halves for every `halfLife` seconds between the sample and the newest sample.
   func mean(halfLife: Double) -> Double? {
     guard let newest = samples.last?.end else { return nil }
     var sum = 0.0

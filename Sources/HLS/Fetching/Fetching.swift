@@ -7,8 +7,8 @@ public struct FetchRequest: Sendable, Equatable {
   public var range: ByteRange?
   /// Maximum number of bytes. A larger resource is refused.
   public var limit: Int
-  /// Validator of the copy that the caller already has, so that the server need not send it again.
-  /// Nil if the caller has no copy.
+  /// Validator of the copy that the caller already has, so that the server need not send an
+  /// unchanged resource again. Nil if the caller has no copy.
   public var validator: FetchValidator?
 
   public init(
@@ -22,8 +22,8 @@ public struct FetchRequest: Sendable, Equatable {
   }
 }
 
-/// The ETag and Last-Modified values of a copy. With them, a server recognises whether the copy is
-/// up to date.
+/// The ETag and Last-Modified values of a copy. From these values, a server determines whether the
+/// copy is up to date.
 public struct FetchValidator: Sendable, Equatable {
   public var tag: String?
   public var lastModified: String?
@@ -40,7 +40,7 @@ public struct FetchTiming: Sendable, Equatable {
   public var seconds = 0.0
   /// Time of the first byte of the response; nil before it arrives, and for a file.
   public var firstByte: Double?
-  /// Size of the body that the server announces, in bytes; nil if unknown.
+  /// Size of the body as announced by the server, in bytes; nil if unknown.
   public var expected: Int?
 
   public init(bytes: Int = 0, seconds: Double = 0, firstByte: Double? = nil, expected: Int? = nil) {

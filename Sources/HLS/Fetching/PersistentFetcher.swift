@@ -9,7 +9,7 @@ public struct PersistentFetcher: ResourceFetcher {
     /// Wait before the second request, in s. Each further wait is twice as long as the one before,
     /// up to `longestWait`.
     public var firstWait = 0.25
-    /// Maximum wait in s, even if the server requests a longer one.
+    /// Maximum wait in s, even if the server requests a longer wait.
     public var longestWait = 4.0
 
     public init() {}

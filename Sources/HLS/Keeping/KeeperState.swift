@@ -83,8 +83,9 @@ struct KeeperState {
     for entry in record.renditions { renditions.append(try KeptFiles(entry, in: folder)) }
   }
 
-  /// Returns the index of the rendition with the same address, or else of the only rendition that
-  /// is likely the same. Returns nil if there is none or several are likely.
+  /// Returns the index of the rendition with the same address. If there is none, returns the index
+  /// of the only rendition that is likely the same; nil if there is no such rendition or more than
+  /// one.
   func place(of rendition: KeptRendition) -> Int? {
     if let index = renditions.firstIndex(where: { $0.rendition.uri == rendition.uri }) {
       return index

@@ -41,9 +41,9 @@ final class KeptFolder: Sendable {
     close(descriptor)
   }
 
-  /// Whether `name` is one that `PresentationKeeper` could have generated: 1 to 100 lower-case
-  /// letters, digits, hyphens and dots, not beginning with a dot. Such a name cannot lead out of
-  /// the folder, and needs no quoting in a shell or a URL.
+  /// Whether `name` has the form of the names that `PresentationKeeper` generates: 1 to 100
+  /// lower-case letters, digits, hyphens and dots, not beginning with a dot. Such a name cannot
+  /// lead out of the folder, and needs no quoting in a shell or a URL.
   static func isOwnName(_ name: String) -> Bool {
     let isPlain = name.utf8.allSatisfy { byte in
       (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x2E

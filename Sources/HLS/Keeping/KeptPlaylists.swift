@@ -14,7 +14,8 @@ struct KeptPlaylists {
   let rows: [Row]
 
   /// The multivariant playlist, with one variant for each group of rows. The media playlist of a
-  /// variant is that of the group's default rendition, or of the first one if none is the default.
+  /// variant is that of the group's default rendition, or of the group's first rendition if the
+  /// group has no default.
   var multivariant: MultivariantPlaylist {
     var playlist = MultivariantPlaylist()
     playlist.version = 6

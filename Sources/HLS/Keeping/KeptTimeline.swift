@@ -80,8 +80,8 @@ struct KeptTimeline {
   /// Returns the playlist of the kept segments, in order, with a gap for each segment that is
   /// missing before or between them. Long series of missing segments are omitted.
   ///
-  /// The playlist ends with the last kept segment and is marked as ended, because nothing is added
-  /// while it is played.
+  /// The playlist ends with the last kept segment and is marked as ended, so that a player does not
+  /// wait for more segments.
   ///
   /// - Parameter start: the segment number to begin with. If it is above the first kept number, or
   ///   more than `mostGaps` below it, the playlist begins with the first kept segment.
@@ -153,7 +153,7 @@ private struct DiscontinuityCount {
   ///
   /// - Parameters:
   ///   - number: the discontinuity number of the segment in its own playlist.
-  ///   - isApart: whether segments are omitted before this one.
+  ///   - isApart: whether segments are omitted before this segment.
   mutating func next(_ number: Int, isApart: Bool) -> Int {
     if told == nil { written = min(number, 1 << 50) }
     if isApart || number != told ?? number { written += 1 }

@@ -61,9 +61,10 @@ public struct PresentationDownload {
   /// interrupted or writing failed.
   ///
   /// - Parameters:
-  ///   - progress: called after each segment with its duration in s, even if it is missing.
+  ///   - progress: called after each segment with its duration in s, even if the segment is
+  ///     missing.
   ///   - goesOn: called before each segment, during each request and during verification; return
-  ///     false to stop. The playlists are valid even then.
+  ///     false to stop. The playlists in the folder are valid even after a stop.
   public func run(
     _ jobs: [Job], progress: (_ seconds: Double) -> Void = { _ in }, goesOn: () -> Bool
   ) -> Outcome {

@@ -15,8 +15,8 @@ private import Synchronization
 /// Files get their names when they are complete and on the disk, and playlists are written after
 /// the files that they list. So the folder is a valid presentation whenever the process ends.
 /// Playlists are written when a segment is kept, but at most once per second (less often if writing
-/// is slow), and by ``finish()``. They are always marked as ended, because nothing is added to the
-/// folder while it is played later.
+/// is slow), and by ``finish()``. The playlists are always marked as ended, so that a player does
+/// not wait for more segments.
 ///
 /// ```swift
 /// let keeper = try PresentationKeeper(folder: "kept", source: address.description)
@@ -47,7 +47,8 @@ public final class PresentationKeeper: Sendable {
   /// - Parameters:
   ///   - path: a folder that is new, is empty or was made by a keeper.
   ///   - source: the address of the presentation. Its query, user name and password are ignored.
-  /// - Throws: the reason why nothing can be kept there. A folder that was created is left empty.
+  /// - Throws: the reason why nothing can be kept in the folder. If this call created the folder,
+  ///   the empty folder remains.
   public convenience init(folder path: String, source: String) throws(KeepingError) {
     try self.init(folder: path, source: source, now: Self.monotonicSeconds)
   }

@@ -19,7 +19,7 @@ public struct MediaPlaylist: Sendable, Equatable {
   public var kind: Kind?
   /// Whether the playlist is complete, so that no segment will be added (`EXT-X-ENDLIST`).
   public var hasEnded = false
-  /// Whether each segment can be decoded without those before it.
+  /// Whether each segment can be decoded without the segments before it.
   public var areSegmentsIndependent = false
   /// Whether the segments contain only video key frames and no sound.
   public var hasOnlyKeyFrames = false
@@ -58,13 +58,13 @@ public struct MediaSegment: Sendable, Equatable {
   public var range: ByteRange?
   /// Initialisation section of the segment; nil if there is none.
   public var map: MediaMap?
-  /// Keys to decrypt the segment, as alternatives; empty if the segment is not encrypted.
+  /// Alternative keys to decrypt the segment; empty if the segment is not encrypted.
   public var keys: [SegmentKey] = []
   /// Whether the segment is missing on the server (`EXT-X-GAP`).
   public var isGap = false
   /// Date and time of the segment's start; nil if no tag states it for this segment.
   public var programDate: ProgramDate?
-  /// Bit rate that the playlist states for the segment, in bit/s; nil if it states none.
+  /// Bit rate of the segment as stated by the playlist, in bit/s; nil if it is not stated.
   public var bitRate: Int?
 }
 
@@ -86,7 +86,7 @@ public struct ByteRange: Sendable, Equatable {
 public struct MediaMap: Sendable, Equatable {
   public var uri: String
   public var range: ByteRange?
-  /// Keys to decrypt the section, as alternatives; empty if the section is not encrypted.
+  /// Alternative keys to decrypt the section; empty if the section is not encrypted.
   public var keys: [SegmentKey] = []
 }
 

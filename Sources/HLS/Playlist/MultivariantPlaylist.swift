@@ -65,7 +65,8 @@ public struct RenditionEntry: Sendable, Equatable {
   public var sampleRate: Int?
 }
 
-/// The CHANNELS attribute: a count, coding identifiers, and usage (RFC 8216bis, section 4.4.6.1).
+/// The CHANNELS attribute: a count, coding identifiers and usage indicators (RFC 8216bis, section
+/// 4.4.6.1).
 public struct AudioChannels: Sendable, Equatable {
   public var count: Int
   /// Coding identifiers, such as `JOC`, or `3OA` for ambisonics of order 3. Empty if the attribute

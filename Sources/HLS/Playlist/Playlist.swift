@@ -63,7 +63,7 @@ public struct PlaylistError: Error, Sendable, Equatable, CustomStringConvertible
   public var description: String { line.map { "line \($0): \(reason)" } ?? reason }
 }
 
-/// Limits for playlists. A playlist that exceeds one of them is refused as hostile or broken.
+/// Limits for playlists. A playlist that exceeds a limit is refused as hostile or broken.
 public enum PlaylistLimits {
   /// Maximum size of a playlist, in bytes.
   public static let bytes = 8 << 20

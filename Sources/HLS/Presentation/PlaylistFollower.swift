@@ -8,7 +8,7 @@ public struct PlaylistFollower: Sendable {
   private var beat: PublicationBeat
   /// Time of the last change of the playlist.
   private var changed: Double
-  /// Earliest time of the next load after a failed one.
+  /// Earliest time of the next load after a failed load.
   private var notBefore = -Double.infinity
 
   public init(_ playlist: MediaPlaylist, at now: Double) {
@@ -36,8 +36,8 @@ public struct PlaylistFollower: Sendable {
   /// Adopts the reload schedule of another rendition whose segments appear at the same times. Call
   /// this method right after this playlist was loaded.
   ///
-  /// - Parameter ahead: the number of segments by which this playlist extends beyond the other one.
-  ///   If it is negative, the call has no effect.
+  /// - Parameter ahead: the number of segments by which this playlist extends beyond the other
+  ///   playlist. If the number is negative, the call has no effect.
   public mutating func follow(_ other: PlaylistFollower, ahead: Int, at now: Double) {
     guard ahead >= 0 else { return }
     beat = other.beat.seen(ahead, at: now, pause: pause)
@@ -52,9 +52,9 @@ public struct PlaylistFollower: Sendable {
   private var pause: Double { Self.pause(playlist) }
 
   /// Returns the expected time from one new segment to the next, in s: the duration of the last
-  /// segment, but at most the target duration and at least 0.5 s. If segments are a little shorter
-  /// than the target duration, waiting for the target duration each time would find every segment
-  /// with a longer delay than the one before.
+  /// segment, but at most the target duration and at least 0.5 s. The target duration alone would
+  /// be too long if segments are a little shorter: each segment would then be found with a longer
+  /// delay than the segment before it.
   private static func pause(_ playlist: MediaPlaylist) -> Double {
     let last = playlist.segments.last?.duration ?? playlist.targetDuration
     return max(min(playlist.targetDuration, last), 0.5)

@@ -12,8 +12,8 @@ public enum Presentation: Sendable, Equatable {
 }
 
 extension PlaylistLoader {
-  /// Opens the multivariant or media playlist at an address. A multivariant playlist that contains
-  /// only another multivariant playlist is replaced by that one.
+  /// Opens the multivariant or media playlist at an address. If a multivariant playlist refers only
+  /// to another multivariant playlist, that other playlist is opened instead.
   ///
   /// - Throws: the error of loading a playlist, or `.refused` if playlists are nested too deeply or
   ///   an address is not valid.

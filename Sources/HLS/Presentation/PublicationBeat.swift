@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A prediction of when the next segment of a live playlist appears, as an interval. A load within
-/// the interval narrows it, and a new segment moves it by a segment duration. If a load at the end
-/// of the interval finds nothing, the end moves to a later time. All times are in s, on one
-/// monotonic clock.
+/// the interval narrows the interval, and a new segment moves the interval by a segment duration.
+/// If a load at the end of the interval finds nothing, the end moves to a later time. All times are
+/// in s, on one monotonic clock.
 ///
 /// The prediction should be narrow, because a segment that is found 1 s late leaves the buffer 1 s
 /// shorter for the rest of playback.
@@ -49,8 +49,8 @@ struct PublicationBeat: Sendable {
     (lastLoad, hasLookedEarly) = (now, false)
   }
 
-  /// Returns the prediction for another rendition whose segments appear at the same times. That
-  /// rendition was just loaded and is `ahead` segments ahead of this one.
+  /// Returns the prediction for another rendition whose segments appear at the same times. The
+  /// other rendition was just loaded and is `ahead` segments ahead of this rendition.
   func seen(_ ahead: Int, at now: Double, pause: Double) -> PublicationBeat {
     var beat = self
     if ahead > 0 {

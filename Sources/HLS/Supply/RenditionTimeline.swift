@@ -50,8 +50,8 @@ struct RenditionTimeline {
   /// End of the last segment, in s of presentation time.
   var end: Double { origin + playlist.duration }
 
-  /// Returns the segment to play at a presentation time, with its start; both times are in s. The
-  /// segment is the first one that ends more than 0.25 s (or half its duration, if that is shorter)
+  /// Returns the segment to play at a presentation time, with its start; both times are in s. This
+  /// is the first segment that ends more than 0.25 s (or half its duration, if that is shorter)
   /// after `time`. Returns nil if the playlist lists no such segment.
   func segment(at time: Double) -> (segment: MediaSegment, start: Double)? {
     var start = origin

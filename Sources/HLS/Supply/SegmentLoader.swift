@@ -28,7 +28,7 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether the server gave no answer, or an incomplete one.
+  /// Whether the server gave no answer, or an incomplete answer.
   var isOfTheLine: Bool {
     switch self {
     case .fetch(.connection), .fetch(.timedOut), .fetch(.tooShort): true
@@ -49,7 +49,7 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
 
 /// A loader that fetches segments with their initialisation sections and keys.
 struct SegmentLoader {
-  /// Maximum size of a segment, and of an initialisation section, in bytes. Larger ones are
+  /// Maximum size of a segment, and of an initialisation section, in bytes. Anything larger is
   /// refused.
   static let mostBytes = 64 << 20
   private static let mostRemembered = 64

@@ -17,8 +17,8 @@ public struct QueuedSegment: Sendable {
   public var supplied: [Int: SuppliedSegment] = [:]
   /// The reason for a gap; nil if the entry is not a gap.
   public var problem: String?
-  /// The reason why the rendition changes with this segment, for the listener; nil if it does not
-  /// change.
+  /// The reason for a change of rendition with this segment, for the listener; nil if the rendition
+  /// does not change.
   public var reason: String?
 
   public var end: Double { start + duration }

@@ -15,10 +15,10 @@ extension Supplier {
 
   // MARK: The next segment
 
-  /// Fetches the next segment. After failures, it is requested again in the same rendition, and
-  /// then in other renditions. If all fail and the server may recover, the requests are repeated
-  /// after a wait. Otherwise the segment is given up. The queue fails if no rendition can be
-  /// decrypted.
+  /// Fetches the next segment. After a failure, the segment is requested again in the same
+  /// rendition, and then in other renditions. If all renditions fail and the server may recover,
+  /// the requests are repeated after a wait. Otherwise the segment is given up. The queue fails if
+  /// no rendition can be decrypted.
   mutating func fetchNext() {
     var wanted = usable(rule.next(situation(isWaiting: false)))
     var failures: [Int: Int] = [:]
@@ -166,7 +166,8 @@ extension Supplier {
   /// fails after too many gaps in a row.
   private mutating func giveUp(_ problem: LoadProblem) {
     if problem.isOfTheLine {
-      // Perhaps only this segment is affected: fail at the second one if none is fetched between.
+      // Perhaps only this segment is affected: fail at the second such segment if no segment is
+      // fetched in between.
       guard lineFailures == 0 else {
         return queue.fail("the connection to the server failed: \(problem)")
       }
@@ -266,7 +267,7 @@ extension Supplier {
   // MARK: Downloads
 
   /// Downloads a segment. Reports the timing to the rule if the download is completed, or if it is
-  /// cancelled for any reason, such as silence of the server.
+  /// cancelled for any reason, for example because the server is silent.
   ///
   /// - Parameter number: the queue number of the segment if it is fetched again in another
   ///   rendition; nil for a new segment.
@@ -315,8 +316,9 @@ extension Supplier {
     }
   }
 
-  /// Returns the time until a segment that is fetched again must have arrived, in s. It is infinite
-  /// before playback may start, and 0 if the segment is no longer queued. Never returns nil.
+  /// Returns the time until a segment that is fetched again must have arrived, in s. The time is
+  /// infinite before playback may start, and 0 if the segment is no longer queued. Never returns
+  /// nil.
   private func secondsLeft(_ number: Int) -> Double? {
     let snapshot = queue.snapshot
     guard let queued = snapshot.segment(number) else { return 0 }

@@ -15,8 +15,8 @@ struct Supplier {
   /// Gaps that are not yet queued. A gap is queued at once if the presentation is live, or else
   /// with the next segment or at the end.
   var gaps: [QueuedSegment] = []
-  /// The error of the last reload of the live playlist; nil if that reload succeeded or none was
-  /// made.
+  /// The error of the last reload of the live playlist; nil if the last reload succeeded or there
+  /// was no reload.
   private var reloadProblem: String?
   /// Number of segments that were given up because the server did not answer, since a segment was
   /// last fetched.
@@ -81,8 +81,8 @@ struct Supplier {
     return timeline.segment(at: cursor) != nil
   }
 
-  /// Ends the queue after the last segment. Fails if a live playlist no longer changes and the
-  /// buffer is empty.
+  /// Ends the queue after the last segment. The queue fails if a live playlist no longer changes
+  /// and the buffer is empty.
   private mutating func endIfOver() {
     guard let rendition, let timeline = timelines[rendition], !hasNext else { return }
     if timeline.playlist.hasEnded {
@@ -137,7 +137,7 @@ struct Supplier {
 
   /// Returns the timeline of a rendition. Loads the rendition's playlist if it has not been loaded.
   /// Reloads a live playlist that does not list the next segment, unless the rendition is the
-  /// current one.
+  /// current rendition.
   ///
   /// - Throws: the error if the playlist cannot be loaded.
   mutating func timeline(of rendition: Int) throws(PresentationError) -> RenditionTimeline {
@@ -211,7 +211,7 @@ struct Supplier {
       let now = now
       timelines[rendition]?.fail(at: now)
       guard error != .interrupted else { return }
-      // Report it only once, until the playlist can be loaded again.
+      // Report the error only once, until the playlist can be loaded again.
       if reloadProblem == nil { queue.note("\(error); the playlist will be requested again") }
       reloadProblem = error.description
     }
