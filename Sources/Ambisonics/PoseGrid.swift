@@ -51,7 +51,7 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
   /// Returns the numbers of the grid points whose poses must be passed to `take` for the next
   /// `frames` frames.
   ///
-  /// The first frame of a stream needs two points; after that, each new cell needs one more.
+  /// The first frame of a stream needs two points; after that, each new cell needs one more point.
   @_noLocks
   public func points(forNext frames: Int) -> Range<Int> {
     let first = state.pointee.nextPoint
@@ -70,7 +70,7 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
   public func take(_ new: UnsafePointer<Quaternion>, forNext frames: Int) -> GridPoses {
     let points = points(forNext: frames)
     let first = state.pointee.frame / Self.cellFrames
-    // The poses at the points before the new ones are already known.
+    // The poses at the points before the new points are already known.
     let known = points.lowerBound - first
     precondition(known + points.count <= capacity)
     for i in 0..<known { poses[i] = poses[first - state.pointee.firstPoint + i] }
