@@ -76,8 +76,8 @@ public struct AmplitudePanner: Sendable {
     return energy > 0 ? gains.map { $0 / energy.squareRoot() } : gains
   }
 
-  /// Returns the triangles of the convex hull, which have all other points on one side or in their
-  /// plane. Triangles whose plane contains the listener are left out.
+  /// Returns the triangles of the convex hull. All other points are in the plane of such a triangle
+  /// or on one side of it. Triangles whose plane contains the listener are left out.
   private static func hull(of points: [SIMD3<Double>]) -> [Triangle] {
     var triangles: [Triangle] = []
     for i in points.indices {

@@ -14,7 +14,8 @@ public enum FieldSpeakerDecoder {
   /// - Parameters:
   ///   - order: the ambisonic order of the soundfield, whose channels are in ACN order and SN3D
   ///     scale.
-  ///   - speakers: the loudspeakers of one layout; those for low-frequency effects stay silent.
+  ///   - speakers: the loudspeakers of one layout. Loudspeakers for low-frequency effects stay
+  ///     silent.
   /// - Returns: loudspeakers x (order + 1)^2 gains.
   public static func gains(order: Int, speakers: [Speaker]) -> [[Double]] {
     let panner = AmplitudePanner(speakers: speakers)

@@ -13,7 +13,7 @@ public struct UpmixSettings: Sendable, Equatable {
   public var floorSeconds = 0.1
   /// Half the width of the triangular average over frequency that gives the ambience floor, in Hz.
   public var floorWidth = 280.0
-  /// Upper limit of the ambience, as a multiple of the power of the ambience floor.
+  /// Upper limit on the ambience, as a multiple of the power of the ambience floor.
   public var floorFactor: Float = 1.1
   /// Imbalance at and above which nothing goes to the centre. The imbalance of a source is 0 in the
   /// centre and 1 on one side.
