@@ -43,7 +43,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     /// The half of `overlaps` (0 or 1) that the previous block wrote.
     var side = 0
     var overlapSounds = false
-    /// Whether `older` holds the sums over the blocks before the newest one.
+    /// Whether `older` holds the sums over the blocks before the newest block.
     var hasOlder = false
     var olderSounds = false
 

@@ -24,7 +24,7 @@ struct TruePeakInterpolator {
 
   /// The coefficients of the filters, taps x phases; the three phases of one tap are adjacent.
   private let coefficients: UnsafeMutablePointer<Float>
-  /// Magnitudes of one cell at four times the sample rate, with one neighbour on either side.
+  /// Magnitudes of one cell at four times the sample rate, with one more value on each side.
   private let magnitudes: UnsafeMutablePointer<Float>
   /// Upper bound on every estimate, as a multiple of the largest sample magnitude of the context.
   let worstCaseGain: Float
@@ -141,7 +141,7 @@ struct TruePeakInterpolator {
   }
 
   /// Raises `peaks[i]` to the largest estimate from frame i of the cell to just before frame i + 1,
-  /// plus the margin. `peaks[i]` does not change if it is larger.
+  /// plus the margin. If `peaks[i]` is larger already, it does not change.
   ///
   /// - Parameters:
   ///   - context: `contextFrames` samples; the cell consists of frames 32 to 47.

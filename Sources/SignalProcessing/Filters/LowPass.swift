@@ -8,8 +8,8 @@ internal import CRealtime
 /// The coefficients come from the bilinear transform with a prewarped corner frequency (Zoelzer,
 /// DAFX, 2nd edition, table 2.2). The structure is transposed direct form II.
 public struct LowPass: ~Copyable, @unchecked Sendable {
-  /// The number of frames after which the impulse response stays at least 80 dB below its peak, if
-  /// the corner is far below the sample rate.
+  /// The number of frames after which the impulse response stays at least 80 dB below its peak.
+  /// Valid if the corner frequency is far below the sample rate.
   public let tailFrames: Int
   private let b0: Double
   private let a1: Double
@@ -19,8 +19,8 @@ public struct LowPass: ~Copyable, @unchecked Sendable {
   /// Computes the coefficients.
   ///
   /// - Parameters:
-  ///   - corner: frequency in Hz at which the response is -6 dB; a corner above 0.45 of the sample
-  ///     rate is lowered to that value.
+  ///   - corner: frequency in Hz at which the response is -6 dB. A corner above 0.45 times the
+  ///     sample rate is lowered to 0.45 times the sample rate.
   ///   - sampleRate: the sample rate in Hz.
   public init(corner: Double, sampleRate: Double) {
     let angle = .pi * min(corner, 0.45 * sampleRate) / sampleRate
