@@ -13,7 +13,7 @@ extension DecoderDesign {
   ///   - sampleRate: the playback rate, in Hz.
   ///   - cache: the cache; nil to design without one.
   ///   - isCancelled: see `filters(for:isCancelled:)`.
-  /// - Throws: the errors of `filters(for:isCancelled:)`.
+  /// - Throws: the same errors as `filters(for:isCancelled:)`.
   public func filters(
     for set: HRTFSet, sampleRate: Double, cache: DesignCache?,
     isCancelled: @escaping @Sendable () -> Bool = { false }

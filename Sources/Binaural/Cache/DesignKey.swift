@@ -42,7 +42,7 @@ struct DesignKey: Equatable {
   }
 
   /// The size and the modification time of the running program; empty if they cannot be determined.
-  /// They are part of the key because a new build may design differently.
+  /// Both are part of the key because a new build may design differently.
   private static let program: [UInt64] = {
     var status = stat()
     guard stat("/proc/self/exe", &status) == 0 else { return [] }

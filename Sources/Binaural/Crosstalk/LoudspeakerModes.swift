@@ -32,8 +32,8 @@ struct LoudspeakerModes {
   /// wavelength.
   ///
   /// The magnitude of the sum is constant, and that of the difference is proportional to frequency.
-  /// Their levels and delays are taken from the octave above `frequency`. The transition extends
-  /// from 0.75 to 1.5 times `frequency`.
+  /// The levels and delays of both modes are taken from the octave above `frequency`. The
+  /// transition extends from 0.75 to 1.5 times `frequency`.
   mutating func extend(below frequency: Double) {
     let octave = Int(frequency / binWidth)..<Int(2 * frequency / binWidth)
     let count = Double(octave.count)

@@ -67,8 +67,8 @@ struct DirectionalResponses {
     }
   }
 
-  /// The common delay of the responses, in seconds. It is computed from their mean phase slope from
-  /// 300 to 1500 Hz, weighted by energy and by `weights`.
+  /// The common delay of the responses, in seconds. The delay is computed from the mean phase slope
+  /// of the responses from 300 to 1500 Hz, weighted by energy and by `weights`.
   var commonDelay: Double {
     var slope = Complex(0)
     let (low, high) = (bin(ofFrequency: 300), bin(ofFrequency: 1500))

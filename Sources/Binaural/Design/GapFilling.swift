@@ -4,7 +4,7 @@ private import Ambisonics
 private import CRealtime
 private import SignalProcessing
 
-/// Computes responses for unmeasured directions, such as those far below the horizon.
+/// Computes responses for unmeasured directions, such as directions far below the horizon.
 ///
 /// A spherical-harmonic model of order 4 is fitted to the responses, each advanced by its arrival
 /// time at a rigid sphere. The model is evaluated in directions that are more than 15 degrees from

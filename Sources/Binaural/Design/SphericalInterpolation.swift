@@ -15,8 +15,8 @@ struct SphericalInterpolation {
   init(_ directions: [SIMD3<Double>]) { self.directions = directions }
 
   /// Returns the indices of the three directions around `v` and their weights. Returns only the
-  /// nearest direction, with weight 1, if it equals `v` or if no triangle of nearby directions
-  /// contains `v`.
+  /// nearest direction, with weight 1, if that direction equals `v` or if no triangle of nearby
+  /// directions contains `v`.
   func weights(at v: SIMD3<Double>) -> [(direction: Int, weight: Double)] {
     let near = nearest(to: v)
     guard let first = near.first else { return [] }

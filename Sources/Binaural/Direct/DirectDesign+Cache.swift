@@ -4,9 +4,9 @@ extension DirectDesign {
   /// Returns the direct filters for a set. The filters are read from the cache. If the cache does
   /// not contain them, they are designed and stored there.
   ///
-  /// The parameters are those of `DecoderDesign.filters(for:sampleRate:cache:isCancelled:)`.
+  /// The parameters are the same as in `DecoderDesign.filters(for:sampleRate:cache:isCancelled:)`.
   ///
-  /// - Throws: the errors of `bank(for:isCancelled:)`.
+  /// - Throws: the same errors as `bank(for:isCancelled:)`.
   public func filters(
     for set: HRTFSet, sampleRate: Double, cache: DesignCache?,
     isCancelled: @escaping @Sendable () -> Bool = { false }

@@ -8,7 +8,8 @@ private import SignalProcessing
 /// changes linearly between grid points.
 ///
 /// Interpolation uses a Kaiser-windowed sinc (beta 8, 16 frames on each side at 44.1 kHz and
-/// above). The level is correct to 0.01 dB up to 0.84 of half the sample rate.
+/// above). At these sample rates, the level is correct to 0.01 dB up to 0.84 times half the sample
+/// rate.
 ///
 /// ## Threading
 /// One caller at a time. Methods do not allocate, lock or wait.

@@ -8,8 +8,8 @@ extension HRTFSet {
   /// twice the rate has half the sample values. `taps` allows for the longest delay and for the
   /// resampler's tail. Resampling and fractional delays use a Kaiser-windowed sinc (beta 12, 32
   /// zero crossings on each side). The passband extends to 0.88 times the lower of the two Nyquist
-  /// frequencies, and images are below -100 dB from 1.12 times that Nyquist frequency on. Ringing
-  /// before t = 0 is cut off.
+  /// frequencies, and images above 1.12 times that frequency are below -100 dB. Ringing before t =
+  /// 0 is cut off.
   ///
   /// - Parameter newRate: the playback rate, in Hz; 8000 to 384000.
   public func prepared(sampleRate newRate: Double) -> HRTFSet {

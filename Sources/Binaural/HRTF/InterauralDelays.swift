@@ -32,7 +32,7 @@ struct InterauralDelays {
   }
 
   /// Returns the delay, from -1.24 to 1.24 ms, that maximises the cross-correlation of the ears in
-  /// a band. It is in seconds and positive if the left ear is earlier.
+  /// a band. The delay is in seconds, and positive if the left ear is earlier.
   ///
   /// - Parameters:
   ///   - spectra: left times the conjugate of right, for each of the bins.

@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// A model of a head as a rigid sphere with two points as ears. It needs no file.
+/// A model of a head as a rigid sphere with two points as ears. The model needs no file.
 ///
 /// The model has no pinnae and no torso. The responses follow Duda and Martens, J. Acoust. Soc. Am.
-/// 104, 3048 (1998). Level and time differences are correct for a smooth head; they are the only
-/// cues to elevation. By default, the ears are 10 degrees behind the sides (C. P. Brown and R. O.
-/// Duda, IEEE Trans. Speech Audio Process. 6(5), 1998).
+/// 104, 3048 (1998). Level and time differences are correct for a smooth head. These differences
+/// are the only cues to elevation. By default, the ears are 10 degrees behind the sides (C. P.
+/// Brown and R. O. Duda, IEEE Trans. Speech Audio Process. 6(5), 1998).
 public struct RigidSphereHead: Sendable {
   /// The radius of the sphere, in metres.
   public var headRadius = 0.0875

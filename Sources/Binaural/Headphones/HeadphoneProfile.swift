@@ -26,14 +26,14 @@ public struct HeadphoneProfile: Sendable, Equatable {
   /// dB.
   ///
   /// Filters near or above half the sample rate are omitted. The level is the mean power over 200
-  /// Hz to 8 kHz (linear in frequency), weighted by the energy of the set in the diffuse field. It
-  /// corresponds to the level in `HRTFSet.normalized`.
+  /// Hz to 8 kHz (linear in frequency), weighted by the energy of the set in the diffuse field.
+  /// This level corresponds to the level in `HRTFSet.normalized`.
   ///
   /// - Parameters:
   ///   - sampleRate: the playback rate, in Hz.
   ///   - field: the energy of the set in the diffuse field.
-  /// - Returns: the response. It is cut off when at most -90 dB of its energy remains, but after
-  ///   0.25 s at the latest.
+  /// - Returns: the response. The response is cut off when at most -90 dB of its energy remains,
+  ///   but after 0.25 s at the latest.
   public func taps(sampleRate: Double, field: DiffuseField) -> [Float] {
     let sections = filters.compactMap { $0.biquad(sampleRate: sampleRate)?.minimumPhase }
     let power = field.mean { frequency in

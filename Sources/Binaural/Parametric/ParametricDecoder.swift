@@ -45,8 +45,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   private let earTime: AlignedFloats
   private let earReal: AlignedFloats
   private let earImaginary: AlignedFloats
-  /// The output that is being summed, size x 2 ears. It begins at the start of the current hop,
-  /// which is half of an analysis frame.
+  /// The output that is being summed, size x 2 ears. This output begins at the start of the current
+  /// hop. A hop is half of an analysis frame.
   private let sums: AlignedFloats
   private let poses: UnsafeMutablePointer<Quaternion>
   private let poseCount: Int

@@ -14,13 +14,12 @@ private import SignalProcessing
 /// the pseudo-inverse of B.
 ///
 /// The ear signals are y = H s + M (x - B s), where H are the responses to the two directions and M
-/// is the linear decoder. If everything is diffuse, this is nearly M x. According to the model, the
-/// energy at an ear should be H P H' + pd M M'. The energy of the estimate is lower by
-/// pd (H - M B) (pd P^-1 + B'B)^-1 (H - M B)'. The gain of the residual x - B s is therefore
-/// raised, at most to `largestGain`, until the energy is correct: the covariance of the ears is
-/// matched on its diagonal (after Vilkamo, Baeckstroem, Kuntz, "Optimized covariance domain
-/// framework for time-frequency processing of spatial audio", JAES 61, 2013). Pure waves are not
-/// affected.
+/// is the linear decoder. If everything is diffuse, y is nearly M x. According to the model, the
+/// energy at an ear should be H P H' + pd M M'. The energy of the estimate is lower by pd (H - M B)
+/// (pd P^-1 + B'B)^-1 (H - M B)'. The gain of the residual x - B s is therefore raised, at most to
+/// `largestGain`, until the energy is correct: the covariance of the ears is matched on its
+/// diagonal (after Vilkamo, Baeckstroem, Kuntz, "Optimized covariance domain framework for
+/// time-frequency processing of spatial audio", JAES 61, 2013). Pure waves are not affected.
 struct ParametricFrame: ~Copyable {
   private let bins: Int
   private let bands: Int
@@ -177,7 +176,7 @@ struct ParametricFrame: ~Copyable {
       sums.2 += a * c.z + b * d.z
       sums.3 += a * c.w + b * d.w
     }
-    // Decayed covariances must not become denormal numbers, which are slow.
+    // Decayed covariances must not become denormal numbers: computing with these is slow.
     if sums.0.x + sums.1.y + sums.2.z + sums.3.w < 1e-24 { sums = (.zero, .zero, .zero, .zero) }
     (kept[0], kept[1], kept[2], kept[3]) = sums
     let scale = SIMD4<Double>(1, realtime_sqrt(3), realtime_sqrt(3), realtime_sqrt(3))

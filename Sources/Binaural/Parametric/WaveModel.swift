@@ -95,8 +95,8 @@ struct WaveModel {
   ///     (b1' b2)^2.
   @_noLocks
   private static func powers(_ seen: SIMD2<Double>, shared: Double) -> SIMD2<Double> {
-    // A wave with power 1 contributes 16 to its own value. The excess makes two waves from one
-    // direction share its power.
+    // A wave with power 1 contributes 16 to its own value. The excess of 0.02 makes two waves from
+    // one direction share the power from that direction.
     let own = 16.02
     let determinant = own * own - shared * shared
     let first = (own * seen.x - shared * seen.y) / determinant
