@@ -22,7 +22,7 @@ public struct AccessRules: Sendable {
   public enum Origin: Sendable, Equatable {
     /// A folder, as an absolute path without symbolic links.
     case folder(String)
-    /// The host that the user named. It may have a private address.
+    /// The host that the user named. This host may have a private address.
     case server(host: String)
   }
 

@@ -48,8 +48,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     }
   }
 
-  /// Returns the rendition in which to fetch the next segment. It is 0 (the cheapest rendition)
-  /// before the throughput is known, and for a ladder of at most one rendition.
+  /// Returns the rendition in which to fetch the next segment. The result is 0 (the cheapest
+  /// rendition) before the throughput is known, and for a ladder of at most one rendition.
   public mutating func next(_ situation: PlaySituation) -> Int {
     guard ladder.count > 1, let estimate else {
       current = 0
@@ -69,8 +69,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     return rendition
   }
 
-  /// Expected throughput, in bit/s; nil before the first sample. It is at most 1.5 times the newest
-  /// sample, so it drops at once after a slow segment.
+  /// Expected throughput, in bit/s; nil before the first sample. The estimate is at most 1.5 times
+  /// the newest sample, so it drops at once after a slow segment.
   var estimate: Double? {
     guard let fast = history.mean(halfLife: parameters.fastHalfLife),
       let slow = history.mean(halfLife: parameters.slowHalfLife),

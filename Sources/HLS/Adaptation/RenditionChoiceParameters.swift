@@ -14,17 +14,18 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// expected download time is at most this multiple of the buffer. A download that is too slow is
   /// abandoned, so a wrong guess costs little.
   public var trial = 1.5
-  /// Limits on the share of a segment's duration that the download of the segment may take. They
-  /// apply to all multichannel renditions except the cheapest. Within these limits, the share is
-  /// the buffer divided by 30 s.
+  /// Limits on the share of a segment's duration that the download of the segment may take. The
+  /// limits apply to all multichannel renditions except the cheapest. Within these limits, the
+  /// share is the buffer divided by 30 s.
   public var leastShare = 1.0 / 3
   public var greatestShare = 2.0 / 3
   /// Factor by which a change to a better multichannel rendition requires more throughput than
   /// staying in that rendition.
   public var raising = 1.2
-  /// Time during which the rule does not change to a better multichannel rendition, in s. It may
-  /// still return from stereo to the cheapest multichannel rendition. The time begins when a lower
-  /// multichannel rendition is chosen or the download of a multichannel rendition is abandoned.
+  /// Time during which the rule does not change to a better multichannel rendition, in s. The rule
+  /// may still return from stereo to the cheapest multichannel rendition. The time begins when a
+  /// lower multichannel rendition is chosen or the download of a multichannel rendition is
+  /// abandoned.
   public var raisingHold = 30.0
 
   /// Limits that determine at which buffer a slow download is abandoned for a lower rendition. The

@@ -6,8 +6,8 @@ public struct PersistentFetcher: ResourceFetcher {
   public struct Persistence: Sendable {
     /// Maximum number of requests.
     public var attempts = 4
-    /// Wait before the second request, in s. Each further wait is twice as long as the one before,
-    /// up to `longestWait`.
+    /// Wait before the second request, in s. Each further wait is twice as long as the wait before
+    /// it, up to `longestWait`.
     public var firstWait = 0.25
     /// Maximum wait in s, even if the server requests a longer wait.
     public var longestWait = 4.0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kept renditions, from which the multivariant playlist of the folder is made.
+/// The kept renditions, and the multivariant playlist that is made from them.
 struct KeptPlaylists {
   /// A rendition with at least one kept segment.
   struct Row {

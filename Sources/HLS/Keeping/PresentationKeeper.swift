@@ -117,7 +117,7 @@ public final class PresentationKeeper: Sendable {
 
   /// Runs a body that may fail, and records the first error.
   ///
-  /// - Returns: the first error of the keeper, even if an earlier call recorded it; nil if there is
+  /// - Returns: the keeper's first error, even if an earlier call recorded it; nil if there is
   ///   none, if it has been returned before or if `tells` is false.
   private func guarded(
     tells: Bool = true, _ body: (inout KeeperState) throws(KeepingError) -> Void

@@ -58,8 +58,9 @@ public struct RenditionSelection: Sendable {
 }
 
 extension KeptRendition {
-  /// Name for messages: the NAME attribute, followed by the audio group in parentheses if that
-  /// differs. If only one of them exists, it is used alone; if neither exists, `label` is used.
+  /// Name for messages: the NAME attribute, followed by the audio group in parentheses if the group
+  /// differs. If only one of the two exists, only that one is used. If neither exists, `label` is
+  /// used.
   public var shownName: String {
     let first = name.isEmpty ? group ?? "" : name
     return first.isEmpty ? label : group.map { $0 == first ? first : "\(first) (\($0))" } ?? first

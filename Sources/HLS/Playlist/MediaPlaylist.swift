@@ -38,7 +38,7 @@ public struct PlaylistStart: Sendable, Equatable {
   /// Offset from the beginning of the playlist, or from its end if negative, in s.
   public var offset: Double
   /// Whether to begin exactly at the offset, instead of at the start of the segment that contains
-  /// it.
+  /// the offset.
   public var isPrecise: Bool
 }
 

@@ -15,8 +15,8 @@ extension PlaylistLoader {
   /// Opens the multivariant or media playlist at an address. If a multivariant playlist refers only
   /// to another multivariant playlist, that other playlist is opened instead.
   ///
-  /// - Throws: the error of loading a playlist, or `.refused` if playlists are nested too deeply or
-  ///   an address is not valid.
+  /// - Throws: the error if a playlist cannot be loaded, or `.refused` if playlists are nested too
+  ///   deeply or an address is not valid.
   public func open(
     _ address: ResourceAddress, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Presentation {
@@ -26,7 +26,7 @@ extension PlaylistLoader {
       switch loaded.playlist {
       case .media: return .media([loaded])
       case .multivariant(let playlist):
-        // Some servers wrap the actual multivariant playlist in another one.
+        // Some servers wrap the actual multivariant playlist in another multivariant playlist.
         guard let only = playlist.variants.first, playlist.variants.count == 1,
           playlist.renditions.isEmpty, try isMultivariant(only.uri, in: loaded.address, goesOn)
         else { return .multivariant(playlist, loaded.address) }
@@ -49,8 +49,8 @@ extension PlaylistLoader {
   /// Opens a folder: its multivariant playlist with the most variants, or else all its media
   /// playlists that have segments. Ignores multivariant playlists without variants.
   ///
-  /// - Throws: if there are no such playlists, the first error of loading a playlist, or else
-  ///   `.nothing`. Also `.interrupted` if `goesOn` returned false.
+  /// - Throws: if there are no such playlists, the first error that loading a playlist caused, or
+  ///   else `.nothing`. Also `.interrupted` if `goesOn` returned false.
   public func open(
     folder: PresentationFolder, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Presentation {

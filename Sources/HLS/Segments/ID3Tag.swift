@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A reader for the ID3 tags (ID3v2.3 and 2.4) at the start of a packed audio segment, which
+/// A reader for the ID3 tags (ID3v2.3 and 2.4) at the start of a packed audio segment. The tags
 /// contain the segment's timestamp.
 enum ID3Tag {
   /// Returns the length of all tags at the start, in bytes; 0 if there is none.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The container format of a segment. It is detected from the first bytes, because the server's
-/// file name and content type are unreliable.
+/// The container format of a segment. The format is detected from the first bytes, because the
+/// server's file name and content type are unreliable.
 public enum SegmentFormat: String, Sendable, CaseIterable {
   case transportStream = "MPEG-TS"
   case fragmentedMP4 = "fragmented MP4"
@@ -66,8 +66,8 @@ extension SegmentFormat {
     return isWhole ? nil : "a transport packet does not begin with its sync byte"
   }
 
-  /// Returns what is wrong with the boxes of a segment. Returns nil if they follow each other up to
-  /// the last byte (ISO/IEC 14496-12, section 4.2) and include `moof` and `mdat`.
+  /// Returns what is wrong with the boxes of a segment. Returns nil if the boxes follow each other
+  /// up to the last byte (ISO/IEC 14496-12, section 4.2) and include `moof` and `mdat`.
   private static func boxProblem(_ bytes: [UInt8]) -> String? {
     var place = 0
     var (hasFragment, hasData) = (false, false)

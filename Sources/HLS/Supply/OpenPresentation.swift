@@ -40,8 +40,8 @@ public struct OpenPresentation: Sendable {
   ///   - presentation: the presentation that `loader` opened.
   ///   - wishes: which renditions are wanted.
   ///   - describe: describes a rendition from its first segment that can be loaded, or returns nil
-  ///     if that segment cannot be played. It is called only for media playlists without a
-  ///     multivariant playlist.
+  ///     if that segment cannot be played. Called only for media playlists without a multivariant
+  ///     playlist.
   ///   - goesOn: return false to cancel.
   /// - Throws: `.nothing` if no rendition can be played, `.interrupted` if `goesOn` returned false,
   ///   or `.refused` if the address of a rendition is not valid.

@@ -72,9 +72,9 @@ struct RenditionTimeline {
   }
 
   /// Returns the start of another rendition's playlist on this timeline, in s of presentation time.
-  /// The start is found from the program dates if both playlists have one, or else from the media
-  /// sequence numbers if the playlists overlap. Otherwise both are assumed to end at the same time.
-  /// Returns 0 if both playlists have ended.
+  /// The start is found from the program dates if both playlists state a date, or else from the
+  /// media sequence numbers if the playlists overlap. Otherwise both are assumed to end at the same
+  /// time. Returns 0 if both playlists have ended.
   func origin(of other: MediaPlaylist) -> Double {
     if playlist.hasEnded, other.hasEnded { return 0 }
     if let own = firstDate(of: playlist), let theirs = firstDate(of: other) {

@@ -10,7 +10,8 @@ public struct SuppliedSegment: Sendable, Equatable {
   /// codec and format.
   public var discontinuity = 0
   /// Initialisation section, to be read before `bytes`; empty if there is none. Segments belong to
-  /// one coded stream only if both their sections and their discontinuity numbers are equal.
+  /// one coded stream only if they have the same initialisation section and the same discontinuity
+  /// number.
   public var initialisation: [UInt8] = []
   public var bytes: [UInt8]
   public var format: SegmentFormat

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state of the fetching thread. It decides what to fetch next and updates the playlists.
+/// The logic of the fetching thread, with its state. The supplier decides what to fetch next and
+/// updates the playlists.
 struct Supplier {
   let supply: SegmentSupply
   let isStopped: @Sendable () -> Bool
@@ -45,7 +46,7 @@ struct Supplier {
 
   var isLive: Bool { rendition.flatMap { timelines[$0] }.map { !$0.playlist.hasEnded } ?? false }
 
-  /// Performs one step. It handles a requested seek, reloads the live playlist if that is due, and
+  /// Performs one step: handles a requested seek, reloads the live playlist if that is due, and
   /// then downloads a segment or pauses for a short time.
   mutating func step() {
     if let time = queue.takeSeek() {
