@@ -5,9 +5,9 @@ private import Geometry
 extension ChannelLayout {
   /// The name to display: "stereo", "5.1", "7.1.4", "ambisonic, order 3 with stereo", "6 channels".
   ///
-  /// The name of a loudspeaker layout other than mono and stereo states, in this order, how many
-  /// loudspeakers are at or below ear height, how many channels carry low-frequency effects and,
-  /// unless the number is 0, how many loudspeakers are above ear height.
+  /// The name of a loudspeaker layout other than mono and stereo consists of three numbers: the
+  /// loudspeakers at or below ear height, the channels for low-frequency effects, and the
+  /// loudspeakers above ear height. The third number is left out if it is 0.
   public var name: String {
     switch self {
     case .mono: return "mono"
