@@ -6,13 +6,12 @@ private import Geometry
 /// Gains that convert one layout to another for a listener who faces the front.
 ///
 /// If the target is stereo, `Treatment(plain:)` supplies the gains. If the target is another set of
-/// loudspeakers, the channel of a loudspeaker that both layouts have passes at gain 1, and the
-/// channel of any other loudspeaker is panned (`AmplitudePanner`). Side and back surrounds count as
-/// the same loudspeaker if they have the same position. Low-frequency effects pass at gain 1 if the
-/// target has a channel for them; otherwise they are dropped. A soundfield is decoded
-/// (`FieldSpeakerDecoder`). If the target is the first-order soundfield, loudspeakers are encoded
-/// at their positions, low-frequency effects are dropped, and a soundfield keeps the channels of
-/// degrees 0 and 1.
+/// loudspeakers, a channel passes at gain 1 if both layouts have its loudspeaker; otherwise the
+/// channel is panned (`AmplitudePanner`). Side and back surrounds count as the same loudspeaker if
+/// they have the same position. Low-frequency effects pass at gain 1 if the target has a channel
+/// for them; otherwise they are dropped. A soundfield is decoded (`FieldSpeakerDecoder`). If the
+/// target is the first-order soundfield, loudspeakers are encoded at their positions, low-frequency
+/// effects are dropped, and a soundfield keeps the channels of degrees 0 and 1.
 public enum Conversion {
   /// The first-order soundfield in ACN order and SN3D scale.
   public static let firstOrder = ChannelLayout.ambisonics(
