@@ -8,9 +8,9 @@ internal import CRealtime
 /// There are three steps. The first is the minimum over the last `window` frames. The second is a
 /// release, which follows a fall at once and rises exponentially. The third is two moving averages,
 /// which together span `lookAheadFrames`. When frame n is output, every value in the averages is at
-/// most the minimum over a span that contains n - 1, n and n + 1, so the average is at most the
-/// gain that any of these three frames requires. Gains are integers in units of 2^-30, so running
-/// sums stay exact and the gain returns exactly to unity.
+/// most the minimum over a span that contains n - 1, n and n + 1. The average therefore does not
+/// exceed the gain that any of these three frames requires. Gains are integers in units of 2^-30,
+/// so running sums stay exact and the gain returns exactly to unity.
 struct LimiterGain {
   static var unity: Int64 { @_noLocks get { 1 << 30 } }
 
