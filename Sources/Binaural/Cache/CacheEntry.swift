@@ -3,8 +3,8 @@
 /// Converts arrays of floats to the bytes of a cache file, and back.
 ///
 /// The format is little-endian: the magic `STILLFLT`, the format version and the number of arrays
-/// (32 bits each), the key (two words of 64 bits), the lengths of the arrays (32 bits each), their
-/// floats, and the XXH64 hash of all preceding bytes.
+/// (32 bits each), the key (two words of 64 bits), the lengths of the arrays (32 bits each), the
+/// floats of all arrays, and the XXH64 hash of all preceding bytes.
 enum CacheEntry {
   static let largestBytes = 64 << 20
   private static let magic = Array("STILLFLT".utf8)

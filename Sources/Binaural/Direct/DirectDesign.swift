@@ -7,11 +7,11 @@ private import SignalProcessing
 /// directions.
 ///
 /// Each response is advanced by its arrival time at a sphere, so that neighbouring responses differ
-/// little, and divided by the colour of the diffuse field, so that all frequency bands count
-/// equally. The filters of the bank are the principal components of these responses, with the
-/// colour of the diffuse field restored (Kistler and Wightman, J. Acoust. Soc. Am. 91, 1637, 1992,
-/// who used magnitudes). The gains of the components are interpolated between the directions of the
-/// responses, which include computed directions in gaps.
+/// little. Each response is also divided by the colour of the diffuse field, so that all frequency
+/// bands count equally. The filters of the bank are the principal components of these responses,
+/// with the colour of the diffuse field restored (Kistler and Wightman, J. Acoust. Soc. Am. 91,
+/// 1637, 1992, who used magnitudes). The gains of the components are interpolated between the
+/// directions of the responses, which include computed directions in gaps.
 public struct DirectDesign: Sendable {
   public var equalisation: DecoderDesign.Equalisation
 

@@ -5,8 +5,8 @@ extension HRTFSet {
   /// one ear only.
   ///
   /// Every direction must have a mirror image. The left ear's response to the direction must equal
-  /// the right ear's response to the image (to -100 dB), and their delays must be equal (to 0.001
-  /// samples).
+  /// the right ear's response to the image (to -100 dB), and the delays of these responses must be
+  /// equal (to 0.001 samples).
   public var isMirrored: Bool {
     guard let images = mirrorImages else { return false }
     for (direction, image) in images.enumerated() {

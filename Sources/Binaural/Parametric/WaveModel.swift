@@ -14,8 +14,8 @@ internal import Geometry
 /// here applied to a smoothed covariance).
 ///
 /// The two weakest eigenvalues determine the diffuse power. The powers of the waves are the
-/// least-squares fit to b' C b, after twice the diffuse part has been subtracted, so that uncertain
-/// waves are left to the linear decoder.
+/// least-squares fit to b' C b after twice the diffuse part has been subtracted. Uncertain waves
+/// are therefore left to the linear decoder.
 struct WaveModel {
   /// The directions of the waves: unit vectors.
   var first: SIMD3<Double>
@@ -57,8 +57,8 @@ struct WaveModel {
     diffusePower += (1 - kept) * (power - diffusePower)
   }
 
-  /// Returns about 1 if there are two waves, and about 0 if one wave or several waves with the same
-  /// sound account for all sound that is not diffuse. The transition in between is narrow.
+  /// Returns about 1 if there are two waves. Returns about 0 if all sound that is not diffuse comes
+  /// from one wave, or from several waves with the same sound. The transition in between is narrow.
   ///
   /// If there is only one wave, the second eigenvector is arbitrary and would change the direction
   /// of a wave with every analysis frame.
