@@ -7,8 +7,8 @@ private import System
 ///
 /// Playlists often still contain the server's addresses. Such an address refers to the local file
 /// whose path has the longest matching end. If several files match equally well, none is used. If
-/// only the file name matches, a file that appears to be a segment of another rendition is not used
-/// either, because renditions often use the same file names.
+/// only the file name matches, a file that appears to be a segment of another rendition is not
+/// used. Renditions often use the same file names.
 public struct PresentationFolder: Sendable {
   /// The absolute path without symbolic links.
   public let path: String

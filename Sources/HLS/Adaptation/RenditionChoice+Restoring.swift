@@ -41,8 +41,9 @@ extension RenditionChoice {
   }
 
   /// Whether the throughput has recovered for long enough that multichannel is likely to last. The
-  /// latest samples and the fast average must reach `recoveredRate`, the recovery must have lasted
-  /// for the hold (less at a higher rate, down to half of the hold), and enough must be buffered.
+  /// latest samples and the fast average must reach `recoveredRate`, and enough must be buffered.
+  /// The recovery must also have lasted for the hold. At a higher rate, a shorter time suffices,
+  /// down to half of the hold.
   func hasRecovered(_ situation: PlaySituation) -> Bool {
     guard canChange, let first = ladder.firstMultichannel, let recoveredSince,
       let least = history.minimum(ofLast: neededSamples(situation)), least >= recoveredRate,
