@@ -325,7 +325,6 @@ if let names = Context.environment["STILLSTAGE_ONLY"] {
 /// without the optimiser.
 let unoptimised: Set<String> = [
   "BluetoothTracking", "Charts", "CommandOptions", "CommandSupport", "HLS", "HTTPFetching",
-  "NetworkTracking",
   "UserFiles",
   "stillstage", "stillstage-bench", "stillstage-engine",
   "ChartsTests", "CommandOptionsTests", "CommandTests", "DemoTests", "HLSTests",
