@@ -35,8 +35,7 @@ public struct AxisFinding: Sendable, Equatable {
   ///   - up: the tracker's pose while the head was bent back.
   ///   - left: the tracker's pose while the head was turned to the left.
   ///   - isUpright: whether the z axis of the reference frame is known to point up, as with the
-  ///     orientation filter. If so, the poses are rejected if the last turn was not to the left
-  ///     about that axis.
+  ///     orientation filter. If it is, the poses are rejected unless the last turn was to the left.
   ///
   /// - Throws: `turnTooSmall`, `turnsAlike`, `askew` or `otherPoses` if the poses do not determine
   ///   the axes.
@@ -70,8 +69,8 @@ public struct AxisFinding: Sendable, Equatable {
     self.up = upward.axis
   }
 
-  /// Returns the map whose axes are nearest to the given ones, and the angle of the rotation
-  /// between the two, in degrees. The arguments are the measured axes, as unit vectors.
+  /// Returns the map whose axes are nearest to the measured axes, and the angle of the rotation
+  /// between the map's and the measured axes, in degrees. The arguments are unit vectors.
   private static func nearest(
     front: SIMD3<Double>, left: SIMD3<Double>, up: SIMD3<Double>
   ) -> (map: AxisMap, degrees: Double) {

@@ -14,17 +14,17 @@ public enum CalibrationError: Error, Sendable, Equatable {
   case implausibleBias(degreesPerSecond: Double)
   /// The head turned by only `degrees` from looking ahead to this pose, which is too little.
   case turnTooSmall(CalibrationPose, degrees: Double)
-  /// The turn to the left by 90 degrees measured this many degrees, which is outside the range 70
-  /// to 110.
+  /// The requested turn of 90 degrees to the left measured this many degrees, which is outside the
+  /// range 70 to 110.
   case notAQuarter(degrees: Double)
   /// The axes of the turns up and to the left were `degrees` apart, too far from a right angle.
   case turnsAlike(degrees: Double)
   /// The last turn was not to the left: the poses were taken in another order, or the head turned
   /// to the right. For a tracker that levels its own world: no convention fits the poses.
   case otherPoses
-  /// An axis is too far off, by this angle: either the tracker's axes are not aligned with the
-  /// head's, or the axis of the turn to the left is not aligned with an axis of the tracker's
-  /// reference frame.
+  /// An axis is off by this angle, which is too much: either the tracker's axes are not aligned
+  /// with the head's, or the axis of the turn to the left is not aligned with an axis of the
+  /// tracker's reference frame.
   case askew(degrees: Double)
   /// The file has another version of the format.
   case wrongVersion(Int, expected: Int)

@@ -9,12 +9,12 @@ import Glibc
 /// The vertical of the tracker's world in the first pose, looking ahead, gives the head's upward
 /// axis. The rotation from the first pose to the second, looking up, gives the head's axis to the
 /// right. The rotation from the first pose to the third, looking left, checks the result: it must
-/// be about the upward axis, by 70 to 110 degrees. The convention whose axes fit best is taken; of
-/// conventions that fit almost equally well, the likelier one.
+/// be about the upward axis, by 70 to 110 degrees. The convention whose axes fit best is chosen. If
+/// several fit almost equally well, the likeliest of them is chosen.
 public struct MountingFinding: Sendable, Equatable {
   public let mounting: TrackerMounting
-  /// The larger of two angles, in degrees: that between the axis of the turn up and the horizontal,
-  /// and that between the axis of the turn left and the vertical.
+  /// The larger of two errors, in degrees: how far the axis of the turn up is from horizontal, and
+  /// how far the axis of the turn left is from vertical.
   public let misalignmentDegrees: Double
   /// The rotation to the left as measured, in degrees.
   public let leftTurnDegrees: Double
@@ -25,7 +25,8 @@ public struct MountingFinding: Sendable, Equatable {
   /// Finds the mounting.
   ///
   /// - Parameters:
-  ///   - ahead: the orientation that the tracker delivered while the head looked ahead, upright.
+  ///   - ahead: the orientation that the tracker reported while the head was upright and looked
+  ///     ahead.
   ///   - up: the orientation with the head bent back.
   ///   - left: the orientation with the head turned to the left by 90 degrees.
   ///
@@ -52,14 +53,14 @@ public struct MountingFinding: Sendable, Equatable {
     leftTurnDegrees = best.leftTurn * 180 / .pi
   }
 
-  /// A convention under which the poses are the requested ones.
+  /// A convention under which the poses match the requested poses.
   private struct Fit {
     var mounting: TrackerMounting
     /// In radians.
     var misalignment: Double
     var leftTurn: Double
 
-    /// Returns nil if the poses are not the requested ones.
+    /// Returns nil if the poses do not match the requested poses.
     ///
     /// - Parameter poses: the tracker's orientations ahead, up and left.
     init?(_ conventions: TrackerMounting, _ poses: [Quaternion]) {

@@ -11,7 +11,7 @@ public struct StillnessReport: Sendable, Equatable {
   public let jitter: Double
   /// Longest time between two samples, in seconds.
   public let longestInterval: Double
-  /// Mean angular velocity in rad/s, in the axes that the driver delivers; nil if the tracker does
+  /// Mean angular velocity in rad/s, in the axes of the driver's samples; nil if the tracker does
   /// not report it with every sample or reports only zeros.
   public let gyroBias: SIMD3<Double>?
   /// Standard deviation of one sample of the angular velocity on each axis, in rad/s; nil if
@@ -28,9 +28,9 @@ public struct StillnessReport: Sendable, Equatable {
 
   /// Smallest number of samples for a reliable result.
   static let fewestSamples = 50
-  /// Largest angle between a pose and the mean pose for a tracker at rest, in degrees.
+  /// Largest accepted angle between a pose and the mean pose, in degrees.
   static let largestTurn = 2.0
-  /// Largest bias, and largest noise, of the angular velocity of a tracker at rest, in degrees/s.
+  /// Upper limit for both the bias and the noise of the angular velocity at rest, in degrees/s.
   static let largestBias = 5.0
 
   /// Evaluates the samples of a tracker at rest.
@@ -68,7 +68,7 @@ public struct StillnessReport: Sendable, Equatable {
   }
 
   /// Returns the root mean square deviation of the poses from their mean, in radians, and the drift
-  /// from the mean of the first half to that of the second, in rad/s.
+  /// from the mean of the first half to the mean of the second half, in rad/s.
   ///
   /// - Throws: `moved` if a pose is more than `largestTurn` from the mean.
   private static func pose(

@@ -13,15 +13,15 @@ public struct TrackerCalibration: Sendable, Equatable {
   /// trackers of this product without a serial number.
   public var serial: String
   public var name: String
-  /// The map from the axes that the driver delivers to the head's axes.
+  /// The map from the axes of the driver's samples to the axes of the head.
   public var axes: AxisMap
   /// The axis of the tracker's reference frame that points up.
   public var up: SignedAxis
   /// The exact mounting of a tracker whose axes are not aligned with the head's, such as an
-  /// earphone; nil for others. It takes the place of `axes` and `up`.
+  /// earphone; nil for other trackers. A mounting replaces `axes` and `up`.
   public var mounting: TrackerMounting?
-  /// The gyroscope's bias in rad/s, in the axes that the driver delivers; nil if the tracker
-  /// reports no rates.
+  /// The gyroscope's bias in rad/s, in the axes of the driver's samples; nil if the tracker reports
+  /// no rates.
   public var gyroBias: SIMD3<Double>?
   /// Standard deviation of a single gyroscope sample on each axis, in rad/s; nil if the tracker
   /// reports no rates.

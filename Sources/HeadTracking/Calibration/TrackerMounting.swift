@@ -2,8 +2,8 @@
 
 public import Geometry
 
-/// How the orientations that a tracker delivers relate to the head: its mounting on the head, and
-/// its conventions, for trackers that document neither.
+/// How the orientations that a tracker reports relate to the head: the mounting and the conventions
+/// of a tracker that documents neither.
 public struct TrackerMounting: Sendable, Equatable {
   /// The order of the components in the tracker's quaternions.
   public enum Components: String, Sendable, CaseIterable {
@@ -16,7 +16,7 @@ public struct TrackerMounting: Sendable, Equatable {
   /// The rotation from the tracker's axes to the head's.
   public var rotation: Quaternion
   public var components: Components
-  /// Whether the tracker reports the rotation from the world to the tracker.
+  /// Whether the tracker reports the rotation from the world to the tracker instead of the reverse.
   public var isInverse: Bool
   /// Whether the z axis of the tracker's world points down.
   public var isUpsideDown: Bool

@@ -19,7 +19,7 @@ struct AndroidHeadTracker: Sendable {
   private let counter: HIDField?
   private let axes: AxisMap
 
-  /// Reads the device's description of itself and finds its fields.
+  /// Reads the device's description of itself and finds the fields of its reports.
   ///
   /// - Throws: `notAHeadTracker` if the device does not follow the protocol or reports no
   ///   orientation, `cannotOpen` if its report descriptor cannot be read, or `featureFailed` if the
@@ -98,8 +98,8 @@ extension AndroidHeadTracker {
 
   /// Makes the device send all its measurements, every 10 ms if it can.
   ///
-  /// - Throws: `featureFailed` if a setting cannot be changed, or if the device lacks one for full
-  ///   power or for reports of all events.
+  /// - Throws: `featureFailed` if a setting cannot be changed, or if the device has no setting for
+  ///   full power or for reporting all events.
   func start(features: some HIDFeatures) throws(HeadTrackingError) {
     var settings: [Setting] = []
     if let transport = transport { settings.append(transport) }
@@ -164,7 +164,8 @@ extension AndroidHeadTracker {
 // MARK: The driver
 
 extension AndroidHeadTracker: TrackerDriver {
-  /// Always true: the headset computes its orientation on battery power.
+  /// Always true: the headset runs on a battery, so it keeps computing its orientation while the
+  /// link is interrupted.
   var keepsReference: Bool { true }
 
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
@@ -181,11 +182,11 @@ extension AndroidHeadTracker: TrackerDriver {
 // MARK: Reports
 
 extension AndroidHeadTracker {
-  /// Returns the sample of an input report, or nil if the report contains no valid sample.
+  /// Returns the sample in an input report, or nil if the report contains no valid sample.
   ///
   /// - Parameters:
   ///   - report: the report as read, with its id if the device numbers its reports.
-  ///   - time: the arrival of the report, in CLOCK_MONOTONIC nanoseconds.
+  ///   - time: the arrival time of the report, in CLOCK_MONOTONIC nanoseconds.
   ///   - axes: the mounting of the tracker on the head.
   func decode(_ report: [UInt8], time: Int64, axes: AxisMap) -> HeadSample? {
     if rotation.reportID != 0 {

@@ -27,8 +27,8 @@ package struct DeviceClock: Sendable {
   /// previous window.
   private static let window: Int64 = 1_000_000_000
   private static let jump = 0.5e9
-  /// Lateness in nanoseconds. If more than 20 consecutive samples arrive in real time and are later
-  /// than this, the offset is wrong and the conversion starts again.
+  /// Limit on the lateness, in nanoseconds. If more than 20 consecutive samples that arrive in real
+  /// time exceed the limit, the offset is assumed to be wrong, and the conversion starts again.
   private static let tooLate: Int64 = 50_000_000
 
   private struct Minimum {
@@ -47,7 +47,7 @@ package struct DeviceClock: Sendable {
   ///
   /// - Parameters:
   ///   - ticks: the value of the device's counter.
-  ///   - arrival: the arrival of the report, in CLOCK_MONOTONIC nanoseconds.
+  ///   - arrival: the arrival time of the report, in CLOCK_MONOTONIC nanoseconds.
   package mutating func time(ticks: UInt64, arrival: Int64) -> Int64 {
     let ticks = ticks & mask
     if let last = lastTicks {
@@ -95,8 +95,8 @@ package struct DeviceClock: Sendable {
 }
 
 /// Computes the times of several readings in one report. The times are evenly spaced, and all are
-/// later than those of the previous report. The last one is the report's time, or slightly later if
-/// necessary.
+/// later than the times of the previous report. The last time is the report's time, or slightly
+/// later if necessary.
 struct ReadingTimes: Sendable {
   private var last = Int64.min
 

@@ -6,8 +6,8 @@
 /// sends a short report without sensor data until its calibration has been read. The PS button
 /// recentres. Source: Linux 6.1, drivers/hid/hid-playstation.c.
 ///
-/// Uncertain: the signs of the rates, which are assumed to be right-handed about x right, y up (out
-/// of the face) and z towards the player, and the sampling rate over Bluetooth. `--tracker-axes`
+/// Uncertain: the sampling rate over Bluetooth, and the signs of the rates, which are assumed to be
+/// right-handed about x right, y up (out of the face) and z towards the player. `--tracker-axes`
 /// changes the axes.
 struct DualSense: TrackerDriver {
   let protocolDescription = "DualSense"

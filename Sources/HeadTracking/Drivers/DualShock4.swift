@@ -7,9 +7,10 @@
 /// its calibration has been read. The PS button recentres. Source: Linux 6.1,
 /// drivers/hid/hid-sony.c.
 ///
-/// The calibration lists the gyroscope's readings at the positive and negative reference rate.
-/// Their order by cable differs from that over Bluetooth and through the adapter; their signs show
-/// which order applies. The same points are uncertain as for `DualSense`.
+/// The calibration lists the gyroscope's readings at the positive and negative reference rate. The
+/// order of these readings by cable differs from the order over Bluetooth and through the adapter.
+/// The signs of the readings show which order applies. The same points are uncertain as for
+/// `DualSense`.
 struct DualShock4: TrackerDriver {
   let protocolDescription = "DualShock 4"
   let inputLength = 78

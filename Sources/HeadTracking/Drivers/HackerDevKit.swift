@@ -2,15 +2,15 @@
 
 import Geometry
 
-/// OSVR Hacker Dev Kit (1532:0b00), which computes its orientation itself, at 100 or 400 reports
-/// per second.
+/// OSVR Hacker Dev Kit (1532:0b00), which computes its orientation itself and sends 100 or 400
+/// reports per second.
 ///
-/// The quaternion is that of the sensor (x right, y front, z up), which is mounted on edge in the
-/// headset. A quarter turn about the interaural axis, nose up, converts it to the quaternion of the
-/// head. Source: Monado, src/xrt/drivers/hdk (BSL-1.0).
+/// The reported quaternion is the orientation of the sensor (x right, y front, z up), which is
+/// mounted on edge in the headset. A quarter turn about the interaural axis, nose up, converts it
+/// to the orientation of the head. Source: Monado, src/xrt/drivers/hdk (BSL-1.0).
 ///
 /// Uncertain: whether the angular velocity is in the sensor's frame, as assumed here, or in the
-/// world's. `--tracker-axes` replaces the axes x right, y front, z up for other mountings.
+/// world's frame. `--tracker-axes` replaces the axes x right, y front, z up for other mountings.
 struct HackerDevKit: TrackerDriver {
   let protocolDescription = "OSVR HDK"
   let inputLength = 64

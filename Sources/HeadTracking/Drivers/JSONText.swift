@@ -76,8 +76,8 @@ struct JSONText {
     return take("]") ? .array(items) : nil
   }
 
-  /// Reads a string. Escapes are not decoded, because no relevant key or value has one. Returns nil
-  /// if there is no complete string at the current position.
+  /// Reads a string. Escapes are not decoded, because no relevant key or value contains an escape.
+  /// Returns nil if there is no complete string at the current position.
   private mutating func string() -> String? {
     guard peek == UInt8(ascii: "\"") else { return nil }
     let start = at + 1

@@ -133,8 +133,8 @@ extension OculusRift {
     }
   }
 
-  /// Unpacks three signed 21-bit numbers from the eight bytes at `at`, in big-endian order. The
-  /// last bit is unused.
+  /// Unpacks three signed 21-bit numbers from the eight bytes at offset `at`, in big-endian order.
+  /// The last bit is unused.
   static func unpack(_ report: [UInt8], _ at: Int) -> SIMD3<Double> {
     let word = report[at..<at + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     let parts = [0, 21, 42].map { Double(Int64(bitPattern: word << UInt64($0)) >> 43) }

@@ -29,7 +29,7 @@ struct PadCalibration: Sendable, Equatable {
     case pairs
     /// The order pitch+, yaw+, roll+, pitch-, yaw-, roll-.
     case ends
-    /// The one of `pairs` and `ends` that the signs show: readings at the negative rate are
+    /// Either `pairs` or `ends`, whichever fits the signs: readings at the negative rate are
     /// negative.
     case bySigns
   }
@@ -39,7 +39,7 @@ struct PadCalibration: Sendable, Equatable {
   /// Reads a calibration.
   ///
   /// - Parameters:
-  ///   - report: the feature report with its id, at least 35 bytes. A shorter one results in the
+  ///   - report: the feature report with its id, at least 35 bytes. A shorter report results in the
   ///     nominal calibration.
   ///   - order: the order of the gyroscope's readings in the report.
   init(_ report: [UInt8], order: Order) {

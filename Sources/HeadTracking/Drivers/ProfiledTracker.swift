@@ -128,7 +128,7 @@ struct ProfiledTracker: TrackerDriver {
 }
 
 extension TrackerProfile.NumberType {
-  /// Returns the number at a byte offset of a report, or nil if the report is too short.
+  /// Returns the number at a byte offset in a report, or nil if the report is too short.
   func value(_ report: [UInt8], _ at: Int) -> Double? {
     guard at >= 0, at + size <= report.count else { return nil }
     switch self {

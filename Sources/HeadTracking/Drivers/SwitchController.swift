@@ -88,8 +88,8 @@ extension SwitchController {
   }
 
   /// Prepares a pad on USB: a handshake, a change to 3 Mbit/s, another handshake, and the command
-  /// that disables time-outs. Stops if the pad does not reply, because the bus then only appears to
-  /// be USB.
+  /// that disables time-outs. Stops if the pad does not reply, because the pad is then not really
+  /// on USB.
   private func wakeCable(_ link: some TrackerLink) {
     for command: UInt8 in [0x02, 0x03, 0x02, 0x04] {
       do { try link.write([0x80, command] + [UInt8](repeating: 0, count: 62)) } catch { return }

@@ -31,7 +31,7 @@ protocol TrackerDriver {
   ///
   /// - Parameters:
   ///   - report: the report as read, with its id if the device numbers its reports.
-  ///   - arrival: the arrival of the report, in CLOCK_MONOTONIC nanoseconds.
+  ///   - arrival: the arrival time of the report, in CLOCK_MONOTONIC nanoseconds.
   mutating func decode(_ report: [UInt8], arrival: Int64) -> [TrackerReading]?
 }
 

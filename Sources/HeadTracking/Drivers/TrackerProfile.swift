@@ -45,8 +45,8 @@ public struct TrackerProfile: Sendable, Equatable {
     /// The number is at a byte offset in the report as read, which begins with the report id if
     /// there is one.
     case byte(Int, NumberType)
-    /// The number is the raw value of an element, without any physical scale. Element 0 is the one
-    /// with this usage; the others follow it in the same field.
+    /// The number is the raw value of an element, without any physical scale. Element 0 has this
+    /// usage, and the later elements follow it in the same field.
     case usage(HIDUsage, element: Int)
   }
 
@@ -81,7 +81,8 @@ public struct TrackerProfile: Sendable, Equatable {
   public var clockBits: Int
   /// Feature reports that start the device, each beginning with its id.
   public var startFeatures: [[UInt8]]
-  /// Output reports that start the device, each beginning with its id; sent after `startFeatures`.
+  /// Output reports that start the device, each beginning with its id. They are sent after
+  /// `startFeatures`.
   public var startOutputs: [[UInt8]]
 
   public init(

@@ -59,7 +59,7 @@ extension XREAL {
   /// If the calibration cannot be read, the driver keeps its present biases, which are zero at
   /// first.
   ///
-  /// - Throws: `featureFailed` if the glasses do not reply at all.
+  /// - Throws: `featureFailed` if the glasses do not reply to the first command.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = DeviceClock(nanosecondsPerTick: 1)
     guard ask(.stream, [0], link) != nil else {
@@ -136,15 +136,15 @@ extension XREAL {
     ]
   }
 
-  /// Converts a bias of the calibration to the axes of the raw readings, to which the result is
-  /// added.
+  /// Converts a bias from the calibration to the axes of the raw readings. The result is added to
+  /// the readings.
   private func raw(_ bias: SIMD3<Double>) -> SIMD3<Double> {
     let turned = bias * Self.biasSigns
     return SIMD3(-turned.x, turned.z, turned.y)
   }
 
-  /// Returns the magnetic field in microtesla, or nil if the scale is 0. The scale is big-endian;
-  /// the values are offset binary.
+  /// Returns the magnetic field in microtesla, or nil if the numerator or the denominator of the
+  /// scale is 0. The scale is big-endian; the values are offset binary.
   private func field(_ report: [UInt8]) -> SIMD3<Double>? {
     let factor = Double(report.u16(42).byteSwapped)
     let divisor = Double(report.u32(44).byteSwapped)

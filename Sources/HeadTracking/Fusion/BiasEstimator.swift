@@ -120,7 +120,7 @@ struct BiasEstimator: Sendable {
     bias = Self.clipped(bias, limit)
   }
 
-  /// Keeps the low-pass filters up to date while the mean rate at rest updates the bias.
+  /// Keeps the low-pass filters, which are used in motion, up to date while the sensor is at rest.
   @_noLocks
   mutating func follow(sensorToEarth: Quaternion, seconds: Double) {
     let now = RotationMatrix(sensorToEarth)
@@ -139,8 +139,8 @@ struct BiasEstimator: Sendable {
     rows.2.restart()
   }
 
-  /// Applies one measurement, which has the given variance: along `direction`, the bias differs
-  /// from `start` by `offset`.
+  /// Applies one measurement with the given variance: along `direction`, the bias differs from
+  /// `start` by `offset`.
   @_noLocks
   private mutating func take(
     _ offset: Double, _ direction: SIMD3<Double>, _ variance: Double, from start: SIMD3<Double>

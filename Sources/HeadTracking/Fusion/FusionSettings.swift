@@ -3,7 +3,7 @@
 /// The parameters of the orientation filter. One set of defaults serves sampling rates from 25 Hz
 /// to 1 kHz.
 ///
-/// Quantities and defaults are those of [1] unless stated otherwise. Angles are in degrees and
+/// Quantities and defaults are taken from [1] unless stated otherwise. Angles are in degrees and
 /// rates in degrees/s, because people read these numbers.
 ///
 /// [1] D. Laidig, T. Seel, "VQF: Highly accurate IMU orientation estimation with bias estimation
@@ -34,9 +34,9 @@ public struct FusionSettings: Sendable, Equatable {
   /// Standard deviation to which the estimate of the bias settles while the sensor rests, in
   /// degrees/s; 0.03 in [1].
   public var biasSigmaRest = 0.01
-  /// Weight with which the vertical component of the bias is pulled towards zero in motion,
-  /// relative to the horizontal measurements, 0 to 1. It prevents this unobservable component from
-  /// drifting.
+  /// Weight with which the vertical component of the bias is pulled towards zero in motion, as a
+  /// fraction (0 to 1) of the weight of the horizontal measurements. It prevents this unobservable
+  /// component from drifting.
   public var biasVerticalForgetting = 0.0001
 
   /// Seconds for which gyroscope and accelerometer must be almost constant before the sensor counts
@@ -49,13 +49,13 @@ public struct FusionSettings: Sendable, Equatable {
   /// Largest deviation of the specific force from its low-passed value at rest, in m/s2.
   public var restForce = 0.5
 
-  /// Time constant of the low-pass filter for the magnetic field before the field is compared with
-  /// the reference field, in seconds.
+  /// Time constant of the low-pass filter for the magnetic field, in seconds. The filtered field is
+  /// compared with the reference field.
   public var magneticCurrentTime = 0.05
   /// Time constant with which the reference field follows an undisturbed field, in seconds.
   public var magneticReferenceTime = 20.0
   /// Largest difference between the norms of an undisturbed field and the reference field, as a
-  /// fraction of the latter norm.
+  /// fraction of the norm of the reference field.
   public var magneticNormTolerance = 0.1
   /// Largest difference between the dip angles of an undisturbed field and the reference field, in
   /// degrees; 10 in [1].

@@ -20,8 +20,8 @@ struct MagneticHeading: Sendable {
   private var candidateTime: Double
   private var undisturbedTime: Double
   private var rejectionTime: Double
-  /// The smallest gain of the next update while the first headings are averaged, 1/n for update
-  /// number n; 0 afterwards.
+  /// The smallest gain of the next update while the first headings are averaged, `1/n` for update
+  /// number `n`; 0 afterwards.
   private var firstGain: Double
   private let settings: FusionSettings
 
@@ -112,7 +112,8 @@ struct MagneticHeading: Sendable {
     return dipOff > -dipLimit
   }
 
-  /// Turns the heading towards the measured north, unless the disturbance is still being rejected.
+  /// Turns the heading towards the measured north. A disturbance at first stops the heading from
+  /// turning, and later slows it down.
   ///
   /// - Parameters:
   ///   - measured: the heading from the field alone, in radians.

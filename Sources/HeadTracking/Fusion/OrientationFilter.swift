@@ -5,13 +5,13 @@ public import Geometry
 
 /// Estimates an inertial sensor's orientation from its raw samples.
 ///
-/// The gyroscope is integrated into an almost-inertial frame, which drifts slowly. In that frame
-/// the specific force is low-passed, so that the head's own accelerations, which cancel over
-/// seconds, do not look like gravity. The low-passed force gives the inclination of the frame. The
-/// gyroscope's bias is estimated at rest and in motion. The heading comes from the gyroscope. If
-/// the magnetometer is used, the magnetic field corrects the heading, but no other angle. The
-/// method is VQF (D. Laidig, T. Seel, Information Fusion 91, 2023, arXiv 2203.17024);
-/// docs/orientation-filter.md lists the differences.
+/// Integrating the gyroscope gives the orientation in an almost-inertial frame, which drifts
+/// slowly. In that frame the specific force is low-passed, so that the head's own accelerations,
+/// which cancel over seconds, do not look like gravity. The low-passed force gives the inclination
+/// of the frame. The gyroscope's bias is estimated at rest and in motion. The heading comes from
+/// the gyroscope. If the magnetometer is used, the magnetic field corrects the heading, but no
+/// other angle. The method is VQF (D. Laidig, T. Seel, Information Fusion 91, 2023, arXiv
+/// 2203.17024); docs/orientation-filter.md lists the differences.
 ///
 /// For any input, `orientation` is a finite unit quaternion.
 ///
@@ -21,8 +21,8 @@ public struct OrientationFilter: Sendable {
   public let settings: FusionSettings
   /// Angular velocity in the sensor's frame, in rad/s, with the estimated bias removed.
   public private(set) var angularVelocity: SIMD3<Double>
-  /// The number of ignored samples: those with an angular velocity that is not finite or
-  /// implausibly large, and those that are out of order.
+  /// The number of samples that were ignored because they were out of order, or because their
+  /// angular velocity was implausibly large or not finite.
   public private(set) var rejected: Int
 
   private var spacing: SampleSpacing
@@ -32,7 +32,7 @@ public struct OrientationFilter: Sendable {
   private var forces: VectorLowPass
   /// The rotation from the sensor's frame to the almost-inertial frame.
   private var strapdown: Quaternion
-  /// The rotation from the almost-inertial frame to the frame whose z axis points up.
+  /// The rotation from the almost-inertial frame to a frame whose z axis points up.
   private var inclination: Quaternion
   private var lastRate: SIMD3<Double>
   private var rateBeforeGap: SIMD3<Double>
@@ -67,8 +67,8 @@ public struct OrientationFilter: Sendable {
   // MARK: Results
 
   /// The orientation, which rotates from the sensor's frame to the earth's frame with z up. With
-  /// the magnetometer, x points east once a field has been measured. Without it, the direction of x
-  /// is arbitrary.
+  /// the magnetometer, x points east once a field has been measured. Without the magnetometer, the
+  /// direction of x is arbitrary.
   public var orientation: Quaternion {
     @_noLocks get {
       let level = inclination * strapdown
@@ -190,7 +190,7 @@ public struct OrientationFilter: Sendable {
     return (force * force).sum() > Self.smallestForce * Self.smallestForce
   }
 
-  /// Corrects the inclination and the bias from the specific force.
+  /// Corrects the inclination from the specific force, and updates the bias.
   @_noLocks
   private mutating func correct(rate: SIMD3<Double>, force: SIMD3<Double>, seconds: Double) {
     rest.update(rate: rate, force: force, seconds: seconds)

@@ -5,9 +5,9 @@
 struct SampleSpacing: Sendable {
   /// The time step of one sample.
   struct Step: Sendable {
-    /// Seconds that the sample represents. Normally this is the time since the previous sample.
-    /// After a gap or a break, it is the usual interval, which also applies to each sample of a
-    /// burst until the burst has filled the gap. It is 0 for the first sample and for a stale one.
+    /// Seconds that the sample represents. Normally this is the time since the previous sample. It
+    /// is the usual interval after a gap or a break, and for each sample of a burst until the burst
+    /// has filled the gap. It is 0 for the first sample and for stale samples.
     var seconds: Double
     /// Seconds of a gap before the previous sample that no burst has filled.
     var missedSeconds: Double

@@ -20,8 +20,8 @@ struct VectorLowPass: Sendable {
 
   /// Creates a low-pass.
   ///
-  /// - Parameter time: the time constant, in seconds. The cutoff frequency is sqrt(2) / (2 pi
-  ///   time), in Hz.
+  /// - Parameter time: the time constant, in seconds. The cutoff frequency in Hz is `sqrt(2) / (2 *
+  ///   pi * time)`.
   @_noLocks
   init(time: Double) {
     band = SIMD3(0, 0, 0)

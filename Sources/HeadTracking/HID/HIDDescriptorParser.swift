@@ -19,7 +19,8 @@ struct HIDDescriptorParser {
     var id: UInt8
   }
 
-  /// An item's data before the sign is known: whether a maximum is signed depends on its minimum.
+  /// An item's data before the sign is known: whether a maximum is signed depends on the
+  /// corresponding minimum.
   private struct Datum {
     var bits: UInt32 = 0
     var size = 0
@@ -59,7 +60,7 @@ struct HIDDescriptorParser {
     while at < bytes.count {
       let prefix = bytes[at]
       if prefix == 0xFE {
-        // A long item has length, tag and data. The standard defines none.
+        // A long item has length, tag and data. The standard defines no long items.
         guard at + 1 < bytes.count else { return damage() }
         at += 3 + Int(bytes[at + 1])
         continue

@@ -96,7 +96,7 @@ enum HIDLibrary {
 
   /// Opens a node. `hidraw_check` tests the node first, because hidapi reports no error number.
   ///
-  /// - Throws: the error of that test, or EIO if only hidapi fails.
+  /// - Throws: the error from `hidraw_check`, or EIO if only hidapi fails.
   static func open(_ path: String) throws(SystemError) -> OpaquePointer {
     let result: Result<OpaquePointer, SystemError> = lock.withLock { isReady in
       if !isReady { isReady = hid_init() == 0 }

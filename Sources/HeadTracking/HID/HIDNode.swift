@@ -4,9 +4,9 @@ import System
 
 /// A hidraw node and the kernel's information about its device.
 ///
-/// The information comes from sysfs, which can be read without special permission. `hid_enumerate`
-/// of hidapi 0.13.1 reads the same files, but can crash the program if a device is unplugged while
-/// it does so (hidapi pull request 580).
+/// The information comes from sysfs, which can be read without special permission. In hidapi
+/// 0.13.1, `hid_enumerate` reads the same files, but can crash if a device is unplugged at that
+/// moment (hidapi pull request 580).
 struct HIDNode: Sendable, Equatable {
   /// The device file, such as `/dev/hidraw0`.
   var path: String

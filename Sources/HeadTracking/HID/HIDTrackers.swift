@@ -21,7 +21,7 @@ struct HIDTrackers: TrackerProvider {
     return try HIDConnection(node, settings)
   }
 
-  /// Describes a node; nil if it is not a tracker or is gone.
+  /// Returns the description of a node, or nil if the node is not a tracker or is gone.
   private func describe(_ node: HIDNode, _ nodes: [HIDNode]) -> TrackerDescription? {
     guard let model = TrackerModel.find(node, settings) else { return nil }
     var tracker = TrackerDescription(

@@ -7,9 +7,9 @@ import Glibc
 /// if present, a magnetometer. They are polled at a constant rate.
 ///
 /// This type serves devices that `hid-sensor-hub` has claimed, which have no hidraw node, and the
-/// sensors built into laptops and tablets. The default axes are those of the kernel for a device
-/// that is flat on a table: x right, y to the front (the upper edge of the screen), z up (out of
-/// the screen).
+/// sensors built into laptops and tablets. The default axes are the kernel's axes for a device that
+/// is flat on a table: x right, y to the front (the upper edge of the screen), z up (out of the
+/// screen).
 struct SensorConnection: TrackerConnection {
   let keepsReference = false
   private let gyroscope: SensorTriad

@@ -4,8 +4,8 @@ import Glibc
 
 /// A three-axis sensor of an industrial I/O device, read from files such as `in_anglvel_x_raw`.
 ///
-/// The units are those of the kernel's ABI (Documentation/ABI/testing/sysfs-bus-iio): rad/s, m/s2
-/// and gauss. A value is (raw + offset) * scale, transformed by the mounting matrix if there is a
+/// The units are defined by the kernel's ABI (Documentation/ABI/testing/sysfs-bus-iio): rad/s, m/s2
+/// and gauss. A value is `(raw + offset) * scale`, transformed by the mounting matrix if there is a
 /// valid one.
 struct SensorTriad {
   private let files: [SensorFile]
@@ -42,8 +42,8 @@ struct SensorTriad {
       .compactMap(Self.matrix).first ?? [SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1)]
   }
 
-  /// The present values of the three axes, read anew on each access. Nil if an axis cannot be read,
-  /// usually because the device is gone.
+  /// The present values of the three axes, read anew on each access. The value is nil if an axis
+  /// cannot be read, usually because the device is gone.
   var vector: SIMD3<Double>? {
     var raw = SIMD3<Double>()
     for index in 0..<3 {
@@ -82,8 +82,8 @@ final class SensorFile {
 
   deinit { close(descriptor) }
 
-  /// The present contents of the file, at most 256 bytes, trimmed. Nil if reading fails, for
-  /// example because the sensor is gone.
+  /// The present contents of the file, at most 256 bytes, trimmed. The value is nil if reading
+  /// fails, for example because the sensor is gone.
   var text: String? {
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = pread(descriptor, &bytes, bytes.count, 0)

@@ -8,7 +8,7 @@ struct SensorUnit: Sendable, Equatable {
   /// The folders of the devices, such as `/sys/bus/iio/devices/iio:device0`.
   var folders: [String]
   var name: String
-  /// The polling rate, 25 to 200 samples per second; 100 if the kernel states none.
+  /// The polling rate, 25 to 200 samples per second; 100 if the kernel states no rate.
   var rate: Double
   /// Whether the hardware is a HID device that the kernel's hid-sensor-hub has claimed.
   var isHidden: Bool

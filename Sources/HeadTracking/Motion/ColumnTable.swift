@@ -35,7 +35,7 @@ package struct ColumnTable {
   ///
   /// - Parameters:
   ///   - bytes: the text of the file.
-  ///   - name: the name of the file in errors.
+  ///   - name: the name of the file in error messages.
   ///   - wanted: the columns to look for.
   ///
   /// - Throws: `cannotReadMotion` if there are no rows, or `badMotionRow`, with the line and the
@@ -60,7 +60,7 @@ package struct ColumnTable {
 
   package var rowCount: Int { lines.count }
 
-  /// Returns the position of the column in a row, from 0, or nil if the table does not have the
+  /// Returns the index of a column in each row, from 0, or nil if the table does not have the
   /// column.
   package func place(of column: String) -> Int? { columns.firstIndex(of: column) }
 

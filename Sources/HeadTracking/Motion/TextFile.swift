@@ -3,7 +3,7 @@
 import CZlib
 import Glibc
 
-/// Reads text files into memory, plain or compressed with gzip.
+/// Reads plain or gzip-compressed text files into memory.
 package enum TextFile {
   /// Largest size of the uncompressed text, in bytes: 256 MB.
   static let maximumBytes = 256 << 20

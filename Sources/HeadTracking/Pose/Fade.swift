@@ -26,13 +26,13 @@ struct Fade: Sendable {
     self.duration = max(1, duration)
   }
 
-  /// Returns the rotation that remains at a time if it decays linearly.
+  /// Returns the rotation that remains at a time in a linear decay.
   @_noLocks
   func linear(_ time: Int64) -> Quaternion {
     left(1 - min(1, max(0, Double(time - start) / duration)))
   }
 
-  /// Returns the rotation that remains at a time if it decays along a minimum-jerk curve.
+  /// Returns the rotation that remains at a time in a decay along a minimum-jerk curve.
   @_noLocks
   func smooth(_ time: Int64) -> Quaternion {
     left(1 - Fade.minimumJerk(Double(time - start) / duration))
@@ -44,9 +44,9 @@ struct Fade: Sendable {
     return Quaternion(rotationVector: turn * share)
   }
 
-  /// Returns the minimum-jerk curve 10 s^3 - 15 s^4 + 6 s^5 at s = `fraction`, which is clamped to
-  /// 0 ... 1. The curve rises from 0 to 1 with zero velocity and acceleration at both ends (Flash
-  /// and Hogan, J. Neurosci. 1985).
+  /// Returns the value of the minimum-jerk curve `10 s^3 - 15 s^4 + 6 s^5`, where `s` is `fraction`
+  /// clamped to 0 ... 1. The curve rises from 0 to 1 with zero velocity and acceleration at both
+  /// ends (Flash and Hogan, J. Neurosci. 1985).
   @_noLocks
   static func minimumJerk(_ fraction: Double) -> Double {
     let s = min(1, max(0, fraction))

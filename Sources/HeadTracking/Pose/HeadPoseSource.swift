@@ -7,16 +7,16 @@ import System
 
 /// Passes the head pose from the tracker's thread to the renderer.
 ///
-/// The pose is relative to the front of the stage. When the tracker's reference frame begins, and
-/// at each `recenter()`, the front becomes the direction that the head faces; for a new reference
-/// frame, `keepFront(_:)` can set another front. The front has only a yaw; pitch and roll are
-/// relative to gravity. If a second tracker feeds a `DeviceSampleSink`, the stage stands still
+/// The pose is relative to the front of the stage. When a new reference frame of the tracker
+/// begins, and at each `recenter()`, the front becomes the direction that the head faces. For a new
+/// reference frame, `keepFront(_:)` can set another front. The front has only a yaw; pitch and roll
+/// are relative to gravity. If a second tracker feeds a `DeviceSampleSink`, the stage stands still
 /// relative to the object that carries that tracker, such as a screen or a seat.
 /// `HeadToStageConditioner` makes poses from samples, and `HeadToStageTimeline` interpolates and
 /// extrapolates them.
 ///
 /// ## Threading
-/// Only one thread, during playback the audio thread, may use `pose(at:)`, `pose(at:now:)` and the
+/// Only one thread (the audio thread during playback) may use `pose(at:)`, `pose(at:now:)` and the
 /// members for a pass (`beginPass`, `poseOfPass`, `sampleIntervalOfPass`). These members allocate
 /// nothing, take no lock and never wait. Use everything else from any thread.
 public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
@@ -32,7 +32,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     /// The timeline for queued sound that is rendered again.
     var again = HeadToStageTimeline()
     var position = 0
-    /// The time of the latest `beginPass`, in CLOCK_MONOTONIC nanoseconds; nil before the first.
+    /// The time of the latest `beginPass`, in CLOCK_MONOTONIC nanoseconds; nil before the first
+    /// call.
     var lastPass: Int64?
   }
 
@@ -63,7 +64,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   }
 
   /// Returns a new source of the same poses for another renderer. It gets all later samples and
-  /// announcements of this source; its prediction is its own.
+  /// announcements of this source, but has its own `prediction` and `correctsQuickly`.
   public func branch() -> HeadPoseSource {
     let branch = HeadPoseSource()
     (branch.takesDriftBack, branch.levelsOnRecenter) = (takesDriftBack, levelsOnRecenter)
@@ -108,7 +109,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     observers.withLock { $0.removeAll { !$0() } }
   }
 
-  /// Counts a rejected report: one from which no sample can be made.
+  /// Counts a report as rejected, because no sample can be made from it.
   public func reject() {
     producer.withLock { $0.rejected += 1 }
     forEachBranch { $0.reject() }
@@ -116,7 +117,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
 
   /// Announces that the next sample is in a new reference frame, unrelated to the previous one, for
   /// example after a tracker has been connected. The front becomes the direction that the head
-  /// faces in that sample, or the one set by `keepFront(_:)`.
+  /// faces in that sample, or the front set by `keepFront(_:)`.
   public func beginReference() {
     producer.withLock { $0.stage.beginReference() }
     forEachBranch { $0.beginReference() }
@@ -198,9 +199,9 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     set { predictionCode.store(newValue.code, ordering: .relaxed) }
   }
 
-  /// Whether a prediction error is corrected quickly, over 5 to 40 ms. Set it if each pose is read
-  /// just before its sound is heard. If it is false, which is the default, a correction takes at
-  /// least 1.25 update intervals, and up to 45 ms for a large error.
+  /// Whether a prediction error is corrected quickly, over 5 to 40 ms. Set it to true if each pose
+  /// is read just before its sound is heard. If it is false (the default), a correction takes at
+  /// least 1.25 update intervals, and the correction of a large error takes up to 45 ms.
   public var correctsQuickly: Bool {
     get { quickness.load(ordering: .relaxed) }
     set { quickness.store(newValue, ordering: .relaxed) }
@@ -275,7 +276,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     @_noLocks get { reader.pointee.again.sampleInterval }
   }
 
-  /// Returns the head pose at a time in the latest pass, as known or predicted from the newest
+  /// Returns the head pose at a time in the latest pass, interpolated or predicted from the newest
   /// samples.
   ///
   /// - Parameter time: when the sound is heard, in CLOCK_MONOTONIC nanoseconds.

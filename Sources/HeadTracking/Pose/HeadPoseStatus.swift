@@ -19,15 +19,15 @@ public struct HeadPoseStatus: Sendable, Equatable {
   /// The head pose that the renderer used last, relative to the front of the stage; the identity
   /// before the first request.
   public var pose: Quaternion
-  /// The newest accepted sample, in the tracker's own reference frame; nil before the first.
+  /// The newest accepted sample, in the tracker's own reference frame; nil before the first sample.
   public var latestSample: HeadSample?
   /// The number of samples per second; 0 until the rate is known.
   public var rate: Double
-  /// The age of the newest accepted sample; nil before the first.
+  /// The age of the newest accepted sample; nil before the first sample.
   public var ageMilliseconds: Double?
   /// The number of accepted samples.
   public var acceptedCount: Int
-  /// The number of rejected reports: invalid ones, network messages without a pose, and samples
+  /// The number of rejected reports: invalid reports, network messages without a pose, and samples
   /// that are not a rotation or are not newer than the previous one.
   public var rejectedCount: Int
   /// The number of jumps of the tracker's reference frame.

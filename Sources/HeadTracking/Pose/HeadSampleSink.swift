@@ -8,7 +8,7 @@ public protocol HeadSampleSink: AnyObject, Sendable {
   @discardableResult
   func push(_ sample: HeadSample) -> Bool
 
-  /// Counts a rejected report: one from which no sample can be made.
+  /// Counts a report as rejected, because no sample can be made from it.
   func reject()
 
   /// Announces that the next sample is in a new reference frame, unrelated to the previous one, for
@@ -22,8 +22,8 @@ public protocol HeadSampleSink: AnyObject, Sendable {
   /// head faces.
   func recenter()
 
-  /// Whether recentring also levels the head, because the tracker's mounting on it is known only
-  /// roughly; false by default.
+  /// Whether recentring also levels the head, because the tracker's mounting is known only roughly;
+  /// false by default.
   var levelsOnRecenter: Bool { get set }
 }
 

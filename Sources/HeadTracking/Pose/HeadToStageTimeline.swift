@@ -9,20 +9,20 @@ import Geometry
 /// Between samples, the pose is interpolated. Beyond the newest sample, the pose follows that
 /// sample's forecast until the next sample is overdue, then brakes to rest. So the timeline never
 /// waits for a sample, and the pose never drifts away. When a new sample shows a prediction error,
-/// the error is corrected gradually, so that the pose has no steps. A larger error takes longer, up
-/// to 45 ms, but every correction takes at least 1.25 update intervals. With `correctsQuickly`, it
-/// takes 5 to 40 ms instead.
+/// the error is corrected gradually, so that the pose has no steps. A larger error takes longer to
+/// correct, up to 45 ms, but no correction is shorter than 1.25 update intervals. With
+/// `correctsQuickly`, a correction takes 5 to 40 ms instead.
 ///
 /// `prediction` determines how far ahead of the present the pose is predicted. If queries are
-/// further ahead, the smoothed excess is subtracted from their times, so that equal steps of the
-/// queries remain equal steps of the motion.
+/// further ahead, the excess is subtracted from their times. It is smoothed first, so that evenly
+/// spaced queries keep evenly spaced times.
 ///
 /// If samples stop, the pose holds until the newest sample is older than the stale limit, then
 /// eases to the front over `easeToFront`. When samples return, the pose eases back over `easeBack`.
 ///
 /// Query times increase while the stream is written. A query for an earlier time than the previous
-/// one, or for a time at least `passJump` later, begins a new pass, for example after a seek. A new
-/// pass starts without a correction.
+/// query, or for a time at least `passJump` later, begins a new pass, for example after a seek. A
+/// new pass starts without a correction.
 ///
 /// ## Threading
 /// A value that belongs to one thread; all functions are real-time safe.
@@ -40,7 +40,7 @@ struct HeadToStageTimeline: Sendable {
     /// correction takes at least 1.25 update intervals, even if that is longer. An update interval
     /// is the stream time between two successive queries that see new samples.
     var longestCorrection = 45_000_000.0
-    /// Longest extrapolation beyond the newest sample, without the braking that follows.
+    /// Longest extrapolation beyond the newest sample, not counting the braking that follows.
     var maximumLookAhead: Int64 = 300_000_000
     /// Smallest difference between the times of two queries that counts as a jump instead of a
     /// step.
@@ -69,15 +69,15 @@ struct HeadToStageTimeline: Sendable {
     @_noLocks get { 0.2 }
   }
 
-  /// The speed of a correction in addition to the head's own speed, in rad/s.
+  /// How much faster than the head itself a correction moves the pose, in rad/s.
   private static var calm: Double {
     @_noLocks get { 2 }
   }
 
   private let settings: Settings
   private var history = RecentPoses()
-  /// The newest sample, or a still head at time 0 if there is none. Kept separately: reading it
-  /// from `history` copies every sample.
+  /// The newest sample, or a still head at time 0 if there is none. It is stored separately,
+  /// because reading it from `history` would copy every sample.
   private var newest = RecentPoses.none
   /// How far ahead of the present the pose is predicted.
   var prediction = PosePrediction.automatic
@@ -89,7 +89,7 @@ struct HeadToStageTimeline: Sendable {
   /// How far ahead of the present the last query was, or the end of the last pass, in nanoseconds.
   private var lead: Int64 = 0
   /// The typical `lead` of the queries before the newest sample, in nanoseconds. It changes only
-  /// when a sample arrives, so that all queries between two samples brake alike.
+  /// when a sample arrives, so that braking is the same for all queries between two samples.
   private var usualLead: Int64 = 0
   private var pending = Pending.nothing
   private var correction = Fade()
@@ -181,7 +181,7 @@ extension HeadToStageTimeline {
   }
 
   /// Starts the pending fade, which joins the pose as played to the path of the new samples. A
-  /// query that begins a new pass starts none.
+  /// query that begins a new pass starts no fade.
   @_noLocks
   private mutating func connect(_ time: Int64, _ now: Int64) {
     let isForward = hasOutput && time >= lastTime && time - lastTime < settings.passJump
@@ -220,9 +220,10 @@ extension HeadToStageTimeline {
     pending = .nothing
   }
 
-  /// Returns the duration of a quick correction, in nanoseconds: 1.5 sampling intervals, clamped to
-  /// 15 ... 40 ms, for an error that the tracker's noise and jitter explain (0.6 degrees plus the
-  /// rotation in 4 ms). For a larger error, it is shorter in proportion, but at least 5 ms.
+  /// Returns the duration of a quick correction, in nanoseconds. For an error that the tracker's
+  /// noise and jitter explain (0.6 degrees plus the rotation in 4 ms), it is 1.5 sampling
+  /// intervals, clamped to 15 ... 40 ms. For a larger error, it is shorter in proportion, but at
+  /// least 5 ms.
   ///
   /// - Parameters:
   ///   - size: the error, in radians.
@@ -235,7 +236,7 @@ extension HeadToStageTimeline {
   }
 
   /// Returns the longest duration of the correction of an error, in nanoseconds. A leap keeps its
-  /// first deadline, although each new sample treats the uncorrected remainder as a new error.
+  /// first deadline, although the uncorrected remainder counts as a new error at each new sample.
   ///
   /// - Parameter size: the error, in radians.
   @_noLocks
@@ -330,7 +331,7 @@ extension HeadToStageTimeline {
     return newest.foreseen(after: HeadToStageTimeline.braked(ahead, lookAhead))
   }
 
-  /// How long after the newest sample the next one counts as overdue and braking begins, in
+  /// How long after the newest sample the next sample counts as overdue and braking begins, in
   /// seconds.
   private var lookAhead: Double {
     @_noLocks get {

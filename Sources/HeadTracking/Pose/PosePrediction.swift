@@ -16,8 +16,8 @@ public enum PosePrediction: Sendable, Equatable {
     @_noLocks get { .fixed(0) }
   }
 
-  /// Returns the look-ahead for a query that is `lead` nanoseconds ahead of the present, in
-  /// nanoseconds.
+  /// Returns the look-ahead, in nanoseconds, for a query that is `lead` nanoseconds ahead of the
+  /// present.
   @_noLocks
   func lookAhead(_ lead: Int64) -> Int64 {
     switch self {

@@ -4,16 +4,16 @@
 ///
 /// Arrivals jitter because of the scheduler and the bus; the tracker's own clock does not. A
 /// second-order loop follows that clock: it corrects phase and interval by a fraction of each
-/// residual (arrival minus predicted arrival). At first its gains are those of a growing memory
-/// (least squares over all samples so far), later constant Benedict-Bordner gains. Sources: F.
-/// Adriaensen, "Using a DLL to filter time", LAC 2005; E. Brookner, "Tracking and Kalman Filtering
-/// Made Easy", 1998, ch. 1.
+/// residual (arrival minus predicted arrival). At first, the memory grows (least squares over all
+/// samples so far); later, the loop has constant Benedict-Bordner gains. Sources: F. Adriaensen,
+/// "Using a DLL to filter time", LAC 2005; E. Brookner, "Tracking and Kalman Filtering Made Easy",
+/// 1998, ch. 1.
 ///
 /// A sample can be very late, but never earlier than the jitter allows. Therefore a sample that
 /// arrives up to about half an interval late (more if the jitter is very small or very large) is
-/// taken as delayed, not as a sign that a sample was lost. A single late sample moves the loop
-/// little. The times follow the earliest arrivals, and a time is later than the arrival only if two
-/// samples arrive at the same time.
+/// taken as delayed, not as a sign that a sample was lost. A single late sample has little effect
+/// on the loop. The times follow the earliest arrivals, and a time is later than the arrival only
+/// if two samples arrive at the same time.
 struct SampleClock: Sendable {
   /// The tracker's sampling interval in nanoseconds; 0 before the second sample.
   private(set) var interval = 0.0
@@ -23,7 +23,7 @@ struct SampleClock: Sendable {
   private var lastArrival: Int64 = 0
   private var recent: [Double] = []
   private var samples = 0
-  /// The mean time by which early samples precede the prediction of the loop, in nanoseconds.
+  /// The mean time by which early samples precede the loop's prediction, in nanoseconds.
   private var earliness = 0.0
   /// The number of intervals that were attributed to lost samples, which may still arrive late.
   private var doubtful = 0.0
@@ -33,8 +33,8 @@ struct SampleClock: Sendable {
   /// intervals.
   private var unlike = 0
 
-  /// Largest fraction of a residual that corrects the phase once the loop has settled: a memory of
-  /// 20 samples.
+  /// Largest fraction of a residual by which the settled loop corrects the phase. It corresponds to
+  /// a memory of 20 samples.
   private static let settledGain = 0.05
   /// Shortest memory of the settled loop, in nanoseconds: 0.3 s.
   private static let memory = 0.3e9
@@ -74,9 +74,9 @@ struct SampleClock: Sendable {
       doubtful -= 1
       return 0
     }
-    // `limit` is the lateness, in intervals, above which an earlier sample counts as lost. It is
-    // high if the jitter is small, because then nothing comes early, and also if the jitter is
-    // large, because then a late sample is likelier than a lost one.
+    // `limit` is the lateness, in intervals, above which a sample counts as lost. It is high if the
+    // jitter is small, because then nothing comes early, and also if the jitter is large, because
+    // then a late sample is likelier than a lost one.
     let spread = earliness / interval
     let limit = min(0.9, max(0.9 - 4 * spread, 0.5 + 5 * spread * spread, 0.55))
     let lost = max(0, (elapsed / interval - 1 - limit).rounded(.up))

@@ -4,15 +4,16 @@ import CRealtime
 import Geometry
 
 /// The first processing step for a tracker's samples: it rejects invalid samples, makes the times
-/// of the others regular, and keeps the yaw continuous across jumps of the tracker's reference
+/// of valid samples regular, and keeps the yaw continuous across jumps of the tracker's reference
 /// frame.
 package struct SampleConditioner: Sendable {
   private(set) var clock = SampleClock()
   private(set) var last: StampedPose?
   private var lastCount = 0
-  /// The rotation about z from the tracker's present reference frame to the frame before its jumps.
+  /// The rotation about z from the tracker's present reference frame to its frame before the first
+  /// jump.
   private var frame = Quaternion.identity
-  /// The head's true orientation in the frame that the tracker takes for the head's.
+  /// The head's true orientation in the frame that the tracker takes for the head's frame.
   private var level = Quaternion.identity
   private var isReferenceNew = true
   private var reference: UInt16 = 0
@@ -31,10 +32,10 @@ package struct SampleConditioner: Sendable {
   }
 
   /// Assumes that the head is upright at this sample: rotates this and all later samples by the
-  /// smallest rotation that makes it so.
+  /// smallest rotation that makes the head upright.
   ///
-  /// - Returns: false if the sample is tilted by more than 45 degrees, which cannot be an error of
-  ///   the mounting; nothing changes then.
+  /// - Returns: false if the sample is tilted by more than 45 degrees, too much for a mounting
+  ///   error. Nothing changes then.
   mutating func level(by sample: HeadSample) -> Bool {
     let up = SIMD3<Double>(0, 0, 1)
     let upInTracker = sample.headToWorld.normalized.conjugate.rotate(up)
@@ -43,7 +44,8 @@ package struct SampleConditioner: Sendable {
     return true
   }
 
-  /// Rotates a vector to the head's true frame from the frame that the tracker takes for it.
+  /// Rotates a vector from the frame that the tracker takes for the head's frame to the head's true
+  /// frame.
   func inHead(_ vector: SIMD3<Double>) -> SIMD3<Double> { level.conjugate.rotate(vector) }
 
   /// Converts a sample to a pose with a regular time and a continuous yaw. Returns nil if the
@@ -90,8 +92,8 @@ package struct SampleConditioner: Sendable {
     velocity.flatMap { ($0 * $0).sum() < 1e4 ? $0 : nil }
   }
 
-  /// Returns the rotation about z that gives the first sample after a jump the yaw that is expected
-  /// from the last pose before it.
+  /// Returns the rotation about z that makes the yaw continuous across a jump: it gives the first
+  /// sample after the jump the yaw predicted from the last pose before the jump.
   ///
   /// - Parameters:
   ///   - last: the last pose before the jump.

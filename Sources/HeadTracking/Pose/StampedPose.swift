@@ -20,9 +20,9 @@ struct StampedPose: Sendable, Equatable {
   /// `hasVelocity`.
   var angularVelocity: SIMD3<Double>
   var hasVelocity: Bool
-  /// A counter of the tracker's reference frames. It changes if a new frame began before this
-  /// sample, for example because the tracker was switched on or replaced; the stage then gets a new
-  /// front. Because it is a counter, a reader that missed samples also notices the change.
+  /// A counter of the tracker's reference frames. It increases when a new frame begins, for example
+  /// because the tracker was switched on or replaced; the stage then gets a new front. Because it
+  /// is a counter, a reader that missed samples also notices the change.
   var reference: UInt16
   /// A counter of the jumps of the reference frame. The yaw of the poses continues across a jump.
   var breaks: UInt16
@@ -57,8 +57,8 @@ struct StampedPose: Sendable, Equatable {
     orientation * Quaternion(rotationVector: forecast.turn(after: seconds))
   }
 
-  /// Chooses, from the two quaternions that represent this orientation, the one nearer to that of
-  /// `other`.
+  /// Chooses, from the two quaternions that represent this orientation, the one nearer to the
+  /// quaternion of `other`.
   mutating func takeSign(of other: StampedPose) {
     let (a, b) = (other.orientation, orientation)
     guard a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < 0 else { return }

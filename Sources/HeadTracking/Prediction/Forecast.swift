@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The predicted motion of a head: mean angular velocities from now to each of several look-aheads,
-/// interpolated linearly in between.
+/// The predicted motion of a head: mean angular velocities over several look-aheads, interpolated
+/// linearly in between.
 ///
 /// ## Threading
 /// A plain value; all functions are real-time safe.
 public struct Forecast: BitwiseCopyable, Sendable, Equatable {
-  /// Look-aheads at which the mean velocities are predicted, in seconds.
+  /// Look-aheads over which the mean velocities are predicted, in seconds.
   public static let lookAheads = [0.020, 0.050, 0.100, 0.200]
 
   /// The predicted mean angular velocities over the next 0, 20, 50, 100 and 200 ms, in the head's
@@ -21,7 +21,7 @@ public struct Forecast: BitwiseCopyable, Sendable, Equatable {
 
   /// Creates the forecast for a head that continues at constant velocity.
   ///
-  /// - Parameter angularVelocity: in the head's frame, in rad/s.
+  /// - Parameter angularVelocity: the constant velocity, in the head's frame, in rad/s.
   @_noLocks
   public init(angularVelocity: SIMD3<Double>) {
     means = InlineArray(repeating: angularVelocity)

@@ -5,8 +5,8 @@ public import Geometry
 
 /// Predicts a head's motion up to 200 ms ahead.
 ///
-/// For each axis of the head separately, the predicted mean velocity from now to a look-ahead is a
-/// linear combination of the present velocity and of mean velocities within the last 200 ms. The
+/// For each axis of the head separately, the predicted mean velocity over a look-ahead is a linear
+/// combination of the present velocity and of mean velocities within the last 200 ms. The
 /// coefficients are learned: each past moment is compared with the motion that followed it, with a
 /// memory of three seconds. So the prediction adapts to how this head moves now. Until the head has
 /// moved enough to learn from, the coefficients are close to those of typical human head turns
@@ -62,9 +62,11 @@ public struct HeadPredictor: Sendable {
   /// Takes a sample and returns the forecast from it.
   ///
   /// - Parameters:
-  ///   - time: in nanoseconds, later than the previous sample.
+  ///   - time: the time of the sample, in nanoseconds. It must be later than the time of the
+  ///     previous sample.
   ///   - pose: the orientation of the head, of unit norm, in a frame that stays fixed.
-  ///   - angularVelocity: from the gyroscope, in the head's frame, in rad/s; nil without one.
+  ///   - angularVelocity: the gyroscope's reading, in the head's frame, in rad/s; nil without a
+  ///     gyroscope.
   public mutating func forecast(
     time: Int64, pose: Quaternion, angularVelocity: SIMD3<Double>?
   ) -> Forecast {
@@ -151,7 +153,7 @@ extension HeadPredictor {
     }
     entry.features.isComplete = reached == 4
     // If the history is too short, assume that the head moved at its earliest known velocity before
-    // that.
+    // the history began.
     let known = entry.features.values[reached]
     for index in reached..<4 { entry.features.values[index + 1] = known }
     var motion = Self.smooth(farthest, from: noise.still, to: 1.6 * noise.still)
@@ -171,8 +173,8 @@ extension HeadPredictor {
     return x * x * (3 - 2 * x)
   }
 
-  /// Updates each learner with the past moments that are now older than its look-ahead, so that the
-  /// motion after them is known.
+  /// Updates each learner with past moments that are at least as old as its look-ahead, because the
+  /// motion that followed them is known.
   private mutating func learn(_ entry: MotionEntry) {
     for index in learners.indices {
       let seconds = Forecast.lookAheads[index]
@@ -225,11 +227,11 @@ extension HeadPredictor {
 /// (Flash and Hogan, J. Neurosci. 1985) of 15 to 90 degrees, sampled at 100 Hz. Each turn lasts
 /// (0.25 s + 0.25 s per 60 degrees) times a factor from 0.9 to 1.8, with rest before and after. The
 /// pose noise is 0.1 degrees, the gyroscope noise 1 degree/s (0.2 degrees and 4 degrees/s for the
-/// farthest look-ahead). The noise prevents the solution from relying too much on differences of
-/// velocities. No recording was used.
+/// farthest look-ahead). The noise prevents the solution from relying too much on differences
+/// between velocities. No recording was used.
 ///
 /// Rows: look-aheads of 20, 50, 100 and 200 ms. Columns: the features of `MotionFeatures`. Each row
-/// gives the mean angular velocity from now to its look-ahead.
+/// gives the mean angular velocity over its look-ahead.
 enum PredictorPrior {
   /// The coefficients with a trusted gyroscope.
   static let inertial: [[Double]] = [
@@ -239,7 +241,8 @@ enum PredictorPrior {
     [0.8568, 1.2581, -0.5028, -1.2005, 0.3952],
   ]
 
-  /// The coefficients from poses alone; the first feature, the gyroscope's rate, is absent.
+  /// The coefficients without a trusted gyroscope. The first feature, the gyroscope's rate, is not
+  /// used.
   static let positional: [[Double]] = [
     [0, 0.3596, 0.8052, -0.0297, -0.2192],
     [0, 0.6134, 0.7636, -0.3382, -0.1382],

@@ -7,13 +7,13 @@ struct MotionFeatures: Sendable {
   typealias Values = InlineArray<5, SIMD3<Double>>
 
   /// Angular velocities in the head's frame, in rad/s: the present rate of the gyroscope (zero
-  /// unless the gyroscope is trusted), then the mean velocities over the last 20 ms, and from 50 to
-  /// 20, from 100 to 50 and from 200 to 100 ms ago.
+  /// unless the gyroscope is trusted), then the mean velocities over the last 20 ms, 20 to 50 ms
+  /// ago, 50 to 100 ms ago, and 100 to 200 ms ago.
   var values = Values(repeating: .zero)
   /// Whether the history covers the 200 ms that `values` needs.
   var isComplete = false
 
-  /// The ends of the time ranges of `values`, in nanoseconds before the moment.
+  /// How far back the time range of each mean velocity reaches, in nanoseconds.
   static let lags: InlineArray<4, Int64> = [20_000_000, 50_000_000, 100_000_000, 200_000_000]
 }
 
@@ -22,8 +22,8 @@ struct MotionEntry: Sendable {
   var time: Int64 = 0
   /// The pose as given to the predictor.
   var pose = Quaternion.identity
-  /// The orientation integrated from the gyroscope while it is trusted, otherwise from the changes
-  /// of the pose. Only differences between entries matter.
+  /// The orientation integrated from the gyroscope while the gyroscope is trusted, otherwise from
+  /// the changes of the pose. Only differences between entries matter.
   var path = Quaternion.identity
   var features = MotionFeatures()
   var isInertial = false
@@ -31,8 +31,8 @@ struct MotionEntry: Sendable {
 
 /// The newest entries of a motion, at most 128.
 struct MotionMemory: Sendable {
-  /// The number of entries, a power of two. Even at the smallest `spacing`, the entries cover the
-  /// 200 ms of the features plus the 200 ms until the last learner uses an entry.
+  /// The number of entries, a power of two. Even if entries are only `spacing` apart, they cover
+  /// the 200 ms of the features plus the 200 ms until the last learner uses an entry.
   private static let capacity = 128
   /// Smallest time between entries, in nanoseconds.
   static let spacing: Int64 = 3_900_000

@@ -10,12 +10,12 @@ import Geometry
 /// forgetting as in recursive least squares.
 ///
 /// Heads nod differently from how they turn. Therefore each axis learns mainly from its own motion.
-/// It also learns from the motion of the other two axes, with a small weight that matters only
+/// It also learns from the motion about the other two axes, with a small weight that matters only
 /// while the axis itself has moved little.
 ///
 /// The weight of the prior increases with the mean squared prediction error while the head moves,
 /// and with the look-ahead, over which errors are correlated. So an unpredictable motion, such as
-/// the beginning of a turn, changes the coefficients little, and a predictable one changes them
+/// the beginning of a turn, changes the coefficients little, and a predictable motion changes them
 /// quickly.
 struct RidgeLearner: Sendable {
   /// Five coefficients, each with one component per axis.
@@ -28,11 +28,11 @@ struct RidgeLearner: Sendable {
   /// Weight of the prior per second of look-ahead and per rad^2/s^2 of mean squared prediction
   /// error.
   static let caution = 2.0
-  /// Smallest weight of the prior, in rad^2/s: about that of motion at 3 degrees/s for 1 s.
+  /// Smallest weight of the prior, in rad^2/s: about the weight of motion at 3 degrees/s for 1 s.
   static let leastWeight = 0.003
   /// Smallest speed that counts as motion, in rad/s: 10 degrees/s.
   static let slow = 0.17
-  /// Weight of the motion of the other axes, relative to an axis's own motion.
+  /// Weight of the motion about the other axes, relative to the motion about the axis itself.
   static let share = 0.1
 
   private let prior: Row
@@ -53,7 +53,7 @@ struct RidgeLearner: Sendable {
   ///
   /// - Parameters:
   ///   - prior: the five initial coefficients, the same for all axes.
-  ///   - lookAhead: the look-ahead that the coefficients predict, in seconds.
+  ///   - lookAhead: the look-ahead over which the coefficients predict the motion, in seconds.
   init(prior: [Double], lookAhead: Double) {
     var row = Row(repeating: 0)
     var coefficients = Coefficients(repeating: .zero)
@@ -134,7 +134,7 @@ struct RidgeLearner: Sendable {
     return result
   }
 
-  /// Solves (products + ridge * identity) x = rests for x by Cholesky decomposition. The ridge
+  /// Solves `(products + ridge * identity) x = rests` for `x` by Cholesky decomposition. The ridge
   /// keeps the matrix positive definite.
   private func solution(_ products: Matrix, _ rests: Row, ridge: Double) -> Row {
     var (lower, solution) = (products, rests)

@@ -4,8 +4,9 @@ import CRealtime
 import Geometry
 
 /// Estimates the noise of a tracker's poses from the deviation of three consecutive poses from
-/// uniform motion. The estimate is the minimum over the last seconds, because a head's acceleration
-/// looks like noise (minimum statistics, R. Martin, IEEE Trans. Speech Audio Process. 2001).
+/// uniform motion. The estimate is the minimum over the last few seconds, because a head's
+/// acceleration looks like noise (minimum statistics, R. Martin, IEEE Trans. Speech Audio Process.
+/// 2001).
 struct PoseNoise: Sendable {
   private var square = PoseNoise.initial * PoseNoise.initial
   private var recent = PoseNoise.initial * PoseNoise.initial

@@ -40,7 +40,8 @@ struct DeviceToWorldTimeline: Sendable {
   }
 
   /// Returns `deviceToWorld` at a time: interpolated between samples, extrapolated by up to 60 ms
-  /// beyond the newest sample, and constant before the oldest. Returns nil if there are no samples.
+  /// beyond the newest sample, and constant before the oldest sample. Returns nil if there are no
+  /// samples.
   func deviceToWorld(at time: Int64) -> Quaternion? {
     guard let newest else { return nil }
     if time >= newest.time {

@@ -15,7 +15,7 @@ import Geometry
 /// vertical that corrects drift.
 ///
 /// ## Threading
-/// A value that belongs to one thread; it may allocate.
+/// A value that belongs to one thread. Its functions may allocate.
 struct HeadToStageConditioner: Sendable {
   private(set) var conditioner = SampleConditioner()
   var device = DeviceToWorldTimeline()
@@ -25,7 +25,8 @@ struct HeadToStageConditioner: Sendable {
   /// Whether `recenter()` also levels the head.
   var levelsOnRecenter = false
   /// The front for the tracker's next new reference frame, as a yaw in the tracker's world, in
-  /// radians. If it is nil, the front becomes the direction that the head faces then.
+  /// radians. If it is nil, the front becomes the direction that the head faces when that frame
+  /// begins.
   var keptFront: Double?
   private var recentring = Recentring()
   private var predictor = HeadPredictor()

@@ -31,7 +31,7 @@ struct Recentring: Sendable {
   /// Largest acceleration of the correction, in rad/s^2. When the head stops resting, the
   /// correction slows down eight times as fast.
   static let gain = 0.5 * .pi / 180
-  /// Elevation of the nose, up or down, from which the yaw is unreliable, in radians.
+  /// Elevation of the nose, up or down, above which the yaw is unreliable, in radians.
   static let steep = 1.0
 
   private var mean = 0.0

@@ -3,7 +3,7 @@
 import CRealtime
 import Geometry
 
-/// The frame that the stage is fixed to: it moves with the device while samples of the device
+/// The frame that the stage is fixed to: it moves with the device while samples from the device
 /// arrive, and stands still in the world otherwise.
 ///
 /// The pose of the frame is `anchorToWorld`. When the anchor is set, it is level and its x axis
@@ -33,7 +33,7 @@ struct StageAnchor: Sendable {
   private static let fastest = 0.8
 
   /// Makes the anchor level, with its x axis pointing to the front, and attaches it to the device
-  /// if samples of the device arrive.
+  /// if samples from the device arrive.
   ///
   /// - Parameters:
   ///   - yaw: the yaw of the front in the world, in radians.

@@ -14,7 +14,8 @@ public struct EarphoneDetails: Sendable, Equatable {
     case unknown
   }
 
-  /// Remaining charge of each part, in percent, by its name: `left`, `right`, `case`, `headset`.
+  /// Remaining charge of each part, in percent, by the part's name: `left`, `right`, `case`,
+  /// `headset`.
   public var battery: [String: Int]
   /// The firmware's version; empty if unknown.
   public var firmware: String

@@ -12,7 +12,7 @@ struct HIDConnection: TrackerConnection {
   /// Opens and starts the tracker.
   ///
   /// - Throws: `cannotOpen` if the node cannot be opened, `notAHeadTracker` if no driver supports
-  ///   the device, or the error of the driver.
+  ///   the device, or an error from the driver.
   init(
     _ node: HIDNode, _ settings: TrackerSettings
   ) throws(HeadTrackingError) {

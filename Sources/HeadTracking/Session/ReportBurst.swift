@@ -43,8 +43,9 @@ struct ReportBurst {
     news = count == 0 ? .nothing : .readings(Self.useful(readings, count), rejected: rejected)
   }
 
-  /// Returns the readings to use. Of several orientations, only the newest is useful, and none if
-  /// the queue was full. Readings of other kinds are all kept; raw ones have their own times.
+  /// Returns the readings to use. Of several orientations, only the newest is kept, or none if the
+  /// queue was full. All readings of other kinds are kept, because each raw reading has its own
+  /// time.
   private static func useful(_ readings: [TrackerReading], _ count: Int) -> [TrackerReading] {
     guard count > 1 else { return readings }
     let last = readings.lastIndex { if case .head = $0 { true } else { false } }

@@ -10,9 +10,9 @@ public struct TrackerDescription: Sendable, Equatable {
     case failed(String)
   }
 
-  /// The device node, such as `/dev/hidraw3`, or the folder of an industrial I/O device; for
-  /// earphones `bluetooth:` and the address, for a capture `replay:` and the file. The path of a
-  /// device may change with every connection.
+  /// The device node, such as `/dev/hidraw3`, or the folder of an industrial I/O device. For
+  /// earphones, it is `bluetooth:` and the address; for a capture, `replay:` and the file. The path
+  /// of a device may change with every connection.
   public var path: String
   public var vendorID: UInt16
   public var productID: UInt16
@@ -75,8 +75,8 @@ public struct TrackerDescription: Sendable, Equatable {
     }
   }
 
-  /// Returns whether both seem to be the same device: the vendor, product and serial number are
-  /// equal.
+  /// Returns whether this and `other` seem to be the same device: the vendor, product and serial
+  /// number are equal.
   func isSameDevice(as other: TrackerDescription) -> Bool {
     vendorID == other.vendorID && productID == other.productID && serial == other.serial
   }
@@ -112,8 +112,8 @@ public enum TrackerBus: String, Sendable, Equatable {
       }
   }
 
-  /// The kernel's number in four hexadecimal digits, as in the names of HID devices; that of USB
-  /// for `iio` and `unknown`.
+  /// The kernel's number in four hexadecimal digits, as in the names of HID devices. For `iio` and
+  /// `unknown`, it is the number of USB.
   var kernelNumber: String {
     switch self {
     case .bluetooth: "0005"

@@ -2,8 +2,8 @@
 
 import Geometry
 
-/// Converts a tracker's readings to poses: calibrates the readings and passes raw ones through the
-/// orientation filter.
+/// Converts a tracker's readings to poses: calibrates the readings and passes raw readings through
+/// the orientation filter.
 struct TrackerIntake {
   let sink: any HeadSampleSink
   let record: (@Sendable (TrackerMeasurement) -> Void)?

@@ -9,7 +9,7 @@ public struct TrackerList: Sendable {
   /// The provider of each tracker.
   private var providers: [any TrackerProvider] = []
 
-  /// Lists the trackers. It inspects every HID device and opens those that may be trackers, which
+  /// Lists the trackers. This inspects every HID device and opens those that may be trackers, which
   /// takes a few milliseconds. Other providers can take longer.
   ///
   /// - Parameters:
@@ -38,8 +38,8 @@ public struct TrackerList: Sendable {
   /// Returns the tracker that an identifier matches. The identifier is compared with the paths,
   /// then with the serial numbers, then with `vendor:product`, then with parts of the names.
   ///
-  /// - Throws: `unknownTracker` if no tracker matches, or `ambiguousTracker` if several do. Both
-  ///   list the candidates.
+  /// - Throws: `unknownTracker`, with the list of all trackers, if no tracker matches, or
+  ///   `ambiguousTracker`, with the list of matching trackers, if several match.
   public func match(_ id: String) throws(HeadTrackingError) -> TrackerDescription {
     let wanted = id.lowercased()
     let tests: [(TrackerDescription) -> Bool] = [

@@ -23,7 +23,7 @@ package protocol TrackerProvider: Sendable {
   ///   - isCalibrated: whether a calibration maps the samples to the head's axes or is being
   ///     measured. If so, the samples of a tracker that reports its mounting stay in the axes of
   ///     its sensor.
-  /// - Throws: the error of the device or its driver.
+  /// - Throws: an error from the device or its driver.
   func connect(
     _ tracker: TrackerDescription, isCalibrated: Bool
   ) throws(HeadTrackingError) -> any TrackerConnection

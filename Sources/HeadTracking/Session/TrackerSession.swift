@@ -60,16 +60,16 @@ public final class TrackerSession: Sendable {
   public func stop() { worker.stop() }
 }
 
-/// The choice of a session's tracker.
+/// How a session chooses its tracker.
 public enum TrackerSelection: Sendable, Equatable {
-  /// The first head tracker that appears. If there are several, the one in the Bluetooth headphones
-  /// that play the sound is preferred.
+  /// The first head tracker that appears. If there are several, the tracker in the Bluetooth
+  /// headphones that play the sound is preferred.
   case automatic
   /// The tracker that `TrackerList.match` returns for the identifier, now or when it appears.
   case id(String)
 }
 
-/// An event of a session's tracker.
+/// An event that a session reports.
 public enum TrackerEvent: Sendable, Equatable {
   /// No tracker was found; the session keeps looking.
   case waiting

@@ -14,7 +14,7 @@ public struct TrackerSettings: Sendable {
   /// Providers in addition to HID and industrial I/O.
   package var providers: [any TrackerProvider] = []
   /// The Bluetooth address of the current output, in upper or lower case; nil if the output is not
-  /// a Bluetooth device. An automatic selection prefers the tracker in the output's own headphones.
+  /// a Bluetooth device. Automatic selection prefers the tracker with this address.
   package var outputAddress: @Sendable () -> String? = { nil }
   /// Whether to open trackers as if they were calibrated, because a calibration is being measured.
   package var isCalibrating = false
