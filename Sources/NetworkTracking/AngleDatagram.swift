@@ -2,7 +2,7 @@
 
 import Geometry
 
-/// Decodes the datagrams of OpenTrack and of FreePIE's phone application. Arbitrary bytes are safe.
+/// Decodes the datagrams of OpenTrack and of FreePIE's phone application. Any bytes are accepted.
 enum AngleDatagram {
   /// Decodes an OpenTrack datagram; returns nil if the datagram contains no valid pose.
   ///

@@ -24,8 +24,8 @@ public struct NetworkTracker: Sendable, Equatable {
   /// - Parameters:
   ///   - text: the text to parse.
   ///   - preset: the preset if the text contains none; nil for the protocol's default.
-  /// - Returns: nil if the text does not begin with `osc:`, `opentrack:` or `freepie:`, so that it
-  ///   may be another kind of ID.
+  /// - Returns: nil if the text does not begin with `osc:`, `opentrack:` or `freepie:`, because it
+  ///   may then be another kind of ID.
   /// - Throws: `badAddress` if the port after the colon is missing or invalid, or if there are too
   ///   many parts; `unknownPreset` if the protocol has no such preset.
   public init?(_ text: String, preset: String? = nil) throws(NetworkTrackerError) {

@@ -87,8 +87,8 @@ public final class NetworkTrackerSession: Sendable {
       }
     }
 
-    /// Waits for messages, at most for the timeout. Returns a nil for each message that yields no
-    /// pose, then the newest pose, if there is one.
+    /// Waits for messages, at most for the timeout. Returns an array with a nil for each message
+    /// that yields no pose, followed by the newest pose, if there is one.
     func heads(timeoutMilliseconds: Int) -> [Quaternion?] {
       let all: [Quaternion?]
       switch listener {
@@ -132,8 +132,8 @@ final class DatagramSocket {
 
   deinit { close(descriptor) }
 
-  /// Waits for a datagram, at most for the timeout, and returns it with the others that have
-  /// arrived, oldest first, at most 256 in all. Returns an empty array if none arrives.
+  /// Waits for a datagram, at most for the timeout. Returns all datagrams that have arrived, oldest
+  /// first, but at most 256. Returns an empty array if no datagram arrives.
   func datagrams(timeoutMilliseconds: Int) -> [[UInt8]] {
     var found: [[UInt8]] = []
     var wait = Int32(timeoutMilliseconds)

@@ -16,8 +16,8 @@ public import Geometry
 /// | `iem-ypr` | `/SceneRotator/ypr`, or `/SceneRotator/yaw` ... | -yaw, pitch, -roll, degrees |
 ///
 /// `sparta`: the rotation matrix of the Spatial Audio Framework is passive, Rx(roll) Ry(pitch)
-/// Rz(yaw) with negated sines, which is the transpose of Rz(yaw) Ry(pitch) Rx(roll). The scene
-/// therefore already rotates against the head, and a positive pitch looks down.
+/// Rz(yaw) with negated sines, which is the transpose of Rz(yaw) Ry(pitch) Rx(roll). So this matrix
+/// already rotates the scene against the head, and a positive pitch means that the head looks down.
 ///
 /// `iem`: the SceneRotator rotates the scene, so it needs the inverse of the head pose. In the
 /// default order (yaw, pitch, roll about fixed axes), the SceneRotator's angles denote the active
@@ -58,7 +58,8 @@ public struct OSCMessage: Sendable, Equatable {
   }
 }
 
-/// Combines the messages of a preset into poses. Angles and components may arrive separately.
+/// Combines the messages of a preset into poses. Angles and quaternion components may arrive
+/// separately.
 public struct OSCHead: Sendable {
   private let preset: OSCPreset
   /// The latest yaw, pitch and roll, in degrees, with the sender's signs.

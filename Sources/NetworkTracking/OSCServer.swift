@@ -34,9 +34,8 @@ final class OSCServer {
     inbox.deallocate()
   }
 
-  /// Waits for a message, at most for the timeout, and returns it with all others that have
-  /// arrived, oldest first; stops reading once there are 256. Returns an empty array if none
-  /// arrives.
+  /// Waits for a message, at most for the timeout. Returns all messages that have arrived, oldest
+  /// first, but stops reading once there are 256. Returns an empty array if no message arrives.
   func messages(timeoutMilliseconds: Int) -> [OSCMessage] {
     inbox.pointee.removeAll(keepingCapacity: true)
     var wait = timeoutMilliseconds
@@ -65,7 +64,8 @@ public final class OSCSender {
   /// Resolves the target.
   ///
   /// - Parameter url: `osc://HOST:PORT` or `osc.udp://HOST:PORT`.
-  /// - Throws: `badTarget` if the URL is malformed, `unknownHost` if the host has no known address.
+  /// - Throws: `badTarget` if the URL is malformed, or `unknownHost` if the host has no known
+  ///   address.
   public init(_ url: String) throws(NetworkTrackerError) {
     let scheme = ["osc://", "osc.udp://"].first { url.hasPrefix($0) }
     var rest = scheme.map { url.dropFirst($0.count) } ?? ""
@@ -80,8 +80,8 @@ public final class OSCSender {
     self.target = target
   }
 
-  /// Returns the host that a text names: a host name, an IPv4 address, or an IPv6 address without
-  /// its brackets. Returns nil if the text is malformed.
+  /// Returns the host that a text names: a host name, an IPv4 address, or an IPv6 address, which is
+  /// written in brackets and returned without them. Returns nil if the text is malformed.
   private static func host(_ text: Substring) -> String? {
     if text.first == "[", text.last == "]" { return String(text.dropFirst().dropLast()) }
     let isName = !text.isEmpty && !text.contains(where: { ":/@[] ".contains($0) })
