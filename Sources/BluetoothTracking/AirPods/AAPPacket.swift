@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fixed packets of Apple's accessory protocol (AAP) that this project sends; `SensorFrame`
-/// makes the others.
+/// The fixed packets of Apple's accessory protocol (AAP) that this project sends. `SensorFrame`
+/// makes the other packets.
 enum AAPPacket {
   /// The first packet on a new link.
   static let handshake: [UInt8] = [0, 0, 4, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]
@@ -15,7 +15,7 @@ enum AAPPacket {
 
 /// A notification from the earphones that does not contain sensor data.
 enum AAPNotification: Equatable {
-  /// Where each bud is; the first is the primary one.
+  /// Where the primary and the secondary bud are.
   case ears(primary: BudPlace, secondary: BudPlace)
   /// Remaining charge in percent, by the part's name, and the leading bud: `left` or `right`; nil
   /// if no bud is listed, as for a headset.
@@ -31,7 +31,7 @@ enum AAPNotification: Equatable {
     case inCase = 2
   }
 
-  /// Parses a packet; nil if it is not one of these notifications.
+  /// Parses a packet. Returns nil if the packet is not one of these notifications.
   init?(_ packet: [UInt8]) {
     guard packet.count > 6, packet.starts(with: [4, 0, 4, 0]), packet[5] == 0 else { return nil }
     let payload = packet[6...]

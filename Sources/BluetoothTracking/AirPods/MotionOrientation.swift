@@ -2,32 +2,35 @@
 
 import Geometry
 
-/// Computes a continuous orientation from motion reports, whose quaternions lack w.
+/// Computes a continuous orientation from motion reports, whose quaternions lack the scalar part
+/// `w`.
 ///
-/// The reports assume that w is positive, so all components change sign when the true w passes
-/// through zero. Here the sign is chosen so that the orientation continues without a jump. Near
-/// w = 0 the root of 1 - |v|^2 amplifies the rounding of v; there, a scalar Kalman filter combines
-/// the measured w^2 with the w that the angular velocity predicts.
+/// The reports assume that `w` is positive, so all components change sign when the true `w` passes
+/// through zero. Here the sign is chosen so that the orientation continues without a jump. If `w`
+/// is near zero, computing it from the other components amplifies their rounding errors. In that
+/// case, a scalar Kalman filter combines the measured `w^2` with the `w` that the angular velocity
+/// predicts.
 struct MotionOrientation {
   private var last: MotionReport?
   private(set) var sensorToWorld = Quaternion.identity
-  /// Variance of w.
+  /// Variance of `w`.
   private var variance = 0.0
 
-  /// Only below this w^2 is w filtered. Above it, rounding has little effect on w.
+  /// `w` is filtered only if `w^2` is below this value. Otherwise, rounding has little effect on
+  /// `w`.
   private static let smallSquare = 0.01
-  /// Variance of the measured w^2: each component is rounded to 1/32767.
+  /// Variance of the measured `w^2`: each component is rounded to a multiple of 1/32767.
   private static let rounding = 1.8e-5 * 1.8e-5
-  /// Variance that the prediction of w gains per second of integration.
+  /// Variance that the prediction of `w` gains per second of integration.
   private static let growth = 4e-7
   /// A longer gap, in seconds, is not bridged by the angular velocity.
   private static let longestGap = 0.25
 
   /// Takes the next report.
   ///
-  /// - Returns: the angle in radians by which the orientation differs from the one that the angular
-  ///   velocities predict, and the seconds since the previous report; nil for the first report, and
-  ///   after a gap or a step back of the clock.
+  /// - Returns: the angle, in radians, between the orientation and the prediction from the angular
+  ///   velocities, and the seconds since the previous report. Returns nil for the first report,
+  ///   after a gap, and if the sensor's clock has not advanced.
   @discardableResult
   mutating func take(_ report: MotionReport) -> (leap: Double, seconds: Double)? {
     defer { last = report }

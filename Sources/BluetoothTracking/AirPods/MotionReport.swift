@@ -3,22 +3,22 @@
 import CRealtime
 import Geometry
 
-/// A report of the service `devmotion6`: an orientation that the earphone computes from its
+/// A report from the service `devmotion6`: an orientation that the earphone computes from its
 /// accelerometer and gyroscope.
 ///
-/// Layout, little-endian: report id (0), time in ns (1), version (9), status (10), sensor time in
-/// us (12), quaternion x, y, z (20, i16, 1/32767), rotation rate (26, i16, 1/512 rad/s), gravity
-/// (44, i16, 1/1024 g), sample counter (54). The quaternion's w is the positive root that completes
-/// the unit norm.
+/// Layout, little-endian, with byte offsets in parentheses: report id (0), time in ns (1), version
+/// (9), status (10), sensor time in us (12), quaternion x, y, z (20, i16, 1/32767), rotation rate
+/// (26, i16, 1/512 rad/s), gravity (44, i16, 1/1024 g), sample counter (54). The quaternion's w is
+/// the positive root that completes the unit norm.
 struct MotionReport: Equatable {
   /// The sensor's own clock, in microseconds.
   var microseconds: UInt64
   /// Number of the sample; 16 bits wide from version 4 on.
   var counter: UInt32
-  /// The form of the report, 3 to 6; captures exist only for version 3.
+  /// The version of the report's layout, 3 to 6; captures exist only for version 3.
   var version: UInt8
-  /// The vector part of the unit quaternion `sensorToWorld`, for which w is not negative. In this
-  /// world, the z axis points up and the heading is arbitrary.
+  /// The vector part of the unit quaternion `sensorToWorld` with the sign for which `w` is not
+  /// negative. In this world, the z axis points up and the heading is arbitrary.
   var vector: SIMD3<Double>
   /// Angular velocity in the sensor's axes, in rad/s.
   var angularVelocity: SIMD3<Double>
@@ -27,8 +27,8 @@ struct MotionReport: Equatable {
 
   /// Decodes a report.
   ///
-  /// Returns nil if it is too short, has another report id or an unknown version, is marked
-  /// invalid, or is not a rotation.
+  /// Returns nil if the report is too short, has another report id or an unknown version, is marked
+  /// invalid, or contains no rotation.
   init?(_ bytes: ArraySlice<UInt8>) {
     guard bytes.count >= 56, bytes.first == 1 else { return nil }
     let at = bytes.startIndex
@@ -61,7 +61,8 @@ struct MotionReport: Equatable {
   }
 
   /// The angle between `gravity` and the direction of gravity that the orientation implies, in
-  /// radians; pi if `gravity` is at most 0.1 g. It is large while the earphone's filter settles.
+  /// radians; pi if `gravity` is at most 0.1 g. The angle is large while the earphone's filter
+  /// settles.
   var tiltError: Double {
     let down = orientation.conjugate.rotate(SIMD3(0, 0, -1))
     let along = (down * gravity).sum()

@@ -3,7 +3,7 @@
 import Geometry
 
 /// The properties of a sensor service. An earphone sends them once per link, as a serialised
-/// dictionary. Only two of them are needed, so the bytes are searched for their keys.
+/// dictionary. Only two properties are needed, so the bytes are searched for their keys.
 enum SensorDescription {
   /// Whether the properties belong to the motion service `devmotion6`.
   static func isMotion(_ properties: ArraySlice<UInt8>) -> Bool {
@@ -11,12 +11,12 @@ enum SensorDescription {
     return properties[key...].prefix(24).end(of: "devmotion6") != nil
   }
 
-  /// Returns the rotation from the sensor's axes to those of the headset (x right, y back, z down),
-  /// from the property `H2HTransformation`: x, y, z and w as i16 in units of 1/32767. Nil if it
-  /// is missing or not a rotation.
+  /// Returns the rotation from the sensor's axes to the headset's axes (x right, y back, z down),
+  /// from the property `H2HTransformation`: x, y, z and w as i16 in units of 1/32767. Returns nil
+  /// if the property is missing or not a rotation.
   static func mounting(_ properties: ArraySlice<UInt8>) -> Quaternion? {
     guard let key = properties.end(of: "H2HTransformation"),
-      // Eight bytes of data: the length and the type.
+      // The length of the data, eight bytes, and its type.
       let data = properties[key...].prefix(16).end(of: [8, 0, 0, 0x0A]),
       properties.endIndex - data >= 8
     else { return nil }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An item of a frame with opcode 0x17, in which AirPods tunnel the data of their HID sensors as
+/// An item in a frame with opcode 0x17, in which AirPods tunnel the data of their HID sensors as
 /// protobuf.
 enum SensorItem: Equatable {
-  /// A report of a service.
+  /// A report from a service.
   case report(service: UInt64, ArraySlice<UInt8>)
   /// A service's description of itself.
   case description(service: UInt64, ArraySlice<UInt8>)
@@ -33,8 +33,8 @@ enum SensorFrame {
   /// The largest number of items taken from one packet; real packets hold far fewer.
   private static let mostItems = 64
 
-  /// Returns the items in a packet, oldest first. A packet may hold several frames. Nil if it does
-  /// not begin with a complete frame of sensor data.
+  /// Returns the items in a packet, oldest first. A packet may hold several frames. Returns nil if
+  /// the packet does not begin with a complete frame of sensor data.
   static func items(_ packet: [UInt8]) -> [SensorItem]? {
     var rest = packet[...]
     var items: [SensorItem]?

@@ -2,13 +2,13 @@
 
 /// Finds, starts and restarts the motion service of AirPods.
 ///
-/// The id of the service differs between models and firmware versions. The first choice is the id
-/// that the earphone describes, then the one that is remembered, then the known ids in turn. An
+/// The id of the service differs between models and firmware versions. The id in the earphone's
+/// description is tried first, then the remembered id, then the known ids in turn. An
 /// acknowledgement does not mean that reports follow. Times are in nanoseconds unless a name states
 /// another unit.
 struct ServiceStarter {
   private enum Phase: Equatable {
-    /// Waits for a description until a time.
+    /// Waits for a description until this time.
     case describing(until: Int64)
     /// Waits before the next start.
     case pausing(until: Int64)
@@ -25,20 +25,21 @@ struct ServiceStarter {
     var needsReopening = false
   }
 
-  /// Ids of the motion service: Pro 2 and Pro 3; A3441; Max 2; Pro 2 with the firmware of 2024.
+  /// Ids of the motion service: 16 for Pro 2 and Pro 3, 15 for model A3441, 6 for Max 2, and 14 for
+  /// Pro 2 with firmware from 2024.
   static let knownServices: [UInt64] = [16, 15, 6, 14]
   static let intervalMicroseconds: UInt32 = 20_000
 
   private static let descriptionTime: Int64 = 1_200_000_000
   private static let remembered: Int64 = 300_000_000
-  /// A start has failed if the service sends nothing for this long after it.
+  /// A start has failed if the service sends nothing for this long after the start.
   private static let silentStart: Int64 = 1_800_000_000
   private static let startSpacing: Int64 = 2_000_000_000
   private static let silentStream: Int64 = 3_000_000_000
   private static let longSilence: Int64 = 8_000_000_000
   private static let deadLink: Int64 = 12_000_000_000
-  /// A link that breaks this soon after a start, before a report has followed, was broken by the
-  /// start.
+  /// A link that breaks this soon after a start, before a report has followed, is assumed to have
+  /// been broken by the start.
   private static let crash: Int64 = 5_000_000_000
   private static let slowPause: Int64 = 400_000_000
   private static let silentPause: Int64 = 300_000_000
@@ -48,7 +49,7 @@ struct ServiceStarter {
   private var phase = Phase.describing(until: 0)
   private var candidates: [UInt64]
   private var service: UInt64?
-  /// The described service, until its first start has failed.
+  /// The service that the earphone described, until its first start has failed.
   private var described: UInt64?
   private var sequence: UInt64 = 0
   private var openedAt: Int64 = 0
@@ -57,8 +58,8 @@ struct ServiceStarter {
   private var restarts = 0
   private var pace = Pace()
 
-  /// Detects a slow stream from the intervals between reports, according to the sensor's clock, at
-  /// most once per link.
+  /// Detects a slow stream, at most once per link, from the intervals between the sensor times of
+  /// the reports.
   private struct Pace {
     var last: UInt64?
     var slowSteps = 0
@@ -91,7 +92,7 @@ struct ServiceStarter {
     if case .describing = phase, service == candidates.first { phase = .pausing(until: now) }
   }
 
-  /// Notes a report from a service, with the time on the sensor's clock in `microseconds`.
+  /// Notes a report from a service. `microseconds` is the time of the report on the sensor's clock.
   mutating func received(_ service: UInt64, _ microseconds: UInt64, now: Int64) {
     self.service = service
     reportedAt = now
@@ -106,9 +107,9 @@ struct ServiceStarter {
   /// Returns the next step.
   ///
   /// - Parameters:
-  ///   - now: the time.
-  ///   - isWorn: whether a bud is in an ear, as far as is known; if not, the stream may pause, so
-  ///     silence has no meaning.
+  ///   - now: the present time.
+  ///   - isWorn: whether a bud is in an ear, as far as is known. If not, the stream may pause, so
+  ///     silence is not a fault.
   mutating func advance(now: Int64, isWorn: Bool) -> Step {
     if !isWorn { excuseSilence(now) }
     if now - max(reportedAt ?? openedAt, openedAt) > Self.deadLink {

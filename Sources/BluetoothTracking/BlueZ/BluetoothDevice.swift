@@ -8,7 +8,7 @@ struct BluetoothDevice: Equatable {
   var path: String
   /// The address, such as `AA:BB:CC:DD:EE:FF`.
   var address = ""
-  /// The name that the user gave, or the device's own.
+  /// The name that the user gave the device, or the device's own name.
   var name = ""
   var isConnected = false
   /// The services, as lower-case UUIDs.
@@ -38,8 +38,8 @@ extension Bus {
 
   /// Returns the Bluetooth devices that BlueZ knows.
   ///
-  /// - Throws: the bus's error, such as `org.freedesktop.DBus.Error.ServiceUnknown` if bluetoothd
-  ///   is not running.
+  /// - Throws: an error from the bus, such as `org.freedesktop.DBus.Error.ServiceUnknown` if
+  ///   bluetoothd is not running.
   func bluetoothDevices() throws(BusError) -> [BluetoothDevice] {
     let reply = try call(
       Method(

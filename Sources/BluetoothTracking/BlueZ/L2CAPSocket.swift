@@ -4,7 +4,7 @@ import CBluetooth
 import CRealtime
 import Glibc
 
-/// Opens L2CAP channels to Bluetooth devices (classic, SOCK_SEQPACKET).
+/// Opens L2CAP channels (SOCK_SEQPACKET) to Bluetooth Classic devices.
 enum L2CAPSocket {
   // Constants from the kernel's net/bluetooth/bluetooth.h and l2cap.h.
   private static let bluetoothLevel: Int32 = 274
@@ -16,7 +16,7 @@ enum L2CAPSocket {
   /// Opens a channel on an encrypted link.
   ///
   /// - Parameters:
-  ///   - address: the device, such as `AA:BB:CC:DD:EE:FF`.
+  ///   - address: the device's address, such as `AA:BB:CC:DD:EE:FF`.
   ///   - adapter: the adapter's address; empty for any.
   ///   - psm: the channel's number.
   ///   - mtu: the longest packet to receive, in bytes.
@@ -89,7 +89,7 @@ enum L2CAPSocket {
     address.psm = psm.littleEndian
     let bytes = text.split(separator: ":").compactMap { UInt8($0, radix: 16) }
     if bytes.count == 6 {
-      // The kernel stores the bytes in the reverse of the order in the text.
+      // The kernel stores the bytes in reverse order.
       address.address = (bytes[5], bytes[4], bytes[3], bytes[2], bytes[1], bytes[0])
     }
     return address
@@ -101,7 +101,8 @@ struct SocketError: Error, Equatable {
   /// The system's error number.
   var number: Int32
 
-  /// The reason on one line, for use in an error message; for the usual errors, also what to do.
+  /// The reason on one line, for use in an error message. For common errors, it also says what to
+  /// do.
   var text: String {
     switch number {
     case EAFNOSUPPORT:

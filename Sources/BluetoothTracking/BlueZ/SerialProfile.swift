@@ -32,8 +32,8 @@ final class SerialProfile {
   /// - Parameters:
   ///   - service: the service's UUID.
   ///   - bus: the system bus.
-  /// - Throws: the bus's error; `org.bluez.Error.AlreadyExists` or `NotPermitted` if another
-  ///   program handles the service.
+  /// - Throws: an error from the bus, such as `org.bluez.Error.AlreadyExists` or `NotPermitted` if
+  ///   another program handles the service.
   init(_ service: String, on bus: Bus) throws(BusError) {
     self.bus = bus
     state = .allocate(capacity: 1)
@@ -67,7 +67,7 @@ final class SerialProfile {
       service: "org.bluez", path: "/org/bluez", interface: manager, name: name)
   }
 
-  /// Connects the service of a device; waits at most 15 s.
+  /// Connects to the service on a device. Waits at most 15 s.
   ///
   /// - Parameters:
   ///   - device: the device's object path.
@@ -124,7 +124,7 @@ final class SerialProfile {
     return 1
   }
 
-  /// Records the error if the reply to `ConnectProfile` is one.
+  /// Records the error if the reply to `ConnectProfile` is an error.
   private static let finish: bus_handler = { message, context, _ in
     guard let message, let state = context?.assumingMemoryBound(to: State.self) else { return 0 }
     if let failure = bus_message_error(message) {

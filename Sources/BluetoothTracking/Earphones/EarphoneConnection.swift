@@ -66,8 +66,8 @@ struct EarphoneConnection: TrackerConnection {
   /// What the earphone has reported about itself.
   var details: EarphoneDetails { session.details }
 
-  /// Always true: an earphone computes its orientation on battery power, and a change of its
-  /// reference frame shows as a discontinuity.
+  /// Always true: an earphone runs on a battery, so it keeps computing its orientation while the
+  /// link is interrupted. A change of its reference frame is reported as a discontinuity.
   var keepsReference: Bool { true }
   var levelsOnRecenter: Bool { session.levelsOnRecenter }
   /// Always true: the protocols have their own rules for a silent earphone.
@@ -100,8 +100,8 @@ struct EarphoneConnection: TrackerConnection {
     return .readings(output.readings, rejected: output.rejectedCount)
   }
 
-  /// Waits for packets and reads those that have arrived; false if the link is lost or must be
-  /// reopened.
+  /// Waits for packets and reads all that have arrived. Returns false if the link is lost or must
+  /// be reopened.
   private mutating func receive(_ output: inout EarphoneOutput, waitMilliseconds: Int) -> Bool {
     var request = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&request, 1, Int32(waitMilliseconds)) > 0 else { return true }
@@ -121,7 +121,7 @@ struct EarphoneConnection: TrackerConnection {
     return true
   }
 
-  /// Sends packets; false if the link is lost.
+  /// Sends packets. Returns false if the link is lost.
   @discardableResult
   private func send(_ packets: [[UInt8]]) -> Bool {
     for packet in packets {

@@ -7,22 +7,22 @@ package import HeadTracking
 import Synchronization
 import System
 
-/// Provides AirPods and Galaxy Buds that are connected over Bluetooth, as trackers.
+/// Provides AirPods and Galaxy Buds connected over Bluetooth as trackers.
 ///
 /// It uses only devices that are already connected: it does not pair devices, connect audio or
 /// change Bluetooth settings. Without D-Bus, BlueZ or Bluetooth there are no such trackers.
 package final class EarphoneTrackers: TrackerProvider {
-  /// What the listener allows, and where to keep what is learnt about earphones.
+  /// What the listener allows, and where to keep what is learned about earphones.
   package struct Settings: Sendable {
     package var airPods = AirPodsProtocol.Settings()
     /// Receives every packet of the earphone that a session opens; nil for none.
     package var capture: FrameCapture?
     /// Returns what is remembered about the earphone with the given address.
     package var recall: @Sendable (String) -> EarphoneMemory? = { _ in nil }
-    /// Stores what was learnt about the earphone with the given address.
+    /// Stores what was learned about the earphone with the given address.
     package var remember: @Sendable (String, EarphoneMemory) -> Void = { _, _ in }
 
-    /// The address of the D-Bus system bus; nil for the usual one.
+    /// The address of the D-Bus system bus; nil for the usual address.
     package var busAddress: String?
 
     package init() {}
@@ -63,8 +63,8 @@ package final class EarphoneTrackers: TrackerProvider {
 
   /// Prefix of an earphone's path; its Bluetooth address follows.
   private static let pathPrefix = "bluetooth:"
-  /// How long `trackers` uses the same list of BlueZ's devices, in nanoseconds, unless details are
-  /// wanted; `absentFreshness` if the last request failed.
+  /// How long `trackers` reuses the list of BlueZ's devices, in nanoseconds, unless details are
+  /// requested. If the last request to BlueZ failed, `absentFreshness` applies instead.
   private static let freshness: Int64 = 1_000_000_000
   private static let absentFreshness: Int64 = 10_000_000_000
   /// Longest wait for an earphone's answers in a detailed list, in nanoseconds.
@@ -143,8 +143,8 @@ package final class EarphoneTrackers: TrackerProvider {
     return tracker
   }
 
-  /// Asks AirPods for their battery levels, firmware and place. If the channel cannot be opened,
-  /// another program is assumed to hold it.
+  /// Asks AirPods for their battery levels, firmware version and state. If the channel cannot be
+  /// opened, another program is assumed to hold it.
   private func ask(_ found: Found, _ tracker: inout TrackerDescription) {
     guard found.model.kind == .airPods else { return }
     do throws(HeadTrackingError) {

@@ -6,8 +6,9 @@ package import HeadTracking
 /// `--tracker replay:FILE` plays.
 ///
 /// The first line is `stillstage-frames 1 PROTOCOL`, with the protocol `airpods` or `galaxy-buds`.
-/// Each further line is a packet: the time in seconds since the first one, `<` for received or `>`
-/// for sent, and the bytes in hexadecimal. Empty lines and lines that begin with `#` are ignored.
+/// Each further line is a packet: the time in seconds since the first packet, `<` for received or
+/// `>` for sent, and the bytes in hexadecimal. Empty lines and lines that begin with `#` are
+/// ignored.
 package struct FrameFile: Sendable, Equatable {
   package var kind: EarphoneKind
   package var frames: [FrameCapture.Frame]
@@ -35,7 +36,7 @@ package struct FrameFile: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - text: the contents.
-  ///   - path: the file's name, for errors.
+  ///   - path: the file's name, for error messages.
   /// - Throws: `badMotionRow` with the first invalid line, or with line 1 if the file is empty or
   ///   has only comments.
   package init(_ text: String, path: String) throws(HeadTrackingError) {

@@ -9,7 +9,7 @@ enum OtherClients {
     "GalaxyBudsClien", "librepods", "magicpods", "MagicPods", "kAirPods", "airpods_",
   ]
 
-  /// The names of those programs that are running now.
+  /// The names of such programs that are running now.
   static var running: [String] {
     (SystemFile.names(in: "/proc") ?? []).compactMap { folder in
       guard Int(folder) != nil,

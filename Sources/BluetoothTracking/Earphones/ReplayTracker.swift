@@ -5,8 +5,7 @@ import Glibc
 package import HeadTracking
 import Synchronization
 
-/// Provides a tracker that plays a capture of an earphone's packets, once, at the speed of the
-/// capture.
+/// Provides a tracker that plays a capture of an earphone's packets once, at the original speed.
 package final class ReplayTracker: TrackerProvider {
   /// Prefix of the tracker's ID; the file's path follows.
   package static let prefix = "replay:"

@@ -26,7 +26,7 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
     case attached
   }
 
-  /// Messages and their values; names as in the sources of `GalaxyBudsClient`.
+  /// Messages and their values, named as in the sources of `GalaxyBudsClient`.
   private enum Message {
     static let spatialAudio: UInt8 = 0x7C
     static let data: UInt8 = 0xC2
@@ -124,8 +124,8 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
     }
   }
 
-  /// Returns the orientation in a payload: x, y, z, w as i16 in units of 1/10000. Nil if it is too
-  /// short or not a rotation.
+  /// Returns the orientation in a payload: x, y, z, w as i16 in units of 1/10000. Returns nil if
+  /// the payload is too short or contains no rotation.
   private static func orientation(_ payload: [UInt8]) -> Quaternion? {
     guard payload.count >= 9 else { return nil }
     let numbers = stride(from: 1, to: 9, by: 2).map { at in
@@ -155,8 +155,8 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
     return sample
   }
 
-  /// Returns a new sample with the last pose; nil before the first sample, and while the last one
-  /// is less than 40 ms old.
+  /// Returns a new sample with the last pose; nil before the first sample, and while the last
+  /// sample is less than 40 ms old.
   private mutating func held(_ now: Int64) -> HeadSample? {
     guard let last, now - last.time >= 40_000_000 else { return nil }
     return sample(last.headToWorld, now)

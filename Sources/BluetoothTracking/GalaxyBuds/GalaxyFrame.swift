@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A frame of the Galaxy Buds: FD, header (u16: the length of id, payload and checksum in bits 0 to
-/// 9), id, payload, CRC-16 (low byte first), DD.
+/// A frame of the Galaxy Buds: FD, header (u16), id, payload, CRC-16 (low byte first), DD. Bits 0
+/// to 9 of the header are the length of the id, payload and checksum together, in bytes.
 struct GalaxyFrame: Equatable {
   var id: UInt8
   var payload: [UInt8]
@@ -34,7 +34,7 @@ struct GalaxyFrame: Equatable {
 struct GalaxyFramer {
   private var buffer: [UInt8] = []
 
-  /// The longest frame, in bytes: the length has ten bits.
+  /// The longest frame, in bytes: the length field has ten bits.
   private static let longest = 0x3FF + GalaxyFrame.overhead
 
   /// Takes bytes of the stream.
