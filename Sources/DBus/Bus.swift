@@ -37,7 +37,7 @@ package final class Bus {
   ///
   /// - Parameters:
   ///   - kind: the bus.
-  ///   - address: the bus's D-Bus address; nil for the usual one of its kind.
+  ///   - address: the bus's D-Bus address; nil for the usual address of this kind of bus.
   /// - Throws: the reason, such as that libsystemd or the bus is missing, or that access is denied.
   package init(_ kind: Kind = .system, address: String? = nil) throws(BusError) {
     var bus: OpaquePointer?

@@ -44,13 +44,14 @@ package final class BusMessage {
     return String(cString: value)
   }
 
-  /// Reads a file descriptor, which still belongs to the message; nil if the next value is not one.
+  /// Reads a file descriptor, which still belongs to the message; nil if the next value is not a
+  /// file descriptor.
   package func descriptor() -> Int32? {
     var value: Int32 = -1
     return bus_message_read_basic(pointer, Self.code("h"), &value) > 0 ? value : nil
   }
 
-  /// Reads an array of dictionary entries: calls `read` for the contents of each.
+  /// Reads an array of dictionary entries: calls `read` for the contents of each entry.
   package func entries(_ contents: String, _ read: () -> Void) {
     guard enter("a", "{\(contents)}") else { return }
     while enter("e", contents) {

@@ -40,7 +40,7 @@ package final class MediaControls: Sendable {
   /// - Parameters:
   ///   - name: the program's name in lower case, part of the name on the bus.
   ///   - identity: the program's name for display.
-  ///   - address: the bus's D-Bus address; nil for the usual one.
+  ///   - address: the bus's D-Bus address; nil for the usual address.
   ///   - onCommand: called on the bus's thread for each command.
   /// - Throws: the reason, such as that libsystemd or the bus is missing, access is denied, or the
   ///   name is taken.
@@ -126,7 +126,7 @@ extension MediaControls.Player {
     }
   }
 
-  /// Answers one call. Returns 0 for a call that it does not know.
+  /// Answers one call. Returns 0 for an unknown call.
   private func answer(_ call: OpaquePointer, _ error: UnsafeMutablePointer<bus_error>?) -> Int32 {
     func isCall(_ interface: String, _ name: String) -> Bool {
       bus_message_is_method_call(call, interface, name) > 0
@@ -135,7 +135,8 @@ extension MediaControls.Player {
       onCommand(command)
       return reply(call)
     }
-    // The program has no window, and its terminal belongs to the user.
+    // These calls have no effect, because the program has no window and its terminal belongs to the
+    // user.
     for name in ["Raise", "Quit"] where isCall(Self.root, name) { return reply(call) }
     for name in ["Seek", "SetPosition", "OpenUri"] where isCall(Self.player, name) {
       return reply(call)
