@@ -15,14 +15,14 @@ public final class FileSource: SoundSource {
   /// Opens a file.
   ///
   /// - Parameters:
-  ///   - path: any file that FFmpeg can read.
+  ///   - path: the path of any file that FFmpeg can read.
   ///   - settings: determines the track, the interpretation of its channels and the use of its
   ///     level metadata.
   ///   - sampleRate: the rate to resample to, in Hz; nil for the file's own rate.
   ///   - interrupt: a flag that, once raised, makes the source throw `PlaybackError.interrupted`
   ///     instead of reading or decoding more.
   /// - Throws: `PlaybackError.media` if the file cannot be read or its channels do not fit the
-  ///   settings; `PlaybackError.interrupted`.
+  ///   settings, or `.interrupted` if the flag was raised.
   public init(
     path: String, settings: RenderSettings, sampleRate: Int? = nil,
     interrupt: InterruptFlag? = nil

@@ -12,8 +12,7 @@ extension OfflineRenderer {
   ///   - hrtf: the HRTF set.
   ///   - settings: the settings of the renderer.
   ///   - isLimited: whether the true peak is limited to -1 dBTP.
-  /// - Throws: the errors of the source, and those of
-  ///   `HRTFChoice.filters(for:settings:sampleRate:)`.
+  /// - Throws: any error from the source or from `HRTFChoice.filters(for:settings:sampleRate:)`.
   public convenience init(
     source: any SoundSource, head: HeadTrajectory, hrtf: HRTFChoice, settings: RenderSettings,
     isLimited: Bool
@@ -32,7 +31,7 @@ extension LayoutRenderer {
   ///   - target: the output layout.
   ///   - head: `headToWorld` over the time of the source; nil to convert the layout only.
   ///   - settings: the settings of the renderer.
-  /// - Throws: the errors of the source.
+  /// - Throws: any error from the source.
   public convenience init(
     source: any SoundSource, target: OutputLayout, head: HeadTrajectory?, settings: RenderSettings
   ) throws(PlaybackError) {

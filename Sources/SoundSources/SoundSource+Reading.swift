@@ -13,7 +13,7 @@ internal import Rendering
 ///   - piece: writes at most the given number of frames to the start of the given planes, and
 ///     returns the number of frames written.
 /// - Returns: the number of frames read.
-/// - Throws: the errors of `piece`.
+/// - Throws: any error from `piece`.
 func readPieces(
   into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, channels: Int, frames: Int,
   atMost: Int,

@@ -9,13 +9,13 @@ package import Surround
 /// `render`.
 ///
 /// The processing runs when the source is read, ahead of playback, and does not depend on the head.
-/// Each step is a `SoundSource` that reads from another one. A step compensates for its latency by
-/// reading ahead, so that frame numbers stay those of the source.
+/// Each step is a `SoundSource` that reads from another source. A step compensates for its latency
+/// by reading ahead, so that frame numbers do not change.
 ///
 /// - Parameters:
 ///   - source: a source at the playback sample rate.
 ///   - settings: the settings of the renderer.
-/// - Throws: the errors of the source.
+/// - Throws: any error from the source.
 package func prepared(
   _ source: any SoundSource, settings: RenderSettings
 ) throws(PlaybackError) -> any SoundSource {

@@ -39,7 +39,7 @@ public final class DemoScene: SoundSource {
   /// Creates a scene.
   ///
   /// - Parameters:
-  ///   - sampleRate: in Hz, within `sampleRates`.
+  ///   - sampleRate: the sample rate in Hz, within `sampleRates`.
   ///   - parts: the audible parts. Default: all.
   public init(sampleRate: Int = 48000, parts: Set<DemoScenePart> = Set(DemoScenePart.allCases)) {
     precondition(Self.sampleRates.contains(sampleRate), "8 to 384 kHz")

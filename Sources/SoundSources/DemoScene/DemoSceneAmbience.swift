@@ -49,7 +49,7 @@ final class DemoAmbience {
     weights = AlignedFloats(count: 4 * chunkFrames)
     swell = AlignedFloats(count: chunkFrames)
     octaves = (1...6).map { number in
-      // The spectrum falls 1.5 dB per octave more steeply than that of pink noise.
+      // The spectrum falls 1.5 dB per octave more steeply than the spectrum of pink noise.
       Octave(
         number: number, rate: 125 * Double(1 << number),
         level: Self.level * linearGain(decibels: -1.5 * Double(number)))

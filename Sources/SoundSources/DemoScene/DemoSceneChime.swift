@@ -7,7 +7,7 @@ internal import Rendering
 final class DemoChime: DemoNote {
   /// A decaying mode of vibration.
   struct Mode {
-    /// The ratio of the frequency of the mode to that of the note.
+    /// The ratio of the mode's frequency to the note's frequency.
     let ratio: Double
     /// The linear peak of the mode, relative to the amplitude of the note.
     let level: Double

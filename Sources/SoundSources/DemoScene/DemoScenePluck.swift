@@ -40,9 +40,9 @@ final class DemoPluck: DemoNote {
   /// - Parameters:
   ///   - onset: the frame of the scene at which the note begins.
   ///   - seconds: the duration of the note.
-  ///   - frequency: in Hz.
+  ///   - frequency: the frequency of the note, in Hz.
   ///   - amplitude: the linear peak.
-  ///   - sampleRate: in Hz.
+  ///   - sampleRate: the sample rate, in Hz.
   init(onset: Int, seconds: Double, frequency: Double, amplitude: Float, sampleRate: Double) {
     self.onset = onset
     self.frequency = frequency
@@ -92,9 +92,9 @@ final class DemoPluck: DemoNote {
     place += count
   }
 
-  /// Fills the delay line with one period of a string that is plucked at one point. It is a sum of
-  /// harmonics with random phases, so that the sound hardly depends on the sample rate. The peak
-  /// is 1.
+  /// Fills the delay line with one period of a string that is plucked at one point. The period is a
+  /// sum of harmonics with random phases, so that the sound hardly depends on the sample rate. Its
+  /// peak is 1.
   private func excite() {
     let (samples, length) = (line.pointer, line.count)
     let noise = DemoNoise(seed: seed)

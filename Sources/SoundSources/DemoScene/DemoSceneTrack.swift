@@ -46,7 +46,7 @@ struct DemoTrack {
   }
 
   /// Writes the next `count` frames, which begin at frame `start` of the scene. Returns false,
-  /// without writing, if no note sounds in them.
+  /// without writing, if no note sounds in these frames.
   func render(into mono: UnsafeMutablePointer<Float>, at start: Int, _ count: Int) -> Bool {
     var hasSound = false
     for note in notes {
@@ -74,8 +74,8 @@ struct DemoTrack {
     }
   }
 
-  /// Brings the notes that sound at a frame to their state there, which depends on all their
-  /// earlier frames.
+  /// Brings the notes that sound at a frame to their state at that frame, which depends on all
+  /// their earlier frames.
   func seek(to frame: Int, scratch: UnsafeMutablePointer<Float>, _ scratchFrames: Int) {
     for note in notes where note.onset < frame && frame < note.onset + note.frames {
       note.restart()

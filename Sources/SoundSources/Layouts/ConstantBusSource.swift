@@ -9,11 +9,11 @@ private import Surround
 /// A source with a constant layout, the bus, that reads from a source whose layout changes. Every
 /// run of frames is mixed to the bus, so that rendering continues through the changes.
 ///
-/// Runs that overlap are crossfaded. If two runs only meet, the change is at the exact frame: a
-/// prediction from the last frames continues the earlier run and is faded out over 20 ms, or up to
-/// 180 ms for tones, while the new run is faded in. The prediction also bridges short gaps between
-/// two runs. This avoids clicks, and no frame is added or lost. `LayoutBus` determines the bus from
-/// the expected layouts, and the gains that mix each run to it.
+/// Runs that overlap are crossfaded. If two runs only meet, the layout changes at the exact frame:
+/// a prediction from the last frames continues the earlier run and is faded out over 20 ms, or up
+/// to 180 ms for tones, while the new run is faded in. The prediction also bridges short gaps
+/// between two runs. This avoids clicks, and no frame is added or lost. `LayoutBus` determines the
+/// bus from the expected layouts, and the gains that mix each run to it.
 public final class ConstantBusSource: SoundSource {
   /// The layout of the bus.
   public let layout: ChannelLayout
@@ -30,8 +30,8 @@ public final class ConstantBusSource: SoundSource {
   /// The frame after the last one in `line`.
   private var position = 0
   private var hasEnded = false
-  /// The reason why no more can be read; nil if there is none. It is thrown once all earlier frames
-  /// have been read.
+  /// The error that prevents further reading; nil if there is none. It is thrown once all earlier
+  /// frames have been read.
   private var failure: PlaybackError?
   private var join: RunJoin
   private let mixed: PlanarScratch
@@ -87,7 +87,7 @@ public final class ConstantBusSource: SoundSource {
   ///   - source: a source whose `changesLayout` is true.
   ///   - prepareRun: processes each run separately, for example by an upmix. It must compensate for
   ///     its own latency, and its output must end with the run. Default: no processing.
-  /// - Throws: the errors of `prepareRun`.
+  /// - Throws: any error from `prepareRun`.
   public init(
     _ source: any SoundSource,
     prepareRun: @escaping (any SoundSource) throws(PlaybackError) -> any SoundSource = { $0 }

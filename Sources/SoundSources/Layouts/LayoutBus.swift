@@ -15,10 +15,11 @@ private import Surround
 /// stereo bus, loudspeaker layouts with more channels are folded down according to ITU-R BS.775-4,
 /// annex 4.
 enum LayoutBus {
-  /// Returns the smallest bus for several layouts. If one of them is a soundfield, the bus is a
-  /// soundfield of the highest order that occurs, with a head-locked pair if any layout has one.
-  /// Otherwise the bus has all loudspeakers that occur; the side pair and the back pair count as
-  /// one unless a layout has both. Returns stereo if `layouts` is empty.
+  /// Returns the smallest bus for several layouts. If all layouts are equal, the bus is that
+  /// layout. If one of them is a soundfield, the bus is a soundfield of the highest order that
+  /// occurs, with a head-locked pair if any layout has such a pair. Otherwise the bus has all
+  /// loudspeakers that occur; the side pair and the back pair count as the same pair unless a
+  /// layout has both. Returns stereo if `layouts` is empty.
   static func bus(for layouts: [ChannelLayout]) -> ChannelLayout {
     guard let first = layouts.first else { return .stereo }
     if layouts.allSatisfy({ $0 == first }) { return first }
@@ -51,8 +52,8 @@ enum LayoutBus {
     return Speaker.allCases.filter(all.contains)
   }
 
-  /// Returns the gains from a layout to a bus: bus channels x layout channels. They are zero for
-  /// unknown channels.
+  /// Returns the gains from a layout to a bus: bus channels x layout channels. The gains of unknown
+  /// channels are 0.
   static func gains(from layout: ChannelLayout, to bus: ChannelLayout) -> [[Double]] {
     if layout == bus { return identity(layout.channelCount) }
     switch (layout, bus) {
@@ -76,7 +77,7 @@ enum LayoutBus {
   }
 
   /// Returns the gains that encode each channel at its position. Low-frequency effects go to the
-  /// head-locked pair, or are omitted if there is none.
+  /// head-locked pair, or are omitted if there is no such pair.
   private static func field(_ layout: ChannelLayout, order: Int, hasPair: Bool) -> [[Double]] {
     let treatment = Treatment(spatial: layout, busOrder: order)
     let channels = SphericalHarmonics.channelCount(order: order)
@@ -89,8 +90,8 @@ enum LayoutBus {
     return gains
   }
 
-  /// Returns the gains of the fold-down to plain stereo. For a mono bus, these are averaged over
-  /// left and right.
+  /// Returns the gains of the fold-down to plain stereo. For a mono bus, the gains are averaged
+  /// over left and right.
   private static func folded(_ layout: ChannelLayout, to targets: [Speaker]) -> [[Double]] {
     var stereo = Treatment(plain: layout).headLocked
     // Mono counts as a centre channel here, as in layouts with more channels.
@@ -99,9 +100,9 @@ enum LayoutBus {
     return targets.count == 2 ? stereo : [zip(stereo[0], stereo[1]).map { ($0 + $1) / 2 }]
   }
 
-  /// Returns the gains that sample a soundfield in the directions of the loudspeakers. Degree n has
-  /// the weight (2n + 1) / (L (N + 1)), where L is the number of loudspeakers with a direction and
-  /// N is the order of the soundfield. A head-locked pair goes to the front pair.
+  /// Returns the gains that sample a soundfield in the directions of the loudspeakers. Degree `n`
+  /// has the weight `(2n + 1) / (L (N + 1))`, where `L` is the number of loudspeakers with a
+  /// direction and `N` is the order of the soundfield. A head-locked pair goes to the front pair.
   private static func sampled(_ layout: ChannelLayout, at targets: [Speaker]) -> [[Double]] {
     let treatment = Treatment(spatial: layout, busOrder: 1)
     let places = targets.map { $0.direction(in: targets)?.unitVector }
@@ -163,8 +164,8 @@ extension LayoutBus {
   }
 
   /// Returns the gains that pan between the nearest loudspeaker at ear height to the left of a
-  /// direction and the nearest one to the right; nil if either is missing, or if they are 150
-  /// degrees or more apart.
+  /// direction and the nearest one to the right. Returns nil if either loudspeaker is missing, or
+  /// if they are 150 degrees or more apart.
   private static func neighbours(
     of place: Direction, among places: [Direction?]
   ) -> [(output: Int, gain: Double)]? {

@@ -43,8 +43,8 @@ struct RunJoin {
   // MARK: Runs that meet
 
   /// Bridges missing frames with a prediction from the last frames. The prediction continues beyond
-  /// the gap and is faded out over the next run by `fade`. A gap longer than 20 ms is bridged by a
-  /// fade-out of the prediction and silence.
+  /// the gap, and `fade` fades it out over the next run. If the gap is longer than 20 ms, the
+  /// prediction is faded out at once instead, and silence follows.
   ///
   /// - Returns: the number of frames that were added to the line, which is `missing`.
   mutating func bridge(_ missing: Int, on line: inout SoundLine) -> Int {
@@ -112,9 +112,10 @@ struct RunJoin {
   // MARK: Runs that overlap
 
   /// Crossfades the last `frames` frames of a line into another version of the same sound, at
-  /// constant power. The gains of the old and the new version are (cos t, sin t) / sqrt(1 + 2 r cos
-  /// t sin t), where t rises smoothly from 0 to pi / 2 and r is the correlation of the two
-  /// versions. If `new` is shorter than `frames`, the crossfade is as short as `new`.
+  /// constant power. The gains of the old and the new version are `cos(t)` and `sin(t)`, divided by
+  /// `sqrt(1 + 2 r cos(t) sin(t))`, where `t` rises smoothly from 0 to pi / 2 and `r` is the
+  /// correlation of the two versions. If `new` is shorter than `frames`, the crossfade is as short
+  /// as `new`.
   func crossfade(_ new: SoundLine, into line: inout SoundLine, over frames: Int) {
     let length = min(frames, new.count)
     guard length > 0 else { return }

@@ -9,7 +9,7 @@ private import SignalProcessing
 /// The coefficients minimise the squared forward and backward errors (modified covariance method:
 /// L. Marple, IEEE Trans. ASSP 28(4), 1980). A small multiple of the identity is added to the
 /// matrix; without it, the rounding errors of pure tones would be predicted too. If this prediction
-/// grows or cannot be computed, Burg's method is used. Such extrapolation is known from the
+/// grows or cannot be computed, Burg's method is used instead. Such extrapolation is known from the
 /// restoration of recordings with gaps (I. Kauppinen and K. Roth, "Audio signal extrapolation:
 /// theory and applications", Proc. DAFx, 2002).
 enum SignalExtension {
@@ -53,9 +53,9 @@ enum SignalExtension {
     return Array(line.dropFirst(order))
   }
 
-  /// Returns coefficients in the form of those of `prediction`. With them, the predicted sound does
-  /// not grow, but tones are slightly detuned (J. Burg, "Maximum entropy spectral analysis", 1967;
-  /// Levinson's recursion).
+  /// Returns coefficients in the same form as `prediction`. With these coefficients, the predicted
+  /// sound does not grow, but tones are slightly detuned (J. Burg, "Maximum entropy spectral
+  /// analysis", 1967; Levinson's recursion).
   private static func stablePrediction(_ x: UnsafeBufferPointer<Double>) -> [Double] {
     var (forward, backward) = (Array(x), Array(x))
     var terms: [Double] = []
@@ -77,8 +77,8 @@ enum SignalExtension {
     return terms
   }
 
-  /// Returns the coefficients a(k) that predict x(n) as the sum of a(k) x(n - k) for k = 1 to
-  /// `order`. Returns nil if the past is silent or not finite, or if the equations cannot be
+  /// Returns the coefficients `a(k)` that predict `x(n)` as the sum of `a(k) x(n - k)` for `k` from
+  /// 1 to `order`. Returns nil if the past is silent or not finite, or if the equations cannot be
   /// solved.
   private static func prediction(_ x: UnsafeBufferPointer<Double>) -> [Double]? {
     let p = order

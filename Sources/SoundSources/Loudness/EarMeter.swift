@@ -17,8 +17,9 @@ final class EarMeter {
   private let renderer: Renderer
   private let ears: LoudnessMeter
   private let source: LoudnessMeter?
-  /// Whether the sound is stereo that has been converted to more channels. It is then folded down
-  /// before its own channels are measured, because loudness metadata refers to the stereo sound.
+  /// Whether the sound is stereo that has been converted to another layout. If so, the sound is
+  /// folded down before its own channels are measured, because loudness metadata refers to the
+  /// stereo sound.
   private let isFolded: Bool
   private let foldDown: MixMatrix
   private let rendered: PlanarScratch

@@ -8,9 +8,9 @@ package import Synchronization
 
 /// A source that brings another source to a target loudness.
 ///
-/// Before the first sound, the gain is set from what is known about the loudness then. When more
+/// Before the first sound, the gain is set from what is known about the loudness so far. When more
 /// becomes known, the gain moves to the new value at 0.9 dB/s. The loudness is measured by a scan
-/// on a separate thread if the source can be opened twice. Without a scan, or until it has a
+/// on a separate thread if the source can be opened twice. Without a scan, or until the scan has a
 /// result, the loudness is measured from the frames read so far. A seek does not change the gain.
 package final class LevelledSource: SoundSource {
   let layout: ChannelLayout
@@ -46,9 +46,9 @@ package final class LevelledSource: SoundSource {
   private var told: LoudnessReport?
   private let patienceMilliseconds: Int
   /// The longest time for which the first read waits for the first result of the scan, in
-  /// milliseconds; the default of `init`.
+  /// milliseconds. This is the default for `init`.
   static let patienceMilliseconds = 400
-  /// The shortest measurement of the frames read so far that is used, in seconds.
+  /// How many seconds must be read before the loudness of the frames read so far is used.
   private static let runningSeconds = 3
   /// The magnitude up to which samples count as silence: -80 dBFS.
   private static let silence: Float = 1e-4

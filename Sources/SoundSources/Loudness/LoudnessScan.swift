@@ -10,8 +10,9 @@ internal import SignalProcessing
 private import Synchronization
 internal import System
 
-/// Measures the loudness of a source on a separate thread: first quickly from a few pieces,
-/// unless the source is short; then completely or, for long sources, from many pieces.
+/// Measures the loudness of a source on a separate thread: first quickly from a few pieces, unless
+/// the source is short or its length is unknown; then completely or, for long sources, from many
+/// pieces.
 package final class LoudnessScan: Sendable {
   struct State {
     /// The best measurement so far; nil if there is none yet.
@@ -20,13 +21,13 @@ package final class LoudnessScan: Sendable {
     var isDone = false
   }
 
-  /// The number of pieces of the quick measurement, and the length of each in seconds.
+  /// The number of pieces in the quick measurement, and the length of each piece in seconds.
   private static let (glances, glanceSeconds) = (8, 1.5)
-  /// The number of pieces of the complete measurement of a long source, and the length of each in
-  /// seconds. Sources that are not longer than all pieces together, or whose length is unknown, are
-  /// measured from start to end.
+  /// The number of pieces in the complete measurement of a long source, and the length of each
+  /// piece in seconds. Sources that are not longer than all pieces together, or whose length is
+  /// unknown, are measured from start to end.
   private static let (pieces, pieceSeconds) = (90, 10.0)
-  /// The limits of elapsed time for the quick measurement, in case seeking is slow, and for the
+  /// The time limits for the quick measurement, which can take long if seeking is slow, and for the
   /// complete measurement, in seconds.
   private static let (glanceLimit, limit) = (3.0, 120.0)
 
@@ -75,7 +76,7 @@ package final class LoudnessScan: Sendable {
     // On Linux this lowers the priority of the calling thread only, so that the playing thread
     // comes first.
     _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
-    // Problems of the source are reported by the player.
+    // Problems with the source are reported by the player.
     guard let source = try? open() else { return }
     let piece = Int(Self.glanceSeconds * Double(source.sampleRate))
     if let length = source.duration, length > 2 * Self.glances * piece {
@@ -90,8 +91,8 @@ package final class LoudnessScan: Sendable {
     state.withLock { $0.measurement = measurement }
   }
 
-  /// Publishes the measurement so far once 12 s have been read, if there is no
-  /// measurement yet. It applies until the complete measurement is available.
+  /// Publishes the measurement so far once 12 s have been read, if there is no measurement yet.
+  /// This measurement applies until the complete measurement is available.
   private func giveFirstWord(_ meter: EarMeter, rate: Int) {
     let enough = Double(Self.glances) * Self.glanceSeconds * Double(rate)
     guard Double(meter.frames) >= enough, current.measurement == nil,

@@ -22,13 +22,13 @@ package struct PresentationPlace {
   ///
   /// - Parameters:
   ///   - argument: a path, or a `file:`, `http:` or `https:` URL.
-  ///   - root: the folder that contains the files of a downloaded presentation; a network address
-  ///     ignores it. If it is nil and `argument` is a folder, that folder is used. If it is nil and
-  ///     `argument` is a playlist, the folder one or two levels above the playlist's folder is used
-  ///     if it holds a multivariant playlist that refers to `argument`; otherwise, the folder that
-  ///     contains `argument`.
+  ///   - root: the folder that contains the files of a downloaded presentation. It is ignored for a
+  ///     network address. If it is nil and `argument` is a folder, that folder is used. If it is
+  ///     nil and `argument` is a playlist, the folder one or two levels above the playlist's folder
+  ///     is used if it contains a multivariant playlist that refers to `argument`. Otherwise, the
+  ///     playlist's own folder is used.
   ///   - remedy: how the user can choose a wider root, for the error message about a file outside
-  ///     it.
+  ///     the root.
   /// - Throws: `SoundOpeningError.noAddress`, `.noHost`, `.unreadable` or `.unreadableFolder`.
   package init(
     _ argument: String, root: String?, remedy: String?
@@ -89,8 +89,8 @@ package struct PresentationPlace {
   }
 }
 
-/// Reads local files from a folder, and fetches network addresses in its playlists from their
-/// servers if these have public IP addresses.
+/// Reads local files from a folder. Fetches network addresses in the folder's playlists from their
+/// servers, if the servers have public IP addresses.
 private struct FolderAndServerFetcher: ResourceFetcher {
   let files: FolderFetcher
   let network: HTTPFetcher

@@ -8,7 +8,7 @@ extension SoundOpener {
   /// Returns the location of a presentation; nil if the input is neither a network address nor a
   /// folder nor a playlist, or if it is a folder that contains a single file and no playlist.
   ///
-  /// - Throws: the errors of `PresentationPlace`.
+  /// - Throws: any error from `PresentationPlace`.
   static func presentation(
     _ input: String, _ options: Options
   ) throws(SoundOpeningError) -> PresentationPlace? {
@@ -20,8 +20,8 @@ extension SoundOpener {
     return isEmpty && singleFile(in: place.folder) != nil ? nil : place
   }
 
-  /// Returns the path of a file. If the input is a folder that contains exactly one file, returns
-  /// the path of that file.
+  /// Returns the path that the input names. If the input is a folder that contains exactly one
+  /// file, returns the path of that file.
   static func file(_ input: String) -> String {
     if isFolder(input) { return singleFile(in: PresentationFolder(input)) ?? input }
     return path(of: input) ?? input

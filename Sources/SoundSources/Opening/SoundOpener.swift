@@ -23,11 +23,12 @@ public struct SoundOpener: Sendable {
     /// server. Otherwise the best rendition is played. Default: true.
     public var followsLine = true
     /// The folder that contains the files of a downloaded presentation. Default: nil, which selects
-    /// the folder that the user names. If the user names a playlist, nil selects the folder one
-    /// or two levels above the playlist's folder if a multivariant playlist there refers to the
-    /// named one, and otherwise the playlist's own folder.
+    /// the folder that the user names. If the user names a playlist, nil selects the folder one or
+    /// two levels above the playlist's folder that contains a multivariant playlist with a
+    /// reference to the named playlist. Without such a folder, nil selects the playlist's own
+    /// folder.
     public var root: String?
-    /// How the user can choose another `root`, for the error message about a file outside it.
+    /// How the user can choose another `root`, for the error message about a file outside the root.
     public var rootRemedy: String?
     /// The folder in which fetched segments are kept as a presentation that plays without a server.
     /// Default: nil, which keeps nothing.
@@ -72,8 +73,8 @@ public struct SoundOpener: Sendable {
 
   /// Opens a source at its beginning. This function may be called more than once.
   ///
-  /// - Parameter sampleRate: in Hz; nil for the source's own rate.
-  /// - Throws: the errors of `FileSource` or `HLSSource`.
+  /// - Parameter sampleRate: the output sample rate in Hz; nil for the source's own rate.
+  /// - Throws: any error from `FileSource` or `HLSSource`.
   public func open(sampleRate: Int? = nil) throws(PlaybackError) -> any SoundSource {
     guard let presentation else {
       return try FileSource(

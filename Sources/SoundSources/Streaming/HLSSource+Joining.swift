@@ -88,13 +88,13 @@ extension HLSSource {
       reader: other, joint: position + fade - other.position, reason: target.reason)
   }
 
-  /// After a start or a seek, compares the renditions of a segment that was fetched in several
-  /// renditions, to learn their shifts and levels before they are played.
+  /// After a start or a seek, compares the renditions in which a segment was fetched, to learn
+  /// their shifts and levels before they are played.
   ///
   /// - Parameters:
   ///   - reader: the reader of the rendition that is played first.
   ///   - segment: the segment.
-  /// - Throws: the errors of decoding.
+  /// - Throws: any decoding error.
   func learnOthers(
     than reader: RenditionReader, in segment: QueuedSegment
   ) throws(PlaybackError) {

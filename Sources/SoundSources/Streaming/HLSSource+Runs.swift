@@ -10,7 +10,7 @@ extension HLSSource {
 
   /// Returns a reader for the first segment that can be decoded.
   ///
-  /// - Throws: `PlaybackError.stream` with the first problem if there is no such segment;
+  /// - Throws: `PlaybackError.stream` with the first problem if there is no such segment, or
   ///   `.interrupted`.
   static func firstReader(
     _ feed: SegmentFeed, _ settings: RenderSettings, _ sampleRate: Int?
@@ -35,8 +35,8 @@ extension HLSSource {
     throw .stream(problem ?? "the presentation contains nothing that can be played")
   }
 
-  /// Returns the layouts that the renditions are expected to have, each once: that of the first
-  /// segment, then those that follow from the channel counts of the other renditions.
+  /// Returns the layouts that the renditions are expected to have, each once: the layout of the
+  /// first segment, then the layouts that follow from the channel counts of the other renditions.
   static func expectedLayouts(
     _ presentation: OpenPresentation, _ first: RenditionReader, _ settings: RenderSettings
   ) -> [ChannelLayout] {
@@ -112,9 +112,10 @@ extension HLSSource {
     return reader
   }
 
-  /// Returns a run that continues from the reading position. After a start or a seek, it does not
-  /// begin before that position. Otherwise, it overlaps the previous run by at most
-  /// `longestOverlap` frames. If sound is missing, it begins later, and its `joint` is negative.
+  /// Returns a run that continues from the reading position. After a start or a seek, the run does
+  /// not begin before that position. Otherwise, the run overlaps the previous run by at most
+  /// `longestOverlap` frames. If sound is missing, the run begins later, and its `joint` is
+  /// negative.
   private func meeting(
     _ reader: RenditionReader, reason: String?
   ) throws(PlaybackError) -> Run {

@@ -44,19 +44,20 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
     /// The number of frames by which the run begins before the end of the previous run; see
     /// `SoundSource.joint`.
     var joint: Int
-    /// Why the rendition differs from the previous one; nil if it does not or if no reason is
-    /// known.
+    /// Why the rendition differs from the previous one; nil if it does not differ or if no reason
+    /// is known.
     var reason: String?
     /// The frame at which the run ends and its successor continues; nil if no change is planned.
     var end: Int?
     /// Whether no segment follows in this run, so that only the frames in the decoder are left to
-    /// be read.
+    /// read.
     var isDraining = false
   }
 
   /// The length of the crossfade between two overlapping runs, in seconds.
   static let fadeSeconds = 0.15
-  /// After a seek, fetching starts with the segment that lies this many seconds before the target.
+  /// After a seek, fetching starts with the segment that contains the time this many seconds before
+  /// the target.
   private static let prerollSeconds = 0.25
 
   /// Starts to fetch the presentation and waits for its first segment.
@@ -64,10 +65,11 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   /// - Parameters:
   ///   - supply: fetches the segments; this call starts it.
   ///   - settings: determines how channels are interpreted and how level metadata is applied.
-  ///   - sampleRate: in Hz; nil for the rate of the first segment.
+  ///   - sampleRate: the output sample rate in Hz; nil for the rate of the first segment.
   ///   - interrupt: a flag that, once raised, makes the source throw `PlaybackError.interrupted`
   ///     instead of waiting, reading or decoding more.
-  /// - Throws: `PlaybackError.stream` if nothing in the presentation can be played; `.interrupted`.
+  /// - Throws: `PlaybackError.stream` if nothing in the presentation can be played, or
+  ///   `.interrupted` if the flag was raised.
   public init(
     _ supply: SegmentSupply, settings: RenderSettings, sampleRate: Int? = nil,
     interrupt: InterruptFlag? = nil
@@ -148,7 +150,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
 
   /// Continues the run with the next segment. Returns false if that segment is missing, is not
   /// available in the run's rendition or does not follow the sound so far. If the segment is
-  /// available in two renditions, any change between them happens within it.
+  /// available in two renditions, any change between them happens within the segment.
   private func goOn(_ reader: RenditionReader) throws(PlaybackError) -> Bool {
     guard let following = try feed.segment(place.segment + 1), following.rendition != nil,
       let supplied = following.supplied[reader.rendition],
@@ -167,8 +169,8 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
 
   public func isHeard(frame: Int) { feed.queue.advance(heard: seconds(frame)) }
 
-  /// Before the next segment arrives, the source is ready only if more than this length of sound is
-  /// left in the current segment, in seconds.
+  /// The length of sound, in seconds, that must be left in the current segment for the source to be
+  /// ready before the next segment arrives.
   private static let readAheadSeconds = 0.1
 
   public var isReady: Bool {

@@ -30,7 +30,7 @@ struct SegmentClock {
   /// - Parameters:
   ///   - time: the container timestamp, in seconds; nil if the container has none.
   ///   - cycle: the time after which container timestamps wrap around, in seconds; nil if they do
-  ///     not.
+  ///     not wrap around.
   ///   - discontinuity: the discontinuity number that the timestamp belongs to.
   ///   - expected: the time according to the playlist or the sound read so far, in seconds. It is
   ///     returned if there is no timestamp, if the timestamp is the first with its discontinuity

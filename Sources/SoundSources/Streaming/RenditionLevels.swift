@@ -8,7 +8,8 @@ internal import Rendering
 struct HeardLoudness {
   /// The loudness with low-frequency effects, in LUFS.
   var whole: Double
-  /// The loudness without low-frequency effects, in LUFS; -infinity if the rest is silent.
+  /// The loudness without low-frequency effects, in LUFS; -infinity if the other channels are
+  /// silent.
   var mains: Double
 
   /// The power of the low-frequency effects alone: the difference between the powers with and
@@ -17,7 +18,7 @@ struct HeardLoudness {
 }
 
 /// The shift of each rendition relative to its timestamps, and the level at which it is as loud as
-/// the first rendition. Shifts accumulate over all comparisons, and levels are averaged over them.
+/// the first rendition. Shifts are added up, and levels averaged, over all comparisons.
 struct RenditionLevels {
   private var shifts: [Int: Int] = [:]
   private var whole = Means()
@@ -38,15 +39,15 @@ struct RenditionLevels {
     whole.decibels(of: rendition) ?? latest.flatMap(whole.decibels) ?? 0
   }
 
-  /// Returns the level, in dB, for a rendition without low-frequency effects that follows one with
-  /// them. At this level, the loudness is the same as if the effects continued unchanged, unless
-  /// the level would exceed the result of `carried` by more than `mostExcess`. Returns nil if the
-  /// level of one of the two renditions is unknown, or if there are neither coming sounds nor past
-  /// effects.
+  /// Returns the level, in dB, for a rendition without low-frequency effects that follows a
+  /// rendition with them. At this level, the loudness is the same as if the effects continued
+  /// unchanged, unless the level would exceed the result of `carried` by more than `mostExcess`.
+  /// Returns nil if the level of either rendition is unknown, or if the coming frames are silent
+  /// and there were no effects.
   ///
   /// - Parameters:
   ///   - rendition: the rendition without effects.
-  ///   - coming: the loudness of its next frames at 0 dB.
+  ///   - coming: the loudness of the next frames of `rendition` at 0 dB.
   ///   - other: the rendition with effects.
   ///   - past: the loudness of the last frames of `other`, at the level at which they were played.
   ///   - level: the level at which `other` was played, in dB.
@@ -65,8 +66,8 @@ struct RenditionLevels {
     return min(usual + Self.mostExcess, Means.limited(10 * log10(wanted) - coming.whole))
   }
 
-  /// Returns the level at which a rendition is on average as loud as another one was at `level`,
-  /// both in dB.
+  /// Returns the level at which a rendition is on average as loud as another rendition was at
+  /// `level`, both in dB.
   func carried(to rendition: Int, from other: Int, at level: Double) -> Double {
     decibels(of: rendition) + level - decibels(of: other)
   }
@@ -74,8 +75,8 @@ struct RenditionLevels {
   /// Adds to the shift of a rendition.
   mutating func move(_ rendition: Int, by frames: Int) { shifts[rendition, default: 0] += frames }
 
-  /// Records which rendition is being played. The first one becomes the reference, whose level is 0
-  /// dB.
+  /// Records which rendition is being played. The first rendition becomes the reference, whose
+  /// level is 0 dB.
   mutating func hears(_ rendition: Int) {
     whole.reference = whole.reference ?? rendition
     mains.reference = mains.reference ?? rendition

@@ -89,9 +89,9 @@ struct RenditionMatch {
   }
 
   /// Compares two renditions over their first frames after a start or a seek, before any of these
-  /// are read.
+  /// frames are read.
   ///
-  /// - Throws: the errors of decoding.
+  /// - Throws: any decoding error.
   mutating func learn(
     of other: RenditionReader, beside reader: RenditionReader
   ) throws(PlaybackError) {
@@ -107,7 +107,8 @@ struct RenditionMatch {
     alignment = nil
   }
 
-  /// Compares two renditions over the same time, and updates the shift and level of the other one.
+  /// Compares two renditions over the same time, and updates the shift and level of the other
+  /// rendition.
   ///
   /// - Parameters:
   ///   - other: the reader of the other rendition.
@@ -142,7 +143,7 @@ struct RenditionMatch {
   ///   - reader: the reader of the run.
   ///   - previous: the reader of the last run.
   ///   - position: the frame at which the last run ended.
-  /// - Throws: the errors of decoding.
+  /// - Throws: any decoding error.
   func level(
     of reader: RenditionReader, after previous: RenditionReader, at position: Int
   ) throws(PlaybackError) -> Double? {

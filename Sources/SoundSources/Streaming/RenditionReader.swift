@@ -28,11 +28,12 @@ final class RenditionReader {
   ///   - segment: the first segment.
   ///   - rendition: the index of the rendition in the ladder.
   ///   - isStart: whether the presentation begins with this segment.
-  ///   - sampleRate: in Hz; nil for the rate of the segment.
+  ///   - sampleRate: the output sample rate in Hz; nil for the rate of the segment.
   ///   - settings: the layout option, which is used if it fits the channels, and the dynamic range.
   ///   - interrupt: a flag that, once raised, makes the reader throw `PlaybackError.interrupted`
   ///     instead of reading or decoding more.
-  /// - Throws: `PlaybackError.media` if the segment cannot be decoded; `.interrupted`.
+  /// - Throws: `PlaybackError.media` if the segment cannot be decoded, or `.interrupted` if the
+  ///   flag was raised.
   init(
     _ segment: SuppliedSegment, rendition: Int, isStart: Bool, sampleRate: Int?,
     settings: RenderSettings, interrupt: InterruptFlag?
@@ -97,8 +98,8 @@ final class RenditionReader {
 
   /// Continues with another segment. Call it when `read` returns 0.
   ///
-  /// - Returns: how the segment relates to the previous one. It is accepted only if the result is
-  ///   `.follows`.
+  /// - Returns: how the segment relates to the previous one. The segment is accepted only if the
+  ///   result is `.follows`.
   /// - Throws: `PlaybackError.media` if the segment cannot be read at all.
   func append(_ segment: SuppliedSegment) throws(PlaybackError) -> SegmentDecoder.Succession {
     guard segment.discontinuity == discontinuity, segment.initialisation == initialisation else {

@@ -30,7 +30,7 @@ final class SegmentFeed: Sendable {
 
   deinit { worker.stop() }
 
-  /// Makes a waiting call to `segment`, and all later ones, throw `PlaybackError.interrupted`.
+  /// Makes a waiting call to `segment`, and all later calls, throw `PlaybackError.interrupted`.
   func abandon() {
     isAbandoned.store(true, ordering: .relaxed)
     queue.wake()

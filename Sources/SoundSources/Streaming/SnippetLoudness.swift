@@ -11,8 +11,8 @@ private import Surround
 /// Measures the loudness of a short sound as the listener hears it.
 ///
 /// The sound is prepared, converted to the bus and rendered for a head that faces ahead. The
-/// measurement is not gated, because a gate would select different parts of different versions of a
-/// programme.
+/// measurement is not gated, because a gate would select different parts in different versions of
+/// the same sound.
 ///
 /// - Parameters:
 ///   - planes: channels x frames, at the sample rate of the filters.
@@ -58,7 +58,7 @@ final class MemorySource: SoundSource {
   /// - Parameters:
   ///   - planes: channels x frames.
   ///   - layout: the layout of the planes.
-  ///   - sampleRate: in Hz.
+  ///   - sampleRate: the sample rate, in Hz.
   init(_ planes: [[Float]], layout: ChannelLayout, sampleRate: Int) {
     precondition(planes.count == layout.channelCount)
     self.planes = planes
