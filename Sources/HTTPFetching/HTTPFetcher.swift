@@ -97,7 +97,7 @@ public final class HTTPFetcher: ResourceFetcher {
   private static func urlRequest(_ url: URL, _ request: FetchRequest) -> URLRequest {
     var result = URLRequest(url: url)
     result.setValue("Stillstage", forHTTPHeaderField: "User-Agent")
-    // A compressed body has no length against which it could be checked.
+    // With compression, the length of the body could not be checked.
     result.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
     if let range = request.range {
       result.setValue("bytes=\(range.offset)-\(range.end - 1)", forHTTPHeaderField: "Range")
@@ -117,8 +117,8 @@ final class RequestPace: Sendable {
   static let most = 20
   private let moments = Mutex<[Int64]>([])
 
-  /// Returns whether a request may be made at `now`, in ns of monotonic time. If so, counts the
-  /// request.
+  /// Returns whether a request may be made at the time `now`, in CLOCK_MONOTONIC nanoseconds. If
+  /// so, counts the request.
   func mayAsk(now: Int64) -> Bool {
     moments.withLock { moments in
       moments.removeAll { now - $0 >= 1_000_000_000 }

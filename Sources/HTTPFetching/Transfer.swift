@@ -46,8 +46,8 @@ final class Transfer: Sendable {
 
   var timing: FetchTiming { state.withLock { timing($0) } }
 
-  /// Time since the header or data last arrived, or since the transfer was created if nothing has
-  /// arrived, in s. Never nil.
+  /// The time, in s, since the header or data last arrived, or since the transfer was created if
+  /// nothing has arrived. Never nil.
   var silence: Double? { state.withLock { Double(monotonic_nanoseconds() - $0.latest) * 1e-9 } }
 
   private func timing(_ state: State) -> FetchTiming {
@@ -122,7 +122,7 @@ final class Transfer: Sendable {
     }
   }
 
-  /// Handles a redirect. Returns false if it must not be followed.
+  /// Handles a redirect. Returns false if the redirect must not be followed.
   func follow(_ address: String) -> Bool {
     let refusal = refusal(address)
     return change { state in
