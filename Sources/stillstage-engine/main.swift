@@ -4,7 +4,7 @@ import CommandSupport
 import Glibc
 import PulseAudio
 
-// The keeper of PulseAudio's virtual sinks is a command of its own that no user calls.
+// A hidden command runs the keeper of PulseAudio's virtual sinks. Users do not call it.
 if CommandLine.arguments.dropFirst().first == keeperCommand {
   exit(PulseSinkKeeper.run(arguments: Array(CommandLine.arguments.dropFirst(2))))
 }

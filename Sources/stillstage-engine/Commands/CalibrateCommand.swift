@@ -227,7 +227,7 @@ private final class CalibrationGuide: Sendable {
   }
 }
 
-/// Returns the results as a table for people. The rows `axes` come first.
+/// Returns the results as a text table. The rows `axes` come first.
 private func calibrationSummary(_ report: StillnessReport, _ axes: [[String]]) -> String {
   let degrees = 180 / Double.pi
   func vector(_ v: SIMD3<Double>?, _ scale: Double, _ unit: String) -> String {

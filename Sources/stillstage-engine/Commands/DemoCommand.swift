@@ -33,7 +33,7 @@ func playDemo(_ command: ParsedCommand) throws(CommandFailure) {
   var options = PlayerOptions()
   options.calibration = userCalibration
   options.trackerSettings = try trackerSettings(command)
-  // An automatic choice takes neither a controller nor a sensor of the computer.
+  // The automatic choice uses only head trackers, not controllers or the computer's sensors.
   let trackers = TrackerList.current(options.trackerSettings).trackers
   if !trackers.contains(where: { $0.kind == .head && $0.accessError == nil }) {
     options.head = .recorded(DemoScene.head)
@@ -46,7 +46,7 @@ func playDemo(_ command: ParsedCommand) throws(CommandFailure) {
 }
 
 /// Renders the built-in scene with the built-in head motion, draws a chart beside the sound file,
-/// and prints both paths. If the chart cannot be drawn, prints a note in place of its path.
+/// and prints both paths. If the chart cannot be drawn, prints a note instead of the chart's path.
 func renderDemo(to path: String) throws(CommandFailure) {
   try checkWritable(path)
   let hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: nil) }
@@ -69,7 +69,7 @@ func renderDemo(to path: String) throws(CommandFailure) {
   try printOutput("\(picturePath)\n")
 }
 
-/// Returns the reason why sound cannot be played; nil if it can.
+/// Returns the reason why sound cannot be played; nil if sound can be played.
 private func obstacleToPlaying() -> String? {
   do throws(SoundServerError) {
     return try SinkList.read().isEmpty ? "the sound server has no output device" : nil

@@ -26,8 +26,8 @@ func fuseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try output.write(text)
 }
 
-/// Returns the shortest text that parses to the same time, or the time with nine decimals if that
-/// text has an exponent.
+/// Returns the shortest text that parses to the same time. If that text would have an exponent,
+/// returns the time with nine decimals.
 private func decimalTime(_ time: Double) -> String {
   let text = "\(time)"
   return text.contains("e") ? decimal(time, 9) : text

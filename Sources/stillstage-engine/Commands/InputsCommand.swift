@@ -71,6 +71,6 @@ func namedInput(_ id: String, among inputs: [Input]) throws(CommandFailure) -> I
 }
 
 extension String {
-  /// The line without control characters, except for its line break.
+  /// The line without control characters, but with the line break at its end.
   fileprivate var withoutControlsInLine: String { String(dropLast()).withoutControls + "\n" }
 }

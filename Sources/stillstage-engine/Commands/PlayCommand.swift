@@ -36,7 +36,7 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
     source: input.open)
 }
 
-/// Returns the options that `play` and `sink` share: those of the output and of the trackers.
+/// Returns the options for the output and the trackers, which `play` and `sink` share.
 ///
 /// - Parameter network: the network tracker that supplies the head pose; nil for none.
 func playerOptions(
@@ -106,8 +106,8 @@ private func headChoice(
   }
 }
 
-/// Returns the ID of the tracker that `--device-tracker` names, or nil without that option. Throws
-/// an error if the tracker is not connected or is a network tracker.
+/// Returns the ID that `--device-tracker` names; nil if the option is not set. Throws an error if
+/// that tracker is not connected or is a network tracker.
 private func deviceTracker(
   _ command: ParsedCommand, _ settings: TrackerSettings
 ) throws(CommandFailure) -> String? {
@@ -123,9 +123,9 @@ private func deviceTracker(
   return id
 }
 
-/// Returns the ID of the head's tracker: the named tracker, or else the first one that is not the
+/// Returns the ID of the head's tracker: `id` or, if it is nil, the first tracker other than the
 /// device's tracker. Throws an error if there is no such tracker, or if `--tracker` and
-/// `--device-tracker` name the same one.
+/// `--device-tracker` name the same tracker.
 private func tracker(
   _ id: String?, beside device: String?, _ settings: TrackerSettings
 ) throws(CommandFailure) -> String {
@@ -144,8 +144,8 @@ private func tracker(
       : "--tracker and --device-tracker name the same tracker; name two different trackers")
 }
 
-/// Plays a source to its end, or until the listener or a signal ends playback. After a signal,
-/// throws `interrupted`.
+/// Plays a source to its end, or until the listener or a signal ends playback. Throws `interrupted`
+/// after a signal, and another error if the source failed.
 func play(
   _ options: PlayerOptions, events: EventLog, sets: HRTFChoices = HRTFChoices(),
   pausesOnRemoval: Bool = false, atEnd: (Player) -> Void = { _ in },
@@ -217,7 +217,7 @@ extension Player {
   private func decodeOtherwise(_ change: (inout RenderSettings) -> Void) {
     var settings = decoding
     change(&settings)
-    // Do nothing if there is nothing else to choose.
+    // Do nothing if the settings stay the same.
     if settings != decoding { decode(by: settings) }
   }
 }

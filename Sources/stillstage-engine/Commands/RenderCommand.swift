@@ -101,7 +101,7 @@ private func measureLoudness(
 
 /// Logs the gain that adjusts the level, the loudness at a gain of 0 dB, and the true peak at the
 /// final gain. Prints a note if that peak exceeds -1 dBTP and the limiter is off. If the sound was
-/// too quiet to measure, only prints a note about that.
+/// too quiet to measure, logs nothing and prints a note.
 private func note(
   _ measured: LoudnessMeasurement?, gain: Double, _ command: ParsedCommand, in events: EventLog
 ) {

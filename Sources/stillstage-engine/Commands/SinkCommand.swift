@@ -24,8 +24,9 @@ func sinkCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Throws an error if an option for starting an instance is combined with one that controls a
-/// running instance, or if `--clean-up` is combined with one that controls a running instance.
+/// Checks a command that controls a running instance or cleans up. Throws an error if the command
+/// also has an option that matters only at the start, or if `--clean-up` is combined with an option
+/// that controls a running instance.
 private func refuseStartOptions(_ command: ParsedCommand) throws(CommandFailure) {
   let isGiven = [
     ("layouts", command.isGiven(Options.sinkLayouts)), ("sink", command.isGiven(Options.sink)),

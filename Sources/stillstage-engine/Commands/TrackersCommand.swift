@@ -61,7 +61,7 @@ private func protocolName(_ tracker: TrackerDescription) -> String {
 }
 
 /// Returns instructions for getting access to the trackers that the user may not open; empty if
-/// there are none. Trackers with the same udev rule share one line.
+/// there are no such trackers. Trackers with the same udev rule share one line.
 private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
   let rules = trackers.filter { $0.access == .permissionDenied }.map(\.udevRule)
   guard !rules.isEmpty else { return "" }

@@ -33,8 +33,9 @@ final class MotionRecorder: Sendable {
 
   func add(_ measurement: TrackerMeasurement) { waiting.withLock { $0.append(measurement) } }
 
-  /// Writes the samples that were added since the previous call, except those that do not fit the
-  /// earlier ones.
+  /// Writes the samples that were added since the previous call. Skips a sample that is not later
+  /// than the previous one. If the first sample has raw data, skips samples without raw data, and
+  /// vice versa.
   func flush() throws(CommandFailure) {
     let measurements = waiting.withLock { waiting in
       defer { waiting = [] }
@@ -58,11 +59,12 @@ final class MotionRecorder: Sendable {
       let raw = state.isRaw ? "gx,gy,gz,ax,ay,az," : ""
       text = "t,\(raw)\(state.hasField ? "mx,my,mz," : "")w,x,y,z\n"
     }
-    // Readers require ascending times, and a tracker that reconnects may be a different one.
+    // Readers require ascending times and the same columns in every row. After a reconnection, the
+    // tracker may be a different one.
     guard time > state.last, let first = state.first else { return text }
     guard (measurement.inertial != nil) == state.isRaw else { return text }
     state.last = time
-    // Microseconds suffice, and give short numbers.
+    // Whole microseconds are precise enough and make the numbers short.
     var numbers = [(Double(time - first) * 1e-3).rounded() / 1e6]
     if let raw = measurement.inertial {
       numbers += parts(raw.angularVelocity) + parts(raw.specificForce)

@@ -4,7 +4,8 @@ import BluetoothTracking
 import CommandSupport
 import Glibc
 
-/// Writes the packets exchanged with earphones to a capture that `--tracker replay:FILE` plays.
+/// Writes the packets exchanged with earphones to a capture file that `--tracker replay:FILE`
+/// plays.
 final class RawRecorder {
   let capture = FrameCapture()
   private let descriptor: Int32

@@ -14,7 +14,8 @@ struct SoundInput {
 
   /// Prepares the input that the command names.
   ///
-  /// - Parameter follows: whether the rendition adapts to the bandwidth and `--keep` applies.
+  /// - Parameter follows: whether the rendition adapts to the bandwidth. If false, `--keep` has no
+  ///   effect.
   init(
     _ command: ParsedCommand, _ settings: RenderSettings, follows: Bool
   ) throws(CommandFailure) {
@@ -30,7 +31,7 @@ struct SoundInput {
     }
   }
 
-  /// Opens the sound at a sample rate in Hz; nil for the sound's own rate.
+  /// Opens the sound. The sample rate `rate` is in Hz; nil for the sound's own rate.
   func open(_ rate: Int?) throws(PlaybackError) -> any SoundSource {
     try opener.open(sampleRate: rate)
   }

@@ -7,7 +7,7 @@ import Glibc
 import PulseAudio
 import SoundServer
 
-/// Lets the user choose an input on a terminal, with moving meters.
+/// Lets the user choose an input on a terminal that shows the levels of the inputs.
 struct InputPicker {
   private static let barWidth = 24
 
@@ -17,7 +17,7 @@ struct InputPicker {
   private var holds: [String: PeakHold] = [:]
   private var peaks: [String: [Float]] = [:]
   private var shownLines = 0
-  /// The reason, shown to the user, why an input was not remembered; nil for none.
+  /// The message about an input that cannot be remembered; nil if there is none.
   private var refusal: String?
 
   init(showsMonitors: Bool) { self.showsMonitors = showsMonitors }
@@ -106,7 +106,7 @@ struct InputPicker {
     draw(lines)
   }
 
-  /// Draws the lines over those of the last call.
+  /// Draws the lines in place of the lines from the previous call.
   private mutating func draw(_ lines: [String]) {
     var size = winsize()
     let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0

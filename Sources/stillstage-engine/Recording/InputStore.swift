@@ -8,7 +8,7 @@ import SoundServer
 import UserFiles
 
 /// Stores the name of the remembered input in the file `input.json` in the user's state folder. The
-/// file is a JSON object; its key `input` has the sound server's name of the input.
+/// file is a JSON object. The value of its key `input` is the input's name on the sound server.
 struct InputStore {
   private struct Content: Codable {
     var input: String

@@ -12,7 +12,7 @@ enum LevelBar {
     peaks.map { $0 < 1e-5 ? "--" : decimal(Double(decibels($0)), 1) }.joined(separator: " ")
   }
 
-  /// Returns a bar from -60 to 0 dBFS.
+  /// Returns a bar on a scale from -60 to 0 dBFS.
   ///
   /// - Parameters:
   ///   - peak: the level that the bar shows, linear.

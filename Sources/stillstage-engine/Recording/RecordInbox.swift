@@ -28,7 +28,8 @@ final class EventQueue: Sendable {
   }
 }
 
-/// The loudness of a recording: of all channels of mono and stereo, or of W of a soundfield.
+/// Measures the loudness of a recording: of all channels for mono and stereo, of the first channel
+/// (W) for a soundfield.
 final class RecordingLoudness: @unchecked Sendable {
   private let lock = Mutex(())
   private var meter: LoudnessMeter?
@@ -44,7 +45,7 @@ final class RecordingLoudness: @unchecked Sendable {
     lock.withLock { _ in meter?.add(block.planes, frames: block.frames) }
   }
 
-  /// The integrated loudness in LUFS; nil as long as nothing has exceeded -70 LUFS.
+  /// The integrated loudness in LUFS; nil if nothing has exceeded -70 LUFS so far.
   var integrated: Double? { lock.withLock { _ in meter?.integrated } }
 }
 

@@ -68,7 +68,7 @@ extension String {
   fileprivate var leftPadded: String { count < 2 ? "0" + self : self }
 }
 
-/// The line at the end of a recording.
+/// The summary at the end of a recording, as text and as values for the event log.
 struct RecordSummary {
   let text: String
   let values: [String: EventLog.Value]

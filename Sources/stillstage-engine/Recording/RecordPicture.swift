@@ -17,7 +17,7 @@ final class RecordPicture: Sendable {
   private static let windowSeconds = 0.1
   /// The lowest level that is drawn, in dBFS.
   private static let floor = -100.0
-  /// The diffuseness from which a window has no direction.
+  /// A window whose diffuseness is at least this value has no direction.
   private static let mostDiffuse = 0.6
 
   private let state = Mutex(State())
@@ -71,7 +71,8 @@ final class RecordPicture: Sendable {
     }
   }
 
-  /// Adds a window of the frames since the last one. Its length depends on the sizes of the blocks.
+  /// Adds a window with the frames since the previous window. The window's length depends on the
+  /// sizes of the blocks.
   private static func endWindow(_ state: inout State) {
     let middle = (Double(state.position) + Double(state.frames) / 2) / state.sampleRate
     state.windows.append(
@@ -118,8 +119,8 @@ final class RecordPicture: Sendable {
       size: ChartSize(width: 900, height: 1100))
   }
 
-  /// Returns the energy from each sector of 10 degrees of azimuth, relative to that of the
-  /// strongest sector. Windows that are too diffuse to have a direction are left out.
+  /// Returns the energy from each 10-degree sector of azimuth, relative to the strongest sector.
+  /// Windows that are too diffuse to have a direction are left out.
   private func rose(_ windows: [Window]) -> ChartSeries {
     var energies = [Double](repeating: 0, count: 36)
     for window in windows {

@@ -14,11 +14,11 @@ import Rendering
 import SoundServer
 import Synchronization
 
-/// A recording on the terminal: keys, status line, events and the last line.
+/// A recording on the terminal: keys, status line, events and summary.
 final class RecordSession {
   private static let gainStep = 1.0
-  /// A warning is due when the free space lasts for less than this time [s]: 60 s, plus the
-  /// interval at which the free space is measured.
+  /// The user is warned when the free space lasts for less than this time, in seconds: 60 s plus
+  /// the interval at which the free space is measured.
   private static let warningSeconds = 60.5
 
   private let settings: RecordSettings
@@ -70,7 +70,8 @@ final class RecordSession {
     decibels == 0 ? 1 : Float(pow(10, decibels / 20))
   }
 
-  /// Records until the user, a signal, the limit, a loss or an error ends the recording.
+  /// Records until the user, a signal, the time limit, an error, or the loss of the input or the
+  /// server ends the recording.
   func run() throws(CommandFailure) {
     try start()
     var isEnding = false
@@ -189,7 +190,7 @@ final class RecordSession {
     printNote(text.withoutControls)
   }
 
-  /// Returns to the remembered input when it is back.
+  /// Changes to the remembered input when that input becomes available again.
   private func returnToRemembered() {
     guard isSubstitute, let name = settings.remembered,
       let input = inputs?.current.first(where: { $0.name == name && !$0.isMonitor })

@@ -122,7 +122,8 @@ struct RecordSettings {
 
   // MARK: Values of options
 
-  /// Returns the channels, counted from 0, of a list such as "3-6" or "1,2,5", which counts from 1.
+  /// Parses a list of channels such as "3-6" or "1,2,5", which are counted from 1. Returns the
+  /// channels counted from 0.
   static func channels(_ text: String) throws(CommandFailure) -> [Int] {
     var all: [Int] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -173,7 +174,8 @@ struct RecordSettings {
   }
 
   /// Returns the microphone for the text after "a-format:": an order of capsules, the name of a
-  /// microphone, or the path of its file. An empty text gives the default microphone.
+  /// microphone, or the path of a microphone's file. If the text is empty, returns the default
+  /// microphone.
   private static func tetrahedral(
     _ text: String, _ command: ParsedCommand
   ) throws(CommandFailure) -> TetrahedralMicrophone {
@@ -198,7 +200,7 @@ struct RecordSettings {
   }
 }
 
-/// Returns the path of a microphone's file. `word` is the name of the microphone, or that path.
+/// Returns the path of a microphone's file. `word` is the microphone's name or the path itself.
 private func microphonePath(
   _ word: String, _ command: ParsedCommand
 ) throws(CommandFailure) -> String {

@@ -62,8 +62,8 @@ struct HRTFRecord: Encodable {
   }
 }
 
-/// Returns nil for NaN and infinity, which JSON does not have, and other numbers rounded to six
-/// decimals (unchanged from a magnitude of 1e9).
+/// Returns a number rounded to six decimals, or unchanged if its magnitude is at least 1e9. Returns
+/// nil for nil, NaN and infinity, because JSON has no NaN or infinity.
 private func finite(_ value: Double?) -> Double? {
   guard let value, value.isFinite else { return nil }
   return abs(value) < 1e9 ? (value * 1e6).rounded() / 1e6 : value

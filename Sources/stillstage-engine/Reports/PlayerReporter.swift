@@ -18,12 +18,13 @@ final class PlayerReporter {
   private var mutedFrames = 0
   /// The last decision about the route; nil before the first one.
   private var told: RouteDecision?
-  /// The text of the first error in reading the source or seeking in it; nil if there was none.
+  /// The text of the first error in reading or seeking; nil if there was none.
   private(set) var failure: String?
   /// The rendition that is playing; nil before the first one and if the source has no renditions.
   private var rendition: RenditionNews?
   private let pausesOnRemoval: Bool
-  /// Whether playback paused because the earphones were taken out, and they have not been put back.
+  /// Whether the removal of the earphones paused playback. False again once an earphone is put
+  /// back.
   private var isPausedByRemoval = false
 
   /// - Parameter pausesOnRemoval: whether to pause while both earphones are out.
@@ -234,7 +235,8 @@ extension LoudnessReport {
 }
 
 extension RenderSettings {
-  /// The HRTF set and the kind of decoder, in a few words.
+  /// A short description of the HRTF set, the kind of decoder and, for some decoders, the bus
+  /// order.
   fileprivate func summary(isAmbisonic: Bool) -> String {
     let name = hrtfPath.map { String($0.split(separator: "/").last ?? "") } ?? "default HRTF"
     if isDirect { return "\(name), direct" }
