@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// Finds the files of Stillstage relative to the running executable. The executables are side by
-/// side in a build folder; installed files are in `bin`, `libexec/stillstage` and
+/// Finds Stillstage's files from the folder of the running executable. In a build folder, the
+/// executables are side by side. Installed files are in `bin`, `libexec/stillstage` and
 /// `share/stillstage` under one prefix.
 public struct ProgramFiles: Sendable {
   /// The folder of the running executable.
@@ -32,9 +32,10 @@ public struct ProgramFiles: Sendable {
     }
   }
 
-  /// Returns the folder with HRTF and Calibration: from the option, from the environment
-  /// (`STILLSTAGE_DATA`), installed, or in the source tree, in this order. The first two are not
-  /// checked for these folders. Returns nil if there is none.
+  /// Returns the folder that contains the folders HRTF and Calibration. Tries the option, the
+  /// environment variable (`STILLSTAGE_DATA`), the installed files and the source tree, in this
+  /// order. Does not check a folder that the option or the variable names. Returns nil if no folder
+  /// is found.
   public func dataFolder(option: String?, environment: String?) -> String? {
     if let named = option ?? environment, !named.isEmpty { return named }
     let installed = ["\(folder)/../share/stillstage", "\(folder)/../../share/stillstage"]

@@ -37,7 +37,7 @@ enum BashCompletion {
     (Program.firstWords + ["help", "--help", "--version"]).joined(separator: " ")
   }
 
-  /// The first words of two-word commands, without words that are also commands themselves.
+  /// The first words of two-word commands, except words that are also one-word commands.
   private static var groups: [String] {
     Program.firstWords.filter { word in
       !Program.group(word).isEmpty && !Program.commands.contains { $0.path == [word] }

@@ -3,8 +3,8 @@
 /// Parses a command line according to the table in ``Program``.
 ///
 /// Options are allowed anywhere after the command, as `--name value`, `--name=value` or `-o value`;
-/// `--` ends the options. The last occurrence of a repeated option counts. After a command,
-/// `--help` takes precedence over errors.
+/// `--` ends the options. If an option is repeated, its last value counts. After a command,
+/// `--help` takes precedence over errors in the other arguments.
 public enum CommandParser {
   /// Parses the arguments that follow the program name.
   public static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {

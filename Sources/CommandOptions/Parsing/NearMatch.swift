@@ -2,10 +2,10 @@
 
 /// Finds the word that the user probably meant.
 enum NearMatch {
-  /// Returns the candidate that starts with `word`, if there is only one and `word` has at least
-  /// two letters; otherwise the candidate with the smallest `distance`. Returns nil if this
-  /// distance exceeds both 1 and a third of the candidate's length, or if it is not less than that
-  /// length. Case is ignored.
+  /// Returns the candidate that starts with `word`, if exactly one does and `word` has at least two
+  /// letters. Otherwise returns the candidate with the smallest `distance`, or nil if that
+  /// candidate is too different: its distance may be at most 1 or a third of its length, whichever
+  /// is more, and must be less than its length. Case is ignored.
   static func of(_ word: String, among candidates: [String]) -> String? {
     let typed = Array(word.lowercased())
     let begun = candidates.filter { $0.lowercased().starts(with: typed) }

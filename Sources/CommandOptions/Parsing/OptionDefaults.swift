@@ -12,7 +12,7 @@ public struct OptionDefaults: Sendable, Equatable {
     case systemWide
 
     var commands: [CommandName] { self == .files ? [.play, .render] : [.sink] }
-    /// The beginning of the keys in messages: the defaults of `sink` are in an object of that name.
+    /// The text before each key in messages. The defaults of `sink` are in an object named `sink`.
     var prefix: String { self == .files ? "" : "sink." }
   }
 
@@ -84,7 +84,7 @@ public struct OptionDefaults: Sendable, Equatable {
 }
 
 extension OptionDefaults.Problem: CustomStringConvertible {
-  /// The problem, as the end of a line that begins with the name of the file.
+  /// The problem, to be printed after the name of the file.
   public var description: String {
     switch self {
     case .unknownName(let name, let near, let scope):

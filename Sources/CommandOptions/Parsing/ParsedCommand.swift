@@ -11,7 +11,7 @@ public struct ParsedCommand: Sendable {
   public var name: CommandName { command.name }
 
   /// The value of an option: from the command line, or else the user's default, or else the
-  /// program's default. If the option is required, the command must have it.
+  /// program's default. If the option is required, the command must be one that has the option.
   public subscript<Value>(_ option: CommandOption<Value>) -> Value {
     let name = option.specification.name
     if let given = values[name] ?? defaults[name], let value = option.convert(given) {

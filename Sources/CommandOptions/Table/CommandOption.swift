@@ -46,8 +46,8 @@ public struct CommandOption<Value: Sendable>: Sendable {
 }
 
 extension CommandOption {
-  /// Returns the error for a value that only the engine can check, with the nearest word from
-  /// `words` as a suggestion.
+  /// Returns the error for a value that only the engine can check. If one of `words` is similar,
+  /// the error suggests that word.
   ///
   /// - Parameter expectation: the end of a sentence that begins with "it must be".
   public func refusal(

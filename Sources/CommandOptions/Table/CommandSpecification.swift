@@ -13,8 +13,8 @@ public struct CommandSpecification: Sendable, Equatable {
   /// The words that name the command: `["hrtf", "info"]`.
   public var path: [String] { name.rawValue.split(separator: " ").map(String.init) }
 
-  /// The usage line, such as "stillstage render INPUT -o OUT.wav [options]". The line lists all
-  /// options if it then has at most 70 characters.
+  /// The usage line, such as "stillstage render INPUT -o OUT.wav [options]". If the line stays
+  /// within 70 characters, it lists each option instead of "[options]".
   public var usage: String {
     let required = options.filter(\.isRequired).map(\.usage)
     let optional = options.filter { !$0.isRequired }.map(\.usage)

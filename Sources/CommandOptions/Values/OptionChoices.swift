@@ -52,7 +52,7 @@ public enum SoundServerOption: String, Sendable, CaseIterable {
 
 /// `--route`: the type of the output.
 public enum RouteOption: String, Sendable, CaseIterable {
-  /// The type that `config.json` sets for the output, or else the one that the server reports.
+  /// The type that `config.json` sets for the output, or else the type that the server reports.
   case auto
   case headphones
   case speakers
@@ -74,7 +74,7 @@ public enum RenderTarget: String, Sendable, CaseIterable {
 public enum UpmixChoice: String, Sendable, CaseIterable {
   case on
   case off
-  /// Conversion with half the latency and a coarser frequency resolution.
+  /// Conversion with an analysis window of half the length.
   case lowLatency = "low-latency"
 }
 
