@@ -6,7 +6,7 @@ import Glibc
 package enum ControlClient {
   /// Returns the answer; waits at most 3 s for each step.
   ///
-  /// - Throws: a failure if no instance runs, or if its answer is missing or unknown.
+  /// - Throws: a failure if no instance can be reached, or if the answer is missing or unknown.
   package static func ask(
     _ request: ControlRequest, in folder: RuntimeFolder
   ) throws(CommandFailure) -> ControlAnswer {

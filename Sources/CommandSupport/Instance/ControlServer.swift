@@ -4,14 +4,15 @@ import CRealtime
 import Glibc
 import System
 
-/// Answers requests of other processes of the same user on a Unix socket: one line of text per
-/// request and per answer.
+/// Answers requests from the user's other processes on a Unix socket. Each request and each answer
+/// is one line of text.
 ///
-/// A client that sends no complete request for 5 s, or too long a line, is disconnected. At most 16
-/// clients are connected; a further one replaces the one that connected first.
+/// A client is disconnected if it sends no complete request for 5 s or sends too long a line. At
+/// most 16 clients are connected: a new client replaces the oldest.
 ///
 /// ## Threading
-/// It may be used from any thread. Requests are answered on its own thread, one after the other.
+/// The server may be used from any thread. It answers requests on its own thread, one after the
+/// other.
 package final class ControlServer: Sendable {
   private let worker = Worker()
   private let wakeUp: SystemPipe
@@ -62,11 +63,11 @@ package final class ControlServer: Sendable {
     var received: [UInt8] = []
     var unsent: [UInt8] = []
     var deadline: Int64
-    /// Whether the client is disconnected once `unsent` is sent.
+    /// Whether the client will be disconnected once `unsent` has been sent.
     var isLeaving = false
   }
 
-  /// Waits for clients and requests, and serves those that are there.
+  /// Waits for connections, requests and room for answers, then serves the clients.
   private static func serve(
     _ clients: inout [Client], _ listener: Int32, _ wakeUp: Int32, _ answer: (String) -> String
   ) {
@@ -97,7 +98,7 @@ package final class ControlServer: Sendable {
     guard requests[1].revents != 0 else { return }
     let descriptor = accept(listener, nil, nil)
     guard descriptor >= 0 else {
-      // Without free descriptors, the connection stays in the queue; do not ask again at once.
+      // If no descriptor is free, the connection stays in the queue. Wait before the next attempt.
       if errno != EAGAIN { usleep(50_000) }
       return
     }

@@ -32,7 +32,8 @@ package struct RuntimeFolder: Sendable {
 
   /// Creates the folder, if it is missing, so that only this user can access it.
   ///
-  /// - Throws: a failure with the reason if it cannot be created, or is another user's.
+  /// - Throws: a failure with the reason if the folder cannot be created or belongs to another
+  ///   user.
   package func create() throws(CommandFailure) {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw CommandFailure(

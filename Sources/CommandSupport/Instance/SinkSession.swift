@@ -11,17 +11,17 @@ package struct SinkSession {
   private var settings: SystemWideOutput.Settings
   private let isQuiet: Bool
 
-  /// - Parameter isQuiet: whether neither changes nor the status line are shown.
+  /// - Parameter isQuiet: true to show neither changes nor the status line.
   package init(
     in folder: RuntimeFolder, settings: SystemWideOutput.Settings, isQuiet: Bool = false
   ) {
     (self.folder, self.settings, self.isQuiet) = (folder, settings, isQuiet)
   }
 
-  /// Runs until the key q, a signal, or a call of `isEnding` that returns true.
+  /// Runs until the user presses q, a signal arrives or `isEnding` returns true.
   ///
-  /// - Parameter makeParts: makes the renderers and the virtual sinks. Called after it is certain
-  ///   that no other instance runs.
+  /// - Parameter makeParts: makes the renderers and the virtual sinks. Called when it is certain
+  ///   that no other instance is running.
   /// - Throws: a failure with the reason if the instance cannot start, or if another one runs in
   ///   the same folder; `interrupted` after a signal.
   package func run(

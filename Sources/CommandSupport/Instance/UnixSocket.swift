@@ -5,8 +5,8 @@ import Glibc
 /// Unix stream sockets in a folder whose path may have any length.
 enum UnixSocket {
   /// Binds a new, non-blocking socket to `name` in a folder and listens on it. Only the user may
-  /// connect. An existing file of that name is removed. Returns nil on failure; `errno` has the
-  /// reason.
+  /// connect. An existing file of that name is removed. Returns nil on failure; `errno` then gives
+  /// the reason.
   static func listen(in folder: String, name: String) -> Int32? {
     withFolder(folder) { short in
       let path = short + "/" + name
@@ -14,7 +14,7 @@ enum UnixSocket {
       guard descriptor >= 0 else { return nil }
       unlink(path)
       let isBound = withAddress(path) { Glibc.bind(descriptor, $0, $1) } == 0
-      // The folder is closed to others, so no one can connect before the mode is set.
+      // The folder is closed to other users, so they cannot connect before the mode is set.
       guard isBound, chmod(path, 0o600) == 0, Glibc.listen(descriptor, 16) == 0 else {
         let number = errno
         close(descriptor)
@@ -25,8 +25,8 @@ enum UnixSocket {
     }
   }
 
-  /// Connects to a socket. Each operation on it waits for at most `seconds`. Returns nil on
-  /// failure; `errno` has the reason.
+  /// Connects to a socket. Each operation on the socket waits for at most `seconds`. Returns nil on
+  /// failure; `errno` then gives the reason.
   static func connect(in folder: String, name: String, seconds: Int) -> Int32? {
     withFolder(folder) { short in
       let descriptor = makeSocket(0)
@@ -46,11 +46,12 @@ enum UnixSocket {
   }
 
   private static func makeSocket(_ flags: Int32) -> Int32 {
-    // The flags of `open` have the values of SOCK_CLOEXEC and SOCK_NONBLOCK.
+    // On Linux, O_CLOEXEC and O_NONBLOCK have the values of SOCK_CLOEXEC and SOCK_NONBLOCK.
     Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(O_CLOEXEC) | flags, 0)
   }
 
-  /// Calls `body` with a short path of a folder: an address has room for 107 bytes.
+  /// Calls `body` with a short path to a folder, because a socket address has room for only 107
+  /// bytes.
   private static func withFolder(_ folder: String, _ body: (String) -> Int32?) -> Int32? {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

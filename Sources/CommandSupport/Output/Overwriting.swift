@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// Throws if an output file is also an input, or is written twice.
+/// Throws an error if an output file is also an input file, or if two outputs are the same file.
 ///
 /// Call it before any of the files is opened. A path is nil if its option was not given.
 package func refuseOverwriting(

@@ -6,9 +6,9 @@ import Glibc
 import System
 import UserFiles
 
-/// Returns the SOFA file of `--hrtf`; nil without the option. The option gives a path, or the name
-/// of a file in the `HRTF` folder of the data folder. A file of that name in the current folder
-/// takes precedence.
+/// Returns the SOFA file that `--hrtf` names; nil if the option is not set. The option gives a
+/// path, or the name of a file in the `HRTF` folder of the data folder. A file of that name in the
+/// current folder takes precedence.
 package func hrtfFile(_ command: ParsedCommand) -> String? {
   guard let name = command[Options.hrtf] else { return nil }
   guard !name.contains("/"), access(name, F_OK) != 0 else { return name }
@@ -28,7 +28,7 @@ func dataFolder(_ command: ParsedCommand) -> String? {
     option: command[Options.data], environment: environment)
 }
 
-/// Returns the profile of `--headphones`; nil without the option or if it is "none".
+/// Returns the profile that `--headphones` names; nil if the option is not set or is "none".
 ///
 /// - Throws: a failure with the reason if the profile cannot be found or read.
 package func headphoneProfile(_ command: ParsedCommand) throws(CommandFailure) -> HeadphoneProfile?

@@ -5,14 +5,15 @@ package import CommandOptions
 package import HeadTracking
 import UserFiles
 
-/// Returns the providers of earphones: one for those connected over Bluetooth and, if the tracker's
-/// ID names a capture, one for that capture.
+/// Returns the providers of earphones: one for earphones that are connected over Bluetooth and, if
+/// the tracker's ID names a capture, one for that capture.
 ///
 /// - Parameters:
-///   - command: the command line, which may allow taking the earphones over.
+///   - command: the command line. Its option `--take-over` allows taking the earphones over.
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
 ///   - capture: receives the packets of the earphone that is opened; nil for none.
-/// - Throws: a failure if the capture is invalid or, for `play` and `sink`, if `config.json` is.
+/// - Throws: a failure if the capture is invalid or, for `play` and `sink`, if `config.json` is
+///   invalid.
 package func earphoneProviders(
   _ command: ParsedCommand, tracker: String?, capture: FrameCapture? = nil
 ) throws(CommandFailure) -> [any TrackerProvider] {

@@ -13,7 +13,8 @@ package import NetworkTracking
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
 ///   - capture: receives the packets of the earphone that is opened; nil for none.
 /// - Throws: a usage error if `--tracker-axes` is invalid; a failure if the capture is invalid or,
-///   for `play` and `sink`, if `config.json` is. Invalid tracker profiles are skipped with a note.
+///   for `play` and `sink`, if `config.json` is invalid. Invalid tracker profiles are skipped with
+///   a note.
 package func trackerSettings(
   _ command: ParsedCommand, tracker: String? = nil, capture: FrameCapture? = nil
 ) throws(CommandFailure) -> TrackerSettings {

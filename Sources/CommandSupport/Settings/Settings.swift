@@ -31,7 +31,7 @@ extension RenderSettings {
     blockFrames = command[Options.block]
   }
 
-  /// Reads the rendering options of `sink`, which has an `--upmix` of its own.
+  /// Reads the rendering options of `sink`, whose `--upmix` has a different default.
   package init(ofSink command: ParsedCommand) throws(CommandFailure) {
     try self.init(command)
     upmix = Upmix(command[Options.sinkUpmix])
@@ -94,7 +94,7 @@ extension Upmix {
   }
 }
 
-/// Returns the recorded head motion of `--motion`; nil without the option.
+/// Returns the head motion in the file that `--motion` names; nil if the option is not set.
 ///
 /// - Throws: a failure with the reason if the file cannot be read.
 package func recordedHead(_ command: ParsedCommand) throws(CommandFailure) -> HeadTrajectory? {

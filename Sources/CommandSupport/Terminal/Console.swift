@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// The listener's terminal: reads single keys and shows a status line, which is overwritten.
+/// The listener's terminal: reads single keys and shows a status line.
 package final class Console {
   package enum Key: Equatable {
     case pause

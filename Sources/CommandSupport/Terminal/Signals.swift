@@ -18,9 +18,9 @@ package enum Signals {
   }
 
   /// Blocks the signals for this thread and all threads that it starts later, and starts a thread
-  /// that waits for the signals. A signal that arrives more than 0.3 s after the first one ends the
-  /// process at once. Earlier ones are ignored because `timeout` sends its signal twice, to the
-  /// process and to its group.
+  /// that waits for the signals. A signal that arrives more than 0.3 s after the first signal ends
+  /// the process at once. A signal that arrives sooner is ignored, because `timeout` sends its
+  /// signal twice, to the process and to its group.
   static func watch() {
     var set = Self.set
     pthread_sigmask(SIG_BLOCK, &set, nil)
@@ -39,8 +39,8 @@ package enum Signals {
     return set
   }
 
-  /// Returns whether a signal is ignored, as SIGHUP is under `nohup`. Waiting for an ignored signal
-  /// would still receive it.
+  /// Returns whether a signal is ignored, as SIGHUP is under `nohup`. `sigwait` would receive even
+  /// an ignored signal.
   private static func isIgnored(_ signal: Int32) -> Bool {
     var action = sigaction()
     sigaction(signal, nil, &action)
