@@ -8,15 +8,15 @@ import FoundationEssentials
 /// The file is one JSON object. Its keys are option names without the two dashes in front. Its
 /// values are text, a number, `true` or `false` (for on or off), or a list of numbers for an option
 /// with comma-separated numbers. The values of the additional keys `sinks` and `airpods` are
-/// objects. In `sinks`, the keys are the sound server's names of sinks, and the values are one word
-/// each. In `airpods`, the only key that is read is `stem`. The value of `sink` is either text, the
-/// option of `play`, or an object with the options of the command `sink`.
+/// objects. In `sinks`, each key is a sink's name on the sound server, and its value is one word.
+/// In `airpods`, the only key that is read is `stem`. The value of `sink` is either text (the
+/// option `--sink` of `play`) or an object (the options of the command `sink`).
 public enum ConfigFile {
-  /// Returns the word for each sink in a folder's `config.json`, by the name of the sink; empty if
-  /// there is no such file or no key `sinks`.
+  /// Returns the words under `sinks` in a folder's `config.json`, by the name of the sink. Empty if
+  /// there is no such file or key.
   ///
   /// - Parameter words: the permitted words.
-  /// - Throws: `UserFileError` if the file cannot be read or decoded, or if a word in it is not
+  /// - Throws: `UserFileError` if the file cannot be read or decoded, or if one of the words is not
   ///   permitted.
   public static func sinks(
     in folder: UserFolder, accepting words: [String]
@@ -92,7 +92,7 @@ public enum ConfigFile {
   /// Returns the options of the command `sink` in a folder's `config.json`: the object `sink`, in
   /// the form of `texts(in:)`. Empty if there is no such file or object.
   ///
-  /// - Throws: as `texts(in:)`.
+  /// - Throws: the same errors as `texts(in:)`.
   public static func sinkTexts(in folder: UserFolder) throws(UserFileError) -> [String: String] {
     let path = folder.configPath
     guard let bytes = try UserFolder.read(path) else { return [:] }

@@ -16,8 +16,8 @@ public enum HeadphoneFile {
   /// Returns the profile in a file. The file is JSON if its name ends in ".json", and text
   /// otherwise.
   ///
-  /// - Throws: `UserFileError` with the file and the reason, including the line number of an error
-  ///   in text.
+  /// - Throws: `UserFileError` with the file and the reason. For a text file, the reason includes
+  ///   the line number.
   public static func read(_ path: String) throws(UserFileError) -> HeadphoneProfile {
     guard let bytes = try UserFolder.read(path) else {
       throw UserFileError(path: path, reason: "there is no such file; check the path")

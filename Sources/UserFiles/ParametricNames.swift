@@ -2,9 +2,9 @@
 
 /// Finds the names of headphones that are similar to a given name.
 enum ParametricNames {
-  /// Returns at most three of `names`: those that contain every word of `word` or, if there are
-  /// none, those whose pairs of adjacent letters and digits are most like the pairs in `word`, with
-  /// a similarity (Dice's coefficient) of at least 0.5.
+  /// Returns at most three of `names`: those that contain every word of `word`. If no name does,
+  /// returns the names with the highest similarity, at least 0.5. The similarity is Dice's
+  /// coefficient of the pairs of adjacent letters and digits.
   static func near(_ word: String, _ names: [String]) -> [String] {
     let words = word.lowercased().split { !$0.isLetter && !$0.isNumber }
     let holding = names.filter { name in

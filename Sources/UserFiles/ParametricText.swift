@@ -12,10 +12,11 @@ public import SignalProcessing
 /// Filter 3: OFF HP Fc 20 Hz
 /// ```
 ///
-/// The types are PK, PEQ and MODAL; LS, LSC, LSQ, HS, HSC and HSQ, optionally followed by their
-/// slope in dB per octave; LP, LPQ, HP and HPQ; NO. Decimal commas, CRLF, tabs, upper or lower
-/// case, and comments after `#`, `;` or `//` are accepted. The preamplifier gain is checked but not
-/// used, because Stillstage sets the level itself.
+/// Peak filters are PK, PEQ and MODAL. Shelves are LS, LSC, LSQ, HS, HSC and HSQ, optionally
+/// followed by the slope in dB per octave. LP and LPQ are low-pass filters, HP and HPQ are
+/// high-pass filters, and NO is a notch. Decimal commas, CRLF, tabs, upper or lower case, and
+/// comments after `#`, `;` or `//` are accepted. The preamplifier gain is checked but not used,
+/// because Stillstage sets the level itself.
 public enum ParametricText {
   /// An error in a line.
   public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
