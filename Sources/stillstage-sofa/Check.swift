@@ -117,8 +117,8 @@ private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
       let value = Double(values[index])
       energy += value * value
     }
-    // The energy is finite if and only if all samples are: squares of 32-bit floats fit into
-    // 64-bit ones.
+    // The energy is finite if and only if all samples are: the squares of 32-bit floats do not
+    // overflow 64-bit floats.
     try require(
       energy.isFinite,
       "Data.IR contains a number that is not finite, in measurement \(response / 2), receiver "

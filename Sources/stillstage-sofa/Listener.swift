@@ -6,8 +6,8 @@ import Glibc
 /// up), in metres.
 ///
 /// The positions in the file are Cartesian or spherical (azimuth, elevation, radius; degrees or
-/// radians). If the file has ListenerPosition, the result is relative to it; if the file has
-/// ListenerView, that and ListenerUp define the axes (AES69-2022).
+/// radians). If the file has ListenerPosition, the result is relative to ListenerPosition. If the
+/// file has ListenerView, then ListenerView and ListenerUp define the axes (AES69-2022).
 func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) -> [SIMD3<Double>] {
   let m = file.measurements
   let sources = try vectors(file.sourcePositions, "SourcePosition", m, defaultType: "spherical")
@@ -85,7 +85,7 @@ struct ListenerFrame: Equatable {
   }
 
   /// Creates the frame that faces along `view`, with `up` made perpendicular to `view`. Returns nil
-  /// if a vector is zero or both are parallel.
+  /// if a vector is zero or the two vectors are parallel.
   init?(view: SIMD3<Double>, up: SIMD3<Double>) {
     guard let front = unit(view) else { return nil }
     guard let top = unit(up), let above = unit(top - (top * front).sum() * front) else {

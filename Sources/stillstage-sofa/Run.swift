@@ -6,9 +6,9 @@ import Glibc
 ///
 /// libmysofa is C code that parses untrusted files, so it runs here under limits, separate from the
 /// player. On success, the answer is the binary record of `writeAnswer`, with exit code 0.
-/// Otherwise it is one line `cannot-open: ...`, `not-sofa: ...` or `refused: ...` (the failed check
-/// with its numbers), then the known properties of the file as `key=value` lines, with exit code 1.
-/// If the usage is wrong, the exit code is 2.
+/// On failure, the answer is one line `cannot-open: ...`, `not-sofa: ...` or `refused: ...` (the
+/// failed check with its numbers), then the known properties of the file as `key=value` lines, with
+/// exit code 1. If the usage is wrong, the exit code is 2.
 func run(_ arguments: [String]) -> Never {
   setLimits()
   guard arguments.count == 2 else {

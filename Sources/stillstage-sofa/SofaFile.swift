@@ -49,7 +49,7 @@ struct SofaFile {
   /// Returns the text of a global attribute; nil if the file does not have it.
   func attribute(_ name: String) -> String? { text(content.pointee.attributes, name) }
 
-  /// The properties of the file for people, as far as they are known before any check.
+  /// The properties of the file, for display. They have not been checked.
   var description: [(String, String)] {
     let names = [
       "SOFAConventions", "DataType", "Title", "DatabaseName", "ListenerShortName", "License",

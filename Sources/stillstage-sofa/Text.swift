@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// Decodes the bytes of an attribute as one line of UTF-8, or else of Latin-1, which older files
-/// use.
+/// Decodes the bytes of an attribute as one line of text: as UTF-8 or, if they are not valid UTF-8,
+/// as Latin-1, which older files use.
 func readableText(_ bytes: UnsafeBufferPointer<CChar>) -> String {
   let unsigned = bytes.map { UInt8(bitPattern: $0) }
   if let text = String(validating: unsigned, as: UTF8.self) { return oneLine(text) }
