@@ -15,8 +15,8 @@ struct AdaptationRow: Encodable {
   let stallPercent: Double
   let flipsPerMinute: Double
   let multichannelPercent: Double
-  /// Mean time on a recovered connection until multichannel sound returns, in s; nil if the
-  /// connection never recovered during stereo.
+  /// Mean time from the recovery of the connection until multichannel sound returns, in s; nil if
+  /// the connection never recovered while stereo was playing.
   let restoreSeconds: Double?
   /// Time to the first sound, in s; nil if nothing played.
   let startSeconds: Double?
@@ -120,7 +120,7 @@ private func shownName(_ path: String) -> String {
 }
 
 extension AdaptationTrial {
-  /// The duration, from the beginning of each connection, that a chart shows, in s.
+  /// The duration that a chart shows, in s, from the beginning of each connection.
   private static let shownSeconds = 600.0
 
   /// A chart with two panels for each connection: the connection's rate and the rates played, and

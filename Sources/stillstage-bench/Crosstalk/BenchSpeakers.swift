@@ -17,8 +17,8 @@ struct SpeakersRow: Encodable {
   let head: String
   let cancelling: Bool
   let angleDegrees: Double
-  /// Level of an ear's own signal above the other ear's signal at that ear, in dB: the mean over
-  /// the third octaves from 315 Hz to 8 kHz.
+  /// Level of an ear's own signal relative to the other ear's signal at that ear, in dB. It is the
+  /// mean over the third octaves from 315 Hz to 8 kHz.
   let separationDecibels: Double
   let separationInThirdOctaves: [Double]
   let frequencies: [Double]

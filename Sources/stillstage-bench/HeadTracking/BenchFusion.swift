@@ -15,7 +15,7 @@ import Laboratory
 /// One row of `bench fusion`: the error of a filter and its cost.
 struct FusionRow: Encodable {
   let filter: String
-  /// The path of the recording, or `mean` for the mean over all.
+  /// The path of the recording, or `mean` for the mean over all recordings.
   let recording: String
   let samples: Int
   /// Root mean square of the inclination error without the magnetometer.

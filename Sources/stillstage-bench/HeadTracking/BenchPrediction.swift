@@ -11,7 +11,7 @@ import Laboratory
 struct PredictionRow: Encodable {
   /// `last`, `gyro`, `least-squares` or `ours`.
   let method: String
-  /// The path of the recording, or `mean` for the mean over all.
+  /// The path of the recording, or `mean` for the mean over all recordings.
   let recording: String
   let lookAheadMilliseconds: Double
   let samples: Int
@@ -76,7 +76,8 @@ private func meanRows(_ rows: [PredictionRow], of count: Int) -> [PredictionRow]
   }
 }
 
-/// Returns a table with a line for each recording and look-ahead: rms / p95 of each method.
+/// Returns a table with a line for each recording and look-ahead. A cell has the rms and the 95th
+/// percentile of a method's errors.
 private func predictionTable(_ rows: [PredictionRow]) -> String {
   let methods = PredictionTrial.Method.allCases.map(\.rawValue)
   var lines = [["recording", "look-ahead"] + methods]

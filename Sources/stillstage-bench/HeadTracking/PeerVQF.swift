@@ -7,12 +7,11 @@ import Laboratory
 /// The results of the VQF library on a recording, computed by a separate program
 /// (Tests/Peers/peer-vqf).
 struct PeerVQF {
-  /// Orientations without magnetometer: sensor to earth, one per sample.
+  /// Orientations without the magnetometer: sensor to earth, one per sample.
   let level: [Quaternion]
-  /// Orientations with magnetometer; nil if the recording has no magnetic field.
+  /// Orientations with the magnetometer; nil if the recording has no magnetic field.
   let compass: [Quaternion]?
-  /// The CPU time of VQF per sample. A single pass computes the orientations with and without
-  /// magnetometer.
+  /// The CPU time of VQF per sample. A single pass computes both kinds of orientations.
   let microsecondsPerSample: Double
 
   /// Runs the program. Returns nil if the program or its library is missing, or if the output is

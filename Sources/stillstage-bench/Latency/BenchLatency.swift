@@ -145,8 +145,8 @@ private func chain(
     capture: check, injected: injected)
 }
 
-/// The two renderings that the recording is compared with, kept until the sample rate or the layout
-/// changes.
+/// The two renderings that the recording is compared with. They are kept until the sample rate or
+/// the layout changes.
 private struct References {
   private(set) var rate: Int?
   private var layout = BenchNoise.soundfield

@@ -11,7 +11,7 @@ import Rendering
 import SoundSources
 
 /// Endless soft noise straight ahead, as a first-order soundfield or in a channel of a bed. No two
-/// stretches of a period are alike, so each stretch identifies its position.
+/// stretches of a period are alike, so a stretch identifies its position in the period.
 final class BenchNoise: SoundSource {
   static let periodFrames = 1 << 17
   static let soundfield = ChannelLayout.ambisonics(
@@ -32,7 +32,7 @@ final class BenchNoise: SoundSource {
     }
   }()
 
-  /// - Parameter layout: the first-order soundfield, or a bed whose third channel is in the front
+  /// - Parameter layout: the first-order soundfield, or a bed whose third channel is the front
   ///   centre.
   init(sampleRate: Int, layout: ChannelLayout = soundfield) {
     (self.sampleRate, self.layout) = (sampleRate, layout)
@@ -56,7 +56,7 @@ final class BenchNoise: SoundSource {
   func seek(toFrame frame: Int) throws(PlaybackError) { position = frame }
 
   /// Renders two periods of the noise for a head at `yaw` (degrees), with the engine of `render`.
-  /// Returns the second period, in which the sound is in its steady state.
+  /// Returns the second period, in which the sound has reached its steady state.
   static func rendered(
     yaw: Double, sampleRate: Int, layout: ChannelLayout = soundfield
   ) throws(CommandFailure) -> EarSound {

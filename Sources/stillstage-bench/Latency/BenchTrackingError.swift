@@ -83,8 +83,8 @@ private func row(
     moments: spread.count)
 }
 
-/// Returns a table with a line for each motion and path: p50 / p95 of each method, and the ratios
-/// of the p95 of `both` to those of `neither` and `rewriting`.
+/// Returns a table with a line for each motion and path. A line has the p50 and p95 of each method,
+/// and the p95 of `both` divided by the p95 of `neither` and of `rewriting`.
 private func text(_ rows: [TrackingErrorRow], _ command: ParsedCommand) -> String {
   var lines = [
     ["motion", "path"] + Method.allCases.map(\.rawValue)

@@ -30,7 +30,7 @@ final class TimedCapture {
     self.timing = timing
     self.sampleRate = sampleRate
     do throws(SoundServerError) {
-      // Long fragments, so that the recording does not shorten the sink's own blocks.
+      // Use long fragments, so that the recording does not shorten the sink's own blocks.
       capture = try MonitorCapture(
         serverAddress: server, sinkName: sink, sourceName: source, sampleRate: sampleRate,
         fragmentMilliseconds: 100, receiver: audio.append)
@@ -61,8 +61,8 @@ final class TimedCapture {
 /// A comparison of announced playback times and recording times: frames are played through a stream
 /// to the sink and found again in the recording.
 struct CaptureCheck: Codable {
-  /// Median of recorded minus announced time, in ms; positive if frames appear in the recording
-  /// later than they were announced to be heard.
+  /// Median of the recorded time minus the announced time, in ms; positive if frames appear in the
+  /// recording later than announced.
   var differenceMilliseconds: Double
   /// 95 percent of the differences are within this distance of the median, in ms.
   var spreadMilliseconds: Double
@@ -74,7 +74,7 @@ struct CaptureCheck: Codable {
   ///
   /// - Parameters:
   ///   - source: the source to record; nil for the sink's monitor.
-  ///   - sleep: waits for a time in seconds; returns false if the user interrupts.
+  ///   - sleep: waits for a number of seconds; returns false if the user interrupts.
   init(
     _ setting: LatencySetting, on server: LatencyServer, source: String?, sampleRate: Int,
     sleep: (Double) -> Bool
@@ -136,7 +136,7 @@ struct CaptureCheck: Codable {
     let guess = timeline.frame(at: Double(announced.time))
     let radius = sampleRate / 10
     guard guess - radius > 0, guess + radius + length < sound.frames else { return nil }
-    // At the guess, the recording contains about the announced frame. So this is about the offset.
+    // The frame at the guess is about the announced frame, so the difference is about the offset.
     let expected = Double(announced.position - guess)
     guard
       let found = SoundAlignment.find(
@@ -169,8 +169,8 @@ private final class CheckFeed: @unchecked Sendable {
     samples.deallocate()
   }
 
-  /// The announcements, without those of the first second, during which the output starts. Read
-  /// this property only after the output has stopped.
+  /// The announcements after the first second. During that second, the output starts. Read this
+  /// property only after the output has stopped.
   var announced: [(position: Int, time: Int64)] {
     (0..<count).map { notes[$0] }.filter { $0.time > notes[0].time + 1_000_000_000 }
   }

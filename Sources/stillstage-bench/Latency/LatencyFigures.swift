@@ -15,10 +15,10 @@ struct ChainFigures: Codable {
   var latency: Distribution?
   /// Time from the tracker report until a tenth of the turn is complete.
   var begin: Distribution?
-  /// Time from the tracker report until the turn is within a tenth of complete.
+  /// Time from the tracker report until the progress of the turn stays within a tenth of its end.
   var settled: Distribution?
   var stages: StageFigures
-  /// Delay of queue and sink, from the writing of a sound until it is heard, as the server reported
+  /// Time from the writing of a sound to the queue until the sound is heard, as the server reported
   /// it during the run.
   var queue: Distribution?
   /// The length of the queue itself, or of PipeWire's cycle, as the server reported it.
@@ -31,7 +31,7 @@ struct ChainFigures: Codable {
   var rewrites: Int
   /// The number of pieces that were rendered too late to be written.
   var lateRewrites: Int
-  /// The number of pieces whose head the sink had already read when they arrived, as far as known.
+  /// The number of pieces that arrived after the sink had read their beginning, as far as known.
   var lostRewriteHeads: Int
   /// Time between the sound that is heard and the earliest queued sound that is rewritten, at the
   /// end of the run.
@@ -47,9 +47,9 @@ struct ChainFigures: Codable {
 /// A delay that the bench injected, and the delay that it measured.
 struct InjectedDelay: Codable {
   var milliseconds: Double
-  /// Difference between the mean latencies of steps with and without the delay, adjusted for the
-  /// wait for the audio thread (analysis of covariance), which varies but does not depend on the
-  /// delay.
+  /// Difference between the mean latencies of steps with and without the delay. It is adjusted for
+  /// the varying wait for the audio thread (analysis of covariance), because that wait does not
+  /// depend on the delay.
   var foundMilliseconds: Double
   /// The standard error of `foundMilliseconds`.
   var uncertaintyMilliseconds: Double
@@ -135,7 +135,7 @@ extension ChainFigures {
   }
 }
 
-/// A step and the times of its turn in the recording, in ms after the sending of the report.
+/// A step and the times of its turn in the recording, in ms after the report was sent.
 struct ReadStep {
   let step: LatencyRun.Step
   let begin: Double
@@ -186,8 +186,8 @@ extension StageFigures {
 }
 
 extension InjectedDelay {
-  /// Compares steps without and with the delay. Returns nil if there are fewer than four of either
-  /// kind.
+  /// Compares the steps without the delay with the delayed steps. Returns nil if there are fewer
+  /// than four steps of either kind.
   fileprivate init?(_ milliseconds: Double, _ plain: [ReadStep], _ delayed: [ReadStep]) {
     let groups = [plain, delayed].map { steps in
       steps.compactMap { step in step.wait.map { (wait: $0, latency: step.half) } }

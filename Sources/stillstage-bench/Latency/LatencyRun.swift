@@ -13,18 +13,19 @@ import SoundSources
 import Synchronization
 
 /// Plays the bench's noise through the engine of `play` and records it, while the virtual head
-/// steps to and fro.
+/// turns to and fro in steps.
 final class LatencyRun {
   /// A step of the head.
   struct Step {
-    /// When the first report of the step was sent, CLOCK_MONOTONIC, in ns.
+    /// The CLOCK_MONOTONIC time at which the first report of the step was sent, in ns.
     var sent: Int64
-    /// When the measurement of the step ended, just before the next step, CLOCK_MONOTONIC, in ns.
+    /// The CLOCK_MONOTONIC time at which the measurement of the step ended, just before the next
+    /// step, in ns.
     var end: Int64 = 0
     var isToTheLeft: Bool
     var isDelayed: Bool
-    /// When the first report that shows the step was read, CLOCK_MONOTONIC, in ns; nil if there was
-    /// none.
+    /// The CLOCK_MONOTONIC time at which the first report that shows the step was read, in ns; nil
+    /// if there was no such report.
     var arrival: Int64?
     /// The renderer's use of the first report that shows the step, or of a later report if several
     /// were used together.
@@ -36,9 +37,10 @@ final class LatencyRun {
     var steps: [Step]
     var sound: EarSound
     var timeline: CaptureTimeline
-    /// The delay of the server's queue and sink over the run, as reported, in ms.
+    /// The delays of the server's queue and sink that the server reported during the run, in ms.
     var queue: [Double]
-    /// The length of the queue itself, or of PipeWire's cycle, over the run, as reported, in ms.
+    /// The lengths of the queue itself, or of PipeWire's cycle, that the server reported during the
+    /// run, in ms.
     var queued: [Double]
     /// The status at the end of the run.
     var output: AudioOutputStatus
@@ -69,7 +71,7 @@ final class LatencyRun {
     self.setting = setting
     self.head = head
     let source = HeadPoseSource()
-    // A measurement may take minutes, and the front must not follow the head.
+    // A measurement may take minutes, during which the front must not follow the head.
     source.takesDriftBack = false
     let failures = Failures()
     let arrivals = Arrivals()
@@ -144,7 +146,8 @@ final class LatencyRun {
   ///
   /// - Parameters:
   ///   - count: the number of steps.
-  ///   - injected: delay of the tracker in every second pair of steps, in ms; nil for none.
+  ///   - injected: the delay that the tracker adds in every second pair of steps, in ms; nil for
+  ///     none.
   ///   - tell: receives the number of completed steps.
   func measure(
     steps count: Int, injected: Double?, tell: (Int) -> Void

@@ -54,8 +54,9 @@ struct LatencySetting: Codable, Hashable {
     return options
   }
 
-  /// Time before the first step, in seconds: the queue fills, and the prediction sees a resting
-  /// head. On a private PipeWire server, the delay of a recording also needs time to settle.
+  /// Time before the first step, in seconds. During this time, the queue fills, and the prediction
+  /// sees a resting head. On a private PipeWire server, the delay of a recording also needs time to
+  /// settle.
   var warmUpSeconds: Double { server == .pipewire ? 20 : 1 }
 
   var title: String {
@@ -67,7 +68,7 @@ struct LatencySetting: Codable, Hashable {
 /// The server that a setting is measured on.
 final class LatencyServer {
   let address: String?
-  /// The path of PipeWire's own socket; nil for a PulseAudio server or the current one.
+  /// The path of PipeWire's own socket; nil for a PulseAudio server or the current server.
   private(set) var socketPath: String?
   /// The sink to play to and to record from; nil for the default sink.
   let sink: String?

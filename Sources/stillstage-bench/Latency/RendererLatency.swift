@@ -17,7 +17,8 @@ struct RendererFigures: Codable {
   var beginFrames: Double
   /// Frames from the first frame with the new poses to the midpoint of the turn in the output.
   var halfFrames: Double
-  /// Frames from the first frame with the new poses until the turn is within a tenth of complete.
+  /// Frames from the first frame with the new poses until the progress of the turn stays within a
+  /// tenth of its end.
   var settledFrames: Double
   /// `halfFrames` in ms.
   var halfMilliseconds: Double
@@ -75,7 +76,7 @@ struct RendererLatency {
       render: Distribution(times))
   }
 
-  /// Renders noise during which the poses change.
+  /// Renders noise while the pose changes.
   ///
   /// - Returns: the output, the first frame with the new poses, the duration of each call in ms,
   ///   and the limiter's delay in frames.

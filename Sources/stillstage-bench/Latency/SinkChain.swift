@@ -11,7 +11,7 @@ import System
 
 /// The engine of `sink`: another program plays the bench's noise to a virtual sink.
 final class SinkChain: LatencyChain {
-  /// The layout of the virtual sink. The noise is in its front centre channel.
+  /// The layout of the virtual sink. The noise is in the front centre channel.
   static let layout = SinkLayout.surround71
 
   let sampleRate = 48_000
@@ -25,7 +25,7 @@ final class SinkChain: LatencyChain {
   init(
     _ options: PlayerOptions, on server: LatencyServer, head: HeadPoseSource
   ) throws(CommandFailure) {
-    // The FIFO of the virtual sink on PulseAudio is in the folder of the private server.
+    // On PulseAudio, the virtual sink's FIFO is in the folder of the private server.
     if let path = server.address?.dropFirst("unix:".count), let end = path.lastIndex(of: "/") {
       setenv("XDG_RUNTIME_DIR", String(path[..<end]), 1)
     }
@@ -72,8 +72,8 @@ final class SinkChain: LatencyChain {
     } catch { throw CommandFailure("cannot start pacat: \(error)") }
   }
 
-  /// Writes the noise to the pipe until `isOver` returns true or the other end of the pipe is
-  /// closed. Then closes this end.
+  /// Writes the noise to the pipe until `isOver` returns true or the pipe's reader is closed. Then
+  /// closes the writer.
   private static func feed(_ pipe: SystemPipe, until isOver: () -> Bool) {
     defer { pipe.closeWriter() }
     let frames = 2048

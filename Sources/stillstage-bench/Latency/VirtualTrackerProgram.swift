@@ -64,8 +64,8 @@ struct VirtualTrackerProgram {
   /// Runs a program and returns how it ended; nil if it cannot be started.
   private static func run(_ words: [String]) -> ProgramEnding? {
     var launch = ProgramLaunch(words)
-    // Use a separate process group, so that only this process receives Ctrl-C; it then sends
-    // SIGTERM.
+    // Use a separate process group, so that only this process receives Ctrl-C. This process then
+    // sends SIGTERM.
     launch.group = .own
     guard let process = try? launch.start() else { return nil }
     var ending = process.wait(pauseMilliseconds: 10) { Signals.received == nil }

@@ -7,7 +7,7 @@ import Playback
 import Rendering
 import SoundSources
 
-/// The filters of the rows of `bench render`.
+/// The filters for the rows of `bench render`.
 final class BenchFilters {
   static let sampleRate = 48000
   private let hrtf: HRTFChoice
@@ -17,7 +17,7 @@ final class BenchFilters {
     hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: nil) }
   }
 
-  /// Returns the filters of the default HRTF set, or decaying noise if the job needs filters with a
+  /// Returns the filters of the default HRTF set, or decaying noise if the job needs filters of a
   /// different length. For a symmetric job, the right ear's filters are the mirror image of the
   /// left ear's.
   func filters(for job: BenchJob) throws(CommandFailure) -> BinauralFilters {

@@ -27,7 +27,7 @@ struct BenchMeasurement {
   /// The number of repetitions, of which the fastest counts.
   private var repetitions: Int { isCounted ? 2 : isQuick ? 20 : 30 }
 
-  /// Returns the row of a job. Returns nil if the job needs a peer program that is missing or
+  /// Returns the row for a job. Returns nil if the job needs a peer program that is missing or
   /// fails, or if this program counts operations and skips the job.
   func row(_ job: BenchJob) throws(CommandFailure) -> BenchRow? {
     let before = BenchOperations.now
@@ -40,8 +40,8 @@ struct BenchMeasurement {
     return row
   }
 
-  /// Returns the CPU milliseconds per second of audio, and the job as it actually ran; nil if it
-  /// did not run.
+  /// Returns the CPU milliseconds per second of audio, and the job as it actually ran; nil if the
+  /// job did not run.
   private func cost(_ job: BenchJob) throws(CommandFailure) -> (Double, BenchJob)? {
     switch job.renderer {
     case .decoder: (try decoderCost(job), job)

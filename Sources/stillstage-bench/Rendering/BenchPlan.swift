@@ -7,9 +7,10 @@ import Laboratory
 struct BenchPlan {
   var orders: [Int]
   var blocks: [Int]
-  /// Whether to measure only the main rows: of the requested blocks, only those of 32 and 128
-  /// frames if there are any; complete render calls only with 128 frames; libspatialaudio and the
-  /// reference only at the lowest order; and no loudspeaker layouts or other filter lengths.
+  /// Whether to measure only the main rows. If blocks of 32 or 128 frames are requested, other
+  /// blocks are left out. Complete render calls are measured only with 128 frames, libspatialaudio
+  /// and the reference only at the lowest order. Loudspeaker layouts and other filter lengths are
+  /// left out.
   var isQuick: Bool
 
   static let beds: [(name: String, speakers: [Speaker])] = {
@@ -25,8 +26,8 @@ struct BenchPlan {
       ?? .ambisonics(order: job.order, convention: .ambiX, headLocked: false)
   }
 
-  /// The jobs in the order of measurement. A decoder job that is compared with a bare loop is next
-  /// to that loop.
+  /// The jobs in the order of measurement. A decoder job that is compared with a bare loop comes
+  /// directly before that loop.
   var jobs: [BenchJob] {
     var jobs: [BenchJob] = []
     let judged = blocks.filter { $0 == 32 || $0 == 128 }

@@ -30,7 +30,7 @@ func benchRenderCommand(_ command: ParsedCommand) throws(CommandFailure) {
 }
 
 /// Measures all rows. A decoder row and the bare loop that it is compared with are measured
-/// alternately, twice each, so that a disturbance affects both; the faster result counts.
+/// alternately, twice each, so that a disturbance affects both. The faster result of each counts.
 private func measured(
   _ jobs: [BenchJob], _ measurement: BenchMeasurement
 ) throws(CommandFailure) -> (rows: [BenchRow], peak: Double) {

@@ -4,8 +4,8 @@ import Charts
 import CommandOptions
 import CommandSupport
 
-/// Returns the path given with `--chart`, or nil. Checks, before the measurement, that a chart can
-/// be written there.
+/// Returns the path given with `--chart`; nil if the option is not set. Checks, before the
+/// measurement, that a chart can be written there.
 ///
 /// - Throws: `CommandFailure` if no chart can be written to the path.
 func chartPath(_ command: ParsedCommand) throws(CommandFailure) -> String? {
@@ -55,7 +55,7 @@ extension BenchReport {
       yScale: .logarithmic(base: 10), series: (own + loop).filter { !$0.x.isEmpty })
   }
 
-  /// The peer's name with its own filter length, which the program cannot set.
+  /// The peer's name and filter length. The bench cannot set the peer's filter length.
   private var peerName: String {
     let taps = rows.first { $0.job.renderer == .libspatialaudio }?.job.taps
     return taps.map { "libspatial., \($0) taps" } ?? "libspatial."
