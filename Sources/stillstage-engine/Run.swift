@@ -23,6 +23,8 @@ func perform(_ command: ParsedCommand) throws(CommandFailure) {
   case .inputsChoose: try inputsChooseCommand(command)
   case .record: try recordCommand(command)
   case .demo: try demoCommand(command, play: playDemo)
-  default: throw .usage("unknown command; see 'stillstage --help'")
+  default:
+    throw .usage(
+      "'\(command.name.rawValue)' is not a command of this program; run it with stillstage")
   }
 }

@@ -75,7 +75,7 @@ import Testing
     let copy = made.file("copy")
     let last = try Stillstage.succeed(["fetch", output, "-o", copy, "--renditions", "all"])
     #expect(last.output.contains("6 fetched now"))
-    try fails(["fetch", output, "-o", "\(output)/copy"], "is the folder to fetch or is inside it")
+    try fails(["fetch", output, "-o", "\(output)/copy"], "is the source folder or is inside it")
   }
 
   @Test func optionsChooseTheRenditions() throws {

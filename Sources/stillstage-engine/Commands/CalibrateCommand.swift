@@ -19,7 +19,9 @@ func calibrateCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
   let tracker = try foundTracker(command[Arguments.calibratedTracker], settings)
   guard let folder = UserFolder.ofThisProcess else {
-    throw CommandFailure("neither XDG_CONFIG_HOME nor HOME is an absolute path; set one of them")
+    throw CommandFailure(
+      "cannot save the calibration: neither XDG_CONFIG_HOME nor HOME is an absolute path; set one "
+        + "of them")
   }
   let guide = CalibrationGuide(
     tracker: tracker, settings: settings, isQuiet: command[Options.json])
@@ -50,7 +52,7 @@ private func foundTracker(
 }
 
 /// Creates the missing folders above a file.
-private func makeFolders(_ path: String) throws(CommandFailure) {
+func makeFolders(_ path: String) throws(CommandFailure) {
   for index in path.indices.dropFirst() where path[index] == "/" {
     let folder = String(path[..<index])
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST || access(folder, X_OK) == 0 else {
@@ -109,13 +111,13 @@ private final class CalibrationGuide: Sendable {
     let isEarphone = tracker.earphones != nil
     say(
       isEarphone
-        ? "Wear the earphones, and keep still while they are measured for 4 seconds."
-        : "Put the tracker down, or wear it and keep still, while it is measured for 4 seconds.")
+        ? "Wear the earphones and keep still. They are measured for 4 seconds."
+        : "Put the tracker down, or wear it and keep still. It is measured for 4 seconds.")
     let report = try rest()
     say(
       isEarphone
         ? "Hold your head upright, look straight ahead and keep still."
-        : "The tracker was still. Put it on, look straight ahead and hold still.")
+        : "The tracker was still. Wear it, look straight ahead and hold still.")
     let ahead = try held(0...180, from: nil)
     say("Look up by about 30 degrees and hold still.")
     let up = try held(AxisFinding.smallestUpTurn...120, from: ahead)

@@ -67,7 +67,7 @@ private func refuseNesting(
     defer { free(real) }
     if (String(cString: real) + "/").hasPrefix(folder.path + "/") {
       throw CommandFailure(
-        "'\(output)' is the folder to fetch or is inside it; choose another folder")
+        "the output folder '\(output)' is the source folder or is inside it; choose another folder")
     }
     return
   }

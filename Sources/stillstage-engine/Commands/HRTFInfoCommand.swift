@@ -53,8 +53,8 @@ private func contentRows(_ content: HRTFSummary.Content) -> [[String]] {
     ["elevations", "\(decimal(low, 1)) to \(decimal(high, 1)) degrees"],
     [
       "largest gap",
-      "\(decimal(content.largestGapDegrees, 1)) degrees, from the farthest point to its nearest "
-        + "direction",
+      "\(decimal(content.largestGapDegrees, 1)) degrees, from the least covered point to the "
+        + "nearest direction",
     ],
     [
       "head circumference",

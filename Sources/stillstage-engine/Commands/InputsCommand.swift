@@ -19,7 +19,9 @@ func inputsCommand(_ command: ParsedCommand) throws(CommandFailure) {
     return try InputPicker(showsMonitors: command[Options.monitors]).run()
   }
   if let remembered, !all.contains(where: { $0.name == remembered }) {
-    printNote("the remembered input '\(remembered)' is missing".withoutControls)
+    printNote(
+      "the remembered input '\(remembered)' is missing; connect it, or choose another input"
+        .withoutControls)
   }
   guard !inputs.isEmpty else {
     return try printOutput("There are no inputs to list; connect a microphone.\n")

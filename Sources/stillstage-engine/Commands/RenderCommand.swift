@@ -57,7 +57,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try renderToFile(sound, path: output)
   for change in sound.layoutChanges {
     let place = clockText(change.seconds)
-    printNote("the channels of the source change to \(change.layout.name) at \(place)")
+    printNote("the channel layout of the source changes to \(change.layout.name) at \(place)")
     events.write(
       "layout", ["layout": .text(change.layout.name), "seconds": .number(change.seconds)])
   }

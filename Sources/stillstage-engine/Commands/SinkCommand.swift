@@ -8,7 +8,7 @@ import SoundServer
 /// Runs `stillstage sink`.
 func sinkCommand(_ command: ParsedCommand) throws(CommandFailure) {
   if command[Options.json], !command[Options.sinkStatus] {
-    throw .usage("--json only works with --status")
+    throw .usage("--json works only with --status")
   }
   let folder = try RuntimeFolder.ofThisProcess()
   if command.controlsSink {
@@ -36,7 +36,8 @@ private func refuseStartOptions(_ command: ParsedCommand) throws(CommandFailure)
   ]
   if let (name, _) = isGiven.first(where: \.1) {
     throw .usage(
-      "--\(name) has no effect on a running instance; end it and start it with --\(name)")
+      "--\(name) works only when an instance starts; end the running instance, and start it again "
+        + "with --\(name)")
   }
   let controls = [Options.sinkStatus, Options.recentre].contains { command[$0] }
   if command[Options.cleanUp], controls || command.isGiven(Options.sinkMode) {
@@ -65,7 +66,7 @@ private func ask(
 ) throws(CommandFailure) -> ControlAnswer {
   let answer = try ControlClient.ask(request, in: folder)
   if case .error(let reason) = answer {
-    throw CommandFailure("the running system-wide output refused: \(reason)")
+    throw CommandFailure("the running system-wide output refused the request: \(reason)")
   }
   return answer
 }
@@ -91,7 +92,8 @@ private func settings(
   settings.layouts = Set(layouts).sorted()
   settings.sinkName = command[Options.sink]
   if let name = settings.sinkName, SinkLayout.isOurs(name) {
-    throw .usage("--sink must name a real output, and '\(name)' is a virtual one")
+    throw .usage(
+      "--sink must name a real output, but '\(name)' is a virtual sink; choose another output")
   }
   settings.takesDefault = command[Options.takesDefault]
   settings.roles = RoleTreatments(command[Options.sinkRoles])

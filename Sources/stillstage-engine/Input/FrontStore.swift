@@ -36,13 +36,10 @@ struct FrontStore {
     all[front.tracker] = front.yaw * degreesPerRadian
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    let url = URL(filePath: path)
-    do {
-      try FileManager.default.createDirectory(
-        at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-      try encoder.encode(all).write(to: url, options: .atomic)
-    } catch {
-      printNote("cannot save the front to \(path): \(error)")
-    }
+    guard let data = try? encoder.encode(all) else { return }
+    do throws(CommandFailure) {
+      try makeFolders(path)
+      try TextOutput(path: path).write(String(decoding: data, as: UTF8.self))
+    } catch { printNote("the front is not saved: \(error.message ?? path)") }
   }
 }

@@ -3,6 +3,7 @@
 import Capture
 import CommandSupport
 import FoundationEssentials
+import Glibc
 import PulseAudio
 import SoundServer
 import UserFiles
@@ -37,21 +38,16 @@ struct InputStore {
         "cannot store the choice of an input: neither XDG_STATE_HOME nor HOME is an absolute path; "
           + "set one of them")
     }
-    let url = URL(filePath: path)
-    do {
-      guard let name else {
-        if FileManager.default.fileExists(atPath: path) {
-          try FileManager.default.removeItem(at: url)
-        }
-        return
+    guard let name else {
+      guard unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR else {
+        throw CommandFailure("cannot remove \(path): \(String(cString: strerror(errno)))")
       }
-      try FileManager.default.createDirectory(
-        at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      try encoder.encode(Content(input: name)).write(to: url, options: .atomic)
-    } catch {
-      throw CommandFailure("cannot change \(path): \(error)")
+      return
     }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(Content(input: name)) else { return }
+    try makeFolders(path)
+    try TextOutput(path: path).write(String(decoding: data, as: UTF8.self))
   }
 }

@@ -121,14 +121,14 @@ struct RecorderEventText {
         gap.cause == .inputChanged
         ? nil
         : "\(decimal(gap.seconds, 3)) s of sound is missing at \(decimal(seconds, 3)) s "
-          + "(\(gap.cause.rawValue))"
+          + "(\(gap.cause.text))"
     case .waiting(let cause, let reason):
       name = "waiting"
       own = ["cause": .text(cause.rawValue), "reason": .text(reason)]
       note = "no sound arrives (\(reason))"
     case .returned(let input): (name, own, note) = ("returned", ["input": .text(input)], nil)
     case .inputChanged(let input):
-      (name, own, note) = ("input", ["input": .text(input)], "recording '\(input)'")
+      (name, own, note) = ("input", ["input": .text(input)], "now recording '\(input)'")
     case .formatChanged(let rate, let map):
       name = "format"
       own = ["sampleRate": .integer(rate), "channelMap": .text(map.joined(separator: ","))]
@@ -141,5 +141,23 @@ struct RecorderEventText {
     }
     own["position"] = .number(seconds)
     values = own
+  }
+}
+
+extension Gap.Cause {
+  /// The cause in words.
+  fileprivate var text: String {
+    switch self {
+    case .device: "the input delivered too little sound"
+    case .dropped: "the sound server lost it"
+    case .overrun: "the disk or this program was too slow"
+    case .suspended: "the input was suspended"
+    case .inputLost: "the input was lost"
+    case .inputMoved: "the sound server moved the recording to another input"
+    case .serverLost: "the connection to the sound server was lost"
+    case .serverFrozen: "the sound server did not answer"
+    case .formatChanged: "the input's format changed"
+    case .inputChanged: "another input was chosen"
+    }
   }
 }
