@@ -14,7 +14,7 @@ enum ManualText {
     or
     .BR \\-\\-name=value ;
     .B \\-\\-
-    ends them.
+    ends the options.
     If an option is repeated, its last value counts.
     """
 
@@ -34,9 +34,9 @@ enum ManualText {
     names, in share/stillstage under the prefix of the installation, and in the source tree.
     It uses the first of these that applies.
     .PP
-    $XDG_CONFIG_HOME/stillstage, or ~/.config/stillstage, contains config.json with the user's
-    defaults for the options of play, render and sink, the folder headphones with the user's
-    headphone profiles, and the folder trackers with the calibrations that
+    The user's own files are in $XDG_CONFIG_HOME/stillstage or ~/.config/stillstage. The file
+    config.json has the defaults for the options of play, render and sink. The folder headphones has
+    the headphone profiles. The folder trackers has the calibrations that
     .B stillstage calibrate
     saves.
     .SH ENVIRONMENT

@@ -89,8 +89,8 @@ extension OptionDefaults.Problem: CustomStringConvertible {
     switch self {
     case .unknownName(let name, let near, let scope):
       (scope == .files ? "'play' and 'render' have" : "'sink' has")
-        + " no option \(UsageError.quoted(name))"
-        + (near.map { "; did you mean '\($0)'?" } ?? "")
+        + " no option \(UsageError.quoted(name)); "
+        + (near.map { "did you mean '\($0)'?" } ?? "remove it")
     case .needsCommandLine(let name):
       "'\(name)' cannot have a default; give it on the command line"
     case .badValue(let text, let name, let expectation, let near):

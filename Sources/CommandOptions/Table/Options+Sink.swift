@@ -6,8 +6,8 @@ extension Options {
     "layouts", "LIST", .sinkLayouts, default: [.stereo, .surround51, .surround71],
     shown: "stereo,5.1,7.1",
     help: """
-      Layouts to offer, separated by commas: a virtual sink for each. Each program plays to the \
-      one with its own channels, and the widest is the default sink.
+      Layouts to offer, separated by commas. Each layout gets a virtual sink, and each program \
+      plays to the virtual sink that has the program's channels.
       """)
   public static let takesDefault = CommandOption<Bool>(
     "default", "on|off", .onOff, default: true, shown: "on",
@@ -33,13 +33,13 @@ extension Options {
     flag: "status", help: "Show the state of the running instance.")
   public static let recentre = CommandOption<Bool>(
     flag: "recentre",
-    help: "Make the direction that the head faces the front, in the running instance.")
+    help: "Turn the front to the direction that the head faces, in the running instance.")
   public static let sinkMode = CommandOption<StageModeChoice>(
     "mode", "MODE", .words, default: .tracked, shown: "tracked",
     help: """
       Mode of the stage in the running instance: 'tracked' keeps it still in the room, 'fixed' \
-      fixes it to the head, 'off' plays plain stereo. As 'mode' under 'sink' in config.json: the \
-      mode at the start.
+      fixes it to the head, 'off' plays plain stereo. To set the mode at the start, use 'mode' \
+      under 'sink' in config.json.
       """)
   public static let cleanUp = CommandOption<Bool>(
     flag: "clean-up",

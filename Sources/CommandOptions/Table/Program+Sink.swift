@@ -7,7 +7,7 @@ extension Program {
     discussion: """
       Offers virtual sinks to all programs, renders what they play, and plays it to the real \
       output. Runs until Ctrl-C, which restores the default sink. '--status', '--recentre' and \
-      '--mode' control the instance that runs already. On a terminal, the key c recentres, t \
+      '--mode' control the instance that is running. On a terminal, the key c recentres, t \
       selects the next mode, and q quits. As a service: systemctl --user enable --now \
       stillstage-sink.
       """,
@@ -41,8 +41,8 @@ extension CommandSpecification {
       CommandExample("sink", "Play all programs with the first head tracker that is found."),
       CommandExample(
         "sink --layouts stereo,5.1,7.1,7.1.4 --sink headset",
-        "Offer 7.1.4, too, and choose the output device."),
-      CommandExample("sink --recentre", "Make the direction that you face the front."),
+        "Offer 7.1.4 as well, and choose the output device."),
+      CommandExample("sink --recentre", "Turn the front to the direction that you face."),
       CommandExample("sink --status --json", "Show the running instance as JSON, for a script."),
       CommandExample("sink --clean-up", "Undo what a killed instance left."),
     ]

@@ -166,7 +166,7 @@ public enum Program {
     options: [Options.json.specification, Options.chart.specification])
 
   private static let benchPrediction = CommandSpecification(
-    name: .benchPrediction, summary: "Compare the predicted with the actual motion of the head.",
+    name: .benchPrediction, summary: "Compare the predicted head motion with the actual motion.",
     discussion: """
       Predicts recorded motions 20, 50, 100, 150 and 200 ms ahead: with the last pose, with the \
       gyroscope's velocity, with Android's least squares, and as 'play' does. Reports the angular \
@@ -252,8 +252,8 @@ public enum Program {
     name: .fuse, summary: "Run the orientation filter over a recording.",
     discussion: """
       Reads raw samples from a gyroscope and an accelerometer and writes the orientation from \
-      sensor to earth as t,w,x,y,z, one row per sample. z is up; the heading starts at 0, or with \
-      '--mag' x is east.
+      sensor to earth as t,w,x,y,z, one row per sample. z is up. With '--mag', x is east; without \
+      it, the heading starts at 0.
       """,
     arguments: [Arguments.recording],
     options: [Options.fuseOutput.specification, Options.magnetometer.specification])
