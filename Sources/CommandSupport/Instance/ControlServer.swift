@@ -32,11 +32,11 @@ package final class ControlServer: Sendable {
   ) throws(CommandFailure) {
     (self.folder, self.name) = (folder, name)
     do throws(SystemError) { wakeUp = try SystemPipe() } catch {
-      throw CommandFailure("cannot make the control socket: \(error.description)")
+      throw CommandFailure("cannot create the control socket: \(error.description)")
     }
     guard let listener = UnixSocket.listen(in: folder.path, name: name) else {
       let reason = String(cString: strerror(errno))
-      throw CommandFailure("cannot make the control socket \(folder.file(name)): \(reason)")
+      throw CommandFailure("cannot create the control socket \(folder.file(name)): \(reason)")
     }
     worker.start { [worker, wakeUp] in
       var clients: [Client] = []

@@ -20,8 +20,8 @@ package struct RuntimeFolder: Sendable {
       status.st_uid == getuid()
     else {
       throw CommandFailure(
-        "there is no runtime folder, because XDG_RUNTIME_DIR is not set; "
-          + "set it to a folder that only you can access")
+        "there is no runtime folder: XDG_RUNTIME_DIR is not an absolute path, and you have no "
+          + "folder \(base); set XDG_RUNTIME_DIR to a folder that only you can access")
     }
     return RuntimeFolder(path: base + "/stillstage")
   }
@@ -45,7 +45,8 @@ package struct RuntimeFolder: Sendable {
       status.st_uid == getuid(), status.st_mode & 0o777 == 0o700 || chmod(path, 0o700) == 0
     else {
       throw CommandFailure(
-        "\(path) is not a folder of yours; remove it, or set XDG_RUNTIME_DIR to another folder")
+        "\(path) is not a folder that belongs to you; remove it, or set XDG_RUNTIME_DIR to another "
+          + "folder")
     }
   }
 }
