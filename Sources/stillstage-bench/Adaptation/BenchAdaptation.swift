@@ -51,7 +51,7 @@ func benchAdaptationCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
   guard traces.isEmpty, !trial.missedGoals.isEmpty else { return }
   throw CommandFailure(
-    "goals are missed over the built-in connections: \(trial.missedGoals.joined(separator: "; "))")
+    "goals not met over the built-in connections: \(trial.missedGoals.joined(separator: "; "))")
 }
 
 /// The results of all rules on all traces.

@@ -51,7 +51,7 @@ func manualLatencyCommand(
   } else {
     try printOutput(
       """
-      the sound lags the tracker by \(decimal(report.lagMilliseconds, 1)) ms \
+      the sound lags behind the tracker by \(decimal(report.lagMilliseconds, 1)) ms \
       (+- \(decimal(report.uncertaintyMilliseconds, 1))) over a range of \
       \(decimal(report.reachDegrees, 0)) degrees; \
       the residual is \(decimal(report.residualDegrees, 1)) degrees rms
