@@ -21,7 +21,8 @@ public enum SoundServerError: Error, Equatable {
   case streamRefused(reason: String)
   /// `stop` was called before or during `start`.
   case stopped
-  /// The operating system did not provide a resource that the client needs.
+  /// The operating system did not provide a resource that the client needs. `reason` also says what
+  /// to do.
   case systemFailure(reason: String)
 
   /// One line that explains what failed, why, and what to do.
@@ -54,7 +55,7 @@ public enum SoundServerError: Error, Equatable {
     case .stopped:
       "the stream was stopped and cannot be started again; create a new one"
     case .systemFailure(let reason):
-      "cannot connect to a sound server: \(reason); close other programs and try again"
+      "cannot use the sound server: \(reason)"
     }
   }
 }

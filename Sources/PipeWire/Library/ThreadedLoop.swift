@@ -22,7 +22,10 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
     library = try PipeWireLibrary.load()
     guard let handle = library.functions.pointee.pw_thread_loop_new(name, nil),
       let loop = library.functions.pointee.pw_thread_loop_get_loop(handle)
-    else { throw .systemFailure(reason: "cannot create a main loop (errno \(errno))") }
+    else {
+      throw .systemFailure(
+        reason: "cannot create a main loop (errno \(errno)); close other programs and try again")
+    }
     self.handle = handle
     self.loop = loop
   }
@@ -37,7 +40,8 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
       loop, { this, _ in ThreadedLoop.with(this) { $0.tick() } }, userdata)
     kick()
     guard timer != nil, pw.pointee.pw_thread_loop_start(handle) >= 0 else {
-      throw .systemFailure(reason: "cannot start a thread for the main loop")
+      throw .systemFailure(
+        reason: "cannot start a thread for the main loop; close other programs and try again")
     }
     isRunning = true
   }

@@ -29,7 +29,7 @@ package final class PipeWireVirtualSink: VirtualSink, @unchecked Sendable {
       made = stream
       return stream
     }
-    guard let made else { throw .systemFailure(reason: "cannot create a stream") }
+    guard let made else { throw .systemFailure(reason: "cannot create a stream; try again") }
     session = OutputSession(backend)
     stream = made
     asked = Mutex(configuration)

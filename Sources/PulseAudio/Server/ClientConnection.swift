@@ -44,7 +44,8 @@ final class ClientConnection {
   func wait(for condition: (OpaquePointer) -> Bool) throws(SoundServerError) {
     let place = describeServerAddress(connection.address)
     guard let context = connection.context else {
-      throw .systemFailure(reason: connection.lastError)
+      throw .systemFailure(
+        reason: "\(connection.lastError); close other programs and try again")
     }
     let inTime = loop.wait(untilNanoseconds: deadline) {
       condition(context) || !connection.isGood

@@ -34,7 +34,7 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
     let descriptors = [timer, alarm, bell]
     func failure(_ reason: String) -> SoundServerError {
       for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
-      return .systemFailure(reason: reason)
+      return .systemFailure(reason: "\(reason); close other programs and try again")
     }
     guard descriptors.allSatisfy({ $0 >= 0 }) else {
       throw failure("cannot create a timer (errno \(errno))")
@@ -61,7 +61,8 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
     events = descriptors.map { api.pointee.io_new(api, $0, PA_IO_EVENT_INPUT, $1, userdata) }
     kick()
     guard pa_threaded_mainloop_start(handle) >= 0 else {
-      throw .systemFailure(reason: "cannot start a thread for the main loop")
+      throw .systemFailure(
+        reason: "cannot start a thread for the main loop; close other programs and try again")
     }
     isRunning = true
   }

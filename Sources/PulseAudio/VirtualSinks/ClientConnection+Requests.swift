@@ -122,7 +122,8 @@ extension ClientConnection {
     _ request: (OpaquePointer, UnsafeMutableRawPointer) -> OpaquePointer?
   ) throws(SoundServerError) -> [Element] {
     guard let context = connection.context else {
-      throw .systemFailure(reason: connection.lastError)
+      throw .systemFailure(
+        reason: "\(connection.lastError); close other programs and try again")
     }
     let answer = Answer<Element>(loop)
     let operation = request(context, answer.userdata)

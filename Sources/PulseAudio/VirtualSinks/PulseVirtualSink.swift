@@ -43,7 +43,8 @@ package final class PulseVirtualSink: VirtualSink, @unchecked Sendable {
       throw .unsupportedSampleRate(configuration.output.sampleRate)
     }
     guard configuration.layout.pulseChannelMap != nil else {
-      throw .systemFailure(reason: "PulseAudio has no layout \(configuration.layout.name)")
+      throw .systemFailure(
+        reason: "PulseAudio has no layout \(configuration.layout.name); choose another layout")
     }
     (self.configuration, self.keeper) = (configuration, keeper)
     self.output = output ?? SinkOutput()

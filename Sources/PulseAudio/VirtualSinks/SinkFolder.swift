@@ -16,22 +16,30 @@ struct SinkFolder {
   init(in runtimeFolder: String?) throws(SoundServerError) {
     guard let parent = runtimeFolder ?? getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }),
       parent.hasPrefix("/")
-    else { throw .systemFailure(reason: "XDG_RUNTIME_DIR is not set") }
+    else {
+      throw .systemFailure(
+        reason: "XDG_RUNTIME_DIR is not an absolute path; set it to a folder that only you can "
+          + "access")
+    }
     path = parent + "/stillstage"
     if mkdir(path, 0o700) != 0, errno != EEXIST {
-      throw .systemFailure(reason: "cannot create \(path): \(SystemError.latest)")
+      throw .systemFailure(
+        reason: "cannot create \(path): \(SystemError.latest); check XDG_RUNTIME_DIR")
     }
     let folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard folder >= 0 else {
-      throw .systemFailure(reason: "cannot open \(path): \(SystemError.latest)")
+      throw .systemFailure(
+        reason: "cannot open \(path): \(SystemError.latest); check XDG_RUNTIME_DIR")
     }
     defer { close(folder) }
     var status = stat()
     guard fstat(folder, &status) == 0, status.st_uid == geteuid() else {
-      throw .systemFailure(reason: "\(path) belongs to another user")
+      throw .systemFailure(
+        reason: "\(path) belongs to another user; set XDG_RUNTIME_DIR to another folder")
     }
     guard status.st_mode & 0o077 == 0 || fchmod(folder, 0o700) == 0 else {
-      throw .systemFailure(reason: "cannot protect \(path): \(SystemError.latest)")
+      throw .systemFailure(
+        reason: "cannot protect \(path): \(SystemError.latest); check XDG_RUNTIME_DIR")
     }
   }
 

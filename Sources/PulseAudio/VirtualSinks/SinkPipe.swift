@@ -50,7 +50,8 @@ final class SinkPipe {
     do throws(SystemError) { ahead = try SystemPipe() } catch {
       close(fifo)
       close(sink)
-      throw .systemFailure(reason: "cannot create a pipe: \(error)")
+      throw .systemFailure(
+        reason: "cannot create a pipe: \(error); close other programs and try again")
     }
     guard fifo >= 0, sink >= 0 else { throw Self.failure("open", path) }
     _ = fcntl(ahead.reader, F_SETFL, O_NONBLOCK)
@@ -63,7 +64,8 @@ final class SinkPipe {
   }
 
   private static func failure(_ verb: String, _ path: String) -> SoundServerError {
-    .systemFailure(reason: "cannot \(verb) \(path): \(SystemError.latest)")
+    .systemFailure(
+      reason: "cannot \(verb) \(path): \(SystemError.latest); check XDG_RUNTIME_DIR")
   }
 
   /// The number of unread frames.
