@@ -94,14 +94,20 @@ import Testing
 
   @Test func layoutErrorsNameBothChannelCounts() throws {
     let cases: [(option: LayoutOption, channels: Int, text: String)] = [
-      (.foa, 2, "the layout foa needs 4 or 6 channels, but the track has 2"),
-      (.fuMa, 5, "the layout fuma needs 4, 9 or 16 channels, but the track has 5"),
+      (.foa, 2, "the layout foa needs 4 or 6 channels, but the track has 2; choose another layout"),
+      (
+        .fuMa, 5,
+        "the layout fuma needs 4, 9 or 16 channels, but the track has 5; choose another layout"
+      ),
       (
         .hoa, 5,
         "the layout hoa needs 4, 6, 9, 11, 16, 18, 25, 27, 36, 38, 49, 51, 64 or 66 "
-          + "channels, but the track has 5"
+          + "channels, but the track has 5; choose another layout"
       ),
-      (try LayoutOption("5.1"), 2, "the layout 5.1 needs 6 channels, but the track has 2"),
+      (
+        try LayoutOption("5.1"), 2,
+        "the layout 5.1 needs 6 channels, but the track has 2; choose another layout"
+      ),
       (.auto, 8, "the file does not identify its 8 channels; set the layout"),
     ]
     for (option, channels, text) in cases {

@@ -95,7 +95,7 @@ extension MediaError: CustomStringConvertible {
         + "or give a list of loudspeakers such as FL+FR+LFE"
     case .layoutMismatch(let layout, let accepted, let channels):
       "\(layoutSetting) \(printable(layout)) needs \(alternatives(accepted)) channels, "
-        + "but the track has \(channels)"
+        + "but the track has \(channels); choose another layout"
     case .unlabelledChannels(let channels):
       "the file does not identify its \(channels) channels; set \(layoutSetting)"
     case .writeFailed(let path, let reason):
