@@ -51,7 +51,7 @@ extension HeadTrackingError: CustomStringConvertible {
     case .cannotConnect(let name, let reason):
       "cannot use the head tracking of \(name): \(reason)"
     case .notAHeadTracker(let path, let reason):
-      "cannot use \(path) as a head tracker: \(reason)"
+      "cannot use \(path) as a head tracker: \(reason); choose another tracker"
     case .featureFailed(let report, let reason):
       "the head tracker's report \(report) failed: \(reason); reconnect the tracker"
     case .badAxisMap(let text):

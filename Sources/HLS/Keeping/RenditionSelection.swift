@@ -51,7 +51,9 @@ public struct RenditionSelection: Sendable {
     }
     chosen.removeAll { $0.bitRate > wishes.maximumBitRate }
     guard !chosen.isEmpty else {
-      throw .nothing("every requested rendition exceeds the maximum bit rate or cannot be decoded")
+      throw .nothing(
+        "every requested rendition exceeds the maximum bit rate or cannot be decoded; choose a "
+          + "higher bit rate or other renditions")
     }
     return chosen
   }

@@ -46,7 +46,7 @@ extension CalibrationError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .tooFewSamples(let count):
-      "only \(count) samples arrived; check the tracker's battery and connection"
+      "too few samples arrived (\(count)); check the tracker's battery and connection"
     case .moved(let degrees):
       "it moved by \(Self.tenths(degrees)) degrees; keep it still while it is measured"
     case .turned(let spread):
