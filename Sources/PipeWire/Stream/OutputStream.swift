@@ -187,8 +187,8 @@ class OutputStream: PlaybackStream, CallbackTarget {
     if let handle { _ = pw.pointee.pw_stream_set_active(handle, isActive) }
   }
 
-  /// Stops and restarts the stream. PipeWire 0.3.65 leaves a link of the stream inactive if the sink
-  /// was suspended during playback.
+  /// Stops and restarts the stream. PipeWire 0.3.65 leaves a link of the stream inactive if the
+  /// sink was suspended during playback.
   func reactivate() {
     guard !flow.wantsPause else { return }
     setActive(false)
