@@ -26,7 +26,7 @@ public struct UserFolder: Sendable, Equatable {
     }
   }
 
-  /// The folder that the environment of this process defines; nil if there is none.
+  /// The folder that the environment of this process defines; nil if it defines no folder.
   public static var ofThisProcess: UserFolder? {
     UserFolder { name in getenv(name).map { String(cString: $0) } }
   }

@@ -2,7 +2,7 @@
 
 /// The user's defaults for the options of `play` and `render`, or of `sink`, by option name.
 ///
-/// A default applies if the command has the option but the command line does not set it.
+/// A default applies if the command has the option and the option is not on the command line.
 public struct OptionDefaults: Sendable, Equatable {
   /// The commands that defaults apply to.
   public enum Scope: Sendable, Equatable {

@@ -33,7 +33,7 @@ public struct ParsedCommand: Sendable {
   public subscript(_ argument: ArgumentSpecification) -> String { all(argument)[0] }
 
   /// Returns the texts of an argument that may be repeated: at least one, unless the argument is
-  /// optional. The command must have the argument unless the argument is optional.
+  /// optional. Unless it is optional, the command must have the argument.
   public func all(_ argument: ArgumentSpecification) -> [String] {
     guard let texts = arguments[argument.name] ?? (argument.isOptional ? [] : nil) else {
       preconditionFailure("\(name.rawValue) has no argument \(argument.name)")

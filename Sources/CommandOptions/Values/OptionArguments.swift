@@ -33,10 +33,10 @@ extension ValueForm where Value == LoudnessChoice {
 
 /// `--predict`: how far ahead the head pose is predicted.
 public enum PredictChoice: Sendable, Equatable {
-  /// Prediction by the measured latency, within limits.
+  /// Predicts as far ahead as the measured latency, within limits.
   case auto
   case off
-  /// Prediction by a fixed time in milliseconds, independent of the latency.
+  /// Predicts a fixed time ahead, in milliseconds, independent of the latency.
   case milliseconds(Double)
 }
 

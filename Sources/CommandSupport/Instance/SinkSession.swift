@@ -22,8 +22,8 @@ package struct SinkSession {
   ///
   /// - Parameter makeParts: makes the renderers and the virtual sinks. Called when it is certain
   ///   that no other instance is running.
-  /// - Throws: a failure with the reason if the instance cannot start, or if another one runs in
-  ///   the same folder; `interrupted` after a signal.
+  /// - Throws: a failure with the reason if the instance cannot start, or if another instance is
+  ///   running in the same folder; `interrupted` after a signal.
   package func run(
     on console: Console, until isEnding: () -> Bool = { false },
     makeParts: () throws(CommandFailure) -> SystemWideParts

@@ -43,8 +43,8 @@ package func headphoneProfile(_ command: ParsedCommand) throws(CommandFailure) -
   } catch { throw CommandFailure(error.description.withoutControls) }
 }
 
-/// The HRTF sets that a listener can choose from during playback: the requested one, the default
-/// set (nil), and those in the data folder.
+/// The HRTF sets that a listener can choose from during playback: the requested set, the default
+/// set (nil), and the sets in the data folder.
 package struct HRTFChoices {
   private var paths: [String?] = [nil]
 

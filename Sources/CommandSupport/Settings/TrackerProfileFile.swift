@@ -142,8 +142,8 @@ package struct TrackerProfileFile: Decodable {
   }
 }
 
-/// Reads the profiles in a folder, in the order of their file names. Skips each invalid one and
-/// prints a note about it.
+/// Reads the profiles in a folder, in the order of their file names. Skips invalid profiles and
+/// prints a note about each.
 package func trackerProfiles(in folder: String) -> [TrackerProfile] {
   var profiles: [TrackerProfile] = []
   for name in SystemFile.names(in: folder)?.sorted() ?? [] where name.hasSuffix(".json") {

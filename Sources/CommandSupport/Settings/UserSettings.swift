@@ -39,8 +39,8 @@ private func withSinkDefaults(
   } catch { throw CommandFailure(error.description) }
 }
 
-/// Reads a tracker's calibration from the user's folder; returns nil if there is none. If the
-/// calibration cannot be used, prints a note and returns nil.
+/// Reads a tracker's calibration from the user's folder; returns nil if there is no calibration. If
+/// the calibration cannot be used, prints a note and returns nil.
 package let userCalibration: @Sendable (TrackerDescription) -> TrackerCalibration? = { tracker in
   guard let folder = UserFolder.ofThisProcess else { return nil }
   do throws(UserFileError) {

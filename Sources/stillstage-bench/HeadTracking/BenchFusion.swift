@@ -12,7 +12,7 @@ import KernelsAVX2
 import KernelsAVX512
 import Laboratory
 
-/// One row of `bench fusion`: the error of a filter and its cost.
+/// One row of `bench fusion`: the errors and the cost of a filter.
 struct FusionRow: Encodable {
   let filter: String
   /// The path of the recording, or `mean` for the mean over all recordings.

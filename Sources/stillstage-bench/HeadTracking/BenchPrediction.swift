@@ -7,7 +7,7 @@ import Geometry
 import HeadTracking
 import Laboratory
 
-/// One row of `bench prediction`: the error of a predictor.
+/// One row of `bench prediction`: the errors of a predictor.
 struct PredictionRow: Encodable {
   /// `last`, `gyro`, `least-squares` or `ours`.
   let method: String

@@ -40,7 +40,7 @@ final class TimedCapture {
   var frames: Int { audio.frameCount }
   var failure: String? { capture.failure }
 
-  /// Stops the recording and returns it with its timeline.
+  /// Stops the recording. Returns the recorded sound and its timeline.
   func finish() throws(CommandFailure) -> (sound: EarSound, timeline: CaptureTimeline) {
     capture.stop()
     let reports = audio.fragments.compactMap { fragment -> CaptureTimeline.Report? in

@@ -15,7 +15,7 @@ struct ChainFigures: Codable {
   var latency: Distribution?
   /// Time from the tracker report until a tenth of the turn is complete.
   var begin: Distribution?
-  /// Time from the tracker report until the progress of the turn stays within a tenth of its end.
+  /// Time from the tracker report until the turn is within a tenth of its end and stays there.
   var settled: Distribution?
   var stages: StageFigures
   /// Time from the writing of a sound to the queue until the sound is heard, as the server reported
@@ -37,14 +37,14 @@ struct ChainFigures: Codable {
   /// end of the run.
   var rewriteMarginMilliseconds: Double
   var capture: CaptureCheck
-  /// The result for the delay that was injected on purpose; nil if there was none, or if too few
-  /// steps were measured.
+  /// The result for the delay that was injected on purpose; nil if no delay was injected, or if too
+  /// few steps were measured.
   var injected: InjectedDelay?
   /// The values of `latency`, in the order of the steps.
   var latencies: [Double]
 }
 
-/// A delay that the bench injected, and the delay that it measured.
+/// The delay that the bench injected, and the delay that the bench measured.
 struct InjectedDelay: Codable {
   var milliseconds: Double
   /// Difference between the mean latencies of steps with and without the delay. It is adjusted for
@@ -125,7 +125,7 @@ extension ChainFigures {
     _ step: LatencyRun.Step, _ result: LatencyRun.Result, _ finder: TurnFinder, _ first: EarSound,
     _ second: EarSound, near offset: Double?
   ) -> TurnFinder.Turn? {
-    // The stretch starts 60 ms before the step and ends before the next one.
+    // The stretch starts 60 ms before the step and ends before the next step.
     let start = result.timeline.frame(at: Double(step.sent) - 60e6)
     let end = result.timeline.frame(at: Double(step.end))
     guard start < end else { return nil }
@@ -167,7 +167,7 @@ extension StageFigures {
       let sent, arrival: Int64
       let use: SampleUse
       /// The time at which the report's sample was finished. If the report was used together with a
-      /// later one, both are assumed to have had the same processing time.
+      /// later report, both reports are assumed to have had the same processing time.
       var ready: Int64 { arrival + use.ready - use.arrival }
     }
     let all = steps.compactMap { step -> Stations? in

@@ -122,9 +122,9 @@ extension LatencySetting.Server {
 }
 
 extension LatencySetting.Output {
-  /// Returns the output that the command requests for a server. `--through-sink` selects `sink`. If
-  /// neither this nor `--output` nor `--appended` is given, the output is `native` for a private
-  /// PipeWire server and `rewritten` for any other server.
+  /// Returns the output that the command's options select for a server. Without such options, the
+  /// output is `native` for a private PipeWire server and `rewritten` for any other server. Throws
+  /// a usage error if the options do not fit each other or the server.
   init(_ command: ParsedCommand, server: LatencySetting.Server) throws(CommandFailure) {
     let isAppended = command[Options.appended]
     if command[Options.throughSink] {

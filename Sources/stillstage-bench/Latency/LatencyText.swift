@@ -150,8 +150,8 @@ extension LatencySetting {
   }
 }
 
-/// A histogram in percent. Its bins are 1 ms wide, or wider if the values span more than 40 ms;
-/// 0.5 ms if all values are equal.
+/// A histogram in percent. The bins are 1 ms wide, or wider if the values span more than 40 ms. If
+/// all values are equal, the bins are 0.5 ms wide.
 private struct Histogram {
   private var x: [Double] = []
   private var y: [Double] = []

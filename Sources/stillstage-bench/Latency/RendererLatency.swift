@@ -17,14 +17,14 @@ struct RendererFigures: Codable {
   var beginFrames: Double
   /// Frames from the first frame with the new poses to the midpoint of the turn in the output.
   var halfFrames: Double
-  /// Frames from the first frame with the new poses until the progress of the turn stays within a
-  /// tenth of its end.
+  /// Frames from the first frame with the new poses until the turn is within a tenth of its end and
+  /// stays there.
   var settledFrames: Double
   /// `halfFrames` in ms.
   var halfMilliseconds: Double
   /// `halfFrames` plus one block, in ms, for a pose that changes just after a block began.
   var worstMilliseconds: Double
-  /// The delay that the limiter adds to the sound, in frames; `halfFrames` includes it.
+  /// The delay that the limiter adds to the sound, in frames; `halfFrames` includes this delay.
   var soundLatencyFrames: Int
   /// The duration of a render call, in ms.
   var render: Distribution?

@@ -84,7 +84,7 @@ extension BenchReport {
   ) -> ChartSeries {
     let points = rows.filter {
       guard $0.job.path == path ?? $0.job.path, belongs($0.job) else { return false }
-      // A rival with another filter length is shown, but our rows of other lengths are not.
+      // Show a rival with another filter length, but not our own rows with other filter lengths.
       return $0.job.taps == taps ?? ($0.job.renderer == .libspatialaudio ? $0.job.taps : 512)
     }.sorted { key($0.job) < key($1.job) }
     return ChartSeries(

@@ -80,7 +80,7 @@ private final class LevelDisplay {
     "\(decimal(seconds, 2)) \(input.name) \(LevelBar.numbers(levels))".withoutControls
   }
 
-  /// Appends a JSON object. It is built from bytes because building it from strings is slow.
+  /// Appends the levels as a JSON object. Builds the object from bytes, because strings are slow.
   private func appendJSON(
     _ input: Input, _ levels: [Float], _ seconds: Double, to text: inout [UInt8]
   ) {

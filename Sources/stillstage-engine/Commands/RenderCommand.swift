@@ -48,7 +48,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
       source: source, head: head ?? HeadTrajectory(.identity), hrtf: hrtf, settings: levelled,
       isLimited: command[Options.limiter])
   }
-  // Open the log only now, so that it is not written if the input or the options are invalid.
+  // Open the log only now, so that no log is written if the input or the options are invalid.
   let events = try EventLog(path: command[Options.events])
   for note in hrtf.notes where target == nil { printNote(note) }
   if command[Options.renderLoudness].target != nil {
@@ -75,7 +75,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Returns the loudness of the binaural output at a gain of 0 dB; nil if it is too quiet to
+/// Returns the loudness of the binaural output at a gain of 0 dB; nil if the output is too quiet to
 /// measure.
 private func measureLoudness(
   _ command: ParsedCommand, _ input: SoundInput, head: HeadTrajectory?, hrtf: HRTFChoice,

@@ -20,8 +20,8 @@ struct FrontStore {
     path = isKept ? StateFolder.path.map { $0 + "/fronts.json" } : nil
   }
 
-  /// Returns the yaw of each tracker's front, in radians, by the tracker's ID. Returns no fronts if
-  /// they are not kept, or if the file is missing or invalid.
+  /// Returns the yaw of each tracker's front, in radians, by the tracker's ID. Empty if fronts are
+  /// not kept, or if the file is missing or invalid.
   func read() -> [String: Double] {
     guard let path, let data = try? Data(contentsOf: URL(filePath: path)) else { return [:] }
     let degrees = (try? JSONDecoder().decode([String: Double].self, from: data)) ?? [:]

@@ -109,7 +109,7 @@ final class RecordSession {
 
   // MARK: Keys
 
-  /// Performs the action of a key. Returns true if it ends the recording.
+  /// Performs the action of a key. Returns true if the key ends the recording.
   private func obey(_ key: Console.Key) -> Bool {
     switch key {
     case .pause: recorder.isPaused.toggle()
@@ -122,7 +122,7 @@ final class RecordSession {
     return false
   }
 
-  /// Performs the command of a media key. Returns true if it ends the recording.
+  /// Performs the command of a media key. Returns true if the command ends the recording.
   private func obey(_ command: MediaControls.Command) -> Bool {
     switch command {
     case .playPause: recorder.isPaused.toggle()

@@ -56,8 +56,8 @@ struct RecordSettings {
         overwriting: command[Options.overwrite]))
   }
 
-  /// Returns the input to record. Throws an error if there is none, or if its channels do not fit
-  /// the options.
+  /// Returns the input to record. Throws an error if no input is found, or if the channels of the
+  /// input do not fit the options.
   func input(among inputs: [Input]) throws(CommandFailure) -> Input {
     let input = try chosen(among: inputs)
     if let wrong = selection?.first(where: { $0 >= input.channelCount }) {

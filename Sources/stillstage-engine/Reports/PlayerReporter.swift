@@ -181,8 +181,8 @@ final class PlayerReporter {
     }
   }
 
-  /// Pauses when the earphones are taken out, unless playback is already paused. Ends its own pause
-  /// when one earphone is put back.
+  /// Pauses when the earphones are taken out, unless playback is already paused. When an earphone
+  /// is put back, resumes only if this function paused playback.
   private func pause(whileOut isOut: Bool) {
     if isOut, !player.isPaused {
       isPausedByRemoval = true
@@ -246,7 +246,7 @@ extension RenderSettings {
 }
 
 extension RouteDecision {
-  /// The values in the event log; unknown ones are absent.
+  /// The values in the event log. Unknown values are absent.
   fileprivate var values: [String: EventLog.Value] {
     let facts = facts
     let texts: [String: String?] = [

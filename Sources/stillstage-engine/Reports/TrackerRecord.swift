@@ -17,7 +17,7 @@ struct TrackerRecord: Encodable {
   let manufacturer: String
   let name: String
   let path: String
-  /// The reason why the tracker cannot be used; absent if it can.
+  /// The reason why the tracker cannot be used; absent if the tracker can be used.
   let problem: String?
   let productID: Int
   let `protocol`: String
