@@ -79,12 +79,13 @@ public struct HRTFChoice: Sendable {
     if settings.isDirect {
       guard case .speakers = layout else { throw .directNeedsSpeakers }
       let design = DirectDesign(equalisation: settings.equalisation)
+      let direct: BinauralFilters
       do throws(HRTFError) {
-        let filters = try design.filters(
+        direct = try design.filters(
           for: set, sampleRate: sampleRate, cache: .standard,
           isCancelled: { [interrupt] in interrupt?.isRaised ?? false })
-        return finished(filters, set, settings)
       } catch { throw PlaybackError(error) }
+      return try finished(direct, set, settings)
     }
     let order = Treatment(spatial: layout, busOrder: settings.busOrder).order
     guard settings.isParametric else {
@@ -99,7 +100,7 @@ public struct HRTFChoice: Sendable {
         equalisation: settings.equalisation,
         isCancelled: { [interrupt] in interrupt?.isRaised ?? false })
     } catch { throw PlaybackError(error) }
-    return finished(filters, set, settings)
+    return try finished(filters, set, settings)
   }
 
   /// Returns the filters of the linear decoder for a soundfield.
@@ -114,7 +115,7 @@ public struct HRTFChoice: Sendable {
     order: Int, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {
     let set = try personal(settings)
-    return finished(try designed(set, order, settings, sampleRate), set, settings)
+    return try finished(designed(set, order, settings, sampleRate), set, settings)
   }
 
   private func designed(
@@ -140,18 +141,31 @@ public struct HRTFChoice: Sendable {
 
   /// Returns the filters adapted to the playback device: with crosstalk cancellation for
   /// loudspeakers, or with the headphone equaliser if the settings contain one.
+  ///
+  /// - Throws: `PlaybackError.hrtf` if the result is not finite.
   private func finished(
     _ filters: BinauralFilters, _ set: HRTFSet, _ settings: RenderSettings
-  ) -> BinauralFilters {
+  ) throws(PlaybackError) -> BinauralFilters {
+    var finished = filters
     switch settings.playback {
     case .loudspeakers(let angle):
       let design = CrosstalkDesign(angle: angle)
-      return filters.crossed(
+      finished = filters.crossed(
         by: design.filters(for: set.prepared(sampleRate: filters.sampleRate)))
     case .headphones:
-      guard let headphones = settings.headphones else { return filters }
-      let field = settings.equalisation == .diffuse ? DiffuseField.flat : DiffuseField(set)
-      return filters.equalised(by: headphones.taps(sampleRate: filters.sampleRate, field: field))
+      if let headphones = settings.headphones {
+        let field = settings.equalisation == .diffuse ? DiffuseField.flat : DiffuseField(set)
+        finished = filters.equalised(
+          by: headphones.taps(sampleRate: filters.sampleRate, field: field))
+      }
     }
+    guard finished.isFinite else {
+      throw .hrtf(
+        .refused(
+          path: set.path ?? set.name,
+          check: "the filters for this playback device contain numbers that are not finite; choose "
+            + "another set or headphone profile"))
+    }
+    return finished
   }
 }

@@ -33,6 +33,7 @@ struct HRTFReaderTests {
     ("samples-many", "N = 65537 samples"), ("measurements-wrapping", "M = 2147483710"),
     ("measurements-3", "it has 3 directions"), ("receivers-1", "R = 1 receivers"),
     ("receivers-4", "R = 4 receivers"), ("no-shuffle", "h5repack"),
+    ("level-low", "level is -777.3 dB; -60 to 60 dB"), ("level-high", "level is 122.7 dB"),
     ("room-responses", "MultiSpeakerBRIR"), ("transfer-functions", "DataType is TF"),
   ]
 

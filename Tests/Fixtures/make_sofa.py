@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a small SOFA file for each defect and each valid variant to a directory.
 
-usage: make_sofa.py DIRECTORY [NAME ...]      writes the named files, or all
+usage: make_sofa.py DIRECTORY [NAME ...]      writes the named files, or all but large ones
        make_sofa.py list                      prints the names
 
 The valid set has 62 directions, on five rings and the poles, at 1.5 m, 48 kHz and 64 samples. The response
@@ -53,6 +53,7 @@ def cartesian(angles, radius):
 
 
 CASES = {}
+LARGE = ('measurements-most',)
 
 
 def case(function):
@@ -267,6 +268,33 @@ def samples_many(p):
 
 
 @case
+def samples_longest(p):
+    """Four directions with noise of the largest length."""
+    p['ir'] = np.random.default_rng(1).normal(size=(4, 2, 65536)) * 0.01
+    p['storage'] = {}
+    p['source'] = np.array([[0, 0, RADIUS], [90, 0, RADIUS], [180, 0, RADIUS], [270, 0, RADIUS]], float)
+
+
+@case
+def measurements_most(p):
+    """The largest number of measurements, with noise that decays."""
+    m = 65536
+    z = 1 - (2 * np.arange(m) + 1) / m
+    azimuth = np.degrees(np.arange(m) * np.pi * (3 - np.sqrt(5))) % 360
+    p['source'] = np.column_stack([azimuth, np.degrees(np.arcsin(z)), np.full(m, RADIUS)])
+    p['ir'] = np.random.default_rng(2).normal(size=(m, 2, 64)) * np.exp(-np.arange(64) / 20)
+    p['storage'] = {}
+
+
+@case
+def level_low(p): p['ir'] = p['ir'] * 1e-39
+
+
+@case
+def level_high(p): p['ir'] = p['ir'] * 1e6
+
+
+@case
 def measurements_wrapping(p): p['dimensions']['M'] = 2 ** 31 + len(p['ir'])
 
 
@@ -337,7 +365,7 @@ def main(arguments):
     if arguments == ['list']:
         print('\n'.join(CASES))
         return
-    directory, names = arguments[0], arguments[1:] or CASES
+    directory, names = arguments[0], arguments[1:] or [name for name in CASES if name not in LARGE]
     for name in names:
         parts = good()
         CASES[name](parts)

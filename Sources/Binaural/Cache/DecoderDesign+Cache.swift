@@ -13,14 +13,16 @@ extension DecoderDesign {
   ///   - sampleRate: the playback rate, in Hz.
   ///   - cache: the cache; nil to design without one.
   ///   - isCancelled: see `filters(for:isCancelled:)`.
-  /// - Throws: the same errors as `filters(for:isCancelled:)`.
+  /// - Throws: the errors of `filters(for:isCancelled:)`; `HRTFError.refused` if the filters are
+  ///   not finite or do not have the expected level.
   public func filters(
     for set: HRTFSet, sampleRate: Double, cache: DesignCache?,
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(HRTFError) -> BinauralFilters {
     guard let cache else {
       return try filters(
-        for: set.prepared(sampleRate: sampleRate).normalized(), isCancelled: isCancelled)
+        for: set.prepared(sampleRate: sampleRate).normalized(), isCancelled: isCancelled
+      ).checked(set)
     }
     let key = DesignKey(
       set: set, sampleRate: sampleRate,
@@ -29,12 +31,14 @@ extension DecoderDesign {
     if let arrays = cache.load(key), arrays.count == 2 * channels,
       arrays.allSatisfy({ $0.count == arrays[0].count && !$0.isEmpty })
     {
-      return BinauralFilters(
+      let kept = BinauralFilters(
         order: order, sampleRate: sampleRate, left: Array(arrays[..<channels]),
         right: Array(arrays[channels...]))
+      if kept.designFault == nil { return kept }
     }
     let made = try filters(
-      for: set.prepared(sampleRate: sampleRate).normalized(), isCancelled: isCancelled)
+      for: set.prepared(sampleRate: sampleRate).normalized(), isCancelled: isCancelled
+    ).checked(set)
     cache.store(made.left + made.right, key)
     return made
   }

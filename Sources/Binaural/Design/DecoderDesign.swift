@@ -64,8 +64,7 @@ public struct DecoderDesign: Sendable {
     for set: HRTFSet, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(HRTFError) -> BinauralFilters {
     let taps = filterTaps(set)
-    var size = 1024
-    while size < 4 * taps { size *= 2 }
+    let size = DirectionalResponses.transformSize(taps: taps)
     var responses = try Self.responses(of: set, size: size, isCancelled)
     if equalisation == .diffuse { Self.flatten(&responses) }
     let delay = responses.commonDelay
@@ -88,18 +87,23 @@ public struct DecoderDesign: Sendable {
     return set.isMirrored ? filters.mirrored() : filters
   }
 
-  /// Returns the set's responses with gaps filled and every direction weighted by its area.
+  /// Returns the set's responses with gaps filled and every direction weighted by its area. Large
+  /// sets are thinned out, so that the responses take at most 1 GB.
   ///
   /// - Throws: `HRTFError.interrupted` if `isCancelled` returned true.
   static func responses(
     of set: HRTFSet, size: Int, _ isCancelled: () -> Bool
   ) throws(HRTFError) -> DirectionalResponses {
+    // Up to 1,000 computed directions may be added.
+    let most = max(400, HRTFLimit.responseValues / (size / 2 + 1) - 1000)
+    let set = set.thinned(to: most)
     let areas = SphericalVoronoi(set.directions).areas
+    if isCancelled() { throw .interrupted }
     var filled = GapFilling.fill(
       DirectionalResponses(
         impulseResponses: set.impulseResponses, taps: set.taps, directions: set.directions,
         weights: HRTFSet.areaWeights(areas, limitingCaps: true), sampleRate: set.sampleRate,
-        size: size))
+        size: size), isCancelled)
     if isCancelled() { throw .interrupted }
     let isWhole = filled.directions.count == set.directions.count
     filled.weights = HRTFSet.areaWeights(

@@ -19,6 +19,13 @@ struct DirectionalResponses {
   private(set) var lanes: Int
   private(set) var values: [Float]
 
+  /// Returns the size of the transform for the design of filters with `taps` samples.
+  static func transformSize(taps: Int) -> Int {
+    var size = 1024
+    while size < (taps <= 4096 ? 4 : 2) * taps { size *= 2 }
+    return size
+  }
+
   var bins: Int { size / 2 + 1 }
   var binWidth: Double { sampleRate / Double(size) }
 
@@ -105,6 +112,19 @@ struct DirectionalResponses {
           re[d] = x * a - y * b
           im[d] = x * b + y * a
         }
+      }
+    }
+  }
+
+  /// Multiplies the responses of an ear in a bin by one factor for each direction.
+  mutating func multiply(bin k: Int, ear: Int, by factors: [Complex]) {
+    let lanes = lanes
+    values.withUnsafeMutableBufferPointer { values in
+      let re = values.baseAddress! + (k * 4 + ear * 2) * lanes
+      for (d, factor) in factors.enumerated() {
+        let value = Complex(Double(re[d]), Double(re[lanes + d])) * factor
+        re[d] = Float(value.re)
+        re[lanes + d] = Float(value.im)
       }
     }
   }

@@ -48,9 +48,13 @@ enum GapFilling {
   /// The latest possible arrival time, in seconds: that of sound from the side opposite the ear.
   static var latestArrival: Double { .pi / 2 * headRadius / speedOfSound }
 
-  /// Returns the responses, followed by computed responses for the directions in gaps. If any
-  /// responses are added, all weights are 0, and the caller must set the weights.
-  static func fill(_ responses: DirectionalResponses) -> DirectionalResponses {
+  /// Returns the responses, followed by computed responses for the directions in gaps. If any are
+  /// added, all weights are 0, and the caller must set them.
+  ///
+  /// The result is incomplete if `isCancelled` returned true.
+  static func fill(
+    _ responses: DirectionalResponses, _ isCancelled: () -> Bool = { false }
+  ) -> DirectionalResponses {
     let measured = responses.directions.count
     let added = gapDirections(of: responses.directions)
     guard !added.isEmpty,
@@ -58,13 +62,13 @@ enum GapFilling {
         order: order, directions: responses.directions, weights: responses.weights,
         lanes: responses.lanes, regularisation: regularisation)
     else { return responses }
-    let aligned = shifted(responses, by: 1)
+    let aligned = shifted(responses, by: 1, isCancelled)
     var filled = DirectionalResponses(
       directions: responses.directions + added,
       weights: [Double](repeating: 0, count: measured + added.count),
       sampleRate: responses.sampleRate, size: responses.size)
     let harmonics = added.map { SphericalHarmonics.evaluateN3D(order: order, $0) }
-    for k in 0..<responses.bins {
+    for k in 0..<responses.bins where !isCancelled() {
       let model = fit.project(aligned, bin: k)
       var energy = 0.0
       for (ear, coefficients) in [model.left, model.right].enumerated() {
@@ -79,27 +83,26 @@ enum GapFilling {
       let excess = energy / Double(added.count) / max(responses.diffuseEnergy(bin: k), 1e-20)
       if excess > 1 { filled.scale(bin: k, from: measured, by: 1 / excess.squareRoot()) }
     }
-    return shifted(filled, by: -1)
+    return shifted(filled, by: -1, isCancelled)
   }
 
   /// Returns all responses, each advanced (`sign` 1) or delayed (`sign` -1) by its arrival time at
-  /// the sphere.
+  /// the sphere. The result is incomplete if `isCancelled` returned true.
   static func shifted(
-    _ responses: DirectionalResponses, by sign: Double
+    _ responses: consuming DirectionalResponses, by sign: Double,
+    _ isCancelled: () -> Bool = { false }
   ) -> DirectionalResponses {
-    var result = responses
     for ear in 0...1 {
-      for (d, v) in responses.directions.enumerated() {
-        let step = Complex(
-          angle: sign * 2 * .pi * responses.binWidth * arrival(v, ear: ear))
-        var turn = Complex(1)
-        for k in 0..<responses.bins {
-          result[k, ear, d] = responses[k, ear, d] * turn
-          turn = turn * step
-        }
+      let steps = responses.directions.map { v in
+        Complex(angle: sign * 2 * .pi * responses.binWidth * arrival(v, ear: ear))
+      }
+      var turns = steps.map { _ in Complex(1) }
+      for k in 0..<responses.bins where !isCancelled() {
+        responses.multiply(bin: k, ear: ear, by: turns)
+        for d in turns.indices { turns[d] = turns[d] * steps[d] }
       }
     }
-    return result
+    return responses
   }
 }
 

@@ -6,7 +6,8 @@ extension DirectDesign {
   ///
   /// The parameters are the same as in `DecoderDesign.filters(for:sampleRate:cache:isCancelled:)`.
   ///
-  /// - Throws: the same errors as `bank(for:isCancelled:)`.
+  /// - Throws: the errors of `bank(for:isCancelled:)`; `HRTFError.refused` if the filters are not
+  ///   finite.
   public func filters(
     for set: HRTFSet, sampleRate: Double, cache: DesignCache?,
     isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -16,12 +17,14 @@ extension DirectDesign {
         set: set, sampleRate: sampleRate, settings: "direct \(equalisation.rawValue)")
     }
     if let key, let arrays = cache?.load(key), let bank = DirectionalBank(arrays: arrays) {
-      return BinauralFilters(direct: bank, sampleRate: sampleRate)
+      let kept = BinauralFilters(direct: bank, sampleRate: sampleRate)
+      if kept.isFinite { return kept }
     }
     let bank = try bank(
       for: set.prepared(sampleRate: sampleRate).normalized(), isCancelled: isCancelled)
+    let filters = try BinauralFilters(direct: bank, sampleRate: sampleRate).checked(set)
     if let key { cache?.store(bank.filters + [bank.gains], key) }
-    return BinauralFilters(direct: bank, sampleRate: sampleRate)
+    return filters
   }
 }
 

@@ -30,11 +30,10 @@ public struct DirectDesign: Sendable {
     for set: HRTFSet, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(HRTFError) -> DirectionalBank {
     let taps = DecoderDesign(order: 1).filterTaps(set)
-    var size = 1024
-    while size < 4 * taps { size *= 2 }
+    let size = DirectionalResponses.transformSize(taps: taps)
     var responses = try DecoderDesign.responses(of: set, size: size, isCancelled)
     if equalisation == .diffuse { DecoderDesign.flatten(&responses) }
-    var aligned = GapFilling.shifted(responses, by: 1)
+    var aligned = GapFilling.shifted(responses, by: 1, isCancelled)
     let colour = Self.colour(of: responses)
     for k in 0..<aligned.bins { aligned.multiply(bin: k, by: Complex(1 / colour[k])) }
     if isCancelled() { throw .interrupted }

@@ -12,6 +12,8 @@ extension HRTFSet {
   /// 0 is cut off.
   ///
   /// - Parameter newRate: the playback rate, in Hz; 8000 to 384000.
+  ///
+  /// If the result exceeded `HRTFLimit.preparedSamples`, it has fewer directions.
   public func prepared(sampleRate newRate: Double) -> HRTFSet {
     precondition(
       (8_000...384_000).contains(newRate),
@@ -22,6 +24,10 @@ extension HRTFSet {
     let kernel = SincKernel(cutoff: min(1, ratio))
     let last = Double(taps - 1) + (delays.max() ?? 0) + Double(kernel.reach)
     let newTaps = Int((last * ratio).rounded(.up)) + 1
+    let most = HRTFLimit.preparedSamples / (2 * newTaps)
+    guard directions.count <= most else {
+      return thinned(to: most).prepared(sampleRate: newRate)
+    }
     var result = self
     result.sampleRate = newRate
     result.taps = newTaps

@@ -8,7 +8,10 @@ extension HRTFSet {
   /// Creates a set from the contents of a SOFA file, using the measurements of one `DistanceShell`
   /// and the channels in the order that `EarOrder` determines.
   ///
-  /// - Throws: `HRTFError.refused` if there are too few directions.
+  /// The set is within `HRTFLimit`.
+  ///
+  /// - Throws: `HRTFError.refused` if there are too few directions, or if a delay or the level is
+  ///   outside the limits.
   init(_ contents: SofaContents, path: String) throws(HRTFError) {
     let shell = DistanceShell(contents.positions)
     let ears = EarOrder(contents)
@@ -34,10 +37,11 @@ extension HRTFSet {
     let directions = shell.indices.map { index in
       contents.positions[index] / contents.positions[index].length
     }
-    self.init(
+    self = try HRTFSet(
       name: Self.name(contents, path: path), path: path, sampleRate: contents.sampleRate,
       directions: directions, radius: shell.radius, taps: taps, impulseResponses: responses,
-      delays: delays, notes: contents.notes + shell.notes + ears.notes)
+      delays: delays, notes: contents.notes + shell.notes + ears.notes
+    ).limited()
   }
 
   private static func name(_ contents: SofaContents, path: String) -> String {

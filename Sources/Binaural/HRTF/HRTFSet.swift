@@ -46,6 +46,11 @@ public struct HRTFSet: Sendable {
   /// left, 1 right) starts.
   public func offset(direction: Int, ear: Int) -> Int { (direction * 2 + ear) * taps }
 
+  /// Returns the range of `impulseResponses` that contains the responses of some directions.
+  func samples(of directions: Range<Int>) -> Range<Int> {
+    2 * taps * directions.lowerBound..<2 * taps * directions.upperBound
+  }
+
   /// Returns the response of a direction and an ear (0 left, 1 right): `taps` samples, without the
   /// additional delay.
   public func impulseResponse(direction: Int, ear: Int) -> ArraySlice<Float> {

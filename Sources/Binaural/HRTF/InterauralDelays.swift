@@ -14,16 +14,24 @@ struct InterauralDelays {
   init(_ set: HRTFSet) {
     var size = 512
     while size < 2 * set.taps || Double(size) < set.sampleRate / 25 { size *= 2 }
-    let responses = DirectionalResponses(
-      impulseResponses: set.impulseResponses, taps: set.taps, directions: set.directions,
-      weights: set.directions.map { _ in 1 }, sampleRate: set.sampleRate, size: size)
-    let bins = Self.bins(width: responses.binWidth)
-    seconds = set.directions.indices.map { d in
-      let late = (set.delays[2 * d] - set.delays[2 * d + 1]) / set.sampleRate
-      let spectra = bins.map { responses[$0, 0, d] * responses[$0, 1, d].conjugate }
-      return late == 0
-        ? Self.delay(spectra, bins, responses.binWidth)
-        : Self.delay(spectra, bins, responses.binWidth) - late
+    let bins = Self.bins(width: set.sampleRate / Double(size))
+    // A batch takes at most 16 MB for each 1,000 bins.
+    let batch = 1000
+    seconds = stride(from: 0, to: set.directions.count, by: batch).flatMap { first in
+      let part = first..<min(first + batch, set.directions.count)
+      let responses = DirectionalResponses(
+        impulseResponses: Array(set.impulseResponses[set.samples(of: part)]), taps: set.taps,
+        directions: Array(set.directions[part]), weights: part.map { _ in 1 },
+        sampleRate: set.sampleRate, size: size)
+      return part.map { d in
+        let late = (set.delays[2 * d] - set.delays[2 * d + 1]) / set.sampleRate
+        let spectra = bins.map {
+          responses[$0, 0, d - first] * responses[$0, 1, d - first].conjugate
+        }
+        return late == 0
+          ? Self.delay(spectra, bins, responses.binWidth)
+          : Self.delay(spectra, bins, responses.binWidth) - late
+      }
     }
   }
 

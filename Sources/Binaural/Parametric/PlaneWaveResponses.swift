@@ -24,6 +24,10 @@ public final class PlaneWaveResponses: @unchecked Sendable {
   let table: AlignedFloats
 
   var bins: Int { size / 2 + 1 }
+  /// Whether every number is finite.
+  var isFinite: Bool {
+    (0..<DirectionGrid.count * bins * 4).allSatisfy { table.pointer[$0].isFinite }
+  }
 
   /// Computes the responses from a set.
   ///

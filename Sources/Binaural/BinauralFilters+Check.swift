@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Ambisonics
+private import CRealtime
+
+extension BinauralFilters {
+  /// Whether every number of the filters is finite.
+  public var isFinite: Bool {
+    func isFinite(_ arrays: [[Float]]) -> Bool { arrays.allSatisfy { $0.allSatisfy(\.isFinite) } }
+    return isFinite(left) && isFinite(right) && isFinite(equaliser.map { [$0] } ?? [])
+      && isFinite(direct.map { $0.filters + [$0.gains] } ?? [])
+      && isFinite(direct?.crossed.map { $0.left + $0.right } ?? [])
+      && (planeWaves?.isFinite ?? true)
+  }
+
+  /// The level of the decoder in a diffuse field, in dB: the mean power of both ears from 200 Hz to
+  /// 8 kHz, as for a set; NaN for direct filters.
+  var diffuseFieldLevelDecibels: Double {
+    guard !left.isEmpty else { return .nan }
+    let power = BandPower(taps: taps, sampleRate: sampleRate, band: HRTFSet.levelBand)
+    var sum = 0.0
+    for (channel, filters) in zip(left, right).enumerated() {
+      let scale = SphericalHarmonics.n3dOverSN3D(channel: channel)
+      let both = filters.0.withUnsafeBufferPointer { left in
+        filters.1.withUnsafeBufferPointer { right in power.sum(left, right) }
+      }
+      sum += both / (scale * scale)
+    }
+    return 10 * realtime_log(sum / 2) / realtime_log(10)
+  }
+
+  /// Returns the failed check of filters that were designed for a normalised set; nil if they can
+  /// be played.
+  var designFault: String? {
+    guard isFinite else { return "contains numbers that are not finite" }
+    guard direct == nil else { return nil }
+    let level = diffuseFieldLevelDecibels
+    guard abs(level) <= HRTFLimit.designLevel else {
+      return "has a diffuse-field level of \(decimal(level, digits: 1)) dB; 0 dB is expected"
+    }
+    return nil
+  }
+
+  /// Checks filters that were designed for a normalised set.
+  ///
+  /// - Throws: `HRTFError.refused` if they cannot be played.
+  func checked(_ set: HRTFSet) throws(HRTFError) -> BinauralFilters {
+    guard let fault = designFault else { return self }
+    throw set.refusal("the decoder designed from it \(fault); choose another set")
+  }
+}
