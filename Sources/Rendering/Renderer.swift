@@ -70,6 +70,7 @@ public final class Renderer: @unchecked Sendable {
   let spatial: PathSwitch
   private let plain: PlainPath
   private let `guard`: FiniteGuard
+  private let outputGuard: FiniteGuard
   private let spatialGain: GainRamp
   private let plainGain: GainRamp
   private let outputGain: GainRamp
@@ -129,6 +130,8 @@ public final class Renderer: @unchecked Sendable {
     plain = PlainPath(
       treatment: Treatment(plain: layout), sampleRate: rate, latencyFrames: decoderLatency)
     `guard` = FiniteGuard(channelCount: channels, sampleRate: rate)
+    outputGuard = FiniteGuard(
+      channelCount: isKept ? 4 : 2, sampleRate: rate, bound: largestDecodedSample)
     spatialGain = GainRamp(sampleRate: rate, targetGain: mode == .spatial ? 1 : 0)
     plainGain = GainRamp(sampleRate: rate, targetGain: mode == .plain ? 1 : 0)
     outputGain = GainRamp(sampleRate: rate, targetGain: finish.gain)
@@ -207,8 +210,11 @@ public final class Renderer: @unchecked Sendable {
   /// Returns the linear peak and RMS levels of both output channels since the last call.
   public func levels() -> LevelMeter.Levels { meter.read() }
 
-  /// The number of input frames that contained invalid samples and were muted.
-  public var mutedFrameCount: Int { `guard`.badFrameCount }
+  /// The number of frames that were muted because they contained invalid samples, in the input or
+  /// in the output of a decoder.
+  public var mutedFrameCount: Int {
+    `guard`.badFrameCount + outputGuard.badFrameCount + rewriter.mutedFrameCount
+  }
 
   /// Returns the grid points for which the next call of `process`, with `frames` frames, needs head
   /// poses. Points for which an earlier call has received a pose are not included. Grid point `n`
@@ -225,6 +231,7 @@ public final class Renderer: @unchecked Sendable {
     spatial.reset()
     plain.reset()
     `guard`.reset()
+    outputGuard.reset()
     limiter.reset()
     history.reset()
     spatialGain.settle()
@@ -298,6 +305,7 @@ public final class Renderer: @unchecked Sendable {
       // Old sound in the delay line must not be heard when plain stereo becomes audible again.
       plain.reset()
     }
+    muteInvalid(count)
     outputGain.process(ears.planes, channelCount: planes, frames: count)
     if isKept {
       finishKept(count)
@@ -305,6 +313,15 @@ public final class Renderer: @unchecked Sendable {
       limiter.process(ears.planes[0], ears.planes[1], frames: count)
     }
     meter.process(ears.planes[0], ears.planes[1], frames: count)
+  }
+
+  /// Mutes frames in which the decoder's output is invalid, and clears the decoder's memory, so
+  /// that it recovers.
+  @_noLocks
+  private func muteInvalid(_ count: Int) {
+    let before = outputGuard.badFrameCount
+    outputGuard.process(ears.planes, frames: count)
+    if outputGuard.badFrameCount != before { spatial.reset() }
   }
 
   /// Limits the output, and stores in the history everything that is needed to render it again.
@@ -336,6 +353,10 @@ public final class Renderer: @unchecked Sendable {
     history.append(count, decoder: spatial.heard)
   }
 }
+
+/// The largest magnitude of a decoder's output that is not muted. Valid input, which is at most
+/// 1e4, stays far below it.
+var largestDecodedSample: Float { @_noLocks get { 1e8 } }
 
 /// The largest number of frames that `Renderer` processes at once. Longer calls are split.
 var chunkFrames: Int { @_noLocks get { 1024 } }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Ambisonics
+import Binaural
 import Playback
 import TestSupport
 import Testing
@@ -46,6 +47,28 @@ import Testing
       #expect(ear.allSatisfy { $0.isFinite })
       #expect(peak(ear) < 1)
       #expect(peak(ear[3500...]) > 0.01)
+    }
+  }
+
+  /// Filters whose output overflows make NaN inside the convolution, as a broken design would.
+  @Test(arguments: layouts)
+  func nanThatArisesInADecoderIsMutedAndCounted(layout: ChannelLayout) {
+    let filters = noiseFilters(order: 1)
+    let broken = BinauralFilters(
+      order: 1, sampleRate: filters.sampleRate,
+      left: filters.left.map { $0.map { $0 * 3e36 } },
+      right: filters.right.map { $0.map { $0 * 3e36 } })
+    let sound = PlanarSignal(channelCount: 6, frames: 6000) { channel, frame in
+      Float.random(in: -0.5...0.5) * (frame < 3000 ? 1e3 : 1e-36)
+    }
+    let renderer = Renderer(layout: layout, filters: broken, busOrder: 1, finish: .safe)
+    let ears = render(sound, with: renderer, sizes: [64, 700], head: turningHead)
+    #expect(renderer.mutedFrameCount > 2000)
+    for ear in ears {
+      #expect(ear.allSatisfy { $0.isFinite })
+      #expect(peak(ear[..<2900]) < 1e-3)
+      // The decoder has forgotten the invalid sound.
+      #expect(peak(ear[4500...]) > 0.01)
     }
   }
 

@@ -75,6 +75,7 @@ struct RewritePlan {
 /// Use it on the audio thread only. It does not allocate, lock or wait.
 struct QueueRewriter: ~Copyable, @unchecked Sendable {
   private let limiter: TruePeakLimiter
+  private let outputGuard: FiniteGuard
   private let source: PlanarScratch
   /// The part that is rotated against the head, for two ears.
   private let ears: PlanarScratch
@@ -94,8 +95,13 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   private static var chunk: Int { @_noLocks get { RenderHistory.stateFrames } }
   private static var grid: Int { @_noLocks get { PoseGrid.cellFrames } }
 
+  /// The number of frames that were muted because the decoder's output was invalid.
+  var mutedFrameCount: Int { outputGuard.badFrameCount }
+
   init(channels: Int, sampleRate: Double, policy: RewritePolicy) {
     limiter = TruePeakLimiter(sampleRate: sampleRate)
+    outputGuard = FiniteGuard(
+      channelCount: 2, sampleRate: sampleRate, bound: largestDecodedSample)
     source = PlanarScratch(channels: channels, frames: RenderHistory.stateFrames)
     ears = PlanarScratch(channels: 2, frames: RenderHistory.stateFrames)
     sums = PlanarScratch(channels: 2, frames: RenderHistory.stateFrames)
@@ -168,6 +174,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   ) {
     // Fill the filters with past input.
     path.beginAgain(at: plan.runUp)
+    outputGuard.reset()
     var poses = GridPoses(frame: plan.runUp, poses: poses)
     var at = plan.runUp
     while at < plan.first {
@@ -200,6 +207,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
       history.loadSource(c, at: poses.frame, source.planes[c], count)
     }
     path.processAgain(source.planes, poses: poses, into: ears.planes, frames: count)
+    outputGuard.process(ears.planes, frames: count)
     poses.advance(by: count)
   }
 
