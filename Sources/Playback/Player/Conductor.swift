@@ -12,8 +12,9 @@ internal import System
 /// The player's own thread: reads the source ahead, carries out the listener's wishes (a pause or a
 /// seek), and recovers from failures.
 ///
-/// Before a change that would cut the sound, the sound fades out: a seek waits until the renderer
-/// is silent, and a pause stops the output only when the silence has reached the listener.
+/// A change never cuts the sound. For a seek during playback, the new sound is read while the old
+/// one plays on; then the feed fades from one to the other. A pause stops the output only when the
+/// silence has reached the listener.
 final class Conductor: @unchecked Sendable {
   struct Wishes {
     var isPaused = false
@@ -34,6 +35,8 @@ final class Conductor: @unchecked Sendable {
   private static let readFrames = 2048
   /// The longest sleep of the thread [ms]. A wish wakes it earlier.
   private static let lookMilliseconds = 40
+  /// The longest time that old sound plays on while the new sound of a seek is read [ns].
+  private static let longestPreparation: Int64 = 300_000_000
 
   // Used on the thread only.
   private var isAtEnd = false
@@ -43,6 +46,10 @@ final class Conductor: @unchecked Sendable {
   private var silentSince: Int64?
   private var isCorked = false
   private var heardLayout: ChannelLayout
+  /// The seek whose sound is being read while the old sound plays on.
+  private var coming: (frame: Int, firstWritten: Int, since: Int64, isOrdered: Bool)?
+  /// Whether queued sound was lost with the output, so that nothing can play on during a seek.
+  private var isCut = false
 
   init(
     source: any SoundSource, feed: RenderFeed,
@@ -75,11 +82,14 @@ final class Conductor: @unchecked Sendable {
       followOutput()
       followWishes()
       readAhead()
-      followStream()
-      noteLayout()
+      followJump()
+      if coming == nil {
+        followStream()
+        noteLayout()
+      }
       noteState()
       if !isFinished { endIfExhausted() }
-      worker.sleep(milliseconds: Self.lookMilliseconds)
+      worker.sleep(milliseconds: coming == nil ? Self.lookMilliseconds : 5)
     }
   }
 
@@ -94,6 +104,7 @@ final class Conductor: @unchecked Sendable {
         let heard = feed.sourcePosition - frames - feed.renderer.latencyFrames
         wishes.withLock { if $0.seek == nil { $0.seek = max(0, heard) } }
         feed.beginFromSilence()
+        isCut = true
       default: break
       }
     }
@@ -110,13 +121,18 @@ final class Conductor: @unchecked Sendable {
 
   private func followWishes() {
     let wanted = wishes.withLock { $0 }
-    feed.hold(wanted.isPaused || wanted.seek != nil)
-    if let frame = wanted.seek, feed.isSilent || !isPulling || isCorked { seek(to: frame) }
+    if coming != nil, wanted.isPaused || isCut || !isPulling { giveUpJump() }
+    if let frame = wanted.seek, coming == nil, canJump(wanted) { beginJump(to: frame) }
+    feed.hold(wanted.isPaused || (wanted.seek != nil && coming == nil))
+    if coming == nil, let frame = wanted.seek, feed.isSilent || !isPulling || isCorked {
+      seek(to: frame)
+    }
     if wanted.isPaused { corkWhenSilent() } else { uncork() }
   }
 
   private func seek(to frame: Int) {
     defer { wishes.withLock { if $0.seek == frame { $0.seek = nil } } }
+    isCut = false
     do throws(PlaybackError) {
       try source.seek(toFrame: frame)
     } catch { return fail(error) }
@@ -128,6 +144,49 @@ final class Conductor: @unchecked Sendable {
     // Let the server request frames again, even if the source has been played to its end, or if the
     // end of the sound was lost with a server.
     if !isCorked { output.resume() }
+  }
+
+  /// Whether sound is audible that can play on until the new sound of a seek is ready.
+  private func canJump(_ wanted: Wishes) -> Bool {
+    guard !wanted.isPaused, !isCut, !isCorked, !isFinished else { return false }
+    return output.status.state == .playing && feed.isPlaying
+  }
+
+  private func beginJump(to frame: Int) {
+    do throws(PlaybackError) {
+      try source.seek(toFrame: frame)
+    } catch {
+      wishes.withLock { if $0.seek == frame { $0.seek = nil } }
+      return fail(error)
+    }
+    isAtEnd = false
+    coming = (frame, feed.ring.writtenFrames, monotonic_nanoseconds(), false)
+    feed.prepareJump()
+  }
+
+  /// Orders the jump when enough of the new sound has been read, and notices its end.
+  private func followJump() {
+    guard let jump = coming else { return }
+    if jump.isOrdered {
+      guard !feed.isJumping else { return }
+      coming = nil
+      wishes.withLock { if $0.seek == jump.frame { $0.seek = nil } }
+      return
+    }
+    let isReady = isAtEnd || feed.ring.writtenFrames - jump.firstWritten >= feed.resumeFrames
+    guard isReady || monotonic_nanoseconds() - jump.since > Self.longestPreparation else { return }
+    if !isAtEnd { feed.setEnded(false) }
+    coming?.isOrdered = true
+    feed.jump(toSourceFrame: jump.frame)
+  }
+
+  /// Lets the seek take place in silence instead.
+  private func giveUpJump() {
+    guard let jump = coming else { return }
+    // The audio thread completes an ordered jump as soon as it is silent.
+    if jump.isOrdered, isPulling, !isCut { return followJump() }
+    coming = nil
+    feed.cancelJump()
   }
 
   private func corkWhenSilent() {
@@ -155,7 +214,9 @@ final class Conductor: @unchecked Sendable {
   // MARK: The source
 
   private func readAhead() {
-    while !isAtEnd, !worker.isStopped, feed.ring.room >= Self.readFrames,
+    // There is always room for the first sound after a seek.
+    let kept = coming == nil ? feed.resumeFrames + 2 * Self.readFrames : 0
+    while !isAtEnd, !worker.isStopped, feed.ring.room - kept >= Self.readFrames,
       streamed?.isReady ?? true
     {
       do throws(PlaybackError) {
@@ -168,7 +229,7 @@ final class Conductor: @unchecked Sendable {
         end()
       }
       // A new seek does not wait for a full ring.
-      if wishes.withLock({ $0.seek != nil }) { break }
+      if let seek = wishes.withLock({ $0.seek }), seek != coming?.frame { break }
     }
     let warnings = source.warnings
     for text in warnings.dropFirst(toldWarnings) { tell(.warning(text)) }

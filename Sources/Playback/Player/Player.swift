@@ -116,7 +116,7 @@ public final class Player: @unchecked Sendable {
       blockFrames: settings.blockFrames, mode: decision.renderedMode, finish: .safe,
       rewritableSeconds: client.hasQueue && head.stage.becomesKnown && options.rewriting != .never
         ? 0.5 : 0)
-    let ring = FrameRing(channelCount: source.layout.channelCount, capacity: rate * 2)
+    let ring = FrameRing(channelCount: source.layout.channelCount, capacity: rate * 5 / 2)
     feed = RenderFeed(ring: ring, renderer: renderer, head: head.stage)
     feed.volume = linearGain(decibels: settings.gainDecibels)
     let output = try Self.makeOutput(

@@ -9,8 +9,9 @@ private import Synchronization
 /// The part of a player that runs on the audio thread. It takes frames from the ring, reads head
 /// poses and renders.
 ///
-/// The sound fades out before it is held (for a pause, a seek or a nearly empty ring) and fades in
-/// again afterwards. While it is held, no frame is played from the ring.
+/// The sound fades out before it is held (for a pause, a seek from a pause, or a nearly empty ring)
+/// and fades in again afterwards. While it is held, no frame is taken from the source. A seek
+/// during playback does not hold the sound; see `SourceJump`.
 ///
 /// ## Threading
 /// Only the audio thread may call `render` and `rewrite`, which allocate nothing, take no lock and
@@ -20,6 +21,7 @@ package final class RenderFeed: @unchecked Sendable {
   package let ring: FrameRing
   package let renderer: Renderer
   let head: HeadToStageSource
+  private let jump: SourceJump
 
   /// `wantedHold` is the hold that the player's control thread (the conductor) wants. `held` is the
   /// hold that the audio thread has reached.
@@ -68,6 +70,7 @@ package final class RenderFeed: @unchecked Sendable {
     self.policy = policy
     self.renderer = renderer
     self.head = head
+    jump = SourceJump(sampleRate: renderer.sampleRate)
     input = PlanarScratch(channels: renderer.channels, frames: chunkFrames)
     ears = PlanarScratch(channels: 2, frames: chunkFrames)
     let points = max(chunkFrames, renderer.keptFrames) / Renderer.gridFrames + 3
@@ -100,11 +103,29 @@ package final class RenderFeed: @unchecked Sendable {
   package var isSilent: Bool {
     held.load(ordering: .acquiring) == wantedHold.load(ordering: .relaxed)
   }
+  /// Whether the sound is neither held nor about to be, so that frames are being played.
+  package var isPlaying: Bool {
+    wantedHold.load(ordering: .relaxed) == 0 && held.load(ordering: .acquiring) == -1
+      && !isStarved && !isExhausted
+  }
   /// Whether rendering is waiting for the ring to fill. The wait begins when the ring contains less
   /// than 80 ms of sound, and ends when it contains 240 ms or the source has ended.
   package var isStarved: Bool { starved.load(ordering: .acquiring) }
   /// Whether the source and its tail have been rendered completely.
   package var isExhausted: Bool { exhausted.load(ordering: .acquiring) }
+  /// The number of frames in the ring from which on a wait for the ring ends.
+  package var resumeFrames: Int { 3 * reserve }
+  /// Declares that the frames written to the ring from now on come from another part of the source.
+  /// The frames before them play on until `jump(toSourceFrame:)`.
+  package func prepareJump() { jump.prepare(afterWritten: ring.writtenFrames) }
+  /// Fades out, drops the frames that were written before `prepareJump`, and fades in.
+  ///
+  /// - Parameter frame: the source frame of the first frame written after `prepareJump`.
+  package func jump(toSourceFrame frame: Int) { jump.order(toSourceFrame: frame) }
+  /// Forgets a prepared jump before the ring is flushed. Call it only while nothing is audible.
+  package func cancelJump() { jump.cancel() }
+  /// Whether a jump has been prepared and not carried out.
+  package var isJumping: Bool { jump.isPending }
   /// Sets whether the source has ended. If true, the ring receives no more sound until a seek.
   package func setEnded(_ ended: Bool) {
     hasEnded.store(ended, ordering: .releasing)
@@ -131,7 +152,8 @@ package final class RenderFeed: @unchecked Sendable {
   package func render(_ interleaved: UnsafeMutablePointer<Float>, frames: Int, time: Int64) {
     var done = 0
     while done < frames {
-      let count = min(isFadingToHold ? Self.fadeFrames : chunkFrames, frames - done)
+      let isFading = isFadingToHold || jump.isOrdered
+      let count = min(isFading ? Self.fadeFrames : chunkFrames, frames - done)
       let moment = time + Int64(Double(done) / renderer.sampleRate * 1e9)
       renderChunk(count, moment)
       for i in 0..<count {
@@ -154,9 +176,18 @@ package final class RenderFeed: @unchecked Sendable {
     renderer.gain = isOpen ? volume : 0
     let isClosed = isOpen ? false : renderer.isSilenced
     held.store(isClosed ? hold : -1, ordering: .releasing)
-    // Even during a hold, drop the frames that a seek has made stale.
+    let (most, arrival) = jump.advance(ring, isInaudible: isClosed)
+    if let arrival {
+      position.store(arrival, ordering: .relaxed)
+      beginTailAnew()
+    }
+    // Even during a hold, drop the frames that a seek has made stale. Frames that were written
+    // after `fill` was read may belong to a jump that was prepared after `most` was read.
     let taken =
-      isClosed ? ring.discard(frames: 0) : ring.read(into: input.planes, frames: count)
+      isClosed
+      ? ring.discard(frames: 0)
+      : ring.read(into: input.planes, frames: min(count, arrival == nil ? fill : count, most))
+    jump.fade(UnsafePointer(input.planes), channels: renderer.channels, frames: taken)
     // Fill up with silence, and render.
     if ring.generation != state.pointee.generation { beginTailAnew() }
     for c in 0..<renderer.channels { clearFrames(input.planes[c] + taken, count - taken) }

@@ -66,8 +66,18 @@ public final class FrameRing: @unchecked Sendable {
     }
   }
 
-  /// The number of frames that can be written. Flushed frames occupy space until the next `read` or
-  /// `discard` of the consumer. For the producer only.
+  /// The number of frames written since `init`, for the producer only.
+  public var writtenFrames: Int {
+    @_noLocks get { written.pointee.load(ordering: .relaxed) }
+  }
+
+  /// The number of frames read or dropped since `init`, for the consumer only.
+  public var takenFrames: Int {
+    @_noLocks get { taken.pointee.load(ordering: .relaxed) }
+  }
+
+  /// The number of frames that can be written, for the producer only. Flushed frames occupy space
+  /// until the next `read` or `discard` of the consumer.
   public var room: Int {
     @_noLocks get {
       let used =

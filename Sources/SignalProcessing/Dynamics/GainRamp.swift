@@ -148,7 +148,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
 /// Returns the value of a raised cosine that rises from 0 at `fraction` 0 to 1 at `fraction` 1. The
 /// values at both ends are exact. Fractions below 0 count as 0, and fractions above 1 count as 1.
 @_noLocks
-func raisedCosine(_ fraction: Double) -> Float {
+package func raisedCosine(_ fraction: Double) -> Float {
   if fraction <= 0 { return 0 }
   if fraction >= 1 { return 1 }
   return Float(0.5 - 0.5 * realtime_cos(.pi * fraction))
