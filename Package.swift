@@ -82,7 +82,7 @@ let modules: [Target] = [
   .target(
     name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime"]),
   .target(name: "Loudness", dependencies: ["Ambisonics", "Geometry", "CEBUR128"]),
-  .target(name: "Media", dependencies: ["Ambisonics", "SignalProcessing", "CFFmpeg"]),
+  .target(name: "Media", dependencies: ["Ambisonics", "SignalProcessing", "System", "CFFmpeg"]),
   .target(name: "HLS", dependencies: ["System", "CFFmpeg"]),
   .target(name: "HTTPFetching", dependencies: ["HLS", "CRealtime"]),
   .target(name: "Charts", dependencies: ["System"]),
@@ -131,7 +131,7 @@ let modules: [Target] = [
     ]),
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
   .executableTarget(name: "stillstage-engine", dependencies: programDependencies),
-  .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa"]),
+  .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa", "CSpawn"]),
   .target(
     name: "Laboratory",
     dependencies: [

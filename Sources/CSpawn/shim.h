@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 // GNU functions that glibc hides from Swift's Glibc module.
 extern int pipe2(int descriptors[2], int flags);
@@ -13,4 +16,11 @@ static inline int spawn_pipe(int *ends) { return pipe2(ends, O_CLOEXEC); }
 /// Closes all descriptors from `first` on in the new process.
 static inline int spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
   return posix_spawn_file_actions_addclosefrom_np(actions, first);
+}
+
+/// Makes the kernel kill this process when the thread that started it ends. Returns 0 if the parent
+/// process is still `parent`, and -1 if it has ended or if the request fails.
+static inline int spawn_end_with_parent(pid_t parent) {
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return -1;
+  return getppid() == parent ? 0 : -1;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CSpawn
 import Glibc
 
 /// Limits this process to 1 GB of additional address space and 5 s of CPU time, and disables core
@@ -12,6 +13,18 @@ func setLimits() {
   setLimit(RLIMIT_CORE, 0)
   setLimit(RLIMIT_CPU, 5)
   setLimit(RLIMIT_AS, 1 << 30 + mappedBytes())
+}
+
+/// Makes this process end with the process that started it, even if that is killed.
+///
+/// The kernel's signal follows the end of the thread that started this process, which waits for it.
+/// If the parent ended before the request, there is no signal, so its ID is compared with the one
+/// in `STILLSTAGE_PARENT`; without that variable, nothing is done.
+func endWithParent() {
+  guard let parent = getenv("STILLSTAGE_PARENT").flatMap({ pid_t(String(cString: $0)) }) else {
+    return
+  }
+  if spawn_end_with_parent(parent) != 0 { exit(2) }
 }
 
 private func setLimit(_ name: __rlimit_resource, _ value: UInt) {

@@ -10,6 +10,7 @@ import Glibc
 /// failed check with its numbers), then the known properties of the file as `key=value` lines, with
 /// exit code 1. If the usage is wrong, the exit code is 2.
 func run(_ arguments: [String]) -> Never {
+  endWithParent()
   setLimits()
   guard arguments.count == 2 else {
     writeText("usage: stillstage-sofa FILE\n", to: 2)

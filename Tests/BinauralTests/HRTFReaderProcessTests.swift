@@ -2,6 +2,7 @@
 
 import CRealtime
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Binaural
@@ -66,6 +67,38 @@ struct HRTFReaderProcessTests {
       }
       #expect(error == .readerNotFound(places: [reader]))
     }
+  }
+
+  /// The answer does not fit into the pipe, so the reader waits until it is read.
+  @Test("The reader ends with the process that started it, even if that is killed")
+  func readerEndsWithItsParent() throws {
+    let reader = try #require(SofaLoader.readerPlaces.first)
+    let script = """
+      import os, subprocess, sys, time
+      os.environ["STILLSTAGE_PARENT"] = str(os.getpid())
+      child = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+      print("child", child.pid, flush=True)
+      time.sleep(60)
+      """
+    let parent = try RunningProgram([
+      "/usr/bin/python3", "-c", script, reader,
+      HRTFFixtures.shared.path("samples-longest"),
+    ])
+    let child = try parent.line(with: "child ").text.dropFirst(6)
+    usleep(300_000)
+    #expect(access("/proc/\(child)", F_OK) == 0)
+    kill(parent.pid, SIGKILL)
+    #expect(Self.isGone(String(child)))
+  }
+
+  @Test("A reader whose parent has already ended does nothing")
+  func readerWithoutItsParentDoesNothing() throws {
+    let reader = try #require(SofaLoader.readerPlaces.first)
+    let path = try HRTFFixtures.shared.path("plain")
+    let orphan = try ProgramRun.of(reader, [path], environment: ["STILLSTAGE_PARENT": "1"])
+    #expect(orphan.exitCode == 2)
+    #expect(orphan.output == "")
+    #expect(try ProgramRun.of(reader, [path]).exitCode == 0)
   }
 
   /// Waits up to 2 s for a process to end; returns true if it did.

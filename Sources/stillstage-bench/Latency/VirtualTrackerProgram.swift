@@ -68,6 +68,8 @@ struct VirtualTrackerProgram {
     // sends SIGTERM.
     launch.group = .own
     guard let process = try? launch.start() else { return nil }
+    let guardian = try? ProcessGuardian(killing: -process.id)
+    defer { withExtendedLifetime(guardian) {} }
     var ending = process.wait(pauseMilliseconds: 10) { Signals.received == nil }
     if ending == nil {
       kill(process.id, SIGTERM)
