@@ -28,6 +28,8 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case cannotReadMotion(path: String, reason: String)
   /// A line of the recording or capture is invalid.
   case badMotionRow(path: String, line: Int, reason: String)
+  /// The caller ended the operation.
+  case interrupted
 }
 
 extension HeadTrackingError: CustomStringConvertible {
@@ -60,6 +62,7 @@ extension HeadTrackingError: CustomStringConvertible {
       "cannot read the motion file \(path): \(reason)"
     case .badMotionRow(let path, let line, let reason):
       "\(path), line \(line): \(reason)"
+    case .interrupted: "interrupted"
     }
   }
 }

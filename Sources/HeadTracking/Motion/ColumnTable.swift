@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import System
+
 /// A table of numbers from CSV text. Its columns are found by the names in the first line that is
 /// not blank.
 ///
@@ -30,6 +32,17 @@ package struct ColumnTable {
   private var places: [Int] = []
   private let name: String
   private let wanted: Wanted
+  /// The number of lines parsed so far.
+  private var line = 0
+  /// The start of a line whose end is in the next part of the text.
+  private var unfinished: [UInt8] = []
+
+  /// The largest number of rows.
+  static let maximumRows = 5_000_000
+  /// The largest number of lines, blank ones included.
+  static let maximumLines = 10_000_000
+  /// The largest length of a line, in bytes.
+  static let maximumLineBytes = 1 << 20
 
   /// Parses a file.
   ///
@@ -41,17 +54,60 @@ package struct ColumnTable {
   /// - Throws: `cannotReadMotion` if there are no rows, or `badMotionRow`, with the line and the
   ///   problem, if the header or a row is invalid.
   package init(_ bytes: [UInt8], name: String, _ wanted: Wanted) throws(HeadTrackingError) {
-    self.name = name
-    self.wanted = wanted
-    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    var rest = bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...]
-    var line = 0
-    while !rest.isEmpty {
-      line += 1
-      let end = rest.firstIndex(of: 0x0A) ?? rest.endIndex
-      try read(rest[..<end], line)
-      rest = end == rest.endIndex ? [] : rest[(end + 1)...]
+    self.init(name: name, wanted)
+    try add(bytes[...])
+    try end()
+  }
+
+  /// Reads and parses a file, plain or compressed with gzip.
+  ///
+  /// - Parameters:
+  ///   - path: the path of the file.
+  ///   - wanted: the columns to look for.
+  ///   - monitor: receives the fraction of the file that has been read.
+  ///
+  /// - Throws: `cannotReadMotion` if the file cannot be read, has no rows, or exceeds a limit: 1 GB
+  ///   uncompressed, `maximumRows`, `maximumLineBytes`. `badMotionRow`, with the line and the
+  ///   problem, if the header or a row is invalid. `interrupted` if the monitor ended the reading.
+  package init(
+    path: String, _ wanted: Wanted, monitor: TaskMonitor = .none
+  ) throws(HeadTrackingError) {
+    self.init(name: path, wanted)
+    try TextFile.read(path, monitor: monitor) { (part) throws(HeadTrackingError) in
+      try add(part)
     }
+    try end()
+  }
+
+  private init(name: String, _ wanted: Wanted) {
+    (self.name, self.wanted) = (name, wanted)
+  }
+
+  /// Parses the lines that end in a part of the text, and keeps the rest for the next part.
+  private mutating func add(_ part: ArraySlice<UInt8>) throws(HeadTrackingError) {
+    var start = part.startIndex
+    while let end = part[start...].firstIndex(of: 0x0A) {
+      if unfinished.isEmpty {
+        try readLine(part[start..<end])
+      } else {
+        let whole = unfinished + part[start..<end]
+        unfinished.removeAll(keepingCapacity: true)
+        try readLine(whole[...])
+      }
+      start = end + 1
+    }
+    unfinished += part[start...]
+    guard unfinished.count <= Self.maximumLineBytes else {
+      throw .badMotionRow(
+        path: name, line: line + 1,
+        reason: "the line is longer than \(Self.maximumLineBytes) bytes, the limit")
+    }
+  }
+
+  /// Parses the last line, and checks that there are rows.
+  private mutating func end() throws(HeadTrackingError) {
+    if !unfinished.isEmpty { try readLine(unfinished[...]) }
+    unfinished = []
     guard !lines.isEmpty else {
       let reason = columns.isEmpty ? "it is empty or blank" : "it has a header but no rows"
       throw .cannotReadMotion(path: name, reason: reason)
@@ -75,6 +131,16 @@ package struct ColumnTable {
   }
 
   // MARK: Reading
+
+  private mutating func readLine(_ bytes: ArraySlice<UInt8>) throws(HeadTrackingError) {
+    line += 1
+    guard line <= Self.maximumLines else {
+      throw .cannotReadMotion(
+        path: name, reason: "it has more than \(Self.maximumLines) lines, the limit")
+    }
+    let hasMark = line == 1 && bytes.starts(with: [0xEF, 0xBB, 0xBF])
+    try read(hasMark ? bytes.dropFirst(3) : bytes, line)
+  }
 
   private mutating func read(_ bytes: ArraySlice<UInt8>, _ line: Int) throws(HeadTrackingError) {
     let parts = bytes.split(separator: 0x2C, omittingEmptySubsequences: false)
@@ -104,6 +170,10 @@ package struct ColumnTable {
   private mutating func readRow(
     _ parts: [ArraySlice<UInt8>], _ line: Int
   ) throws(HeadTrackingError) {
+    guard lines.count < Self.maximumRows else {
+      throw .cannotReadMotion(
+        path: name, reason: "it has more than \(Self.maximumRows) rows, the limit")
+    }
     for (column, place) in zip(columns, places) {
       let isGapAllowed = wanted.gaps.contains(column)
       guard place < parts.count else {

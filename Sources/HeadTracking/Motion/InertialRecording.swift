@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Geometry
+public import System
 
 /// Recorded raw samples of an inertial sensor, with the true orientation if it was measured.
 ///
@@ -25,21 +26,33 @@ public struct InertialRecording: Sendable {
 
   /// Reads a recording.
   ///
-  /// - Throws: `cannotReadMotion` if the file cannot be read or has no rows, or `badMotionRow`,
-  ///   with the line and the problem, if the header or a row is invalid.
-  public init(path: String) throws(HeadTrackingError) {
-    try self.init(TextFile.read(path), name: path)
+  /// - Parameters:
+  ///   - path: the path of the file.
+  ///   - monitor: receives the fraction of the file that has been read.
+  ///
+  /// - Throws: `cannotReadMotion` if the file cannot be read, has no rows, or is too large (1 GB
+  ///   uncompressed or 5,000,000 rows); `badMotionRow`, with the line and the problem, if the
+  ///   header or a row is invalid; `interrupted` if the monitor ended the reading.
+  public init(path: String, monitor: TaskMonitor = .none) throws(HeadTrackingError) {
+    try self.init(ColumnTable(path: path, Self.wanted, monitor: monitor), monitor)
   }
 
   init(_ bytes: [UInt8], name: String) throws(HeadTrackingError) {
+    try self.init(ColumnTable(bytes, name: name, Self.wanted), .none)
+  }
+
+  private static var wanted: ColumnTable.Wanted {
     let inertial = ["gx", "gy", "gz", "ax", "ay", "az"]
     let optional = [["mx", "my", "mz"], ["qw", "qx", "qy", "qz"], ["movement"]]
-    let wanted = ColumnTable.Wanted(
+    return ColumnTable.Wanted(
       required: ["t"] + inertial, optional: optional, gaps: Set(inertial + optional.joined()))
-    let table = try ColumnTable(bytes, name: name, wanted)
+  }
+
+  private init(_ table: ColumnTable, _ monitor: TaskMonitor) throws(HeadTrackingError) {
     let field = table.place(of: "mx")
     hasMagneticField = field != nil
     for index in 0..<table.rowCount {
+      if index % 4096 == 0, !monitor.goesOn(1) { throw .interrupted }
       let row = Array(table.row(index))
       guard abs(row[0]) < 9e9 else {
         throw table.error(row: index, "time \(row[0]) is too large to count in nanoseconds")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Geometry
+public import System
 
 /// Reads a recorded head motion: CSV with the columns `t,w,x,y,z`, plain or gzip.
 ///
@@ -9,21 +10,36 @@ import Geometry
 public enum MotionFile {
   /// Reads a file.
   ///
-  /// - Throws: `cannotReadMotion` if the file cannot be read or has no rows, or `badMotionRow`,
-  ///   with the line and the problem, if the header or a row is invalid.
-  public static func read(_ path: String) throws(HeadTrackingError) -> HeadTrajectory {
-    try parse(TextFile.read(path), name: path)
+  /// - Parameters:
+  ///   - path: the path of the file.
+  ///   - monitor: receives the fraction of the file that has been read.
+  ///
+  /// - Throws: `cannotReadMotion` if the file cannot be read, has no rows, or is too large (1 GB
+  ///   uncompressed or 5,000,000 rows); `badMotionRow`, with the line and the problem, if the
+  ///   header or a row is invalid; `interrupted` if the monitor ended the reading.
+  public static func read(
+    _ path: String, monitor: TaskMonitor = .none
+  ) throws(HeadTrackingError) -> HeadTrajectory {
+    try trajectory(ColumnTable(path: path, wanted, monitor: monitor), monitor)
   }
+
+  private static var wanted: ColumnTable.Wanted { .init(required: ["t", "w", "x", "y", "z"]) }
 
   /// Parses the text of a file; errors refer to the file by `name`.
   ///
   /// - Throws: `cannotReadMotion` if there are no rows, or `badMotionRow`, with the line and the
   ///   problem, if the header or a row is invalid.
   static func parse(_ bytes: [UInt8], name: String) throws(HeadTrackingError) -> HeadTrajectory {
-    let table = try ColumnTable(bytes, name: name, .init(required: ["t", "w", "x", "y", "z"]))
+    try trajectory(ColumnTable(bytes, name: name, wanted), .none)
+  }
+
+  private static func trajectory(
+    _ table: ColumnTable, _ monitor: TaskMonitor
+  ) throws(HeadTrackingError) -> HeadTrajectory {
     var times: [Double] = []
     var poses: [Quaternion] = []
     for index in 0..<table.rowCount {
+      if index % 4096 == 0, !monitor.goesOn(1) { throw .interrupted }
       let row = Array(table.row(index))
       if let last = times.last, row[0] <= last {
         throw table.error(

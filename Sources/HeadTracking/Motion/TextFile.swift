@@ -2,17 +2,38 @@
 
 import CZlib
 import Glibc
+import System
 
-/// Reads plain or gzip-compressed text files into memory.
+/// Reads text files, plain or compressed with gzip.
 package enum TextFile {
-  /// Largest size of the uncompressed text, in bytes: 256 MB.
-  static let maximumBytes = 256 << 20
+  /// The largest size of the uncompressed text of a file that is read part by part: 1 GB.
+  static let maximumBytes = 1 << 30
+  /// The largest size of the uncompressed text of a file that is read as a whole: 256 MB.
+  static let maximumWholeBytes = 256 << 20
 
   /// Returns the uncompressed contents of a file.
   ///
   /// - Throws: `cannotReadMotion`, with the reason, if the file cannot be read, is damaged, or is
-  ///   too large.
+  ///   larger than 256 MB.
   package static func read(_ path: String) throws(HeadTrackingError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    try read(path, limit: maximumWholeBytes) { bytes += $0 }
+    return bytes
+  }
+
+  /// Passes the uncompressed contents of a file to `take`, part by part.
+  ///
+  /// - Parameters:
+  ///   - path: the path of the file.
+  ///   - limit: the largest size of the uncompressed text, in bytes.
+  ///   - monitor: receives the fraction of the file that has been read.
+  ///   - take: receives the parts in order.
+  /// - Throws: `cannotReadMotion`, with the reason, if the file cannot be read, is damaged, or is
+  ///   too large; `interrupted` if the monitor ended the reading; the errors of `take`.
+  static func read(
+    _ path: String, limit: Int = maximumBytes, monitor: TaskMonitor = .none,
+    _ take: (ArraySlice<UInt8>) throws(HeadTrackingError) -> Void
+  ) throws(HeadTrackingError) {
     var status = stat()
     guard stat(path, &status) == 0 else { throw failure(path, errorText(errno)) }
     // A directory cannot be read, and a FIFO or terminal may block forever.
@@ -23,7 +44,7 @@ package enum TextFile {
     guard let file = gzopen(path, "rb") else { throw failure(path, errorText(errno)) }
     defer { gzclose(file) }
     gzbuffer(file, 1 << 17)
-    var bytes: [UInt8] = []
+    var total = 0
     var part = [UInt8](repeating: 0, count: 1 << 17)
     while true {
       let count = Int(gzread(file, &part, UInt32(part.count)))
@@ -31,16 +52,18 @@ package enum TextFile {
         throw failure(path, "it cannot be read, or its compressed data are damaged")
       }
       if count == 0 { break }
-      bytes += part[..<count]
-      guard bytes.count <= maximumBytes else {
-        throw failure(path, "its text is larger than 256 MB")
+      total += count
+      guard total <= limit else {
+        throw failure(path, "its text is larger than \(limit >> 20) MB, the limit")
       }
+      try take(part[..<count])
+      let fraction = Double(gzoffset(file)) / Double(max(1, status.st_size))
+      guard monitor.goesOn(fraction) else { throw .interrupted }
     }
     var code: Int32 = 0
     _ = gzerror(file, &code)
     // Z_BUF_ERROR means that the compressed data end too early.
     guard code == Z_OK || code == Z_STREAM_END else { throw failure(path, "it is truncated") }
-    return bytes
   }
 
   private static func failure(_ path: String, _ reason: String) -> HeadTrackingError {

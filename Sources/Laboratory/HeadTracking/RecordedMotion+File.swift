@@ -2,6 +2,7 @@
 
 import Geometry
 package import HeadTracking
+package import System
 
 extension RecordedMotion {
   /// Reads a recorded motion from CSV, plain or gzip, with columns found by name.
@@ -10,18 +11,25 @@ extension RecordedMotion {
   /// missing, in `qw,qx,qy,qz`; it may have gaps (`nan`). `gx,gy,gz`, in rad/s, are optional. If
   /// there is a column `movement`, only the rows in which it is 1 are scored.
   ///
-  /// - Throws: `cannotReadMotion`, or `badMotionRow` with the line and its problem.
-  package init(path: String) throws(HeadTrackingError) {
-    try self.init(TextFile.read(path), name: path)
+  /// - Throws: `cannotReadMotion`; `badMotionRow` with the line and its problem; `interrupted` if
+  ///   the monitor ended the reading.
+  package init(path: String, monitor: TaskMonitor = .none) throws(HeadTrackingError) {
+    try self.init(ColumnTable(path: path, Self.wanted, monitor: monitor), name: path)
   }
 
   init(_ bytes: [UInt8], name: String) throws(HeadTrackingError) {
+    try self.init(ColumnTable(bytes, name: name, Self.wanted), name: name)
+  }
+
+  private static var wanted: ColumnTable.Wanted {
     let optional = [
       ["w", "x", "y", "z"], ["qw", "qx", "qy", "qz"], ["gx", "gy", "gz"], ["movement"],
     ]
-    let wanted = ColumnTable.Wanted(
+    return ColumnTable.Wanted(
       required: ["t"], optional: optional, gaps: Set(optional.joined()))
-    let table = try ColumnTable(bytes, name: name, wanted)
+  }
+
+  private init(_ table: ColumnTable, name: String) throws(HeadTrackingError) {
     guard let pose = table.place(of: "w") ?? table.place(of: "qw") else {
       throw .cannotReadMotion(path: name, reason: "it has no columns w,x,y,z or qw,qx,qy,qz")
     }

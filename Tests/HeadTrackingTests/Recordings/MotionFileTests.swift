@@ -44,6 +44,58 @@ import Testing
     }
   }
 
+  /// Returns CSV text with a header, then the same line many times.
+  private func repeated(_ header: String, _ line: String, _ count: Int) -> [UInt8] {
+    Array(header.utf8) + repeatElement(Array(line.utf8), count: count).joined()
+  }
+
+  @Test(.timeLimit(.minutes(2))) func limitsAreNamedInErrors() throws {
+    let rows = #expect(throws: HeadTrackingError.self) {
+      try ColumnTable(repeated("t\n", "1\n", 5_000_001), name: "m.csv", .init(required: ["t"]))
+    }
+    #expect(rows?.description.contains("it has more than 5000000 rows, the limit") == true)
+    let lines = #expect(throws: HeadTrackingError.self) {
+      try ColumnTable(repeated("t\n1\n", "\n", 10_000_000), name: "m.csv", .init(required: ["t"]))
+    }
+    #expect(lines?.description.contains("it has more than 10000000 lines, the limit") == true)
+    let long = #expect(throws: HeadTrackingError.self) {
+      try ColumnTable(repeated("t\n1", "0", 2_000_000), name: "m.csv", .init(required: ["t"]))
+    }
+    #expect(long?.description.contains("line 2: the line is longer than 1048576 bytes") == true)
+    #expect(TextFile.maximumBytes == 1 << 30)
+  }
+
+  @Test func unpackedSizeIsLimitedAndReadingCanBeEnded() throws {
+    let folder = TemporaryFolder()
+    let path = try folder.write(repeated("t,w,x,y,z\n", "1,1,0,0,0\n", 1_000_000), to: "m.csv")
+    #expect(try ProgramRun.of("gzip", [path]).exitCode == 0)
+    let size = #expect(throws: HeadTrackingError.self) {
+      try TextFile.read(path + ".gz", limit: 1 << 20) { _ in }
+    }
+    #expect(size?.description.hasSuffix("its text is larger than 1 MB, the limit") == true)
+    var fractions: [Double] = []
+    try TextFile.read(
+      path + ".gz",
+      monitor: TaskMonitor { fraction in
+        #expect((0...1).contains(fraction))
+        return true
+      }
+    ) { fractions.append(Double($0.count)) }
+    #expect(fractions.reduce(0, +) == 10_000_010)
+    #expect(throws: HeadTrackingError.interrupted) {
+      try MotionFile.read(path + ".gz", monitor: TaskMonitor { _ in false })
+    }
+  }
+
+  /// Lines that cross the boundaries between the parts in which a file is read.
+  @Test func filesAndTextAreParsedAlike() throws {
+    let folder = TemporaryFolder()
+    var text = "\u{FEFF}t,w,x,y,z,note\n"
+    for row in 0..<20_000 { text += "\(Double(row) / 7),1,0,0,0,\(row % 13)\n" }
+    let path = try folder.write(text, to: "m.csv")
+    #expect(try MotionFile.read(path).times == parse(text).times)
+  }
+
   @Test func slerpsBetweenRowsAndHoldsOutside() throws {
     let head = try parse("t,w,x,y,z\n1,1,0,0,0\n2,0.7071067811865476,0,0,0.7071067811865476\n")
     for (time, yaw) in [(0.0, 0.0), (1, 0), (1.25, 22.5), (1.5, 45), (2, 90), (99, 90)] {
