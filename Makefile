@@ -18,7 +18,7 @@ TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python
   python3-h5py python3-numpy ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base zsh fish
 
 .PHONY: all build demo test test-attributes test-swift test-realtime test-install test-dependency lint
-.PHONY: bench soak test-kernel
+.PHONY: bench soak test-kernel test-signals
 .PHONY: fuzz docs install install-udev uninstall clean
 .PHONY: toolchain build-packages runtime-packages test-packages
 
@@ -92,6 +92,13 @@ soak: toolchain build-packages runtime-packages test-packages
 # prints "skipped" without them.
 test-kernel: build
 	Tests/Kernel/earphones $(BIN)/stillstage
+
+# Sends SIGNALS signals at random moments of all commands; `test` sends 30.
+SIGNALS ?= 200
+test-signals: export STILLSTAGE_SIGNALS = $(SIGNALS)
+test-signals: export STILLSTAGE_ONLY = EndToEndTests
+test-signals: toolchain build-packages runtime-packages test-packages
+	Tests/run-tests signals
 
 # Fuzzes report decoding and descriptor parsing with libFuzzer; `test` runs only the corpus.
 FUZZ_SECONDS ?= 300

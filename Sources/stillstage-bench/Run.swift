@@ -7,6 +7,11 @@ import Laboratory
 /// Runs the measurement that the command names.
 func perform(_ command: ParsedCommand) throws(CommandFailure) {
   switch command.name {
+  // These delete temporary folders, and end private sound servers and other programs.
+  case .benchLatency, .benchTrackingError, .benchUpmix: SignalDeadline.allow(milliseconds: 1500)
+  default: break
+  }
+  switch command.name {
   case .benchRender: try benchRenderCommand(command)
   case .benchFusion: try benchFusionCommand(command)
   case .benchPrediction: try benchPredictionCommand(command)

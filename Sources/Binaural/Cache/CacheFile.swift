@@ -59,6 +59,9 @@ enum CacheFile {
     let file = mkstemp(&template)
     guard file >= 0 else { return false }
     _ = fcntl(file, F_SETFD, FD_CLOEXEC)
+    let temporary = String(decoding: template.dropLast().map(UInt8.init), as: UTF8.self)
+    UnfinishedFiles.add(temporary)
+    defer { UnfinishedFiles.forget(temporary) }
     let isWritten = withoutFileSizeSignal { write(bytes, to: file) && fsync(file) == 0 }
     let isClosed = close(file) == 0
     if isWritten, isClosed, rename(template, path) == 0 { return true }

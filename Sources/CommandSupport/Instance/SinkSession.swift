@@ -100,6 +100,7 @@ package struct SinkSession {
       console.restore()
     }
     let isLive = console.isInteractive || console.readsKeys
+    SignalDeadline.allow(milliseconds: 1500)
     while Signals.received == nil, !isEnding() {
       for key in console.keys(waitMilliseconds: isLive ? 100 : 200) {
         switch key {

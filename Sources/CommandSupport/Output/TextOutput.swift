@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+private import System
 
 /// A text file that appears under its name only when it is complete. A pipe or a device is written
 /// directly.
@@ -42,6 +43,8 @@ package struct TextOutput {
     let target = exists ? resolved : path
     let mark = String(UInt64.random(in: 0 ... .max), radix: 36)
     let temporary = "\(target).\(mark).part"
+    UnfinishedFiles.add(temporary)
+    defer { UnfinishedFiles.forget(temporary) }
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     if descriptor >= 0, exists { _ = fchmod(descriptor, status.st_mode & 0o7777) }
     do throws(CommandFailure) {

@@ -88,6 +88,8 @@ package enum LiveTracker {
     let session = TrackerSession(
       .id(id), feeding: source, settings: settings, onEvent: events,
       calibration: userCalibration, record: record)
+    // The tracker must be switched off at the end.
+    SignalDeadline.allow(milliseconds: 1500)
     session.start()
     return .local(session)
   }

@@ -4,14 +4,27 @@ package import Geometry
 package import HeadTracking
 
 /// Returns the orientation (sensor to earth) after each sample of a recording.
-package func fused(_ recording: InertialRecording, usesMagnetometer: Bool) -> [Quaternion] {
+///
+/// - Throws: `CommandFailure.interrupted` after a signal.
+package func fused(
+  _ recording: InertialRecording, usesMagnetometer: Bool
+) throws(CommandFailure) -> [Quaternion] {
   var settings = FusionSettings()
   settings.usesMagnetometer = usesMagnetometer
   var filter = OrientationFilter(settings: settings)
-  return recording.samples.map { sample in
+  var progress = Progress(total: recording.samples.count, doing: "fused")
+  defer { progress.end() }
+  var turns: [Quaternion] = []
+  turns.reserveCapacity(recording.samples.count)
+  for (index, sample) in recording.samples.enumerated() {
+    if index % 4096 == 0 {
+      if Signals.received != nil { throw .interrupted }
+      progress.advance(to: index)
+    }
     filter.update(sample)
-    return filter.orientation
+    turns.append(filter.orientation)
   }
+  return turns
 }
 
 /// Reads a recording of an inertial sensor.
@@ -19,6 +32,13 @@ package func fused(_ recording: InertialRecording, usesMagnetometer: Bool) -> [Q
 /// - Throws: a failure with the reason if the file cannot be read.
 package func readRecording(_ path: String) throws(CommandFailure) -> InertialRecording {
   do throws(HeadTrackingError) {
-    return try InertialRecording(path: path)
-  } catch { throw CommandFailure(error.description) }
+    return try InertialRecording(path: path, monitor: .showing("read"))
+  } catch { throw CommandFailure(reading: error) }
+}
+
+extension CommandFailure {
+  /// Creates the failure for an error that occurred while a file was read.
+  package init(reading error: HeadTrackingError) {
+    self = error == .interrupted ? .interrupted : CommandFailure(error.description)
+  }
 }

@@ -100,8 +100,8 @@ extension Upmix {
 package func recordedHead(_ command: ParsedCommand) throws(CommandFailure) -> HeadTrajectory? {
   guard let path = command[Options.motion] else { return nil }
   do throws(HeadTrackingError) {
-    return try MotionFile.read(path)
-  } catch { throw CommandFailure(error.description) }
+    return try MotionFile.read(path, monitor: .showing("read"))
+  } catch { throw CommandFailure(reading: error) }
 }
 
 extension PoseAngles {

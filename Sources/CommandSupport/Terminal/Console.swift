@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 
 /// The listener's terminal: reads single keys and shows a status line.
 package final class Console {
@@ -33,6 +34,8 @@ package final class Console {
   package var readsKeys: Bool { saved != nil }
   private var saved: termios?
   private var isShown = false
+  /// The settings to restore if the process ends without restoring them.
+  private static let original = Mutex<termios?>(nil)
 
   /// Turns off line input and echo if stdin is a terminal and this process is in the foreground.
   package init() {
@@ -40,6 +43,7 @@ package final class Console {
     var mode = termios()
     guard tcgetattr(STDIN_FILENO, &mode) == 0 else { return }
     saved = mode
+    Self.original.withLock { [mode] in $0 = mode }
     mode.c_lflag &= ~UInt32(ICANON | ECHO)
     tcsetattr(STDIN_FILENO, TCSANOW, &mode)
   }
@@ -51,6 +55,13 @@ package final class Console {
     guard var mode = saved else { return }
     tcsetattr(STDIN_FILENO, TCSANOW, &mode)
     saved = nil
+    Self.original.withLock { $0 = nil }
+  }
+
+  /// Restores the terminal mode that a console has changed, immediately before the process ends.
+  static func restoreTerminal() {
+    guard var mode = original.withLock({ $0 }) else { return }
+    tcsetattr(STDIN_FILENO, TCSANOW, &mode)
   }
 
   /// Waits at most this time for keys, and returns those that were pressed. Returns an empty array

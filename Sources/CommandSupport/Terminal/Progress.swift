@@ -34,6 +34,9 @@ package struct Progress {
     write("\r\(min(100, done * 100 / total)) %\(word)\u{1B}[K", to: STDERR_FILENO)
   }
 
+  /// Shows that this many of the units are done.
+  package mutating func advance(to frames: Int) { advance(by: frames - done) }
+
   /// Clears the progress line.
   package func end() {
     if isShown { write("\r\u{1B}[K", to: STDERR_FILENO) }

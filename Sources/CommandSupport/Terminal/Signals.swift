@@ -61,6 +61,7 @@ package enum Signals {
       first = now
       number.store(signal, ordering: .releasing)
       interrupt.raise()
+      SignalDeadline.begin(signal)
     }
   }
 }

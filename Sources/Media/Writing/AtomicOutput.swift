@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import System
 
 /// An output file that receives its name only when it is complete. If the path names a device or
 /// FIFO, the data is written to it directly.
@@ -36,8 +37,12 @@ final class AtomicOutput {
     let name = Self.temporaryName(beside: target)
     temporary = name
     self.target = target
+    UnfinishedFiles.add(name)
     descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw .writeFailed(path: path, reason: systemText(errno)) }
+    guard descriptor >= 0 else {
+      UnfinishedFiles.forget(name)
+      throw .writeFailed(path: path, reason: systemText(errno))
+    }
     if exists { _ = fchmod(descriptor, status.st_mode & 0o7777) }
   }
 
@@ -72,14 +77,19 @@ final class AtomicOutput {
     descriptor = -1
     // Network file systems may report a full disk only here.
     guard Glibc.close(open) == 0 || errno == EINTR else { throw failure() }
-    if let temporary, rename(temporary, target) != 0 { throw failure() }
+    guard let temporary else { return }
+    guard rename(temporary, target) == 0 else { throw failure() }
+    UnfinishedFiles.forget(temporary)
   }
 
   func abandon() {
     guard descriptor >= 0 else { return }
     Glibc.close(descriptor)
     descriptor = -1
-    if let temporary { unlink(temporary) }
+    if let temporary {
+      unlink(temporary)
+      UnfinishedFiles.forget(temporary)
+    }
   }
 
   /// Writes all of `bytes` by repeated calls to `step`. Returns false, with `errno` set, if a call

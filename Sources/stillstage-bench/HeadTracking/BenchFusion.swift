@@ -71,8 +71,8 @@ private struct FusionTrial {
         "cannot use \(path): it has no columns qw,qx,qy,qz with the true orientation")
     }
     let cost = fusionMicroseconds(recording)
-    let level = fused(recording, usesMagnetometer: false)
-    let compass = recording.hasMagneticField ? fused(recording, usesMagnetometer: true) : nil
+    let level = try fused(recording, usesMagnetometer: false)
+    let compass = recording.hasMagneticField ? try fused(recording, usesMagnetometer: true) : nil
     let course = FusionAccuracy.Course(level, against: recording)
     var rows = [
       try Self.row("stillstage", path, recording, level: course, compass: compass, cost)

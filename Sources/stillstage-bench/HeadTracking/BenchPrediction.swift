@@ -43,8 +43,10 @@ func benchPredictionCommand(_ command: ParsedCommand) throws(CommandFailure) {
 
 private func predictionRows(_ path: String) throws(CommandFailure) -> [PredictionRow] {
   let motion: RecordedMotion
-  do throws(HeadTrackingError) { motion = try RecordedMotion(path: path) } catch {
-    throw CommandFailure(error.description)
+  do throws(HeadTrackingError) {
+    motion = try RecordedMotion(path: path, monitor: .showing("read"))
+  } catch {
+    throw CommandFailure(reading: error)
   }
   let results = PredictionTrial.run(motion)
   guard results.allSatisfy({ !$0.errors.isEmpty }) else {

@@ -65,7 +65,8 @@ final class BenchNoise: SoundSource {
       let pose = YawPitchRoll(yaw: yaw, pitch: 0, roll: 0).quaternion
       let renderer = try OfflineRenderer(
         source: BenchNoise(sampleRate: sampleRate, layout: layout), head: HeadTrajectory(pose),
-        hrtf: HRTFChoice(path: nil), settings: settings, isLimited: false)
+        hrtf: HRTFChoice(path: nil, interrupt: Signals.interrupt), settings: settings,
+        isLimited: false)
       var (left, right) = ([Float](), [Float]())
       while left.count < 2 * periodFrames {
         let count = try renderer.next()

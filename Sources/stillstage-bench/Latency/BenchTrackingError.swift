@@ -63,8 +63,8 @@ private func recorded(
   var motions: [(name: String, motion: RecordedMotion)] = []
   for path in files {
     do throws(HeadTrackingError) {
-      motions.append((path, try RecordedMotion(path: path)))
-    } catch { throw CommandFailure(error.description) }
+      motions.append((path, try RecordedMotion(path: path, monitor: .showing("read"))))
+    } catch { throw CommandFailure(reading: error) }
   }
   return motions
 }

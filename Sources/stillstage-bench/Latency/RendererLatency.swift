@@ -41,7 +41,9 @@ struct RendererLatency {
     self.ahead = ahead
     self.left = left
     rate = sampleRate
-    filters = try playing { () throws(PlaybackError) in try HRTFChoice(path: nil) }
+    filters = try playing { () throws(PlaybackError) in
+      try HRTFChoice(path: nil, interrupt: Signals.interrupt)
+    }
   }
 
   func figures(block: Int) throws(CommandFailure) -> RendererFigures {

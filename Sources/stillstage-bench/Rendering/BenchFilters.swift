@@ -14,7 +14,9 @@ final class BenchFilters {
   private var designed: [Int: BinauralFilters] = [:]
 
   init() throws(CommandFailure) {
-    hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: nil) }
+    hrtf = try playing { () throws(PlaybackError) in
+      try HRTFChoice(path: nil, interrupt: Signals.interrupt)
+    }
   }
 
   /// Returns the filters of the default HRTF set, or decaying noise if the job needs filters of a

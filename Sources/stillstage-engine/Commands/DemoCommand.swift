@@ -49,7 +49,9 @@ func playDemo(_ command: ParsedCommand) throws(CommandFailure) {
 /// and prints both paths. If the chart cannot be drawn, prints a note instead of the chart's path.
 func renderDemo(to path: String) throws(CommandFailure) {
   try checkWritable(path)
-  let hrtf = try playing { () throws(PlaybackError) in try HRTFChoice(path: nil) }
+  let hrtf = try playing { () throws(PlaybackError) in
+    try HRTFChoice(path: nil, interrupt: Signals.interrupt)
+  }
   for note in hrtf.notes { printNote(note) }
   let offline = try playing { () throws(PlaybackError) in
     try OfflineRenderer(

@@ -16,10 +16,16 @@ func fuseCommand(_ command: ParsedCommand) throws(CommandFailure) {
     throw CommandFailure("\(input) has no columns mx,my,mz; leave out --mag")
   }
   try output.check()
-  let turns = fused(recording, usesMagnetometer: usesMagnetometer)
+  let turns = try fused(recording, usesMagnetometer: usesMagnetometer)
+  var progress = Progress(total: turns.count, doing: "formatted")
+  defer { progress.end() }
   var text = "t,w,x,y,z\n"
   text.reserveCapacity(turns.count * 64)
-  for (time, turn) in zip(recording.times, turns) {
+  for (index, (time, turn)) in zip(recording.times, turns).enumerated() {
+    if index % 4096 == 0 {
+      if Signals.received != nil { throw .interrupted }
+      progress.advance(to: index)
+    }
     text += "\(decimalTime(time)),\(decimal(turn.w, 9)),\(decimal(turn.x, 9))"
     text += ",\(decimal(turn.y, 9)),\(decimal(turn.z, 9))\n"
   }

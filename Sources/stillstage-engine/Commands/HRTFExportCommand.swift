@@ -23,13 +23,17 @@ func hrtfExportCommand(_ command: ParsedCommand) throws(CommandFailure) {
   var settings = RenderSettings()
   settings.method = DecoderDesign.Method(command[Options.decoder])
   let hrtf = try playing { () throws(PlaybackError) in
-    try HRTFChoice(path: command[Arguments.sofaFile], interrupt: Signals.interrupt)
+    try during("reading the HRTF set") { () throws(PlaybackError) in
+      try HRTFChoice(path: command[Arguments.sofaFile], interrupt: Signals.interrupt)
+    }
   }
   try checkWritable(command[Options.exportOutput])
   let rate = command[Options.exportRate] ?? Int(hrtf.set.sampleRate.rounded())
   let filters = try playing { () throws(PlaybackError) in
-    try hrtf.filters(
-      order: command[Options.exportOrder], settings: settings, sampleRate: Double(rate))
+    try during("designing the decoder") { () throws(PlaybackError) in
+      try hrtf.filters(
+        order: command[Options.exportOrder], settings: settings, sampleRate: Double(rate))
+    }
   }
   if Signals.received != nil { throw .interrupted }
   try write(filters, sampleRate: rate, path: command[Options.exportOutput])

@@ -8,9 +8,15 @@ import CommandSupport
 /// usable.
 func hrtfInfoCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let summary: HRTFSummary
+  let loader = SofaLoader(isCancelled: { Signals.received != nil })
   do throws(HRTFError) {
-    summary = try HRTFSummary(path: command[Arguments.sofaFile])
-  } catch { throw CommandFailure(error.description) }
+    summary = try during("reading the HRTF set") { () throws(HRTFError) in
+      try HRTFSummary(path: command[Arguments.sofaFile], loader: loader)
+    }
+  } catch {
+    if error == .interrupted { throw .interrupted }
+    throw CommandFailure(error.description)
+  }
   if command[Options.json] {
     try printJSON(HRTFRecord(summary))
   } else {

@@ -152,10 +152,18 @@ func play(
   source: (Int) throws(PlaybackError) -> any SoundSource
 ) throws(CommandFailure) {
   let player = try playing { () throws(PlaybackError) in
-    try Player(options: options, makeSource: source)
+    try during("preparing playback") { () throws(PlaybackError) in
+      try Player(options: options, makeSource: source)
+    }
   }
   for note in player.notes { printNote(note) }
-  try playing { () throws(PlaybackError) in try player.start() }
+  // From now on, the end includes a fade-out, and a tracker may have to be switched off.
+  SignalDeadline.allow(milliseconds: 1500)
+  try playing { () throws(PlaybackError) in
+    try during("connecting to the sound server") { () throws(PlaybackError) in
+      try player.start()
+    }
+  }
   let console = Console()
   let reporter = PlayerReporter(
     player: player, console: console, events: events, pausesOnRemoval: pausesOnRemoval)

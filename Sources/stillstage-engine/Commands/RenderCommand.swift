@@ -29,10 +29,16 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     try (wantsPose ? nil : recordedHead(command))
     ?? command[Options.pose].map { HeadTrajectory($0.quaternion) }
   let input = try SoundInput(command, settings, follows: false)
-  let source = try playing { () throws(PlaybackError) in try input.open(command[Options.rate]) }
+  let source = try playing { () throws(PlaybackError) in
+    try during("opening the input") { () throws(PlaybackError) in
+      try input.open(command[Options.rate])
+    }
+  }
   try checkWritable(output)
   let hrtf = try playing { () throws(PlaybackError) in
-    try HRTFChoice(path: settings.hrtfPath, interrupt: Signals.interrupt)
+    try during("reading the HRTF set") { () throws(PlaybackError) in
+      try HRTFChoice(path: settings.hrtfPath, interrupt: Signals.interrupt)
+    }
   }
   var levelled = settings
   var measured: LoudnessMeasurement?
@@ -44,9 +50,11 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     if let target {
       return try LayoutRenderer(source: source, target: target, head: head, settings: levelled)
     }
-    return try OfflineRenderer(
-      source: source, head: head ?? HeadTrajectory(.identity), hrtf: hrtf, settings: levelled,
-      isLimited: command[Options.limiter])
+    return try during("designing the decoder") { () throws(PlaybackError) in
+      try OfflineRenderer(
+        source: source, head: head ?? HeadTrajectory(.identity), hrtf: hrtf, settings: levelled,
+        isLimited: command[Options.limiter])
+    }
   }
   // Open the log only now, so that no log is written if the input or the options are invalid.
   let events = try EventLog(path: command[Options.events])
@@ -84,10 +92,11 @@ private func measureLoudness(
   var plain = settings
   plain.gainDecibels = 0
   let offline = try playing { () throws(PlaybackError) in
-    try OfflineRenderer(
-      source: input.open(command[Options.rate]), head: head ?? HeadTrajectory(.identity),
-      hrtf: hrtf, settings: plain,
-      isLimited: false)
+    try during("designing the decoder") { () throws(PlaybackError) in
+      try OfflineRenderer(
+        source: input.open(command[Options.rate]), head: head ?? HeadTrajectory(.identity),
+        hrtf: hrtf, settings: plain, isLimited: false)
+    }
   }
   var progress = Progress(total: offline.frames, doing: "measured")
   defer { progress.end() }

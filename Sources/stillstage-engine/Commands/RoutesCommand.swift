@@ -16,7 +16,9 @@ func routesCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
   let sinks: [Sink]
   do throws(SoundServerError) {
-    sinks = try SinkList.read(output: OutputChoice(command[Options.soundServer]))
+    sinks = try during("asking the sound server") { () throws(SoundServerError) in
+      try SinkList.read(output: OutputChoice(command[Options.soundServer]))
+    }
   } catch {
     throw CommandFailure(error.message)
   }

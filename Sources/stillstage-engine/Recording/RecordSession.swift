@@ -74,6 +74,8 @@ final class RecordSession {
   /// server ends the recording.
   func run() throws(CommandFailure) {
     try start()
+    // A recording that is cut off would be damaged.
+    SignalDeadline.allow(milliseconds: 3000)
     var isEnding = false
     while !isEnding, !recorder.isFinished, Signals.received == nil {
       for key in console.keys(waitMilliseconds: 50) where obey(key) { isEnding = true }

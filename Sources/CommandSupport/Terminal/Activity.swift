@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Glibc
+import Synchronization
+package import System
+
+/// Performs an operation of unknown length. If it takes longer than 1 s and stderr is a terminal,
+/// shows there what the program is doing and for how long.
+///
+/// - Parameters:
+///   - activity: what the program is doing, such as "reading the HRTF set".
+///   - body: the operation.
+package func during<Result, Failure: Error>(
+  _ activity: String, _ body: () throws(Failure) -> Result
+) throws(Failure) -> Result {
+  guard isTerminal(STDERR_FILENO) else { return try body() }
+  let display = ActivityDisplay(activity)
+  defer { display.end() }
+  return try body()
+}
+
+/// The line that shows an activity, written by a thread of its own.
+private final class ActivityDisplay: Sendable {
+  private let worker = Worker()
+  private let isShown = Atomic(false)
+
+  init(_ activity: String) {
+    let start = monotonic_nanoseconds()
+    worker.start { [worker, self] in
+      worker.sleep(milliseconds: 1000)
+      while !worker.isStopped {
+        isShown.store(true, ordering: .releasing)
+        let seconds = (monotonic_nanoseconds() - start) / 1_000_000_000
+        write("\r\(activity): \(seconds) s\u{1B}[K", to: STDERR_FILENO)
+        worker.sleep(milliseconds: 500)
+      }
+    }
+  }
+
+  func end() {
+    worker.stop()
+    if isShown.load(ordering: .acquiring) { write("\r\u{1B}[K", to: STDERR_FILENO) }
+  }
+}
+
+extension TaskMonitor {
+  /// Returns a monitor that shows the progress on stderr, if that is a terminal, and that ends the
+  /// operation after a signal.
+  ///
+  /// - Parameter word: a word that is printed after the percentage, such as "read".
+  package static func showing(_ word: String) -> TaskMonitor {
+    let progress = Mutex(Progress(total: 1000, doing: word))
+    let line = ProgressLine(progress)
+    return TaskMonitor { fraction in
+      line.show(fraction)
+      return Signals.received == nil
+    }
+  }
+}
+
+/// A progress display that several threads may advance, and that is cleared with its owner.
+private final class ProgressLine: Sendable {
+  private let progress: Mutex<Progress>
+
+  init(_ progress: consuming Mutex<Progress>) { self.progress = progress }
+
+  deinit { progress.withLock { $0.end() } }
+
+  func show(_ fraction: Double) {
+    progress.withLock { $0.advance(to: Int(fraction * 1000)) }
+  }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+import System
+
+/// Ends the process if the command has not ended soon after the first signal, for example because a
+/// call of the system does not return.
+package enum SignalDeadline {
+  private static let allowance = Atomic(400)
+
+  /// Sets the time that the command may take to end, instead of 0.4 s.
+  ///
+  /// Commands that must switch off a tracker, fade out, or complete a recording need more, although
+  /// they usually end much sooner.
+  package static func allow(milliseconds: Int) {
+    allowance.store(milliseconds, ordering: .relaxed)
+  }
+
+  /// Starts to wait for the end of the process.
+  static func begin(_ signal: Int32) {
+    var thread = pthread_t()
+    let argument = UnsafeMutableRawPointer(bitPattern: Int(signal))
+    let status = pthread_create(
+      &thread, nil,
+      { argument in
+        let signal = Int32(Int(bitPattern: argument))
+        usleep(UInt32(SignalDeadline.allowance.load(ordering: .relaxed)) * 1000)
+        UnfinishedFiles.deleteAll()
+        Console.restoreTerminal()
+        _exit(128 + signal)
+      }, argument)
+    if status == 0 { pthread_detach(thread) }
+  }
+}

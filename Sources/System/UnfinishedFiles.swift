@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Glibc
+private import Synchronization
+
+/// The temporary files that must not remain if the process ends in the middle of an operation.
+///
+/// ## Threading
+/// May be used from any thread.
+public enum UnfinishedFiles {
+  private static let paths = Mutex<Set<String>>([])
+
+  /// Registers a file. Call it before the file is created.
+  public static func add(_ path: String) { paths.withLock { _ = $0.insert(path) } }
+
+  /// Forgets a file that has been renamed or deleted.
+  public static func forget(_ path: String) { paths.withLock { _ = $0.remove(path) } }
+
+  /// Deletes all registered files, immediately before the process ends.
+  public static func deleteAll() {
+    paths.withLock { paths in
+      for path in paths { unlink(path) }
+      paths = []
+    }
+  }
+}

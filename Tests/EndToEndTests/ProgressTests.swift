@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+extension EndToEndTests {
+  /// What long operations show on a terminal.
+  @Suite(.serialized) struct ProgressTests {
+    private func shown(
+      _ arguments: [String], environment: [String: String?] = [:]
+    ) throws -> String {
+      let program = try RunningProgram(
+        [Product.stillstage] + arguments, environment: environment, hasTerminal: true)
+      #expect(program.wait(seconds: 30) != nil)
+      return program.lines.map(\.text).joined(separator: "\n")
+    }
+
+    @Test func operationOfUnknownLengthShowsItsNameAndTime() throws {
+      let folder = TemporaryFolder()
+      let reader = try folder.write("#!/bin/sh\nexec sleep 60\n", to: "reader", mode: 0o755)
+      let text = try shown(["hrtf", "info", "any.sofa"], environment: ["STILLSTAGE_SOFA": reader])
+      #expect(text.contains("reading the HRTF set: 1 s"))
+      #expect(text.contains("reading the HRTF set: 3 s"))
+      // The line is cleared before the error.
+      #expect(text.contains("\u{1B}[Kstillstage: "))
+    }
+
+    @Test func readingShowsPercentages() throws {
+      let folder = TemporaryFolder()
+      var recording = "t,gx,gy,gz,ax,ay,az\n"
+      for row in 0..<1_000_000 { recording += "\(Double(row) / 1000),0,0.1,0,0,0,9.81\n" }
+      let path = try folder.write(recording, to: "head.csv")
+      // The command fails after it has read the file.
+      let text = try shown(["fuse", path, "-o", folder.file("out.csv"), "--mag"])
+      #expect(text.contains(" % read"))
+      #expect(text.contains("has no columns mx,my,mz"))
+    }
+
+    @Test func quickOperationsShowNothing() throws {
+      let text = try shown(["hrtf", "info", "/nonexistent.sofa"])
+      #expect(text.contains("No such file"))
+      #expect(!text.contains("reading the HRTF set:"))
+    }
+  }
+}
