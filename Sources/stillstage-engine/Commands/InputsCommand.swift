@@ -32,9 +32,11 @@ func inputsCommand(_ command: ParsedCommand) throws(CommandFailure) {
 
 /// Returns all inputs of the server, monitors included.
 func currentInputs() throws(CommandFailure) -> [Input] {
-  do throws(SoundServerError) { return try Inputs.list() } catch {
-    throw CommandFailure(error.message)
-  }
+  do throws(SoundServerError) {
+    return try during("asking the sound server") { () throws(SoundServerError) in
+      try Inputs.list()
+    }
+  } catch { throw CommandFailure(error.message) }
 }
 
 private func row(_ input: Input, remembered: String?) -> [String] {
