@@ -135,7 +135,8 @@ extension PipeWireServerTests {
       try PrivatePipeWireServer.withServer { server in
         let live = try LiveSink(server)
         defer { live.sink.stop() }
-        let player = try ToneFile(channels: 6).play(.pacat, to: live.name, on: server)
+        let file = try ToneFile(channels: 6)
+        let player = try file.play(.pacat, to: live.name, on: server)
         #expect(live.bed.waitFor(frames: 10_000), "\(player.lines.map(\.text))")
         try server.pactl(["suspend-sink", "ears", "1"])
         sleepMilliseconds(500)
