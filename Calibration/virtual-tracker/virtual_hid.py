@@ -43,6 +43,9 @@ class Handler(UMockdev.IoctlBase):
             client.complete(-1, 19)
         elif (request >> 8) & 0xFF != ord("H"):
             client.complete(-1, 25)
+        elif t.deaf and number_ in (6, 7):
+            # The kernel gives up after 5 s.
+            threading.Timer(t.deaf, client.complete, (-1, 5)).start()
         elif number_ == 1:
             # Sent once after every opening. Each opening has its own queue, at first empty.
             with t.lock:
@@ -124,6 +127,8 @@ class Node:
         self.stalled_until = 0.0
         self.log = []
         self.dies_when_asked = False
+        # Seconds for which no feature report is answered.
+        self.deaf = 5 if index < getattr(options, "deaf", 0) else 0
         self.gone, self.fd, self.handler = True, -1, None
 
     def identify(self, vendor, model, descriptor, product):
@@ -195,11 +200,12 @@ class Node:
     def unplug(self):
         if self.gone:
             return
+        # The entries go first: umockdev leaves a socket open in a program that fails to open a node.
+        self.testbed.remove_device("/sys" + self.top)
         with self.lock:
             self.gone = True
             os.close(self.fd)
         self.testbed.detach_ioctl("/dev/" + self.node)
-        self.testbed.remove_device("/sys" + self.top)
         # umockdev leaves links to the device behind, and does not add the device again while they
         # exist.
         root = self.testbed.get_root_dir()
