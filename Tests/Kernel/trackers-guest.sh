@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+# usage: trackers-guest.sh PROGRAM FOLDER
+#
+# Runs in the guest, as root. FOLDER holds this script. Prints "ok" or "FAILED" for each check; the
+# status is the number of failures. The times allow for an emulated processor.
+. "$KERNEL_TOOLS/guest.sh"
+program=$1 here=$2 failures=0
+check() { if eval "$2"; then echo "ok: $1"; else echo "FAILED: $1"; failures=$((failures + 1)); fi; }
+now() { date +%s%N | cut -b-13; }
+# tracker BUS SECONDS NAME SERIAL: starts a head tracker in the background; its log is in $log
+tracker() {
+  log=/run/tracker.$4
+  "$bin/uhid_tracker" "$1" 054c 0df0 50 "$2" "$3" "$4" > $log 2>&1 & device=$!
+  children+=($device)
+  for _ in $(seq 50); do sleep .1; grep -qs "HID_UNIQ=$4" /sys/bus/hid/devices/*/uevent && break; done
+  sleep .5
+}
+gone() { kill $device 2>/dev/null; wait $device 2>/dev/null; }
+nodes() { ls /dev/hidraw* 2>/dev/null | wc -l; }
+
+echo "== kernel $(uname -r)"
+modprobe -a uhid hid-generic
+mkdir -p /run/udev/rules.d
+echo 'SUBSYSTEM=="hidraw", MODE="0600"' > /run/udev/rules.d/70-test.rules
+udev_up
+export HOME=/run/home XDG_STATE_HOME=/run/home; mkdir -p $HOME
+
+echo "== closing the terminal switches the tracker off"
+off=0
+for try in 1 2 3 4 5 6; do
+  tracker 5 14 "Head Phones" "00:00:00:00:01:0$try"
+  python3 "$here/close_terminal.py" 3 "$program" trackers watch "00:00:00:00:01:0$try"
+  wait $device; tail -1 $log
+  tail -1 $log | grep -q 'last feature 00' && off=$((off + 1))
+done
+check "the tracker is off after all of 6 tries ($off)" '[ $off = 6 ]'
+off=0
+for try in 1 2 3; do
+  tracker 5 14 "Head Phones" "00:00:00:00:02:0$try"
+  timeout 3 "$program" trackers watch "00:00:00:00:02:0$try" > /run/watch.txt 2>&1
+  wait $device
+  tail -1 $log | grep -q 'last feature 00' && off=$((off + 1))
+done
+check "the tracker is off after 'timeout' in all of 3 tries ($off)" '[ $off = 3 ]'
+
+echo "== a physical collection"
+PHYSICAL=1 tracker 5 60 "Physical Phones" 00:00:00:00:03:01
+hid_nodes
+"$program" trackers | tee /run/list.txt
+if [ "$(nodes)" = 0 ]; then
+  check "the list says what holds it" 'grep -q "held by hid-sensor-hub" /run/list.txt'
+  check "the list says what to do" 'grep -q "modprobe -r hid_sensor_custom hid_sensor_hub" /run/list.txt'
+  "$program" trackers watch 00:00:00:00:03:01 > /run/watch.txt 2>&1; status=$?; cat /run/watch.txt
+  check "watch says it too" '[ $status = 1 ] && grep -q "modprobe -r" /run/watch.txt'
+  gone
+  modprobe -r hid_sensor_custom hid_sensor_hub
+  # As a user would do it: udev must not load the modules again.
+  printf 'blacklist hid_sensor_hub\ninstall hid_sensor_hub /bin/false\n' > /run/modprobe.conf
+  mkdir -p /run/modprobe.d; mv /run/modprobe.conf /run/modprobe.d/test.conf
+  PHYSICAL=1 tracker 5 60 "Physical Phones" 00:00:00:00:03:02
+  "$program" trackers | tee /run/list.txt
+  rm /run/modprobe.d/test.conf
+fi
+check "the tracker is ready" 'grep -q "Physical Phones.*ready" /run/list.txt'
+gone
+
+echo "== the udev rule of another bus"
+tracker 24 60 "I2C Phones" I2C-1
+setpriv --reuid 65534 --regid 65534 --clear-groups "$program" trackers | tee /run/list.txt
+rule=$(sed -n 's/^ *\(KERNEL.*\)/\1/p' /run/list.txt)
+check "the rule names bus 0018" 'echo "$rule" | grep -q "KERNELS==\"0018:054C:0DF0"'
+echo "$rule, MODE=\"0666\"" > /run/udev/rules.d/71-test.rules
+udevadm control --reload; gone
+tracker 24 60 "I2C Phones" I2C-2
+udevadm settle
+check "with the rule, every user may open it" '[ "$(stat -c %a /dev/hidraw* | head -1)" = 666 ]'
+rm /run/udev/rules.d/71-test.rules; udevadm control --reload; gone
+
+echo "== a name with line breaks"
+tracker 5 30 $'Head\nHID_UNIQ=forged' 00:00:00:00:04:01
+"$program" trackers > /run/list.txt; cat /run/list.txt
+check "the serial number is the kernel's" 'grep -q 00:00:00:00:04:01 /run/list.txt && ! grep -q forged /run/list.txt'
+gone
+
+echo "== a tracker that does not answer"
+MUTE=1 tracker 5 90 "Mute Phones" 00:00:00:00:05:01; mute=$device
+tracker 5 60 "Good Phones" 00:00:00:00:05:02
+begin=$(now); "$program" trackers > /run/list.txt; listed=$(($(now) - begin)); cat /run/list.txt
+check "the list takes $listed ms" '[ $listed -lt 4000 ]'
+check "the list says so once" '[ $(grep -c "did not answer" /run/list.txt) = 1 ] && grep -q "Good Phones.*ready" /run/list.txt'
+"$program" trackers watch 00:00:00:00:05:01 > /run/watch.txt 2>&1; cat /run/watch.txt
+check "the advice is given once" '[ $(grep -o "reconnect the tracker" /run/watch.txt | wc -l) = 1 ]'
+"$program" trackers watch 00:00:00:00:05:01 > /run/watch.txt 2>&1 & watch=$!
+sleep .6; begin=$(now); kill -INT $watch; wait $watch; status=$?
+check "watch obeys SIGINT after $(($(now) - begin)) ms with status $status" '[ $(($(now) - begin)) -lt 2000 ] && [ $status = 130 ]'
+kill $mute; gone
+
+echo "== 20 reconnections"
+tracker 5 60 "Head Phones" 00:00:00:00:06:01
+"$program" trackers watch 00:00:00:00:06:01 > /run/watch.txt 2> /run/notes.txt & watch=$!
+until_true '[ $(grep -c "is connected" /run/notes.txt) = 1 ]'; sleep 1
+before=$(ls /proc/$watch/fd | wc -l)
+for round in $(seq 2 21); do
+  kill -9 $device; wait $device 2>/dev/null
+  until_true '[ $(grep -c disconnected /run/notes.txt) = '$((round - 1))' ]'
+  tracker 5 60 "Head Phones" 00:00:00:00:06:01
+  until_true '[ $(grep -c "is connected" /run/notes.txt) = '$round' ]'
+done
+sleep 1; after=$(ls /proc/$watch/fd | wc -l)
+check "descriptors before and after: $before, $after" '[ "$before" = "$after" ] && [ "$before" -gt 3 ]'
+kill -INT $watch; wait $watch; gone
+exit $failures
