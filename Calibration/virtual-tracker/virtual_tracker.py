@@ -42,6 +42,7 @@ follows, with the time just before the next report was sent.
   mute on|off            stops the reports, or continues them
   deaf SECONDS           answers each request for a feature report after that time, with an error;
                          0 answers again
+  slow SECONDS           delays the answers to requests for feature reports
   hold MS                delays the effect of each later `pose`, like a slow sensor; `sent` still
                          states the time of the first report after the command
   log                    prints the feature reports that have been written
@@ -228,6 +229,8 @@ class Commands:
                 t.motion.pose(*pose)
         elif name == "hold":
             t.hold = float(numbers[0]) / 1000
+        elif name == "slow":
+            t.slow = float(numbers[0])
         elif name == "deaf":
             t.deaf = float(numbers[0])
         elif name == "turn":
