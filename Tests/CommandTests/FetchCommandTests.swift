@@ -67,6 +67,16 @@ import Testing
     }
   }
 
+  @Test func terminalShowsTheServerThatIsWaitedFor() throws {
+    let command = "\(Stillstage.path) fetch http://127.0.0.1:\(port)/hang -o \(output) --timeout 6"
+    let run = try ProgramRun.of("script", ["-qec", command, "/dev/null"])
+    #expect(
+      run.output.contains(
+        "\rwaiting for 127.0.0.1: 0 kB after 2 s (limit: 6 s below 100 bytes/s)"))
+    #expect(run.exitCode == 1)
+    #expect(run.output.contains("the server sent less than 100 bytes/s for 6 s"))
+  }
+
   private func names(_ folder: String) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: "\(output)/\(folder)")) ?? []).sorted()
   }
