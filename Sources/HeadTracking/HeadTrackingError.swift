@@ -57,7 +57,7 @@ extension HeadTrackingError: CustomStringConvertible {
       "cannot use \(path) as a head tracker: \(reason)"
     case .heldByKernel(let name, let driver):
       "the kernel's driver \(driver) holds \(name); run 'sudo modprobe -r hid_sensor_custom "
-        + "hid_sensor_hub' and reconnect the tracker, or use Linux 6.5 or later"
+        + "hid_sensor_hub' while the tracker is connected, or use Linux 6.5 or later"
     case .featureFailed: "\(cause); reconnect the tracker"
     case .badAxisMap(let text):
       "'\(text)' is not a right-handed axis map; give three signed axes such as y,-x,z"

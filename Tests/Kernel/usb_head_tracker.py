@@ -21,9 +21,7 @@ ENABLE, DISABLE, SETUP = 2, 3, 4
 
 text, reports = layout('example', 1)
 described = bytearray(descriptor(reports))
-# The collection item follows the page and the usage.
-assert described[4:6] == b'\xa1\x01'
-described[5] = 0
+described[described.index(b'\xa1\x01') + 1] = 0
 features = {number: pack(number, fields, {0x0308: list(text.encode())})
             for (kind, number), fields in reports.items() if kind == FEATURE}
 

@@ -91,10 +91,12 @@ private func kernelAdvice(_ trackers: [TrackerDescription]) -> String {
   guard !names.isEmpty else { return "" }
   return """
 
-    The kernel's driver hid-sensor-hub holds \(names.joined(separator: ", ").withoutControls) and
-    gives programs no access. To use such a tracker, run
+    The kernel's driver hid-sensor-hub gives programs no access to
+      \(names.map(\.withoutControls).joined(separator: "\n  "))
+    To use it until it is connected again, run
       sudo modprobe -r hid_sensor_custom hid_sensor_hub
-    and reconnect the tracker, or use Linux 6.5 or later. Over USB, the package libhidapi-libusb0
+    To use it always, write the line 'blacklist hid_sensor_hub' to /etc/modprobe.d/stillstage.conf
+    and restart the computer, or use Linux 6.5 or later. Over USB, the package libhidapi-libusb0
     lets Stillstage detach the driver from the tracker.
 
     """
