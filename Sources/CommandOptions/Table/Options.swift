@@ -139,15 +139,14 @@ public enum Options {
       seconds and the head-to-world quaternion.
       """)
   public static let tracker = CommandOption<TrackerArgument>(
-    "tracker",
-    "auto|none|ID|osc:[ADDRESS:]PORT|opentrack:[ADDRESS:]PORT|freepie:[ADDRESS:]PORT|replay:FILE",
-    .tracker,
+    "tracker", "auto|none|ID|KIND:[ADDRESS:]PORT|replay:FILE", .tracker,
     default: .auto, shown: "auto",
     help: """
       Head tracker: the ID that 'stillstage trackers' lists, the address and port on which to \
       listen for a tracker on the network, or a capture from earphones that 'trackers watch --raw' \
-      wrote. ADDRESS is an IPv4 address, an IPv6 address in brackets, or 'any', which a phone or \
-      another machine needs; without it, only programs on this computer are heard.
+      wrote. KIND is osc, opentrack or freepie. ADDRESS is an IPv4 address, an IPv6 address in \
+      brackets, or 'any', which a phone or another machine needs; without it, only programs on \
+      this computer are heard.
       """)
   public static let takeOver = CommandOption<Bool>(
     flag: "take-over",
