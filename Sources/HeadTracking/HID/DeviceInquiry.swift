@@ -22,6 +22,23 @@ final class DeviceInquiry<Answer: Sendable>: Sendable {
   var answer: Answer? { state.withLock { $0 } }
 }
 
+/// Lets several threads pass together, after all of them have arrived or 0.2 s have passed.
+///
+/// While a request for a feature report waits for an answer, Linux lets no program open or close any
+/// hidraw device (`minors_rwsem` in drivers/hid/hidraw.c). So all devices are opened before one is
+/// asked.
+final class DeviceGate: Sendable {
+  private let missing: Atomic<Int>
+
+  init(count: Int) { missing = Atomic(count) }
+
+  func arrive() { missing.subtract(1, ordering: .relaxed) }
+
+  func pass() {
+    for _ in 0..<400 where missing.load(ordering: .relaxed) > 0 { usleep(500) }
+  }
+}
+
 /// The inquiries of this process that may still run.
 final class DeviceInquiries<Answer: Sendable>: Sendable {
   /// A device, and what to do on its thread.

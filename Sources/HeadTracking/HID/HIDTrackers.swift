@@ -22,9 +22,10 @@ struct HIDTrackers: TrackerProvider {
     let found = nodes.compactMap { node in
       TrackerModel.find(node, settings).map { (node: node, model: $0) }
     }
+    let gate = DeviceGate(count: found.count)
     let questions = found.map { node, model in
       DeviceInquiries<Answer>.Question(key: "\(node.path) \(node.kernelName)") {
-        Self.describe(node, model, nodes, settings)
+        Self.describe(node, model, nodes, settings, gate)
       }
     }
     var enoughSince: Int64?
@@ -63,11 +64,18 @@ struct HIDTrackers: TrackerProvider {
 
   /// Opens a node and asks the device what it is; nil if it is not a tracker or is gone.
   private static func describe(
-    _ node: HIDNode, _ model: TrackerModel, _ nodes: [HIDNode], _ settings: TrackerSettings
+    _ node: HIDNode, _ model: TrackerModel, _ nodes: [HIDNode], _ settings: TrackerSettings,
+    _ gate: DeviceGate
   ) -> TrackerDescription? {
     var tracker = TrackerDescription(node, kind: model.kind, access: .ready)
     do {
-      let device = try HIDDevice(node)
+      let opening = Result { () throws(SystemError) in try HIDDevice(node) }
+      gate.arrive()
+      let device = try opening.get()
+      gate.pass()
+      // Closing may have to wait for another device.
+      let closing = Closing(device)
+      defer { DetachedThread.run { closing.close() } }
       let context = TrackerContext(node: node, device: device, settings: settings, nodes: nodes)
       tracker.protocolDescription = try model.open(context).protocolDescription
     } catch let failure as SystemError {
@@ -85,4 +93,13 @@ struct HIDTrackers: TrackerProvider {
     }
     return tracker
   }
+}
+
+/// A device that is closed on another thread.
+private final class Closing: @unchecked Sendable {
+  private var device: HIDDevice?
+
+  init(_ device: HIDDevice) { self.device = device }
+
+  func close() { device = nil }
 }
