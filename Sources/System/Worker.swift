@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+private import CRealtime
 private import Glibc
 private import Synchronization
 
@@ -54,7 +55,8 @@ public final class Worker: Sendable {
   /// Returns whether the body has ended or, without a limit, will be waited for.
   private func waitForEnd(milliseconds limit: Int?) -> Bool {
     guard let limit else { return true }
-    for _ in 0..<limit {
+    let end = monotonic_nanoseconds() + Int64(limit) * 1_000_000
+    while monotonic_nanoseconds() < end {
       if hasEnded.load(ordering: .acquiring) { return true }
       usleep(1000)
     }

@@ -24,9 +24,9 @@ final class DeviceInquiry<Answer: Sendable>: Sendable {
 
 /// Lets several threads pass together, after all of them have arrived or 0.2 s have passed.
 ///
-/// While a request for a feature report waits for an answer, Linux lets no program open or close any
-/// hidraw device (`minors_rwsem` in drivers/hid/hidraw.c). So all devices are opened before one is
-/// asked.
+/// While a request for a feature report waits for an answer, Linux lets no program open or close
+/// any hidraw device (`minors_rwsem` in drivers/hid/hidraw.c). So all devices are opened before one
+/// is asked.
 final class DeviceGate: Sendable {
   private let missing: Atomic<Int>
 
