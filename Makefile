@@ -13,7 +13,7 @@ GENERATED := man/man1/stillstage.1 bash-completion/completions/stillstage \
 BUILD_PACKAGES := libmysofa-dev libpulse-dev libhidapi-dev libavformat-dev libavcodec-dev \
   libavutil-dev libswresample-dev liblo-dev libebur128-dev libcurl4-openssl-dev pkg-config zlib1g-dev \
   libpipewire-0.3-dev
-RUNTIME_PACKAGES := libmysofa1 liblo7 libebur128-1 libcurl4 gnuplot-nox
+RUNTIME_PACKAGES := libmysofa1 liblo7 libebur128-1 libcurl4 libhidapi-libusb0 gnuplot-nox
 TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python3-gi \
   python3-h5py python3-numpy ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base zsh fish
 
@@ -88,9 +88,10 @@ soak: export STILLSTAGE_ONLY = EndToEndTests
 soak: toolchain build-packages runtime-packages test-packages
 	Tests/run-tests soak
 
-# Tests AirPods and Galaxy Buds in a real kernel, with the tools in STILLSTAGE_KERNEL_TOOLS;
-# prints "skipped" without them.
+# Tests AirPods, Galaxy Buds and HID trackers in real kernels, with the tools in
+# STILLSTAGE_KERNEL_TOOLS; prints "skipped" without them.
 test-kernel: build
+	Tests/Kernel/trackers $(BIN)/stillstage
 	Tests/Kernel/earphones $(BIN)/stillstage
 
 # Sends SIGNALS signals at random moments of all commands; `test` sends 30.

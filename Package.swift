@@ -11,6 +11,7 @@ func packageConfiguration(_ path: String) -> String {
 /// The C libraries of Debian. A `pkgConfig` whose flags only cause warnings is omitted.
 let systemLibraries: [Target] = [
   .systemLibrary(name: "CBluetooth"),
+  .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
   .systemLibrary(name: "CEBUR128", providers: [.apt(["libebur128-dev"])]),
   .systemLibrary(name: "CFFmpeg", pkgConfig: "libavformat", providers: [.apt(["libavformat-dev"])]),
   .systemLibrary(
@@ -84,7 +85,7 @@ let modules: [Target] = [
   .target(name: "Loudness", dependencies: ["Ambisonics", "Geometry", "CEBUR128"]),
   .target(name: "Media", dependencies: ["Ambisonics", "SignalProcessing", "System", "CFFmpeg"]),
   .target(name: "HLS", dependencies: ["System", "CFFmpeg"]),
-  .target(name: "HTTPFetching", dependencies: ["HLS", "CRealtime"]),
+  .target(name: "HTTPFetching", dependencies: ["HLS", "CCurl", "CRealtime"]),
   .target(name: "Charts", dependencies: ["System"]),
   .target(
     name: "UserFiles",

@@ -43,6 +43,9 @@ class Handler(UMockdev.IoctlBase):
             client.complete(-1, 19)
         elif (request >> 8) & 0xFF != ord("H"):
             client.complete(-1, 25)
+        elif t.deaf and number_ in (6, 7):
+            # The kernel gives up after 5 s.
+            threading.Timer(t.deaf, client.complete, (-1, 5)).start()
         elif number_ == 1:
             # Sent once after every opening. Each opening has its own queue, at first empty.
             with t.lock:
@@ -56,26 +59,34 @@ class Handler(UMockdev.IoctlBase):
         elif number_ == 3:
             argument.resolve(0, 8).update(0, struct.pack("<IHH", t.bus_number, t.vendor, t.model))
             client.complete(0, 0)
-        elif number_ == 6:
+        elif t.slow and number_ in (6, 7):
+            threading.Timer(t.slow, self.answer, (client, number_, size)).start()
+        elif number_ in (6, 7):
+            self.answer(client, number_, size)
+        else:
+            client.complete(-1, 22)
+        return True
+
+    def answer(self, client, number_, size):
+        """Answers a request to set (6) or read (7) a feature report."""
+        t, argument = self.tracker, client.get_arg()
+        if number_ == 6:
             data = bytes(argument.resolve(0, size).retrieve())
             error = t.set_feature(data)
             client.complete(-1 if error else len(data), error)
-        elif number_ == 7:
+        else:
             memory = argument.resolve(0, size)
             if t.dies_when_asked:
                 t.dies_when_asked = False
                 threading.Thread(target=t.unplug).start()
                 client.complete(-1, 19)
-                return True
+                return
             data = t.get_feature(bytes(memory.retrieve())[0])
             if data is None:
                 client.complete(-1, 32)
             else:
                 memory.update(0, data[:size])
                 client.complete(len(data[:size]), 0)
-        else:
-            client.complete(-1, 22)
-        return True
 
     def do_handle_read(self, client):
         # The pseudo-terminal contains one byte (a token) for each report, so that poll() returns.
@@ -124,6 +135,10 @@ class Node:
         self.stalled_until = 0.0
         self.log = []
         self.dies_when_asked = False
+        # Seconds for which no feature report is answered.
+        self.deaf = 5 if index < getattr(options, "deaf", 0) else 0
+        # Seconds by which the answers to feature reports are late.
+        self.slow = 0
         self.gone, self.fd, self.handler = True, -1, None
 
     def identify(self, vendor, model, descriptor, product):
@@ -195,11 +210,12 @@ class Node:
     def unplug(self):
         if self.gone:
             return
+        # The entries go first: umockdev leaves a socket open in a program that fails to open a node.
+        self.testbed.remove_device("/sys" + self.top)
         with self.lock:
             self.gone = True
             os.close(self.fd)
         self.testbed.detach_ioctl("/dev/" + self.node)
-        self.testbed.remove_device("/sys" + self.top)
         # umockdev leaves links to the device behind, and does not add the device again while they
         # exist.
         root = self.testbed.get_root_dir()

@@ -20,6 +20,7 @@ reports that were written, and ends with the exit status of PROGRAM.
                          become 1, 2, ..., and commands apply to the first tracker
   --decoy                adds a keyboard, which must not be taken for a tracker
   --broken-description   writes a text of another protocol into the description feature
+  --deaf N               the first N trackers do not answer requests for feature reports
   --deny                 lets only root open the device node
   --absent               begins with the tracker unplugged
   --stdin                reads commands from standard input; PROGRAM then gets an empty one
@@ -39,6 +40,9 @@ follows, with the time just before the next report was sent.
   jump DEGREES           turns the tracker's reference frame, and reports the discontinuity
   zerogyro on|off        reports an angular velocity of zero, or the true one
   mute on|off            stops the reports, or continues them
+  deaf SECONDS           answers each request for a feature report after that time, with an error;
+                         0 answers again
+  slow SECONDS           delays the answers to requests for feature reports
   hold MS                delays the effect of each later `pose`, like a slow sensor; `sent` still
                          states the time of the first report after the command
   log                    prints the feature reports that have been written
@@ -225,6 +229,10 @@ class Commands:
                 t.motion.pose(*pose)
         elif name == "hold":
             t.hold = float(numbers[0]) / 1000
+        elif name == "slow":
+            t.slow = float(numbers[0])
+        elif name == "deaf":
+            t.deaf = float(numbers[0])
         elif name == "turn":
             t.motion.turn(*(float(v) for v in numbers))
         elif name == "unplug":
@@ -321,6 +329,7 @@ def parse():
     p.add_argument("--serial", default="SN-0001")
     p.add_argument("--product", default="Virtual Head Tracker")
     p.add_argument("--count", type=int, default=1)
+    p.add_argument("--deaf", type=int, default=0)
     p.add_argument("--control")
     for flag in ("decoy", "broken-description", "deny", "absent", "stdin", "quiet"):
         p.add_argument("--" + flag, action="store_true")

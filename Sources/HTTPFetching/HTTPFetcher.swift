@@ -1,114 +1,125 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CRealtime
-import Foundation
-import FoundationNetworking
+import Glibc
 public import HLS
 import Synchronization
 
 /// A fetcher for resources over HTTP or HTTPS, within the access rules of a presentation.
 ///
+/// The IP address of each connection is checked when its socket is opened, so a name is resolved
+/// once. If the environment names a proxy, the proxy resolves the names. Then the addresses are
+/// checked before the request.
+///
 /// ## Threading
 /// `fetch` may be called from several threads at once. Each call blocks until the request is done.
 public final class HTTPFetcher: ResourceFetcher {
-  /// Time limits of a request.
-  public struct Patience: Sendable {
-    /// Maximum time without a byte, in s.
-    public var silence = 8.0
-    /// Maximum total time, in s.
-    public var total = 120.0
+  private let rules: AccessRules
+  private let patience: NetworkPatience
+  /// Addresses for names, in the form of libcurl's `CURLOPT_RESOLVE`, for tests.
+  private let known: [String]
+  private let pace = RequestPace()
+  private let idle = Mutex<[CurlConnection]>([])
+  static let mostRedirections = 5
+  private static let mostIdle = 4
+  /// Time after which a fetch counts as waiting, in s.
+  private static let longWait = 2.0
 
-    public init() {}
+  public convenience init(_ rules: AccessRules, patience: NetworkPatience = NetworkPatience()) {
+    self.init(rules, patience: patience, known: [])
   }
 
-  private let rules: AccessRules
-  private let patience: Patience
-  private let session: URLSession
-  private let router = TransferRouter()
-  private let pace = RequestPace()
-  static let mostRedirections = 5
-
-  public init(_ rules: AccessRules, patience: Patience = Patience()) {
+  init(_ rules: AccessRules, patience: NetworkPatience, known: [String]) {
     self.rules = rules
     self.patience = patience
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.urlCache = nil
-    configuration.httpCookieAcceptPolicy = .never
-    configuration.httpShouldSetCookies = false
-    configuration.httpMaximumConnectionsPerHost = 2
-    // The limits of `fetch` are shorter and apply first.
-    configuration.timeoutIntervalForRequest = patience.silence + 5
-    configuration.timeoutIntervalForResource = patience.total + 5
-    session = URLSession(
-      configuration: configuration, delegate: router, delegateQueue: Self.answers())
-  }
-
-  deinit { router.end(session) }
-
-  /// The queue that runs the session's callbacks. It gets a thread even if the thread pool is busy.
-  /// It is a static property because an operation queue does not retain its underlying queue.
-  private static let answering = DispatchQueue(label: "HTTPFetching.answering")
-
-  /// Returns the operation queue for the session's callbacks.
-  private static func answers() -> OperationQueue {
-    let result = OperationQueue()
-    result.maxConcurrentOperationCount = 1
-    result.underlyingQueue = answering
-    return result
+    self.known = known
   }
 
   public func fetch(
     _ request: FetchRequest, goesOn: (FetchTiming) -> Bool
   ) throws(FetchError) -> FetchedResource {
-    do throws(AccessRefusal) { try rules.check(request.address) } catch { throw .refused(error) }
-    guard case .network(let text) = request.address, let url = URL(string: text) else {
+    guard case .network(var address) = request.address else {
       throw .refused(AccessRefusal(request.address.description, "it is not a valid address"))
     }
     let start = monotonic_nanoseconds()
     while !pace.mayAsk(now: monotonic_nanoseconds()) {
       guard goesOn(FetchTiming(seconds: Self.seconds(since: start))) else { throw .interrupted }
-      Thread.sleep(forTimeInterval: 0.02)
+      usleep(20_000)
     }
-    let transfer = Transfer(limit: request.limit, start: start) { [rules] address in
-      do throws(AccessRefusal) {
-        try rules.check(.network(address))
-        return nil
-      } catch { return error }
+    for _ in 0...Self.mostRedirections {
+      let transfer = Transfer(try checked(address), limit: request.limit, start: start)
+      try run(transfer, request, goesOn)
+      guard let next = transfer.redirection else { return try transfer.result(for: request) }
+      address = next
     }
-    let task = session.dataTask(with: Self.urlRequest(url, request))
-    router.add(transfer, for: task)
-    task.resume()
-    defer { router.cancel(task) }
-    while !transfer.waitForEnd(seconds: 0.1) {
+    let most = Self.mostRedirections
+    throw .refused(AccessRefusal(address, "there were more than \(most) redirects"))
+  }
+
+  /// Parses an address, and checks it by the access rules.
+  private func checked(_ address: String) throws(FetchError) -> CheckedAddress {
+    guard let url = CurlURL(address) else {
+      throw .refused(AccessRefusal(address, "it is not a valid address"))
+    }
+    do throws(AccessRefusal) {
+      var reach = try rules.reach(of: address, scheme: url.scheme, host: url.host)
+      if reach == .publicAddresses, Proxy.isInEnvironment {
+        try rules.checkAddresses(of: address, host: url.host)
+        // The connection leads to the proxy.
+        reach = .anyAddress
+      }
+      return CheckedAddress(text: address, url: url, reach: reach)
+    } catch { throw .refused(error) }
+  }
+
+  /// Runs a transfer to its end.
+  private func run(
+    _ transfer: Transfer, _ request: FetchRequest, _ goesOn: (FetchTiming) -> Bool
+  ) throws(FetchError) {
+    let connection = idle.withLock { $0.popLast() } ?? CurlConnection()
+    guard let connection else { throw .connection("out of memory") }
+    connection.begin(transfer, request, known: known)
+    var pace = TransferPace(seconds: patience.seconds)
+    var isTold = false
+    defer { if isTold { patience.onWait(nil) } }
+    var asked = Int64.min
+    while !connection.advance(milliseconds: 100) {
+      let now = monotonic_nanoseconds()
+      guard now - 90_000_000 > asked else { continue }
+      asked = now
       let timing = transfer.timing
       guard goesOn(timing) else { throw .abandoned(timing) }
-      if let silence = transfer.silence, silence > patience.silence {
-        throw .timedOut(seconds: patience.silence)
+      if pace.isTooSlow(bytes: timing.bytes, at: timing.seconds) {
+        throw .tooSlow(seconds: patience.seconds)
       }
-      if timing.seconds > patience.total { throw .timedOut(seconds: patience.total) }
+      // A silent connection is given up before the time is over, so that the request is repeated.
+      if transfer.silence > patience.seconds / 2 { throw .timedOut(seconds: patience.seconds / 2) }
+      guard timing.seconds > Self.longWait else { continue }
+      isTold = true
+      patience.onWait(
+        FetchWait(host: transfer.address.url.host, seconds: timing.seconds, bytes: timing.bytes))
     }
-    return try transfer.result(for: request)
+    if let failure = transfer.failure { throw failure }
+    idle.withLock { if $0.count < Self.mostIdle { $0.append(connection) } }
   }
 
   private static func seconds(since start: Int64) -> Double {
     Double(monotonic_nanoseconds() - start) * 1e-9
   }
+}
 
-  private static func urlRequest(_ url: URL, _ request: FetchRequest) -> URLRequest {
-    var result = URLRequest(url: url)
-    result.setValue("Stillstage", forHTTPHeaderField: "User-Agent")
-    // With compression, the length of the body could not be checked.
-    result.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
-    if let range = request.range {
-      result.setValue("bytes=\(range.offset)-\(range.end - 1)", forHTTPHeaderField: "Range")
-    }
-    if let tag = request.validator?.tag {
-      result.setValue(tag, forHTTPHeaderField: "If-None-Match")
-    }
-    if let date = request.validator?.lastModified {
-      result.setValue(date, forHTTPHeaderField: "If-Modified-Since")
-    }
-    return result
+/// An address that passed the access rules, except for the IP addresses of its host.
+struct CheckedAddress {
+  var text: String
+  var url: CurlURL
+  var reach: AccessRules.Reach
+}
+
+/// The proxy that libcurl takes from the environment.
+private enum Proxy {
+  private static let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+  static var isInEnvironment: Bool {
+    names.contains { getenv($0).map { $0.pointee != 0 } ?? false }
   }
 }
 

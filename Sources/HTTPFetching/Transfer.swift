@@ -1,179 +1,152 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CCurl
 import CRealtime
-import Foundation
-import FoundationNetworking
 import HLS
-import Synchronization
 
 /// The state of one response while it arrives.
 ///
 /// ## Threading
-/// The session's queue changes the state. The thread that waits for the response reads it.
-final class Transfer: Sendable {
-  private struct State {
-    var bytes: [UInt8] = []
-    var response: HTTPURLResponse?
-    var firstByte: Int64?
-    var latest: Int64
-    var redirections = 0
-    var failure: FetchError?
-    var hasEnded = false
-    var end: Int64 = 0
-  }
+/// Use it on one thread only. libcurl calls back on the thread that advances the connection.
+final class Transfer {
+  let address: CheckedAddress
+  /// The handle while the transfer runs.
+  var handle: UnsafeMutableRawPointer?
+  private(set) var failure: FetchError?
+  /// The address to which the response redirects; nil if it does not.
+  private(set) var redirection: String?
 
   private let limit: Int
   private let start: Int64
-  private let refusal: @Sendable (_ address: String) -> AccessRefusal?
-  private let state: Mutex<State>
-  private let ended = DispatchSemaphore(value: 0)
+  private var bytes: [UInt8] = []
+  private var status = 0
+  private var headers: [String: String] = [:]
+  private var expected: Int?
+  private var firstByte: Int64?
+  private var latest = monotonic_nanoseconds()
+  private var end: Int64?
 
-  init(
-    limit: Int, start: Int64, refusal: @escaping @Sendable (_ address: String) -> AccessRefusal?
-  ) {
-    self.limit = limit
-    self.start = start
-    self.refusal = refusal
-    state = Mutex(State(latest: monotonic_nanoseconds()))
+  /// - Parameters:
+  ///   - limit: maximum length of the body, in bytes.
+  ///   - start: the time of the request, in ns of monotonic time.
+  init(_ address: CheckedAddress, limit: Int, start: Int64) {
+    (self.address, self.limit, self.start) = (address, limit, start)
   }
 
-  // MARK: The waiting thread
+  // MARK: The fetching thread
 
-  func waitForEnd(seconds: Double) -> Bool {
-    if ended.wait(timeout: .now() + seconds) == .success { return true }
-    return state.withLock { $0.failure != nil }
+  var timing: FetchTiming {
+    FetchTiming(
+      bytes: bytes.count, seconds: Double((end ?? monotonic_nanoseconds()) - start) * 1e-9,
+      firstByte: firstByte.map { Double($0 - start) * 1e-9 }, expected: expected)
   }
 
-  var timing: FetchTiming { state.withLock { timing($0) } }
+  /// Time since the header or data last arrived, or since the transfer was created if nothing has
+  /// arrived, in s.
+  var silence: Double { Double(monotonic_nanoseconds() - latest) * 1e-9 }
 
-  /// The time, in s, since the header or data last arrived, or since the transfer was created if
-  /// nothing has arrived. Never nil.
-  var silence: Double? { state.withLock { Double(monotonic_nanoseconds() - $0.latest) * 1e-9 } }
-
-  private func timing(_ state: State) -> FetchTiming {
-    let end = state.hasEnded ? state.end : monotonic_nanoseconds()
-    let expected = state.response.map { Int($0.expectedContentLength) } ?? -1
-    return FetchTiming(
-      bytes: state.bytes.count, seconds: Double(end - start) * 1e-9,
-      firstByte: state.firstByte.map { Double($0 - start) * 1e-9 },
-      expected: expected >= 0 ? expected : nil)
-  }
-
-  /// Returns the resource. Call this method only after `waitForEnd` has returned true.
+  /// Returns the resource. Call this method only after the end of the transfer.
   ///
   /// - Throws: the reason why the transfer failed or the response cannot be used.
   func result(for request: FetchRequest) throws(FetchError) -> FetchedResource {
-    let state = state.withLock { $0 }
-    if let failure = state.failure { throw failure }
-    guard let response = state.response, let url = response.url else {
-      throw .connection("the server did not answer")
+    if let failure { throw failure }
+    let validator = FetchValidator(tag: headers["etag"], lastModified: headers["last-modified"])
+    let isUnchanged = status == 304 && request.validator != nil
+    guard isUnchanged || (200...299).contains(status) else {
+      throw .status(status, retryAfter: headers["retry-after"].flatMap(Double.init))
     }
-    let validator = FetchValidator(
-      tag: response.value(forHTTPHeaderField: "ETag"),
-      lastModified: response.value(forHTTPHeaderField: "Last-Modified"))
-    let isUnchanged = response.statusCode == 304 && request.validator != nil
-    guard isUnchanged || (200...299).contains(response.statusCode) else {
-      let wait = response.value(forHTTPHeaderField: "Retry-After").flatMap(Double.init)
-      throw .status(response.statusCode, retryAfter: wait)
+    let timing = timing
+    if let expected, !isUnchanged, bytes.count < expected {
+      throw .tooShort(expected: expected, got: bytes.count)
     }
-    let timing = timing(state)
-    if let expected = timing.expected, !isUnchanged, state.bytes.count < expected {
-      throw .tooShort(expected: expected, got: state.bytes.count)
-    }
-    var bytes = state.bytes
     if let range = request.range {
       // A server that does not support ranges sends the complete resource.
-      if response.statusCode == 200 { bytes = Array(bytes.dropFirst(range.offset)) }
+      if status == 200 { bytes = Array(bytes.dropFirst(range.offset)) }
       guard bytes.count >= range.length else {
         throw .tooShort(expected: range.length, got: bytes.count)
       }
       bytes.removeLast(bytes.count - range.length)
     }
     return FetchedResource(
-      bytes: bytes, timing: timing, address: .network(url.absoluteString), validator: validator,
+      bytes: bytes, timing: timing, address: .network(address.text), validator: validator,
       isUnchanged: isUnchanged)
   }
 
-  // MARK: The session's queue
+  // MARK: Calls from the connection
 
-  /// Stores the header of the response. Returns false if the transfer must be stopped.
-  func begin(_ response: URLResponse) -> Bool {
-    change { state in
-      state.response = response as? HTTPURLResponse
-      let now = monotonic_nanoseconds()
-      // Foundation delivers data some time after its first byte has arrived. So the time of the
-      // header is used for the first byte.
-      (state.firstByte, state.latest) = (now, now)
-      if response.expectedContentLength > Int64(limit) { state.failure = .tooLong(limit: limit) }
+  /// Whether a connection to an IP address may be opened; nil for an address of another kind. If
+  /// not, the transfer fails with the refusal, unless another address can be connected to.
+  func mayConnect(to place: NetworkAddress?) -> Bool {
+    if address.reach == .anyAddress || place?.isPublic == true { return true }
+    refusal = AccessRules.notPublic(address.text)
+    return false
+  }
+  private var refusal: AccessRefusal?
+
+  /// Stores a line of the header. Returns false if the transfer must be stopped.
+  func take(header line: String) -> Bool {
+    latest = monotonic_nanoseconds()
+    // The name and the connection are usable, so an address that was refused does not matter.
+    refusal = nil
+    if line.hasPrefix("HTTP/") {
+      (headers, firstByte, expected) = ([:], nil, nil)
+      return true
     }
+    if let colon = line.firstIndex(of: ":") {
+      let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+      headers[line[..<colon].lowercased()] = String(value.prefix { !$0.isNewline })
+      return headers.count <= 1000
+    }
+    // The empty line after the header. libcurl may deliver the first data later, so the time of the
+    // header is used for the first byte.
+    firstByte = latest
+    expected = headers["content-length"].flatMap { Int($0) }
+    if let expected, expected > limit { failure = .tooLong(limit: limit) }
+    return failure == nil
   }
 
-  /// Appends a part of the body. After a failure, the part is discarded.
-  func take(_ data: Data) {
-    _ = change { state in
-      guard state.failure == nil else { return }
-      state.latest = monotonic_nanoseconds()
-      if state.bytes.count + data.count <= limit {
-        state.bytes.append(contentsOf: data)
-      } else {
-        state.failure = .tooLong(limit: limit)
-        state.bytes = []
-      }
+  /// Appends a part of the body. Returns false if the transfer must be stopped.
+  func take(_ part: UnsafeRawBufferPointer) -> Bool {
+    latest = monotonic_nanoseconds()
+    guard bytes.count + part.count <= limit else {
+      failure = .tooLong(limit: limit)
+      bytes = []
+      return false
     }
+    bytes.append(contentsOf: part)
+    return true
   }
 
-  /// Handles a redirect. Returns false if the redirect must not be followed.
-  func follow(_ address: String) -> Bool {
-    let refusal = refusal(address)
-    return change { state in
-      state.redirections += 1
-      let most = HTTPFetcher.mostRedirections
-      if state.redirections > most {
-        state.failure = .refused(AccessRefusal(address, "there were more than \(most) redirects"))
-      } else if let refusal {
-        state.failure = .refused(refusal)
-      }
+  /// Ends the transfer with libcurl's result.
+  func end(_ result: CURLcode) {
+    end = monotonic_nanoseconds()
+    if let handle {
+      status = Int(curl_status(handle))
+      redirection = curl_redirect(handle).map { String(cString: $0) }
     }
+    guard result != CURLE_OK, failure == nil else { return }
+    failure = refusal.map { .refused($0) } ?? reason(result)
   }
 
-  /// Changes the state. After a failure, returns false and wakes the waiting thread, because the
-  /// session might make no further calls.
-  private func change(_ body: (inout sending State) -> Void) -> Bool {
-    let goesOn = state.withLock { state in
-      body(&state)
-      return state.failure == nil
+  private func reason(_ result: CURLcode) -> FetchError {
+    if let expected, expected > bytes.count, !bytes.isEmpty {
+      return .tooShort(expected: expected, got: bytes.count)
     }
-    if !goesOn { ended.signal() }
-    return goesOn
-  }
-
-  func end(_ error: (any Error)?) {
-    state.withLock { state in
-      state.hasEnded = true
-      state.end = monotonic_nanoseconds()
-      if let error, state.failure == nil { state.failure = Self.failure(error, state) }
-    }
-    ended.signal()
-  }
-
-  private static func failure(_ error: any Error, _ state: State) -> FetchError {
-    let expected = state.response.map { Int($0.expectedContentLength) } ?? -1
-    if expected > state.bytes.count, !state.bytes.isEmpty {
-      return .tooShort(expected: expected, got: state.bytes.count)
-    }
-    guard let error = error as? URLError else { return .connection("\(error)") }
-    switch error.code {
-    case .timedOut: return .timedOut(seconds: Double(monotonic_nanoseconds() - state.latest) * 1e-9)
-    case .networkConnectionLost: return .connection("the connection was lost")
-    case .badServerResponse: return .connection("the server's answer is invalid")
-    case .cannotConnectToHost:
+    switch result {
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+      return .connection("the host was not found")
+    case CURLE_COULDNT_CONNECT:
       return .connection("the host refuses the connection or cannot be reached")
-    case .cannotFindHost, .dnsLookupFailed: return .connection("the host was not found")
-    case .secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasBadDate,
-      .serverCertificateHasUnknownRoot:
+    case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE,
+      CURLE_HTTP2, CURLE_HTTP2_STREAM:
+      return .connection("the connection was lost")
+    case CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_CONTENT_ENCODING:
+      return .connection("the server's answer is invalid")
+    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
+      CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER:
       return .connection(
         "no secure connection is possible, for example because the certificate is not trusted")
-    default: return .connection(error.localizedDescription)
+    default: return .connection(String(cString: curl_easy_strerror(result)))
     }
   }
 }

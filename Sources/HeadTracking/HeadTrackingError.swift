@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import System
 
 /// An error from a head tracker or a motion recording.
@@ -14,6 +15,8 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case permissionDenied(path: String, udevRule: String)
   /// The device or its report descriptor could not be opened, or the device is gone.
   case cannotOpen(path: String, reason: String)
+  /// A driver of the kernel holds the tracker and gives programs no access to it.
+  case heldByKernel(name: String, driver: String)
   /// The motion sensor of wireless earphones cannot be reached.
   case cannotConnect(name: String, reason: String)
   /// The device cannot be used as a head tracker: no driver supports it, it lacks something that
@@ -53,9 +56,11 @@ extension HeadTrackingError: CustomStringConvertible {
     case .cannotConnect(let name, let reason):
       "cannot use the head tracking of \(name): \(reason)"
     case .notAHeadTracker(let path, let reason):
-      "cannot use \(path) as a head tracker: \(reason); choose another tracker"
-    case .featureFailed(let report, let reason):
-      "the head tracker's report \(report) failed: \(reason); reconnect the tracker"
+      "cannot use \(path) as a head tracker: \(reason)"
+    case .heldByKernel(let name, let driver):
+      "the kernel's driver \(driver) holds \(name); run 'sudo modprobe -r hid_sensor_custom "
+        + "hid_sensor_hub' while the tracker is connected, or use Linux 6.5 or later"
+    case .featureFailed: "\(cause); reconnect the tracker"
     case .badAxisMap(let text):
       "'\(text)' is not a right-handed axis map; give three signed axes such as y,-x,z"
     case .cannotReadMotion(let path, let reason):
@@ -67,7 +72,24 @@ extension HeadTrackingError: CustomStringConvertible {
   }
 }
 
-/// Returns the system's description of an error number, or "no answer" for 0.
+extension HeadTrackingError {
+  /// What happened and why, without what to do.
+  var cause: String {
+    switch self {
+    case .featureFailed(let report, let reason):
+      "the head tracker's report \(report) failed: \(reason)"
+    case .cannotOpen(let path, let reason): "cannot open \(path): \(reason)"
+    default: description
+    }
+  }
+}
+
+/// Returns the system's description of an error number, or "no answer" for 0. The kernel reports
+/// EIO if a device refuses a request, and also if it does not answer.
 func errorText(_ error: Int32) -> String {
-  error == 0 ? "no answer" : SystemError(number: error).description
+  switch error {
+  case 0: "no answer"
+  case EIO: "it did not answer, or refused"
+  default: SystemError(number: error).description
+  }
 }

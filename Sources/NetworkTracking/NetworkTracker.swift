@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A head tracker on the network: its protocol, port and sign convention.
+/// A head tracker on the network: its protocol, the address and port to listen on, and its sign
+/// convention.
 public struct NetworkTracker: Sendable, Equatable {
   public enum Sender: Sendable, Equatable {
     case osc(OSCPreset)
@@ -11,36 +12,74 @@ public struct NetworkTracker: Sendable, Equatable {
   }
 
   public var sender: Sender
+  public var address: ListeningAddress
   /// The UDP port, 1 to 65535.
   public var port: Int
 
-  public init(_ sender: Sender, port: Int) {
+  public init(_ sender: Sender, at address: ListeningAddress = .loopback, port: Int) {
     self.sender = sender
+    self.address = address
     self.port = port
   }
 
-  /// Parses `osc:PORT`, `opentrack:PORT` or `freepie:PORT`, each optionally followed by `:PRESET`.
+  /// Parses `osc:[ADDRESS:]PORT`, `opentrack:[ADDRESS:]PORT` or `freepie:[ADDRESS:]PORT`, each
+  /// optionally followed by `:PRESET`.
   ///
   /// - Parameters:
   ///   - text: the text to parse.
   ///   - preset: the preset if the text contains none; nil for the protocol's default.
-  /// - Returns: nil if the text does not begin with `osc:`, `opentrack:` or `freepie:`, because it
-  ///   may then be another kind of ID.
-  /// - Throws: `badAddress` if the port after the colon is missing or invalid, or if there are too
-  ///   many parts; `unknownPreset` if the protocol has no such preset.
+  /// - Returns: nil if the text does not begin with `osc:`, `opentrack:` or `freepie:`, so that it
+  ///   may be another kind of ID.
+  /// - Throws: `badAddress` if the address or the port is invalid, if the port is missing, or if
+  ///   there are too many parts; `unknownPreset` if the protocol has no such preset.
   public init?(_ text: String, preset: String? = nil) throws(NetworkTrackerError) {
-    let words = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-    guard let name = words.first, ["osc", "opentrack", "freepie"].contains(name), words.count > 1
-    else { return nil }
-    guard words.count <= 3, let port = Int(words[1]), (1...65535).contains(port) else {
-      throw .badAddress(text)
+    guard let colon = text.firstIndex(of: ":") else { return nil }
+    let name = text[..<colon]
+    guard ["osc", "opentrack", "freepie"].contains(name) else { return nil }
+    var words = Self.words(text[text.index(after: colon)...])
+    var address = ListeningAddress.loopback
+    if let first = words.first, let named = ListeningAddress(first) {
+      address = named
+      words.removeFirst()
     }
-    self.port = port
-    let preset = words.count == 3 ? words[2] : preset
+    guard (1...2).contains(words.count), words[0].utf8.allSatisfy({ 48...57 ~= $0 }),
+      let port = Int(words[0]), (1...65535).contains(port)
+    else { throw .badAddress(text) }
+    (self.address, self.port) = (address, port)
+    let preset = words.count == 2 ? String(words[1]) : preset
     switch name {
     case "osc": sender = .osc(try Self.choice(preset, .ypr))
     case "opentrack": sender = .opentrack(try Self.choice(preset, .rightUp))
     default: sender = .freepie(try Self.choice(preset, .rightUp))
+    }
+  }
+
+  /// Returns the parts between colons. An address in brackets is one part.
+  private static func words(_ text: Substring) -> [Substring] {
+    guard text.first == "[", let end = text.firstIndex(of: "]") else {
+      return text.split(separator: ":", omittingEmptySubsequences: false)
+    }
+    let address = text[...end]
+    let rest = text[text.index(after: end)...]
+    guard rest.first == ":" else { return [text] }
+    return [address] + rest.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
+  }
+
+  /// The name of the protocol at the beginning of an ID.
+  private var name: String {
+    switch sender {
+    case .osc: "osc"
+    case .opentrack: "opentrack"
+    case .freepie: "freepie"
+    }
+  }
+
+  /// What the listener should know if nothing arrives.
+  public var silenceNote: String {
+    let place = "nothing has arrived at \(address.text(port: port))"
+    return switch address {
+    case .loopback: "\(place); for a phone or another machine use \(name):any:\(port)"
+    case .any, .address: "\(place); check the sender's address and port, and the firewall"
     }
   }
 
@@ -70,8 +109,11 @@ public enum AngleSigns: String, Sendable, CaseIterable {
 public enum NetworkTrackerError: Error, Sendable, Equatable {
   case badAddress(String)
   case unknownPreset(String, known: [String])
-  /// The port cannot be opened, for example because it is in use or not permitted.
-  case cannotListen(port: Int, reason: String)
+  /// The port cannot be opened, for example because it is in use or not permitted. The first text
+  /// is the address and the port.
+  case cannotListen(String, reason: String)
+  /// The address does not belong to this computer. The text is the address and the port.
+  case notOurAddress(String)
   case badTarget(String)
   /// The host name has no known address.
   case unknownHost(String)
@@ -81,13 +123,17 @@ extension NetworkTrackerError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .badAddress(let text):
-      "'\(text)' is not a network tracker; give osc:PORT, opentrack:PORT or freepie:PORT, "
-        + "such as osc:9000"
+      "'\(text)' is not a network tracker; give osc:[ADDRESS:]PORT, opentrack:[ADDRESS:]PORT or "
+        + "freepie:[ADDRESS:]PORT, such as osc:9000 or osc:any:9000; ADDRESS is an IPv4 address, "
+        + "an IPv6 address in brackets, or any"
     case .unknownPreset(let name, let known):
       "unknown preset '\(name)'; choose from: \(known.joined(separator: ", "))"
-    case .cannotListen(let port, let reason):
-      "cannot listen on UDP port \(port): \(reason); choose another port, or quit any "
+    case .cannotListen(let place, let reason):
+      "cannot listen on \(place) (UDP): \(reason); choose another port, or quit any "
         + "program that is using this one"
+    case .notOurAddress(let place):
+      "cannot listen on \(place) (UDP): this computer does not have that address; give one of "
+        + "its own addresses, or any"
     case .badTarget(let text):
       "'\(text)' is not an OSC target; give osc://HOST:PORT, such as osc://localhost:9000"
     case .unknownHost(let host):

@@ -2,15 +2,14 @@
 
 import CRealtime
 import Geometry
-import Glibc
 public import HeadTracking
 import System
 
 /// Listens on a UDP port and passes head poses to a `HeadSampleSink`.
 ///
-/// The session accepts datagrams from any sender. The first pose begins a new reference frame. A
-/// message that yields no pose is rejected. If several poses arrive together, only the newest is
-/// used.
+/// The session accepts datagrams from any sender that can reach its address. The first pose begins
+/// a new reference frame. A message that yields no pose is rejected. If several poses arrive
+/// together, only the newest is used.
 ///
 /// ## Threading
 /// May be used from any thread. The sink receives the samples on the session's own thread.
@@ -19,7 +18,10 @@ public final class NetworkTrackerSession: Sendable {
   public let tracker: NetworkTracker
   private let sink: any HeadSampleSink
   private let record: (@Sendable (HeadSample) -> Void)?
+  private let onSilence: @Sendable (String) -> Void
 
+  /// Time without any message after which `onSilence` is called, in ns.
+  private static let silence: Int64 = 5_000_000_000
   private static let readMilliseconds = 50
 
   /// Creates a session; `start` begins to listen.
@@ -28,10 +30,14 @@ public final class NetworkTrackerSession: Sendable {
   ///   - tracker: the protocol, port and signs.
   ///   - sink: receives the samples.
   ///   - record: called with every sample, on the session's thread.
+  ///   - onSilence: called once, on the session's thread, if no message arrives within 5 s, with
+  ///     the tracker's `silenceNote`.
   public init(
     _ tracker: NetworkTracker, feeding sink: any HeadSampleSink,
-    record: (@Sendable (HeadSample) -> Void)? = nil
+    record: (@Sendable (HeadSample) -> Void)? = nil,
+    onSilence: @escaping @Sendable (String) -> Void = { _ in }
   ) {
+    self.onSilence = onSilence
     self.tracker = tracker
     self.sink = sink
     self.record = record
@@ -44,11 +50,19 @@ public final class NetworkTrackerSession: Sendable {
   /// - Throws: `cannotListen` if the port cannot be opened.
   public func start() throws(NetworkTrackerError) {
     let port = try Port(tracker)
-    let (worker, sink, record) = (worker, sink, record)
+    let (worker, sink, record, onSilence) = (worker, sink, record, onSilence)
+    let note = tracker.silenceNote
     sink.beginReference()
     worker.start {
+      let end = monotonic_nanoseconds() + Self.silence
+      var isWaiting = true
       while !worker.isStopped {
-        for head in port.heads(timeoutMilliseconds: Self.readMilliseconds) {
+        let heads = port.heads(timeoutMilliseconds: Self.readMilliseconds)
+        if isWaiting, !heads.isEmpty || monotonic_nanoseconds() > end {
+          isWaiting = false
+          if heads.isEmpty { onSilence(note) }
+        }
+        for head in heads {
           guard let head else {
             sink.reject()
             continue
@@ -66,86 +80,36 @@ public final class NetworkTrackerSession: Sendable {
 
   /// The open port; once the session's thread runs, only that thread uses it.
   private final class Port: @unchecked Sendable {
-    private enum Listener {
-      case osc(OSCServer, OSCHead)
-      case datagrams(DatagramSocket, @Sendable ([UInt8]) -> Quaternion?)
+    private enum Decoder {
+      case osc(OSCHead)
+      case datagrams(@Sendable ([UInt8]) -> Quaternion?)
     }
-    private var listener: Listener
+    private let socket: DatagramSocket
+    private var decoder: Decoder
 
     init(_ tracker: NetworkTracker) throws(NetworkTrackerError) {
+      socket = try DatagramSocket(tracker.address, port: tracker.port)
       switch tracker.sender {
-      case .osc(let preset):
-        listener = .osc(try OSCServer(port: tracker.port), OSCHead(preset))
-      case .opentrack(let signs):
-        listener = .datagrams(try DatagramSocket(port: tracker.port)) {
-          AngleDatagram.opentrack($0, signs)
-        }
-      case .freepie(let signs):
-        listener = .datagrams(try DatagramSocket(port: tracker.port)) {
-          AngleDatagram.freepie($0, signs)
-        }
+      case .osc(let preset): decoder = .osc(OSCHead(preset))
+      case .opentrack(let signs): decoder = .datagrams { AngleDatagram.opentrack($0, signs) }
+      case .freepie(let signs): decoder = .datagrams { AngleDatagram.freepie($0, signs) }
       }
     }
 
     /// Waits for messages, at most for the timeout. Returns an array with a nil for each message
     /// that yields no pose, followed by the newest pose, if there is one.
     func heads(timeoutMilliseconds: Int) -> [Quaternion?] {
+      let datagrams = socket.datagrams(timeoutMilliseconds: timeoutMilliseconds)
       let all: [Quaternion?]
-      switch listener {
-      case .osc(let server, var head):
-        all = server.messages(timeoutMilliseconds: timeoutMilliseconds).map { head.take($0) }
-        listener = .osc(server, head)
-      case .datagrams(let socket, let decode):
-        all = socket.datagrams(timeoutMilliseconds: timeoutMilliseconds).map(decode)
+      switch decoder {
+      case .osc(var head):
+        all = datagrams.flatMap { bytes -> [Quaternion?] in
+          OSCPacket.messages(bytes)?.map { head.take($0) } ?? [nil]
+        }
+        decoder = .osc(head)
+      case .datagrams(let decode): all = datagrams.map(decode)
       }
       return all.filter { $0 == nil } + all.compactMap(\.self).suffix(1)
     }
-  }
-}
-
-/// A UDP socket that receives datagrams on a port.
-///
-/// ## Threading
-/// Use it on one thread only.
-final class DatagramSocket {
-  private let descriptor: Int32
-
-  /// Opens the port on all IPv4 addresses.
-  ///
-  /// - Throws: `cannotListen` if the port cannot be opened.
-  init(port: Int) throws(NetworkTrackerError) {
-    descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | O_CLOEXEC, 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(port).bigEndian
-    let result = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    guard result == 0 else {
-      let reason = String(cString: strerror(errno))
-      close(descriptor)
-      throw .cannotListen(port: port, reason: reason)
-    }
-  }
-
-  deinit { close(descriptor) }
-
-  /// Waits for a datagram, at most for the timeout. Returns all datagrams that have arrived, oldest
-  /// first, but at most 256. Returns an empty array if no datagram arrives.
-  func datagrams(timeoutMilliseconds: Int) -> [[UInt8]] {
-    var found: [[UInt8]] = []
-    var wait = Int32(timeoutMilliseconds)
-    var buffer = [UInt8](repeating: 0, count: 2048)
-    while found.count < 256 {
-      var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      guard poll(&request, 1, wait) > 0 else { break }
-      wait = 0
-      let length = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-      guard length >= 0 else { break }
-      found.append(Array(buffer.prefix(length)))
-    }
-    return found
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+private import CRealtime
 private import Glibc
 private import Synchronization
 
@@ -7,6 +8,7 @@ private import Synchronization
 public final class Worker: Sendable {
   private let isStopping = Atomic<Bool>(false)
   private let isWoken = Atomic<Bool>(false)
+  private let hasEnded = Atomic<Bool>(false)
   private let pipe = try? SystemPipe()
   private let thread = Mutex<pthread_t?>(nil)
 
@@ -20,26 +22,45 @@ public final class Worker: Sendable {
     thread.withLock { thread in
       guard thread == nil, !isStopped else { return }
       var id = pthread_t()
-      let box = Unmanaged.passRetained(Body(body)).toOpaque()
+      let box = Unmanaged.passRetained(
+        Body { [weak self] in
+          body()
+          self?.hasEnded.store(true, ordering: .releasing)
+        }
+      ).toOpaque()
       let result = pthread_create(&id, nil, Worker.main, box)
       if result == 0 { thread = id } else { Unmanaged<Body>.fromOpaque(box).release() }
     }
   }
 
   /// Signals the thread to end and, unless called on that thread, waits for its end.
-  public func stop() {
+  ///
+  /// - Parameter limit: the longest wait, in milliseconds. If it passes, the thread goes on alone
+  ///   until its body ends. Nil for no limit.
+  public func stop(withinMilliseconds limit: Int? = nil) {
     isStopping.store(true, ordering: .relaxed)
     sendToken()
     thread.withLock { thread in
       guard let id = thread else { return }
-      if pthread_equal(id, pthread_self()) == 0 {
+      if pthread_equal(id, pthread_self()) == 0, waitForEnd(milliseconds: limit) {
         pthread_join(id, nil)
       } else {
-        // This is the thread itself, which cannot wait for its own end.
+        // This is the thread itself, which cannot wait for its own end, or the thread is stuck.
         pthread_detach(id)
       }
       thread = nil
     }
+  }
+
+  /// Returns whether the body has ended or, without a limit, will be waited for.
+  private func waitForEnd(milliseconds limit: Int?) -> Bool {
+    guard let limit else { return true }
+    let end = monotonic_nanoseconds() + Int64(limit) * 1_000_000
+    while monotonic_nanoseconds() < end {
+      if hasEnded.load(ordering: .acquiring) { return true }
+      usleep(1000)
+    }
+    return hasEnded.load(ordering: .acquiring)
   }
 
   /// Ends the current sleep of the thread, or the next one if the thread is not asleep.
@@ -73,5 +94,15 @@ public final class Worker: Sendable {
     guard let box = $0 else { return nil }
     Unmanaged<Body>.fromOpaque(box).takeRetainedValue().run()
     return nil
+  }
+}
+
+/// Threads that nothing waits for.
+public enum DetachedThread {
+  /// Runs `body` on a thread of its own. Does nothing if no thread can be started.
+  public static func run(_ body: @escaping @Sendable () -> Void) {
+    let worker = Worker()
+    worker.start(body)
+    worker.stop(withinMilliseconds: 0)
   }
 }

@@ -19,6 +19,8 @@ import Testing
     (["hrtf", ""], ["info", "export"]),
     (["play", "--hr"], ["--hrtf", "--hrtf-eq"]),
     (["play", "x", "--decoder", ""], ["magls", "ls", "magls-cov", "direct", "parametric"]),
+    (["play", "x", "--tracker", "os"], ["osc:", "osc:any:"]),
+    (["render", "x", "--timeo"], ["--timeout"]), (["fetch", "x", "--timeo"], ["--timeout"]),
     (["render", "x", "--limiter", "o"], ["on", "off"]),
     (["render", "x", "--out"], ["--output"]),
     (["hrtf", "export", "x", "--ord"], ["--order"]),

@@ -55,6 +55,28 @@ import Testing
     #expect(run.errors.contains(reason), "\(run.errors)")
   }
 
+  /// The server never answers, or sends 10 bytes every 0.2 s.
+  @Test(arguments: ["hang", "trickle/10"]) func slowServerIsGivenUp(path: String) throws {
+    let clock = ContinuousClock()
+    for command in ["fetch", "render"] {
+      let start = clock.now
+      try fails(
+        [command, "http://127.0.0.1:\(port)/\(path)", "-o", output, "--timeout", "2"],
+        "the server sent less than 100 bytes/s for 2 s")
+      #expect((1.9..<4).contains((clock.now - start) / .seconds(1)))
+    }
+  }
+
+  @Test func terminalShowsTheServerThatIsWaitedFor() throws {
+    let command = "\(Stillstage.path) fetch http://127.0.0.1:\(port)/hang -o \(output) --timeout 6"
+    let run = try ProgramRun.of("script", ["-qec", command, "/dev/null"])
+    #expect(
+      run.output.contains(
+        "\rwaiting for 127.0.0.1: 0 kB after 2 s (limit: 6 s below 100 bytes/s)"))
+    #expect(run.exitCode == 1)
+    #expect(run.output.contains("the server sent less than 100 bytes/s for 6 s"))
+  }
+
   private func names(_ folder: String) -> [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: "\(output)/\(folder)")) ?? []).sorted()
   }

@@ -100,6 +100,8 @@ import Testing
   }
 
   @Test(arguments: [
+    ("trackers watch osc:any", 2), ("trackers watch osc:localhost:9000", 2),
+    ("play x --tracker opentrack:[1.2.3.4]:4242", 2), ("trackers watch osc:203.0.113.1:9000", 1),
     ("trackers watch osc:0", 2), ("trackers watch osc:9000:logic", 2),
     ("trackers bridge x osc://nowhere", 2), ("trackers bridge x osc://h:1 --preset no", 2),
     ("trackers watch x --tracker-axes x,y,y", 2), ("trackers watch x --tracker-axes -x,y,z", 2),

@@ -91,6 +91,39 @@ import Testing
     #expect(last[4] > 5)
   }
 
+  /// The tracker takes 0.3 s for each of the two requests that switch it off, so that the second
+  /// signal arrives before it is off.
+  @Test(arguments: [("HUP", 129), ("TERM", 143), ("INT", 130)])
+  func secondSignalDoesNotKeepTheTrackerOn(signal: String, code: Int32) throws {
+    let folder = TemporaryFolder()
+    let run = try watch(
+      """
+      until [ -s out ]; do sleep 0.1; done
+      echo slow 0.3
+      sleep 0.5
+      kill -\(signal) $(cat pid)
+      sleep 0.4
+      kill -\(signal) $(cat pid)
+      while kill -0 $(cat pid) 2> no; do sleep 0.02; done
+      """, in: folder)
+    #expect(run.exitCode == code)
+    let last = run.output.split(separator: "\n").last { $0.hasPrefix("mock: feature") }
+    #expect(last?.contains("reporting=840 power=855") == true)
+  }
+
+  @Test func trackerThatDoesNotAnswerDoesNotDelayTheEnd() throws {
+    let clock = ContinuousClock()
+    let deaf = ["--deaf", "1"]
+    let start = clock.now
+    let run = try run(deaf, [Stillstage.path, "trackers", "watch", "SN-0001"])
+    #expect(run.exitCode == 1)
+    #expect(run.errors.contains("it did not answer within 1 s; reconnect the tracker\n"))
+    #expect(clock.now - start < .seconds(4))
+    let early = try self.run(
+      deaf, ["timeout", "-s", "INT", "0.5", Stillstage.path, "trackers", "watch", "SN-0001"])
+    #expect(early.errors == "")
+  }
+
   @Test func unpluggingAndPluggingAreReported() throws {
     let folder = TemporaryFolder()
     let run = try watch(

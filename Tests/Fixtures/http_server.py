@@ -10,6 +10,7 @@ Prints its port.
 /loop         redirects to itself                           /short/N    announces N bytes, sends half
 /silent/N     sends half of N bytes, then nothing           /hang       never answers
 /slow/N       sends N bytes, a tenth every 0.1 s            /endless    has no length, never ends
+/trickle/N    sends N bytes every 0.2 s, for 30 s
 /late/N       sends the headers, and N bytes 0.5 s later
 /reset        resets the connection after the headers       /log        sends the list of requests
 /in/NAME      sends the file NAME in FOLDER; the file "delay" in FOLDER contains the number of
@@ -70,6 +71,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.wfile.write(body(count)[i * count // 10:(i + 1) * count // 10])
                 self.wfile.flush()
                 time.sleep(0.1)
+        elif word == "trickle":
+            self.answer(200, length=1_000_000)
+            for i in range(150):
+                self.wfile.write(bytes(count))
+                self.wfile.flush()
+                time.sleep(0.2)
         elif word == "late":
             self.answer(200, length=count)
             time.sleep(0.5)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import HLS
+import Synchronization
 import TestSupport
 import Testing
 
@@ -20,7 +20,7 @@ import Testing
 
   private func fetch(
     _ path: String, range: ByteRange? = nil, limit: Int = 1 << 20, validator: FetchValidator? = nil,
-    host: String = "127.0.0.1", patience: HTTPFetcher.Patience = .init(),
+    host: String = "127.0.0.1", patience: NetworkPatience = .init(),
     goesOn: (FetchTiming) -> Bool = { _ in true }
   ) throws(FetchError) -> FetchedResource {
     try HTTPFetcher(AccessRules(.server(host: host)), patience: patience).fetch(
@@ -95,13 +95,49 @@ import Testing
     }
   }
 
-  /// No handler may be called for a task that is refused or cancelled at the same moment, because
-  /// Foundation would terminate the process.
-  @Test func refusalAndCancellationNeverEndTheProcess() {
-    for round in 0..<60 {
-      #expect(throws: FetchError.self) {
-        try fetch(round % 2 == 0 ? "/to?http://10.0.0.1/" : "/loop") { _ in round % 3 != 0 }
+  /// A name that resolves to a private address is refused when the connection is opened, whatever
+  /// it resolved to before.
+  @Test(arguments: ["127.0.0.1", "[::1]", "127.0.0.1,[::1]"])
+  func privateAddressOfANameIsRefusedWhenItIsConnectedTo(addresses: String) throws {
+    let port = base.split(separator: ":").last ?? ""
+    let fetcher = HTTPFetcher(
+      AccessRules(.server(host: "127.0.0.1")), patience: NetworkPatience(),
+      known: ["rebinding.example:\(port):\(addresses)"])
+    let name = "rebinding.example:\(port)"
+    for address in ["http://\(name)/body/20", "\(base)/to?//\(name)/body/20"] {
+      #expect {
+        try fetcher.fetch(FetchRequest(.network(address), limit: 100), goesOn: { _ in true })
+      } throws: {
+        "\($0)".hasSuffix("only on the host that you named")
       }
+    }
+    let log = String(decoding: try fetch("/log").bytes, as: UTF8.self)
+    #expect(!log.split(separator: "\n").contains("/body/20"))
+  }
+
+  /// A name may have a private address if the user named it.
+  @Test func privateAddressOfTheNamedHostIsConnectedTo() throws {
+    let port = base.split(separator: ":").last ?? ""
+    let fetcher = HTTPFetcher(
+      AccessRules(.server(host: "Mine.Example")), patience: NetworkPatience(),
+      known: ["mine.example:\(port):127.0.0.1"])
+    let fetched = try fetcher.fetch(
+      FetchRequest(.network("http://mine.example:\(port)/body/20"), limit: 100),
+      goesOn: { _ in true })
+    #expect(fetched.bytes == body(0..<20))
+  }
+
+  @Test(arguments: [
+    "http://user@127.0.0.1:1@localhost/", "http://127.0.0.1\\@localhost/", "http://2130706433/",
+    "http://0x7f.1/", "http://127.1/", "http://localhost#@127.0.0.1/", "http://[::ffff:127.0.0.1]/",
+  ])
+  func unusualFormsOfPrivateAddressesAreRefused(address: String) {
+    let fetcher = HTTPFetcher(AccessRules(.server(host: "127.0.0.2")))
+    #expect {
+      try fetcher.fetch(FetchRequest(.network(address), limit: 100), goesOn: { _ in true })
+    } throws: { error in
+      guard case FetchError.refused = error else { return false }
+      return true
     }
   }
 
@@ -115,30 +151,41 @@ import Testing
     #expect(throws: FetchError.tooLong(limit: 1 << 20)) { try fetch("/endless") }
   }
 
-  /// A server that sends without end may be read for a while until Foundation notices the
-  /// cancellation.
-  @Test func dataBeyondTheLimitIsDiscarded() {
-    let transfer = Transfer(limit: 1000, start: 0) { _ in nil }
-    transfer.take(Data(count: 999))
-    #expect(transfer.timing.bytes == 999 && !transfer.waitForEnd(seconds: 0))
-    for _ in 0..<100 { transfer.take(Data(count: 1 << 20)) }
-    #expect(transfer.timing.bytes == 0 && transfer.waitForEnd(seconds: 0))
-  }
-
-  @Test func silentAndSlowServersTimeOut() {
-    var patience = HTTPFetcher.Patience()
-    patience.silence = 0.5
+  @Test func silentServersTimeOut() {
     for path in ["/silent/1000", "/hang"] {
-      #expect(throws: FetchError.timedOut(seconds: 0.5)) { try fetch(path, patience: patience) }
-    }
-    patience.silence = 5
-    patience.total = 0.4
-    #expect(throws: FetchError.timedOut(seconds: 0.4)) {
-      try fetch("/slow/100", patience: patience)
+      #expect(throws: FetchError.timedOut(seconds: 0.5)) {
+        try fetch(path, patience: NetworkPatience(seconds: 1))
+      }
     }
   }
 
-  /// The server is silent for 30 s, and the fetch would wait for 8 s.
+  /// The server sends 10 bytes every 0.2 s, so it is never silent.
+  @Test func serverBelowTheLeastRateIsGivenUp() {
+    let clock = ContinuousClock()
+    let start = clock.now
+    #expect(throws: FetchError.tooSlow(seconds: 2)) {
+      try fetch("/trickle/10", patience: NetworkPatience(seconds: 2))
+    }
+    #expect((1.9..<3.5).contains((clock.now - start) / .seconds(1)))
+    // 1000 bytes/s are enough, even if the transfer takes longer than the time limit.
+    #expect(throws: Never.self) {
+      try fetch("/slow/1000", patience: NetworkPatience(seconds: 0.6))
+    }
+  }
+
+  @Test func longWaitsAreTold() throws {
+    let waits = Mutex<[FetchWait?]>([])
+    let patience = NetworkPatience { wait in waits.withLock { $0.append(wait) } }
+    #expect(throws: FetchError.self) {
+      try fetch("/silent/1000", patience: patience) { $0.seconds < 2.6 }
+    }
+    let told = waits.withLock { $0 }
+    #expect((3...8).contains(told.count) && told.last == .some(nil))
+    let first = try #require(told.first ?? nil)
+    #expect(first.host == "127.0.0.1" && first.bytes == 500 && first.seconds > 2)
+  }
+
+  /// The server is silent for 30 s, and the fetch would wait for 15 s.
   @Test func cancelledFetchEndsWithinHalfASecond() throws {
     let clock = ContinuousClock()
     var lastCall = clock.now

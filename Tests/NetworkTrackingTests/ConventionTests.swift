@@ -135,9 +135,88 @@ import Testing
     #expect(try NetworkTracker("freepie:5555") == NetworkTracker(.freepie(.rightUp), port: 5555))
     #expect(try NetworkTracker("/dev/hidraw0") == nil)
     #expect(try NetworkTracker("osc") == nil)
-    for wrong in ["osc:", "osc:0", "osc:99999", "osc:x", "opentrack:1:2:3"] {
-      #expect(throws: NetworkTrackerError.badAddress(wrong)) { try NetworkTracker(wrong) }
-    }
     #expect(throws: NetworkTrackerError.self) { try NetworkTracker("osc:9000:logic") }
+  }
+
+  @Test(arguments: [
+    ("osc:9000", ListeningAddress.loopback), ("osc:any:9000", .any), ("osc:any:9000:iem", .any),
+    ("osc:192.168.1.5:9000:iem", .address("192.168.1.5")),
+    ("osc:[::1]:9000", .address("::1")), ("osc:[fe80::1]:9000:sparta", .address("fe80::1")),
+  ])
+  func addressToListenOnIsParsed(text: String, address: ListeningAddress) throws {
+    let tracker = try #require(try NetworkTracker(text))
+    #expect(tracker.address == address && tracker.port == 9000)
+    let sender = text.split(separator: ":").last.flatMap { OSCPreset(rawValue: String($0)) }
+    #expect(tracker.sender == .osc(sender ?? .ypr))
+  }
+
+  @Test(arguments: [
+    "osc:", "osc:0", "osc:99999", "osc:x", "opentrack:1:2:3", "osc:any", "osc:any:", "osc:any:0",
+    "osc:localhost:9000", "osc:1.2.3:9000", "osc:::1:9000", "osc:[::1]9000", "osc:[::1]",
+    "osc:[1.2.3.4]:9000", "osc:[::1", "osc:256.0.0.1:9000", "freepie:any:any:5555", "osc:+9000",
+  ])
+  func invalidAddressesAreRefused(text: String) {
+    #expect(throws: NetworkTrackerError.badAddress(text)) { try NetworkTracker(text) }
+  }
+
+  @Test func noteAboutSilenceSaysWhatToDo() throws {
+    #expect(
+      try NetworkTracker("osc:9000")?.silenceNote
+        == "nothing has arrived at 127.0.0.1:9000; for a phone or another machine use osc:any:9000")
+    #expect(
+      try NetworkTracker("freepie:5555")?.silenceNote.hasSuffix("use freepie:any:5555") == true)
+    #expect(
+      try NetworkTracker("osc:[::1]:9000")?.silenceNote.hasPrefix(
+        "nothing has arrived at [::1]:9000; check") == true)
+  }
+
+  /// Compares the decoder with packets that are built here from the specification.
+  @Test func packetsAndBundlesAreDecoded() {
+    func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
+      withUnsafeBytes(of: number.bigEndian, Array.init)
+    }
+    func message(_ text: String, _ arguments: [UInt8] = []) -> [UInt8] {
+      Array(text.utf8) + arguments
+    }
+    func bundle(_ parts: [[UInt8]]) -> [UInt8] {
+      Array("#bundle\0".utf8) + bytes(UInt64(1))
+        + parts.flatMap { bytes(UInt32($0.count)) + $0 }
+    }
+    let angles = message(
+      "/ypr\0\0\0\0,fdi\0\0\0\0",
+      bytes(Float(1.5).bitPattern) + bytes((-2.25).bitPattern) + bytes(Int32(-7)))
+    let yaw = message("/yaw\0\0\0\0,h\0\0", bytes(Int64(-3)))
+    let wanted = OSCMessage("/ypr", [1.5, -2.25, -7])
+    #expect(OSCPacket.messages(angles) == [wanted])
+    #expect(
+      OSCPacket.messages(bundle([angles, bundle([yaw])])) == [wanted, OSCMessage("/yaw", [-3])])
+    #expect(OSCPacket.messages(bundle([])) == [])
+    let blob: [UInt8] = [0, 0, 0, 5, 1, 2, 3, 4, 5, 0, 0, 0]
+    let mixed = message("/a\0\0,sTbf\0\0\0x\0\0\0", blob + [0, 0, 0, 0])
+    let numbers = OSCPacket.messages(mixed)?.first?.numbers ?? []
+    #expect(numbers.count == 4 && numbers.prefix(3).allSatisfy(\.isNaN) && numbers.last == 0)
+    for end in 0..<angles.count { #expect(OSCPacket.messages(Array(angles[..<end])) == nil) }
+    for wrong in ["ypr\0,f\0\0\0\0\0\0", "/a\0\0f\0\0\0", "/a\0\0,z\0\0", "#bundle\0"] {
+      #expect(OSCPacket.messages(Array(wrong.utf8)) == nil)
+    }
+    // Nesting and the number of messages are limited.
+    #expect(OSCPacket.messages((0..<20).reduce(angles) { inner, _ in bundle([inner]) }) == nil)
+    #expect(OSCPacket.messages(bundle(Array(repeating: yaw, count: 300))) == nil)
+  }
+
+  @Test func randomPacketsAreDecodedOrRefused() {
+    var random = SeededGenerator.forTest()
+    let start =
+      Array("#bundle\0".utf8) + [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 28]
+      + Array("/ypr\0\0\0\0,fff\0\0\0\0".utf8)
+    for _ in 0..<50_000 {
+      var bytes = start + (0..<12).map { _ in UInt8.random(in: 0...255, using: &random) }
+      for _ in 0..<Int.random(in: 0...4, using: &random) {
+        let place = Int.random(in: 0..<bytes.count, using: &random)
+        bytes[place] = .random(in: 0...255, using: &random)
+      }
+      let messages = OSCPacket.messages(Array(bytes.prefix(.random(in: 0...60, using: &random))))
+      #expect((messages ?? []).allSatisfy { $0.numbers.count <= 16 })
+    }
   }
 }

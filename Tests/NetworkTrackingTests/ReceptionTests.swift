@@ -4,6 +4,7 @@ import Geometry
 import Glibc
 import HeadTracking
 import NetworkTracking
+import Synchronization
 import TestSupport
 import Testing
 
@@ -25,13 +26,13 @@ import Testing
     return Int(in_port_t(bigEndian: address.sin_port))
   }
 
-  private func send(_ bytes: [UInt8], port: Int) {
+  private func send(_ bytes: [UInt8], to host: String = "127.0.0.1", port: Int) {
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
     defer { close(descriptor) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = in_port_t(port).bigEndian
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    address.sin_addr.s_addr = inet_addr(host)
     _ = withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         sendto(descriptor, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
@@ -117,6 +118,92 @@ import Testing
     expect(wanted.quaternion, from: source) { send([0, 3] + floats, port: port) }
   }
 
+  private func datagram(yaw: Double) -> [UInt8] {
+    [0.0, 0, 0, -yaw, 0, 0].flatMap { value in
+      withUnsafeBytes(of: value.bitPattern.littleEndian, Array.init)
+    }
+  }
+
+  /// Sends to 127.0.0.2, which is another address of this computer than the loopback address.
+  @Test(arguments: [
+    ("", "127.0.0.1", true), ("", "127.0.0.2", false), ("any:", "127.0.0.2", true),
+    ("127.0.0.2:", "127.0.0.2", true), ("127.0.0.2:", "127.0.0.1", false),
+  ])
+  func onlyTheGivenAddressIsListenedOn(address: String, target: String, isHeard: Bool) throws {
+    for name in ["opentrack", "osc"] {
+      let port = try freePort()
+      let source = HeadPoseSource()
+      let tracker = try #require(try NetworkTracker("\(name):\(address)\(port)"))
+      let session = NetworkTrackerSession(tracker, feeding: source)
+      try session.start()
+      defer { session.stop() }
+      let osc = Array("/yaw\0\0\0\0,i\0\0".utf8) + [0, 0, 0, 30]
+      for _ in 0..<20 {
+        send(name == "osc" ? osc : datagram(yaw: 30), to: target, port: port)
+        usleep(10_000)
+      }
+      #expect((source.status.acceptedCount > 0) == isHeard)
+    }
+  }
+
+  /// Sends to ::1; returns false if this computer has no IPv6.
+  private func sendOverIPv6(_ bytes: [UInt8], port: Int) -> Bool {
+    let descriptor = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in6()
+    address.sin6_family = sa_family_t(AF_INET6)
+    address.sin6_port = in_port_t(port).bigEndian
+    address.sin6_addr = in6addr_loopback
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        sendto(descriptor, bytes, bytes.count, 0, $0, socklen_t(MemoryLayout<sockaddr_in6>.size))
+      }
+    } == bytes.count
+  }
+
+  @Test(arguments: ["opentrack:", "opentrack:any:", "opentrack:[::1]:"])
+  func programsOnThisComputerAreHeardOverIPv6(start: String) throws {
+    let port = try freePort()
+    guard sendOverIPv6([0], port: port) else { return }
+    let source = HeadPoseSource()
+    let session = NetworkTrackerSession(
+      try #require(try NetworkTracker("\(start)\(port)")), feeding: source)
+    try session.start()
+    defer { session.stop() }
+    expect(YawPitchRoll(yaw: 30, pitch: 0, roll: 0).quaternion, from: source) {
+      _ = sendOverIPv6(datagram(yaw: 30), port: port)
+    }
+  }
+
+  /// 203.0.113.1 is reserved for documentation.
+  @Test func addressOfAnotherComputerIsReported() throws {
+    let tracker = try #require(try NetworkTracker("osc:203.0.113.1:9000"))
+    #expect(throws: NetworkTrackerError.notOurAddress("203.0.113.1:9000")) {
+      try NetworkTrackerSession(tracker, feeding: HeadPoseSource()).start()
+    }
+  }
+
+  @Test func silenceIsReportedOnceAfterFiveSeconds() throws {
+    let (silent, heard) = (try freePort(), try freePort())
+    let notes = Mutex<[String]>([])
+    let sessions = [silent, heard].map { port in
+      NetworkTrackerSession(
+        NetworkTracker(.opentrack(.rightUp), port: port), feeding: HeadPoseSource(),
+        onSilence: { note in notes.withLock { $0.append(note) } })
+    }
+    for session in sessions { try session.start() }
+    defer { for session in sessions { session.stop() } }
+    send([1], port: heard)
+    usleep(4_500_000)
+    #expect(notes.withLock { $0 } == [])
+    usleep(1_500_000)
+    #expect(
+      notes.withLock { $0 } == [
+        "nothing has arrived at 127.0.0.1:\(silent); for a phone or another machine use "
+          + "opentrack:any:\(silent)"
+      ])
+  }
+
   @Test func portInUseIsReported() throws {
     let port = try freePort()
     let source = HeadPoseSource()
@@ -127,7 +214,7 @@ import Testing
       #expect {
         try second.start()
       } throws: {
-        "\($0)".contains("cannot listen on UDP port \(port)")
+        "\($0)".contains("cannot listen on 127.0.0.1:\(port)")
       }
       first.stop()
     }

@@ -43,7 +43,9 @@ enum Probe {
   }
 
   private static func list(_ id: String?) -> Int32 {
+    let before = monotonic_nanoseconds()
     let list = TrackerList.current(settings)
+    say("listed in \(monotonic_nanoseconds() - before)")
     do {
       let trackers = try id.map { [try list.match($0)] } ?? list.trackers
       for tracker in trackers {
@@ -72,6 +74,7 @@ enum Probe {
     let start = monotonic_nanoseconds()
     signal(SIGTERM) { _ in Probe.isEnding.store(true, ordering: .relaxed) }
     session.start()
+    say("started at \(start)")
     var last = source.pose(at: start)
     var printed: Int64 = 0
     while monotonic_nanoseconds() - start < Int64(seconds * 1e9),

@@ -89,7 +89,8 @@ enum ZshCompletion {
     switch grammar {
     case .file: "_files"
     case .folder: "_files -/"
-    default: grammar.words.isEmpty ? " " : "(\(grammar.words.joined(separator: " ")))"
+    default:
+      grammar.words.isEmpty ? " " : "(\(grammar.words.map(plain).joined(separator: " ")))"
     }
   }
 

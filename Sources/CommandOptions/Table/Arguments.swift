@@ -14,8 +14,8 @@ public enum Arguments {
   public static let trackerID = ArgumentSpecification(
     name: "ID", grammar: .text,
     help: """
-      ID of the tracker, as 'stillstage trackers' lists it, or osc:PORT, opentrack:PORT, \
-      freepie:PORT or replay:FILE.
+      ID of the tracker, as 'stillstage trackers' lists it, or osc:[ADDRESS:]PORT, \
+      opentrack:[ADDRESS:]PORT, freepie:[ADDRESS:]PORT or replay:FILE.
       """)
   /// The same argument as `trackerID`, but without network trackers.
   public static let calibratedTracker = ArgumentSpecification(

@@ -139,11 +139,14 @@ public enum Options {
       seconds and the head-to-world quaternion.
       """)
   public static let tracker = CommandOption<TrackerArgument>(
-    "tracker", "auto|none|ID|osc:PORT|opentrack:PORT|freepie:PORT|replay:FILE", .tracker,
+    "tracker", "auto|none|ID|KIND:[ADDRESS:]PORT|replay:FILE", .tracker,
     default: .auto, shown: "auto",
     help: """
-      Head tracker: the ID that 'stillstage trackers' lists, the port on which to listen for a \
-      tracker on the network, or a capture from earphones that 'trackers watch --raw' wrote.
+      Head tracker: the ID that 'stillstage trackers' lists, the address and port on which to \
+      listen for a tracker on the network, or a capture from earphones that 'trackers watch --raw' \
+      wrote. KIND is osc, opentrack or freepie. ADDRESS is an IPv4 address, an IPv6 address in \
+      brackets, or 'any', which a phone or another machine needs; without it, only programs on \
+      this computer are heard.
       """)
   public static let takeOver = CommandOption<Bool>(
     flag: "take-over",
@@ -283,37 +286,6 @@ public enum Options {
   public static let exportRate = CommandOption<Int?>(
     "rate", "HZ", .integer(8000...384_000), shown: "the SOFA file's rate",
     help: "Sample rate of the filters.")
-
-  // MARK: Presentations
-
-  public static let maxBitrate = CommandOption<Double?>(
-    "max-bitrate", "RATE", .bitRate(1000...1e9), shown: "none",
-    help: "Highest bit rate of a rendition in bits per second, such as 256k or 1.5M.")
-  public static let preferTreatment = CommandOption<TreatmentChoice>(
-    "prefer", "multichannel|stereo", .words, default: .multichannel, shown: "multichannel",
-    help: """
-      Renditions to prefer: 'stereo' chooses stereo renditions even if the connection is fast \
-      enough for multichannel ones.
-      """)
-  public static let language = CommandOption<String?>(
-    "language", "TAG", .text, shown: "the one that the presentation starts with",
-    help: "Language of the sound, such as en or de-AT, if there are several.")
-  public static let root = CommandOption<String?>(
-    "root", "DIR", .folder,
-    shown: "the given folder, or the folder of the outermost playlist",
-    help: "Folder that must contain all files of a downloaded presentation.")
-  public static let keep = CommandOption<String?>(
-    "keep", "DIR", .folder,
-    help: "Folder in which to save the sound of a presentation while it plays, for later playback.")
-  public static let fetchOutput = CommandOption<String>(
-    required: "output", short: "o", "DIR", .folder,
-    help: "Folder to download to: new, empty, or from an earlier run, which is then resumed.")
-  public static let renditions = CommandOption<RenditionsChoice>(
-    "renditions", "all|best|NAME,...", .renditions, default: .best, shown: "best",
-    help: """
-      Renditions to fetch: 'best' (the best multichannel one and the best stereo one that can be \
-      decoded), 'all' (all audio renditions), or names, separated by commas.
-      """)
 
   // MARK: Measurements
 

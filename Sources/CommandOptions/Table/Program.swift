@@ -24,7 +24,7 @@ public enum Program {
     Options.headphones.specification, Options.headCircumference.specification,
     Options.speakers.specification, Options.speakerAngle.specification,
     Options.maxBitrate.specification, Options.preferTreatment.specification,
-    Options.language.specification, Options.root.specification,
+    Options.language.specification, Options.root.specification, Options.timeout.specification,
   ]
 
   private static let play = CommandSpecification(
@@ -73,6 +73,7 @@ public enum Program {
       Options.fetchOutput.specification, Options.renditions.specification,
       Options.language.specification, Options.maxBitrate.specification,
       Options.preferTreatment.specification, Options.root.specification,
+      Options.timeout.specification,
     ])
 
   private static let demo = CommandSpecification(

@@ -81,8 +81,21 @@ public enum TrackerArgument: Sendable, Equatable {
 }
 
 extension ValueForm where Value == TrackerArgument {
+  /// The beginnings of the IDs of network trackers and captures, for completion.
+  static var networkTrackerStarts: [String] {
+    ["osc", "opentrack", "freepie"].flatMap { ["\($0):", "\($0):any:"] } + ["replay:"]
+  }
+
   static var tracker: Self {
-    .either(["auto": .auto, "none": TrackerArgument.none], or: .text) { $0.text.map { .id($0) } }
+    Self(
+      grammar: .either(["auto", "none"], .either(networkTrackerStarts, .text))
+    ) { value in
+      switch value {
+      case .word("auto"): .auto
+      case .word("none"): TrackerArgument.none
+      default: (value.text ?? value.word).map { .id($0) }
+      }
+    }
   }
 }
 

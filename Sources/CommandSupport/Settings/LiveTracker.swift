@@ -19,6 +19,7 @@ package func trackerSettings(
   _ command: ParsedCommand, tracker: String? = nil, capture: FrameCapture? = nil
 ) throws(CommandFailure) -> TrackerSettings {
   var settings = TrackerSettings()
+  settings.isCancelled = { Signals.received != nil }
   settings.providers = try earphoneProviders(command, tracker: tracker, capture: capture)
   if let axes = command[Options.trackerAxes] {
     do throws(HeadTrackingError) { settings.axes = try AxisMap(axes) } catch {
@@ -63,18 +64,20 @@ package enum LiveTracker {
   /// - Parameters:
   ///   - source: receives the samples.
   ///   - events: called for each event of a local tracker.
+  ///   - onSilence: called with a note if nothing arrives from a network tracker within 5 s.
   ///   - record: called for each sample, on the tracker's thread.
   ///   - capture: receives the packets of an earphone.
   /// - Throws: a failure if the tracker is not found or cannot be used.
   package static func start(
     _ id: String, _ command: ParsedCommand, feeding source: HeadPoseSource,
     events: @escaping @Sendable (TrackerEvent) -> Void,
+    onSilence: @escaping @Sendable (String) -> Void = { printNote($0) },
     record: (@Sendable (TrackerMeasurement) -> Void)? = nil, capture: FrameCapture? = nil
   ) throws(CommandFailure) -> LiveTracker {
     if let tracker = try networkTracker(id, command) {
-      let session = NetworkTrackerSession(tracker, feeding: source) { sample in
-        record?(TrackerMeasurement(head: sample))
-      }
+      let session = NetworkTrackerSession(
+        tracker, feeding: source,
+        record: { sample in record?(TrackerMeasurement(head: sample)) }, onSilence: onSilence)
       do throws(NetworkTrackerError) { try session.start() } catch {
         throw CommandFailure(error.description)
       }
@@ -84,7 +87,7 @@ package enum LiveTracker {
     do throws(HeadTrackingError) {
       let tracker = try TrackerList.current(settings).match(id)
       if let error = tracker.accessError { throw error }
-    } catch { throw CommandFailure(error.description) }
+    } catch { throw Signals.received == nil ? CommandFailure(error.description) : .interrupted }
     let session = TrackerSession(
       .id(id), feeding: source, settings: settings, onEvent: events,
       calibration: userCalibration, record: record)

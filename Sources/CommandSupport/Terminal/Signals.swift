@@ -18,9 +18,11 @@ package enum Signals {
   }
 
   /// Blocks the signals for this thread and all threads that it starts later, and starts a thread
-  /// that waits for the signals. A signal that arrives more than 0.3 s after the first signal ends
-  /// the process at once. A signal that arrives sooner is ignored, because `timeout` sends its
-  /// signal twice, to the process and to its group.
+  /// that waits for the signals. A signal that arrives more than 1 s after the first one ends the
+  /// process at once, and so does the third SIGINT. Other signals are ignored within that second,
+  /// because the kernel sends SIGHUP twice when a terminal is closed, and `timeout` sends its
+  /// signal to the process and to its group. Meanwhile trackers are stopped, and the sound fades
+  /// out.
   static func watch() {
     var set = Self.set
     pthread_sigmask(SIG_BLOCK, &set, nil)
@@ -49,19 +51,43 @@ package enum Signals {
 
   private static func wait() -> UnsafeMutableRawPointer? {
     var set = Self.set
-    var first: Int64 = 0
+    var repetition = SignalRepetition()
     while true {
       var signal: Int32 = 0
       guard sigwait(&set, &signal) == 0 else { continue }
-      let now = monotonic_nanoseconds()
-      if received != nil {
-        guard now - first > 300_000_000 else { continue }
-        _exit(128 + signal)
+      switch repetition.action(for: signal, at: monotonic_nanoseconds()) {
+      case .stop:
+        number.store(signal, ordering: .releasing)
+        interrupt.raise()
+        SignalDeadline.begin(signal)
+      case .ignore: continue
+      case .endAtOnce: _exit(128 + signal)
       }
-      first = now
-      number.store(signal, ordering: .releasing)
-      interrupt.raise()
-      SignalDeadline.begin(signal)
     }
+  }
+}
+
+/// Decides what a signal does after others.
+struct SignalRepetition {
+  enum Action: Equatable {
+    /// End cleanly.
+    case stop
+    case ignore
+    case endAtOnce
+  }
+
+  /// Time for a clean end, in ns.
+  static let grace: Int64 = 1_000_000_000
+  private var first: Int64?
+  private var interrupts = 0
+
+  /// - Parameter now: the time at which the signal arrived, in ns of monotonic time.
+  mutating func action(for signal: Int32, at now: Int64) -> Action {
+    if signal == SIGINT { interrupts += 1 }
+    guard let first else {
+      self.first = now
+      return .stop
+    }
+    return now - first > Self.grace || interrupts >= 3 ? .endAtOnce : .ignore
   }
 }

@@ -35,46 +35,62 @@ public struct AccessRules: Sendable {
     (self.origin, self.remedy) = (origin, remedy)
   }
 
-  /// Checks a network address by its scheme and host.
+  /// The hosts to which a request may connect.
+  public enum Reach: Sendable, Equatable {
+    /// The host that the user named, with any IP address.
+    case anyAddress
+    /// Another host, if its IP address is public. Check it when the connection is opened, because
+    /// the name may resolve to another address each time (DNS rebinding).
+    case publicAddresses
+  }
+
+  /// Checks a network address by its scheme and host. Does not resolve names.
   ///
   /// - Parameters:
   ///   - address: the complete address, for the text of the refusal.
   ///   - scheme: the scheme of the address, in lower case.
   ///   - host: the host of the address; case is ignored.
-  ///   - resolve: returns the IP addresses of a host; empty if there are none.
+  /// - Returns: the IP addresses to which the request may connect.
   /// - Throws: the refusal if the address must not be requested.
-  func checkNetwork(
-    _ address: String, scheme: String, host: String,
-    resolve: (String) -> [NetworkAddress] = NetworkAddress.resolve
-  ) throws(AccessRefusal) {
+  public func reach(
+    of address: String, scheme: String, host: String
+  ) throws(AccessRefusal) -> Reach {
     guard scheme == "http" || scheme == "https" else {
       throw AccessRefusal(address, "only http and https are supported")
     }
     guard !host.isEmpty else { throw AccessRefusal(address, "it has no host") }
-    if case .server(let named) = origin, Self.isSame(named, host) { return }
+    if case .server(let named) = origin, Self.isSame(named, host) { return .anyAddress }
+    if let numeric = NetworkAddress(host), !numeric.isPublic { throw Self.notPublic(address) }
+    return .publicAddresses
+  }
+
+  /// Checks the IP addresses of a host before a proxy resolves its name again.
+  ///
+  /// - Parameter resolve: returns the IP addresses of a host; empty if there are none.
+  /// - Throws: the refusal if an address is not public, or if there is none.
+  public func checkAddresses(
+    of address: String, host: String,
+    resolve: (String) -> [NetworkAddress] = NetworkAddress.resolve
+  ) throws(AccessRefusal) {
     let addresses = resolve(host)
     guard !addresses.isEmpty else {
       throw AccessRefusal(address, "no IP address was found for its host")
     }
-    guard addresses.allSatisfy(\.isPublic) else {
-      throw AccessRefusal(
-        address,
-        "playlists may refer to private, loopback or reserved addresses only on the host that you "
-          + "named")
-    }
+    guard addresses.allSatisfy(\.isPublic) else { throw Self.notPublic(address) }
   }
 
-  /// Checks whether an address on the network may be requested.
-  ///
-  /// - Throws: the refusal if the address must not be requested. A file is always refused.
-  public func check(_ address: ResourceAddress) throws(AccessRefusal) {
-    let place = address.schemeAndHost ?? ("", "")
-    try checkNetwork(address.description, scheme: place.scheme, host: place.host)
+  /// The refusal of an address whose IP address is not public.
+  public static func notPublic(_ address: String) -> AccessRefusal {
+    AccessRefusal(
+      address,
+      "playlists may refer to private, loopback or reserved addresses only on the host that you "
+        + "named")
   }
 
   private static func isSame(_ first: String, _ second: String) -> Bool {
     func plain(_ host: String) -> String {
-      let text = host.lowercased()
+      var text = host.lowercased()
+      if text.first == "[", text.last == "]" { text = String(text.dropFirst().dropLast()) }
       return text.hasSuffix(".") ? String(text.dropLast()) : text
     }
     return plain(first) == plain(second)

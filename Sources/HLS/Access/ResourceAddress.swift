@@ -69,12 +69,6 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Scheme and host of a network address, in lower case; nil for a file or an invalid address.
-  var schemeAndHost: (scheme: String, host: String)? {
-    guard case .network(let text) = self, let url = URL(string: text) else { return nil }
-    return ((url.scheme ?? "").lowercased(), (url.host() ?? "").lowercased())
-  }
-
   /// The query parameters by name, with percent-decoded values; empty for a file or an address
   /// without a query.
   var query: [String: String] {

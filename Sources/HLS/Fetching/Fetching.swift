@@ -83,8 +83,10 @@ public enum FetchError: Error, Sendable, Equatable {
   case status(Int, retryAfter: Double?)
   /// The file does not exist or cannot be read. The text is the reason.
   case missing(String)
-  /// Nothing arrived for `seconds`, or the request took longer than `seconds` in total.
+  /// Nothing arrived for `seconds`.
   case timedOut(seconds: Double)
+  /// On average, less than `TransferPace.least` arrived for `seconds`. The server is given up.
+  case tooSlow(seconds: Double)
   /// The connection failed or was lost. The text is the reason.
   case connection(String)
   /// The resource is larger than the limit.
@@ -101,7 +103,7 @@ public enum FetchError: Error, Sendable, Equatable {
     switch self {
     case .status(let code, _): code == 408 || code == 429 || code >= 500
     case .timedOut, .connection, .tooShort: true
-    case .refused, .missing, .tooLong, .abandoned, .interrupted: false
+    case .refused, .missing, .tooSlow, .tooLong, .abandoned, .interrupted: false
     }
   }
 }
@@ -113,6 +115,9 @@ extension FetchError: CustomStringConvertible {
     case .status(let code, _): "the server answered with status \(code)"
     case .missing(let reason): reason
     case .timedOut(let seconds): "the request timed out (limit: \(Int(seconds.rounded(.up))) s)"
+    case .tooSlow(let seconds):
+      "the server sent less than \(Int(TransferPace.least)) bytes/s for "
+        + "\(Int(seconds.rounded(.up))) s"
     case .connection(let reason): reason
     case .tooLong(let limit): "it is larger than \(limit >> 20) MB"
     case .tooShort(let expected, let got): "it ended after \(got) of \(expected) bytes"

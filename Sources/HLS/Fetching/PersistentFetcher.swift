@@ -11,6 +11,9 @@ public struct PersistentFetcher: ResourceFetcher {
     public var firstWait = 0.25
     /// Maximum wait in s, even if the server requests a longer wait.
     public var longestWait = 4.0
+    /// Time in s. All requests for a resource together are given up if they have averaged less than
+    /// `TransferPace.least` for this time.
+    public var seconds = 30.0
 
     public init() {}
 
@@ -44,17 +47,31 @@ public struct PersistentFetcher: ResourceFetcher {
     _ request: FetchRequest, goesOn: (FetchTiming) -> Bool
   ) throws(FetchError) -> FetchedResource {
     var failures = 0
+    var pace = TransferPace(seconds: persistence.seconds)
+    // The sums of the requests so far, and the state of the present one.
+    var (seconds, bytes, now) = (0.0, 0, FetchTiming())
+    var isTooSlow = false
+    func watched(_ timing: FetchTiming) -> Bool {
+      now = timing
+      isTooSlow = pace.isTooSlow(bytes: bytes + timing.bytes, at: seconds + timing.seconds)
+      return !isTooSlow && goesOn(timing)
+    }
     while true {
       do throws(FetchError) {
-        return try fetcher.fetch(request, goesOn: goesOn)
+        return try fetcher.fetch(request, goesOn: watched)
       } catch {
+        if isTooSlow { throw .tooSlow(seconds: persistence.seconds) }
         failures += 1
         guard error.isPassing, failures < persistence.attempts else { throw error }
+        (seconds, bytes) = (seconds + now.seconds, bytes + now.bytes)
         var left = persistence.wait(after: failures, error)
         while left > 0 {
-          guard goesOn(FetchTiming()) else { throw .interrupted }
+          guard watched(FetchTiming()) else {
+            throw isTooSlow ? .tooSlow(seconds: persistence.seconds) : .interrupted
+          }
           pause(min(left, 0.1))
           left -= 0.1
+          seconds += 0.1
         }
       }
     }

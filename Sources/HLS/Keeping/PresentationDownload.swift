@@ -112,7 +112,7 @@ public struct PresentationDownload {
         outcome.fetched += 1
         outcome.bytes += supplied.bytes.count
       } catch {
-        silent = error.isOfTheLine ? silent + 1 : 0
+        silent = error.isTooSlow ? Self.patience : error.isOfTheLine ? silent + 1 : 0
         if error.isOwn {
           outcome.isInterrupted = true
         } else {

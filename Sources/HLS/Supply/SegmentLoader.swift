@@ -31,8 +31,15 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
   /// Whether the server gave no answer, or an incomplete answer.
   var isOfTheLine: Bool {
     switch self {
-    case .fetch(.connection), .fetch(.timedOut), .fetch(.tooShort): true
-    case .playlist(.connection, _), .playlist(.timedOut, _), .playlist(.tooShort, _): true
+    case .fetch(let error), .playlist(let error, _): error.isOfTheLine
+    default: false
+    }
+  }
+
+  /// Whether the server has been too slow for so long that it is given up.
+  var isTooSlow: Bool {
+    switch self {
+    case .fetch(.tooSlow), .playlist(.tooSlow, _): true
     default: false
     }
   }
@@ -238,5 +245,15 @@ extension [SegmentKey] {
       }
     }
     return "the encryption of the sound is not supported: \(names.joined(separator: ", "))"
+  }
+}
+
+extension FetchError {
+  /// Whether the server gave no answer, or an incomplete one.
+  fileprivate var isOfTheLine: Bool {
+    switch self {
+    case .connection, .timedOut, .tooSlow, .tooShort: true
+    default: false
+    }
   }
 }

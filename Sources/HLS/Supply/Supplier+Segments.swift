@@ -33,6 +33,9 @@ extension Supplier {
         continue
       case .failed(let reason)?: problem = reason
       }
+      if problem.isTooSlow, situation(isWaiting: false).buffer <= 4 {
+        return queue.fail("the connection to the server failed: \(problem)")
+      }
       if case .encryption = problem { unusable.insert(wanted) }
       failures[wanted, default: 0] += 1
       guard let next = afterFailure(problem, wanted, failures) else {

@@ -56,7 +56,7 @@ struct PlayStationVR: TrackerDriver {
     guard let control else { return }
     let switches: HIDDevice
     do throws(SystemError) {
-      switches = try HIDDevice(path: control.path)
+      switches = try HIDDevice(control)
     } catch {
       throw .cannotOpen(path: control.path, reason: error.description)
     }

@@ -102,6 +102,7 @@ struct HIDDescriptorParser {
       let usage = resolvedUsages().first.map { HIDUsage($0.lowerBound) } ?? HIDUsage(0)
       if collections.isEmpty { result.applications.append(usage) }
       collections.append(usage)
+      result.collections.insert(usage)
     case 0xC0:
       guard !collections.isEmpty else { return false }
       collections.removeLast()

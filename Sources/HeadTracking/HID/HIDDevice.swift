@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CHIDAPI
 import Glibc
-import Synchronization
 import System
 
 /// A driver's access to the feature reports of a device. Tests replace the device with a simulated
@@ -17,7 +15,8 @@ protocol HIDFeatures {
   func setFeature(_ report: [UInt8]) throws(HeadTrackingError)
 }
 
-/// An open hidraw node, used by one thread at a time. It is closed on deinitialisation.
+/// An open hidraw node or USB interface, used by one thread at a time. It is closed on
+/// deinitialisation.
 final class HIDDevice: TrackerLink {
   enum ReadResult {
     case report(length: Int)
@@ -26,20 +25,32 @@ final class HIDDevice: TrackerLink {
   }
 
   let path: String
+  private let backend: HIDBackend
   private let handle: OpaquePointer
+  /// The report descriptor of a device whose folder in sysfs disappears while it is open.
+  private let descriptor: [UInt8]
 
-  init(path: String) throws(SystemError) {
-    self.path = path
-    handle = try HIDLibrary.open(path)
+  /// Opens a node. If its path is a USB interface, the kernel's driver is detached until the device
+  /// is closed.
+  init(_ node: HIDNode) throws(SystemError) {
+    (path, descriptor) = (node.path, node.descriptor)
+    if node.path.hasPrefix("/") {
+      backend = .hidraw
+    } else if let libusb = HIDBackend.libusb {
+      backend = libusb
+    } else {
+      throw SystemError(number: ENODEV)
+    }
+    handle = try backend.open(node.path)
   }
 
-  deinit { hid_close(handle) }
+  deinit { backend.close(handle) }
 
   /// Reads one input report into the buffer, with its id if the device numbers its reports. Returns
   /// `nothing` if no report arrives within the timeout, and `gone` on an error.
   func read(into buffer: inout [UInt8], timeoutMilliseconds: Int) -> ReadResult {
     let length = buffer.withUnsafeMutableBufferPointer {
-      hid_read_timeout(handle, $0.baseAddress, $0.count, Int32(timeoutMilliseconds))
+      backend.read(handle, $0.baseAddress, $0.count, Int32(timeoutMilliseconds))
     }
     if length < 0 { return .gone }
     return length == 0 ? .nothing : .report(length: Int(length))
@@ -49,7 +60,7 @@ final class HIDDevice: TrackerLink {
     var report = [UInt8](repeating: 0, count: max(2, length))
     report[0] = id
     errno = 0
-    let count = hid_get_feature_report(handle, &report, report.count)
+    let count = backend.getFeature(handle, &report, report.count)
     guard count > 0 else {
       throw .featureFailed(report: Int(id), reason: errorText(errno))
     }
@@ -58,14 +69,14 @@ final class HIDDevice: TrackerLink {
 
   func setFeature(_ report: [UInt8]) throws(HeadTrackingError) {
     errno = 0
-    guard hid_send_feature_report(handle, report, report.count) >= 0 else {
+    guard backend.sendFeature(handle, report, report.count) >= 0 else {
       throw .featureFailed(report: Int(report.first ?? 0), reason: errorText(errno))
     }
   }
 
   func write(_ report: [UInt8]) throws(HeadTrackingError) {
     errno = 0
-    guard hid_write(handle, report, report.count) >= 0 else {
+    guard backend.write(handle, report, report.count) >= 0 else {
       throw .featureFailed(report: Int(report.first ?? 0), reason: errorText(errno))
     }
   }
@@ -81,32 +92,12 @@ final class HIDDevice: TrackerLink {
   ///
   /// - Throws: `cannotOpen` if the file cannot be read.
   func reportDescriptor() throws(HeadTrackingError) -> HIDReportDescriptor {
+    if !descriptor.isEmpty { return HIDReportDescriptor(descriptor) }
     // The kernel limits the size to 4096 bytes (HID_MAX_DESCRIPTOR_SIZE).
     let file = systemFolder + "/report_descriptor"
     do throws(SystemError) { return HIDReportDescriptor(try SystemFile.contents(file)) } catch {
       throw .cannotOpen(path: file, reason: error.description)
     }
-  }
-}
-
-/// The process-wide part of hidapi. Opening a node modifies global state (the error text), so only
-/// one thread at a time may do it.
-enum HIDLibrary {
-  private static let lock = Mutex<Bool>(false)
-
-  /// Opens a node. `hidraw_check` tests the node first, because hidapi reports no error number.
-  ///
-  /// - Throws: the error from `hidraw_check`, or EIO if only hidapi fails.
-  static func open(_ path: String) throws(SystemError) -> OpaquePointer {
-    let result: Result<OpaquePointer, SystemError> = lock.withLock { isReady in
-      if !isReady { isReady = hid_init() == 0 }
-      let error = hidraw_check(path)
-      guard error == 0 else { return .failure(SystemError(number: error)) }
-      guard let handle = hid_open_path(path) else { return .failure(SystemError(number: EIO)) }
-      nonisolated(unsafe) let opened = handle
-      return .success(opened)
-    }
-    return try result.get()
   }
 }
 

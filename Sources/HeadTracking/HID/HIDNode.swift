@@ -20,6 +20,10 @@ struct HIDNode: Sendable, Equatable {
   var interface: Int
   /// The usages of the top-level collections; empty if the report descriptor cannot be read.
   var usages: [HIDUsage]
+  /// The name of the kernel's folder for the device, such as `0003:054C:0CE6.0001`.
+  var kernelName = ""
+  /// The report descriptor, if it must be known before the device is opened; otherwise empty.
+  var descriptor: [UInt8] = []
 
   /// Returns all nodes, ordered by number. A node that disappears during the search is omitted.
   static func all(in folder: String = "/sys/class/hidraw") -> [HIDNode] {
@@ -35,7 +39,13 @@ extension HIDNode {
   /// because the device is gone.
   private init?(_ name: String, in folder: String) {
     let link = "\(folder)/\(name)/device"
-    let device = SystemFile.resolved(link) ?? link
+    self.init(device: SystemFile.resolved(link) ?? link, path: "/dev/\(name)")
+  }
+
+  /// Reads the information about a HID device from its folder in sysfs.
+  ///
+  /// - Parameter path: the path of the node.
+  init?(device: String, path: String) {
     let values = SystemFile.values(device + "/uevent")
     // Bus, vendor and product, such as 0003:000005AC:00008242.
     let id = (values["HID_ID"] ?? "").split(separator: ":").compactMap { UInt32($0, radix: 16) }
@@ -47,14 +57,16 @@ extension HIDNode {
     let maker = usb.flatMap { Self.nearest(to: $0, with: "idVendor") }
     let interface = usb.flatMap { Self.nearest(to: $0, with: "bInterfaceNumber") }
     self.init(
-      path: "/dev/\(name)", vendorID: UInt16(truncatingIfNeeded: id[1]),
-      productID: UInt16(truncatingIfNeeded: id[2]), serial: Self.cleaned(values["HID_UNIQ"]),
+      path: path, vendorID: UInt16(truncatingIfNeeded: id[1]),
+      productID: UInt16(truncatingIfNeeded: id[2]),
+      serial: Self.cleaned(SystemFile.lastValue(of: "HID_UNIQ", in: device + "/uevent")),
       manufacturer: Self.cleaned(maker.flatMap { Self.text($0 + "/manufacturer") }),
       product: Self.cleaned(maker.flatMap { Self.text($0 + "/product") } ?? values["HID_NAME"]),
       bus: bus,
       interface: interface.flatMap { Int(Self.text($0 + "/bInterfaceNumber") ?? "", radix: 16) }
         ?? -1,
-      usages: HIDReportDescriptor(descriptor ?? []).applications)
+      usages: HIDReportDescriptor(descriptor ?? []).applications,
+      kernelName: device.split(separator: "/").last.map(String.init) ?? "")
   }
 
   /// Returns the nearest folder above `folder` that contains a nonempty file of the given name, or
@@ -84,8 +96,8 @@ extension HIDNode {
 }
 
 extension SystemFile {
-  /// Returns the keys and values of a file with lines such as `DRIVER=hid-generic`. The dictionary
-  /// is empty if the file cannot be read.
+  /// Returns the keys and values of a file with lines such as `DRIVER=hid-generic`. If a key is
+  /// repeated, its first value counts. The dictionary is empty if the file cannot be read.
   static func values(_ file: String) -> [String: String] {
     guard let bytes = try? contents(file) else { return [:] }
     let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
@@ -93,5 +105,13 @@ extension SystemFile {
       $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     }
     return Dictionary(pairs.filter { $0.count == 2 }.map { ($0[0], $0[1]) }) { first, _ in first }
+  }
+
+  /// Returns the last value of a key; nil if there is none. In a `uevent` file, a device's name can
+  /// contain line breaks and thus imitate the lines that the kernel adds after it.
+  static func lastValue(of key: String, in file: String) -> String? {
+    guard let bytes = try? contents(file) else { return nil }
+    let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+    return lines.last { $0.hasPrefix(key + "=") }.map { String($0.dropFirst(key.count + 1)) }
   }
 }

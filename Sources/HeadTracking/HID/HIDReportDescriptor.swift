@@ -9,6 +9,8 @@ public struct HIDReportDescriptor: Sendable {
   public internal(set) var fields: [HIDField] = []
   /// The usages of the top-level collections, in descriptor order.
   public internal(set) var applications: [HIDUsage] = []
+  /// The usages of all collections.
+  var collections: Set<HIDUsage> = []
   /// Whether the reports begin with an id.
   public internal(set) var hasReportIDs = false
   /// Whether parsing stopped before the end of the bytes or the last item is incomplete.

@@ -18,7 +18,7 @@ struct HIDConnection: TrackerConnection {
   ) throws(HeadTrackingError) {
     let device: HIDDevice
     do throws(SystemError) {
-      device = try HIDDevice(path: node.path)
+      device = try HIDDevice(node)
     } catch {
       throw .cannotOpen(path: node.path, reason: error.description)
     }

@@ -8,6 +8,8 @@ public struct TrackerDescription: Sendable, Equatable {
     /// The user may not open the device node; see `udevRule`.
     case permissionDenied
     case failed(String)
+    /// The kernel's driver holds the device and gives programs no access to it.
+    case heldByKernel(driver: String)
   }
 
   /// The device node, such as `/dev/hidraw3`, or the folder of an industrial I/O device. For
@@ -32,6 +34,12 @@ public struct TrackerDescription: Sendable, Equatable {
   public var id: String
   /// What earphones report about themselves; nil for other trackers.
   public var earphones: EarphoneDetails?
+  /// The name of the kernel's folder for a HID device, such as `0018:1234:ABCD.0001`; empty for
+  /// other trackers.
+  package var kernelName = ""
+  /// The USB interface over which the tracker is opened instead of a hidraw node, such as
+  /// `1-2:1.3`; nil for a hidraw node.
+  package var usbPath: String?
 
   package init(
     path: String, vendorID: UInt16, productID: UInt16, serial: String, manufacturer: String,
@@ -61,8 +69,15 @@ public struct TrackerDescription: Sendable, Equatable {
 
   /// The udev rule that gives access to the user who is logged in locally.
   public var udevRule: String {
-    let number = bus.kernelNumber
-    let device = "\(number):\(hex(vendorID)):\(hex(productID)).*".uppercased()
+    if usbPath != nil {
+      return "SUBSYSTEM==\"usb\", ATTR{idVendor}==\"\(hex(vendorID))\", "
+        + "ATTR{idProduct}==\"\(hex(productID))\", TAG+=\"uaccess\""
+    }
+    // The kernel's own name is right for every bus.
+    let own = String(kernelName.prefix { $0 != "." })
+    let isWhole = own.split(separator: ":").count == 3
+    let numbers = "\(bus.kernelNumber):\(hex(vendorID)):\(hex(productID))".uppercased()
+    let device = "\(isWhole ? own : numbers).*"
     return "KERNEL==\"hidraw*\", KERNELS==\"\(device)\", TAG+=\"uaccess\""
   }
 
@@ -72,6 +87,7 @@ public struct TrackerDescription: Sendable, Equatable {
     case .ready: nil
     case .permissionDenied: .permissionDenied(path: path, udevRule: udevRule)
     case .failed(let reason): .cannotOpen(path: path, reason: reason)
+    case .heldByKernel(let driver): .heldByKernel(name: name, driver: driver)
     }
   }
 

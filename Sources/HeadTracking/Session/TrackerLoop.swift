@@ -69,6 +69,8 @@ struct TrackerLoop: Sendable {
 
   private func open(_ state: inout State) -> Open? {
     do throws(HeadTrackingError) {
+      var settings = settings
+      settings.takesFirst = selection == .automatic && state.previous == nil
       let list = TrackerList.current(settings)
       guard let tracker = try find(in: list, state) else {
         if !state.isWaiting { tell(.waiting) }

@@ -44,7 +44,7 @@ public final class TrackerSession: Sendable {
       record: record, tell: onEvent)
   }
 
-  deinit { worker.stop() }
+  deinit { worker.stop(withinMilliseconds: 1000) }
 
   /// The tracker that is open now; nil if there is none.
   public var tracker: TrackerDescription? { loop.current.tracker }
@@ -55,9 +55,10 @@ public final class TrackerSession: Sendable {
     worker.start { loop.run(worker) }
   }
 
-  /// Stops the tracker's reports and ends the thread, usually within 100 ms. The session cannot
-  /// start again.
-  public func stop() { worker.stop() }
+  /// Stops the tracker's reports and ends the thread, usually within 100 ms. If the tracker does
+  /// not answer, the method returns after 1 s, and the thread ends later. The session cannot start
+  /// again.
+  public func stop() { worker.stop(withinMilliseconds: 1000) }
 }
 
 /// How a session chooses its tracker.

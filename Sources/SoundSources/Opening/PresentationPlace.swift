@@ -29,9 +29,10 @@ package struct PresentationPlace {
   ///     playlist's own folder is used.
   ///   - remedy: how the user can choose a wider root, for the error message about a file outside
   ///     the root.
+  ///   - network: how long requests may be slow.
   /// - Throws: `SoundOpeningError.noAddress`, `.noHost`, `.unreadable` or `.unreadableFolder`.
   package init(
-    _ argument: String, root: String?, remedy: String?
+    _ argument: String, root: String?, remedy: String?, network: NetworkPatience = .init()
   ) throws(SoundOpeningError) {
     let current = getcwd(nil, 0)
     defer { free(current) }
@@ -44,7 +45,7 @@ package struct PresentationPlace {
     case .network(let text):
       guard let host = URL(string: text)?.host(), !host.isEmpty else { throw .noHost(text) }
       (folder, isFolder) = (nil, false)
-      direct = HTTPFetcher(AccessRules(.server(host: host)))
+      direct = HTTPFetcher(AccessRules(.server(host: host)), patience: network)
     case .file(let path):
       var status = stat()
       guard stat(path, &status) == 0 else {
@@ -58,9 +59,13 @@ package struct PresentationPlace {
       guard let folder else { throw .unreadableFolder(path: shared) }
       direct = FolderAndServerFetcher(
         files: FolderFetcher(folder, remedy: remedy),
-        network: HTTPFetcher(AccessRules(.folder(folder.path))))
+        network: HTTPFetcher(AccessRules(.folder(folder.path)), patience: network))
     }
-    fetcher = PersistentFetcher(direct) { seconds in usleep(useconds_t(seconds * 1e6)) }
+    var persistence = PersistentFetcher.Persistence()
+    persistence.seconds = network.seconds
+    fetcher = PersistentFetcher(direct, persistence: persistence) { seconds in
+      usleep(useconds_t(seconds * 1e6))
+    }
   }
 
   /// Returns the folder one or two levels above `own` whose multivariant playlist refers to the

@@ -15,7 +15,8 @@ extension SoundOpener {
     let lower = input.lowercased()
     let isAddress = lower.hasPrefix("http://") || lower.hasPrefix("https://")
     guard isAddress || isFolder(input) || isPlaylist(input) else { return nil }
-    let place = try PresentationPlace(input, root: options.root, remedy: options.rootRemedy)
+    let place = try PresentationPlace(
+      input, root: options.root, remedy: options.rootRemedy, network: options.network)
     let isEmpty = place.isFolder && place.folder?.playlists.isEmpty == true
     return isEmpty && singleFile(in: place.folder) != nil ? nil : place
   }

@@ -33,6 +33,8 @@ public struct SoundOpener: Sendable {
     /// The folder in which fetched segments are kept as a presentation that plays without a server.
     /// Default: nil, which keeps nothing.
     public var keepFolder: String?
+    /// How long requests to a server may be slow. Default: 30 s.
+    public var network = NetworkPatience()
     /// A flag that, once raised, makes the opener and its sources throw `PlaybackError.interrupted`
     /// instead of waiting, reading or decoding more.
     public var interrupt: InterruptFlag?
@@ -98,8 +100,11 @@ public struct SoundOpener: Sendable {
     _ presentation: OpenPresentation, _ sampleRate: Int?, keeper: PresentationKeeper?
   ) throws(PlaybackError) -> HLSSource {
     let followsLine = options.followsLine && presentation.isRemote
+    var conditions = SegmentSupply.Conditions()
+    conditions.silence = min(conditions.silence, options.network.seconds)
+    conditions.patience = options.network.seconds / 2
     let supply = SegmentSupply(
-      presentation, clock: { Double(monotonic_nanoseconds()) * 1e-9 },
+      presentation, conditions: conditions, clock: { Double(monotonic_nanoseconds()) * 1e-9 },
       pause: { usleep(useconds_t(min($0, 1) * 1e6)) },
       observer: keeper?.observer(of: presentation.keptRenditions),
       rule: {

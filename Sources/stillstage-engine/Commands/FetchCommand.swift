@@ -11,7 +11,8 @@ func fetchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let place: PresentationPlace
   do throws(SoundOpeningError) {
     place = try PresentationPlace(
-      command[Arguments.presentation], root: command[Options.root], remedy: rootRemedy)
+      command[Arguments.presentation], root: command[Options.root], remedy: rootRemedy,
+      network: ServerWait.patience(command))
   } catch { throw CommandFailure(error.text) }
   let output = command[Options.fetchOutput]
   try refuseNesting(of: output, in: place)

@@ -13,7 +13,8 @@ import SoundSources
 
 /// Runs `stillstage play INPUT`.
 func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
-  let network = try playedNetworkTracker(command)
+  let notes = TrackerEvents()
+  let network = try playedNetworkTracker(command, onSilence: notes.add(note:))
   defer { network?.session.stop() }
   var options = try playerOptions(command, network)
   options.render = try RenderSettings(command)
@@ -31,7 +32,7 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   defer { input.finish() }
   let events = try EventLog(path: command[Options.events])
   try play(
-    options, events: events, sets: HRTFChoices(command),
+    options, events: events, sets: HRTFChoices(command), notes: notes,
     pausesOnRemoval: command[Options.pauseOnRemoval], atEnd: { fronts.keep($0.front) },
     source: input.open)
 }
@@ -75,15 +76,17 @@ private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {
 
 /// Starts listening to the network tracker that the command names. Returns nil if the command names
 /// none, or if a recorded motion is used.
+///
+/// - Parameter onSilence: called with a note if nothing arrives within 5 s.
 func playedNetworkTracker(
-  _ command: ParsedCommand
+  _ command: ParsedCommand, onSilence: @escaping @Sendable (String) -> Void = { printNote($0) }
 ) throws(CommandFailure) -> PlayedNetworkTracker? {
   let wantsTracker = command.isGiven(Options.tracker) || command[Options.motion] == nil
   guard case .id(let id) = command[Options.tracker], wantsTracker,
     !command.isGiven(Options.motion), let tracker = try networkTracker(id, command)
   else { return nil }
   let source = HeadPoseSource()
-  let session = NetworkTrackerSession(tracker, feeding: source)
+  let session = NetworkTrackerSession(tracker, feeding: source, onSilence: onSilence)
   do throws(NetworkTrackerError) { try session.start() } catch {
     throw CommandFailure(error.description)
   }
@@ -148,7 +151,8 @@ private func tracker(
 /// after a signal, and another error if the source failed.
 func play(
   _ options: PlayerOptions, events: EventLog, sets: HRTFChoices = HRTFChoices(),
-  pausesOnRemoval: Bool = false, atEnd: (Player) -> Void = { _ in },
+  notes: TrackerEvents = TrackerEvents(), pausesOnRemoval: Bool = false,
+  atEnd: (Player) -> Void = { _ in },
   source: (Int) throws(PlaybackError) -> any SoundSource
 ) throws(CommandFailure) {
   let player = try playing { () throws(PlaybackError) in
@@ -165,6 +169,7 @@ func play(
     }
   }
   let console = Console()
+  if console.isInteractive { ServerWait.moveToStatusLine() }
   let reporter = PlayerReporter(
     player: player, console: console, events: events, pausesOnRemoval: pausesOnRemoval)
   var wantsToEnd = false
@@ -172,6 +177,7 @@ func play(
     for key in console.keys(waitMilliseconds: 50) where player.obey(key, sets: sets) {
       wantsToEnd = true
     }
+    for note in notes.take() { reporter.tell(note) }
     reporter.report()
   }
   player.stop()

@@ -22,7 +22,8 @@ func trackersBridgeCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let source = HeadPoseSource()
   let events = TrackerEvents()
   let tracker = try LiveTracker.start(
-    command[Arguments.trackerID], command, feeding: source, events: events.add)
+    command[Arguments.trackerID], command, feeding: source, events: events.add,
+    onSilence: events.add(note:))
   defer { tracker.stop() }
   try bridge(source, events, to: sender, preset, hertz: command[Options.bridgeRate])
 }

@@ -8,6 +8,7 @@ import HeadTracking
 func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let settings = try trackerSettings(command)
   let trackers = TrackerList.current(settings, detailed: true).trackers
+  if Signals.received != nil { throw .interrupted }
   for provider in settings.providers {
     if let problem = provider.problem { printNote(problem) }
   }
@@ -17,13 +18,15 @@ func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
       """
       No head tracker found.
       Plug one in, or pair and connect one over Bluetooth. Network trackers are not listed:
-      use one with --tracker osc:PORT, opentrack:PORT or freepie:PORT.
+      use one with --tracker osc:PORT, opentrack:PORT or freepie:PORT; for a phone or another
+      machine osc:any:PORT, opentrack:any:PORT or freepie:any:PORT.
 
       """)
   }
   let heading = ["ID", "NAME", "PROTOCOL", "BUS", "ACCESS"]
   let details = trackers.compactMap(earphoneLine).joined()
-  try printOutput(table([heading] + trackers.map(row)) + details + permissionAdvice(trackers))
+  let advice = permissionAdvice(trackers) + kernelAdvice(trackers)
+  try printOutput(table([heading] + trackers.map(row)) + details + advice)
 }
 
 /// Returns a line about earphones, such as "AirPods Pro: worn; left bud leads; battery left 80 %,
@@ -49,6 +52,7 @@ private func row(_ tracker: TrackerDescription) -> [String] {
     case .ready: "ready"
     case .permissionDenied: "no permission"
     case .failed(let reason): reason
+    case .heldByKernel(let driver): "held by \(driver)"
     }
   return [tracker.id, tracker.name, protocolName(tracker), tracker.bus.rawValue, access]
     .map(\.withoutControls)
@@ -72,6 +76,28 @@ private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
       \(lines.joined(separator: "\n  "))
     and reconnect the tracker. 'make install-udev' in the source folder installs the rules for all
     trackers that Stillstage knows.
+
+    """
+}
+
+/// Returns instructions for the trackers that a driver of the kernel holds; empty if there are
+/// none.
+private func kernelAdvice(_ trackers: [TrackerDescription]) -> String {
+  var names: [String] = []
+  for tracker in trackers {
+    guard case .heldByKernel = tracker.access, !names.contains(tracker.name) else { continue }
+    names.append(tracker.name)
+  }
+  guard !names.isEmpty else { return "" }
+  return """
+
+    The kernel's driver hid-sensor-hub gives programs no access to
+      \(names.map(\.withoutControls).joined(separator: "\n  "))
+    To use it until it is connected again, run
+      sudo modprobe -r hid_sensor_custom hid_sensor_hub
+    To use it always, write the line 'blacklist hid_sensor_hub' to /etc/modprobe.d/stillstage.conf
+    and restart the computer, or use Linux 6.5 or later. Over USB, the package libhidapi-libusb0
+    lets Stillstage detach the driver from the tracker.
 
     """
 }

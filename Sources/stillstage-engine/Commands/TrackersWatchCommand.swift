@@ -14,8 +14,8 @@ func trackersWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let record = recorder.map { recorder in { @Sendable in recorder.add($0) } }
   let raw = try command[Options.raw].map { (path) throws(CommandFailure) in try RawRecorder(path) }
   let tracker = try LiveTracker.start(
-    command[Arguments.trackerID], command, feeding: source, events: events.add, record: record,
-    capture: raw?.capture)
+    command[Arguments.trackerID], command, feeding: source, events: events.add,
+    onSilence: events.add(note:), record: record, capture: raw?.capture)
   let flush = { () throws(CommandFailure) in
     try recorder?.flush()
     try raw?.flush()

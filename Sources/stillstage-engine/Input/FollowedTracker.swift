@@ -43,9 +43,10 @@ final class TrackerEvents: Sendable {
   private let texts = Mutex<[String]>([])
 
   @Sendable func add(_ event: TrackerEvent) {
-    guard let text = Self.text(event) else { return }
-    texts.withLock { $0.append(text) }
+    if let text = Self.text(event) { add(note: text) }
   }
+
+  @Sendable func add(note: String) { texts.withLock { $0.append(note) } }
 
   func take() -> [String] {
     texts.withLock { texts in

@@ -26,6 +26,7 @@ struct SoundInput {
     options.rootRemedy = rootRemedy
     options.keepFolder = follows ? command[Options.keep] : nil
     options.interrupt = Signals.interrupt
+    options.network = ServerWait.patience(command)
     opener = try playing { () throws(PlaybackError) in
       try SoundOpener(command[Arguments.input], settings: settings, options: options)
     }

@@ -57,6 +57,12 @@ final class PlayerReporter {
     console.restore()
   }
 
+  /// Reports a note that is not an event of the player.
+  func tell(_ note: String) {
+    say(note)
+    events.warning(note)
+  }
+
   private func say(_ text: String) {
     console.clear()
     printNote(text)

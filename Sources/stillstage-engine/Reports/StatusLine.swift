@@ -26,7 +26,8 @@ enum StatusLine {
     return switch status.state {
     case .playing: time
     case .paused: "\(time) paused"
-    case .buffering: "\(time) buffering"
+    case .buffering:
+      "\(time) buffering" + (ServerWait.current.map { ", waiting for \($0.host)" } ?? "")
     case .waitingForOutput: "\(time) no output"
     case .finished, .stopped: time
     }

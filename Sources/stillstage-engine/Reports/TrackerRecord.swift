@@ -36,6 +36,7 @@ struct TrackerRecord: Encodable {
       case .ready: "ready"
       case .permissionDenied: "permissionDenied"
       case .failed: "failed"
+      case .heldByKernel: "heldByKernel"
       }
     let earphones = tracker.earphones
     battery = earphones.flatMap { $0.battery.isEmpty ? nil : $0.battery }

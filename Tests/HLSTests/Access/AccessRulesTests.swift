@@ -32,9 +32,13 @@ import Testing
     _ scheme: String, _ host: String, _ origin: AccessRules.Origin, to addresses: [String]
   ) -> String? {
     do throws(AccessRefusal) {
-      try AccessRules(origin).checkNetwork(
-        "\(scheme)://\(host)/x", scheme: scheme, host: host,
-        resolve: { _ in addresses.compactMap(NetworkAddress.init) })
+      let rules = AccessRules(origin)
+      let address = "\(scheme)://\(host)/x"
+      guard try rules.reach(of: address, scheme: scheme, host: host) == .publicAddresses else {
+        return nil
+      }
+      try rules.checkAddresses(
+        of: address, host: host, resolve: { _ in addresses.compactMap(NetworkAddress.init) })
       return nil
     } catch { return error.rule }
   }
@@ -49,6 +53,8 @@ import Testing
     #expect(refusal("https", "cdn.example", origin, to: ["8.8.8.8"]) == nil)
     #expect(refusal("https", "cdn.example", origin, to: ["8.8.8.8", "127.0.0.1"]) == rule)
     #expect(refusal("http", "localhost", .folder("/music"), to: ["127.0.0.1"]) == rule)
+    #expect(refusal("http", "[::1]", .server(host: "::1"), to: []) == nil)
+    #expect(refusal("http", "10.0.0.1", origin, to: ["8.8.8.8"]) == rule)
     #expect(refusal("http", "nowhere", origin, to: []) == "no IP address was found for its host")
     #expect(
       refusal("file", "", origin, to: []) == "only http and https are supported")

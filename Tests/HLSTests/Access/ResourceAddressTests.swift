@@ -39,7 +39,6 @@ import Testing
     #expect(address("HTTP://Host/x") == .network("HTTP://Host/x"))
     #expect(address("ftp://host/x") == nil)
     #expect(address("http://") == nil)
-    #expect(ResourceAddress.network("HTTP://Host:80/x?a=1&b=%20").schemeAndHost?.host == "host")
     #expect(ResourceAddress.network("http://h/x?a=1&b=%20").query == ["a": "1", "b": " "])
     #expect(ResourceAddress.network("http://h/a/x.ts?a=/1").name == "x.ts")
   }

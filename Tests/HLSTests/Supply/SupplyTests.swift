@@ -234,6 +234,16 @@ final class SimulatedServer: ResourceFetcher {
     #expect(server.now > 15 && server.now < 60)
   }
 
+  @Test func serverThatIsTooSlowEndsTheSupplyAtOnce() throws {
+    publish(40)
+    for rendition in ["low", "high"] {
+      server.fail("\(rendition)/1.ts", [], always: .tooSlow(seconds: 30))
+    }
+    let (items, queue) = try run { _ in FixedRendition(1) }
+    #expect(items.count <= 1)
+    #expect(queue.failure?.contains("less than 100 bytes/s for 30 s") == true)
+  }
+
   @Test func segmentThatIsAlwaysTruncatedBecomesAGap() throws {
     publish(8)
     for rendition in ["low", "high"] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import System
 import TestSupport
 import Testing
 
@@ -51,10 +52,12 @@ import Testing
     tree.write("hub/1-1/manufacturer", "Maker")
     let first = HIDNode(
       path: "/dev/hidraw0", vendorID: 0x54C, productID: 0xCE6, serial: "S0",
-      manufacturer: "Maker", product: "Kopfhörer[2J 頭", bus: .usb, interface: 3, usages: usages)
+      manufacturer: "Maker", product: "Kopfhörer[2J 頭", bus: .usb, interface: 3, usages: usages,
+      kernelName: "0003:054C:0CE6.0000")
     var second = first
     (second.path, second.serial) = ("/dev/hidraw1", "S1")
     (second.manufacturer, second.product) = ("", "Maker Thing")
+    second.kernelName = "0003:054C:0CE6.0001"
     #expect(HIDNode.all(in: tree.nodes) == [first, second])
   }
 
@@ -79,6 +82,80 @@ import Testing
     #expect(nodes.map(\.serial) == ["", "aa:bb"])
     #expect(nodes.map(\.interface) == [-1, -1])
     #expect(nodes.map(\.usages) == [usages, usages])
+  }
+
+  /// The name of a device comes before the lines that the kernel adds.
+  @Test func nameWithLineBreaksDoesNotReplaceTheSerialNumberOrTheID() throws {
+    let tree = try Tree()
+    try tree.node(
+      0, at: "d/0006:1234:ABCD.0001", id: "0006:00001234:0000ABCD",
+      name: "Head\nHID_UNIQ=forged\nHID_ID=0003:0000054C:00000CE6", serial: "own")
+    let node = try #require(HIDNode.all(in: tree.nodes).first)
+    #expect(node.serial == "own" && node.vendorID == 0x1234 && node.product == "Head")
+    let tracker = TrackerDescription(node, kind: .head, access: .permissionDenied)
+    #expect(tracker.udevRule.contains("KERNELS==\"0006:1234:ABCD.*\""))
+  }
+
+  /// Creates a head tracker that a driver of the kernel holds, in a folder as in /sys/bus/hid.
+  private func held(
+    _ tree: Tree, at place: String, driver: String = "hid-sensor-hub", hasNode: Bool = false,
+    descriptor: [UInt8] = [0x05, 0x20, 0x09, 0xE1, 0xA1, 0x00, 0xC0]
+  ) throws {
+    try tree.folder("bus")
+    try tree.folder(place)
+    let name = place.split(separator: "/").last.map(String.init) ?? ""
+    tree.link("bus/" + name, to: place)
+    tree.write(
+      place + "/uevent",
+      "DRIVER=\(driver)\nHID_ID=0005:0000054C:00000DF0\nHID_NAME=Head\nHID_UNIQ=x")
+    tree.write(place + "/report_descriptor", descriptor)
+    if hasNode { try tree.folder(place + "/hidraw/hidraw3") }
+  }
+
+  @Test func headTrackersWithoutNodeThatTheSensorHubHoldsAreFound() throws {
+    let tree = try Tree()
+    try held(tree, at: "hci0/0005:054C:0DF0.0001")
+    // A nested collection: the sensor collection (0x01) contains the head tracker.
+    try held(
+      tree, at: "hci0/0005:054C:0DF0.0002",
+      descriptor: [0x05, 0x20, 0x09, 0x01, 0xA1, 0x00, 0x09, 0xE1, 0xA1, 0x00, 0xC0, 0xC0])
+    try held(tree, at: "hci0/0005:054C:0DF0.0003", driver: "hid-generic")
+    try held(tree, at: "hci0/0005:054C:0DF0.0004", hasNode: true)
+    try held(
+      tree, at: "hci0/0005:054C:0DF0.0005", descriptor: [0x05, 0x20, 0x09, 0x73, 0xA1, 0x00, 0xC0])
+    let found = HeldTracker.all(in: tree.root + "/bus").map(\.description)
+    #expect(found.map(\.kernelName) == ["0005:054C:0DF0.0001", "0005:054C:0DF0.0002"])
+    let first = try #require(found.first)
+    #expect(first.kind == .head && first.access == .heldByKernel(driver: "hid-sensor-hub"))
+    let text = first.accessError.map { "\($0)" } ?? ""
+    #expect(text.contains("modprobe -r hid_sensor_custom hid_sensor_hub"))
+    #expect(text.contains("holds Head") && text.contains("6.5"))
+    #expect(HeldTracker.all(in: tree.root + "/missing").isEmpty)
+  }
+
+  /// A tracker on USB is opened without the kernel's driver.
+  @Test func heldTrackerOnUSBIsOpenedOverItsInterface() throws {
+    let tree = try Tree()
+    let place = "usb1/1-2/1-2:1.3/0003:054C:0DF0.0001"
+    try held(tree, at: place)
+    tree.write(
+      place + "/uevent", "DRIVER=hid-sensor-hub\nHID_ID=0003:0000054C:00000DF0\nHID_NAME=Head")
+    tree.write("usb1/1-2/busnum", "1\n")
+    tree.write("usb1/1-2/devnum", "250\n")
+    let held = try #require(HeldTracker.all(in: tree.root + "/bus").first)
+    guard HIDBackend.libusb != nil else {
+      #expect(held.usbFile == nil)
+      return
+    }
+    #expect(held.node.path == "1-2:1.3" && held.usbFile == "/dev/bus/usb/001/250")
+    // There is no such device, so it cannot be opened.
+    let tracker = held.description
+    #expect(tracker.access == .permissionDenied)
+    #expect(
+      tracker.udevRule
+        == "SUBSYSTEM==\"usb\", ATTR{idVendor}==\"054c\", ATTR{idProduct}==\"0df0\", "
+        + "TAG+=\"uaccess\"")
+    #expect(throws: SystemError(number: EIO)) { try HIDDevice(held.node) }
   }
 
   @Test func damagedEntriesAreLeftOutOrEmpty() throws {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+import Synchronization
 import Testing
 
 @testable import HeadTracking
@@ -64,5 +66,46 @@ import Testing
       device.bus = bus
       #expect(device.udevRule.contains("KERNELS==\"\(number):1D6B:0104.*\""))
     }
+  }
+
+  @Test func errorOfADeviceGivesItsAdviceOnce() {
+    var device = tracker("/dev/hidraw0", serial: "A1")
+    device.access = .failed(HeadTrackingError.featureFailed(report: 2, reason: "no answer").cause)
+    #expect(
+      device.accessError.map { "\($0)" }
+        == "cannot open /dev/hidraw0: the head tracker's report 2 failed: no answer; "
+        + "reconnect the tracker")
+  }
+
+  @Test func deviceThatDoesNotAnswerHoldsUpNothing() throws {
+    let inquiries = DeviceInquiries<Int>()
+    let calls = Atomic(0)
+    let questions = [300_000, 0, 20_000].enumerated().map { index, wait in
+      DeviceInquiries<Int>.Question(key: "\(index)") {
+        if index == 0 { calls.add(1, ordering: .relaxed) }
+        usleep(useconds_t(wait))
+        return index
+      }
+    }
+    let clock = ContinuousClock()
+    func ask(_ milliseconds: Int64, isEnough: ([Int?]) -> Bool = { _ in false }) -> ([Int?], Double)
+    {
+      let start = clock.now
+      let answers = inquiries.answers(
+        to: questions, milliseconds: milliseconds, isEnough: isEnough)
+      return (answers, (clock.now - start) / .seconds(1))
+    }
+    let first = ask(100)
+    #expect(first.0 == [nil, 1, 2] && (0.1..<0.2).contains(first.1))
+    // The first device is still asked, so it is neither waited for nor asked again.
+    let second = ask(1000)
+    #expect(second.0 == [nil, 1, 2] && second.1 < 0.1)
+    #expect(calls.load(ordering: .relaxed) == 1)
+    usleep(300_000)
+    #expect(ask(1000).0 == [0, 1, 2])
+    #expect(calls.load(ordering: .relaxed) == 2)
+    usleep(10_000)
+    let early = ask(1000, isEnough: { $0[1] != nil })
+    #expect(early.0[1] == 1 && early.1 < 0.1)
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import System
 import TestSupport
 import Testing
 
@@ -133,6 +134,36 @@ extension VirtualDevices {
       #expect(mock.wait(seconds: 60) == 0)
     }
 
+    /// Each reconnection takes some 0.4 s, the interval at which the session looks for trackers.
+    @Test func reconnectionsLeaveNoDescriptorOpen() throws {
+      let mock = try start(["--bus", "bluetooth"], ["watch", "auto", "300"])
+      let program = try mock.line { $0.hasPrefix("mock: program ") }
+      let pid = try #require(program.split(separator: " ").last.flatMap { Int32($0) })
+      func descriptors() throws -> [String] {
+        let folder = "/proc/\(pid)/fd"
+        return try #require(SystemFile.names(in: folder)).map { name in
+          SystemFile.resolved("\(folder)/\(name)") ?? "other"
+        }.sorted()
+      }
+      func count(_ event: String) -> Int { mock.output.count { $0.hasPrefix(event) } }
+      _ = try mock.line { $0.hasPrefix("event connected") }
+      usleep(100_000)
+      let before = try descriptors()
+      for round in 1...200 {
+        let from = mock.output.count
+        mock.send("unplug")
+        _ = try mock.line(from: from) { $0.hasPrefix("event lost") }
+        mock.send("plug")
+        _ = try mock.line(from: from) { $0.hasPrefix("event connected") }
+        if round % 50 == 0 { print("reconnection \(round): \(try descriptors().count) open") }
+      }
+      usleep(100_000)
+      #expect(try descriptors().count == before.count)
+      #expect(count("event connected") == 201 && count("event lost") == 200)
+      mock.send("quit")
+      #expect(mock.wait(seconds: 60) == 0)
+    }
+
     @Test func arrivalIsDetectedAndSilenceEasesToTheFront() throws {
       let mock = try start(["--absent", "--decoy"], ["watch", "SN-0001", "20"])
       _ = try mock.line { $0.hasPrefix("event") }
@@ -186,6 +217,43 @@ extension VirtualDevices {
       let counts = try #require(mock.output.first { $0.hasPrefix("accepted") }).split(
         separator: " ")
       #expect((Int(counts[3]) ?? 0) > 0)
+    }
+
+    /// The first tracker does not answer.
+    @Test func trackerBesideOneThatDoesNotAnswerIsFoundAtOnce() throws {
+      let mock = try start(["--count", "2", "--deaf", "1"], ["watch", "auto", "20"])
+      let started = try mock.line { $0.hasPrefix("started at") }
+      let connected = try mock.line { $0.hasPrefix("event connected SN-0002") }
+      print("found after \(milliseconds(from: started, to: connected)) ms")
+      #expect(milliseconds(from: started, to: connected) < 500)
+      mock.send("quit")
+      #expect(mock.wait(seconds: 60) == 0)
+    }
+
+    @Test func trackerThatDoesNotAnswerIsListedAfterASecond() throws {
+      let mock = try start(["--count", "2", "--deaf", "1"], ["list"])
+      #expect(mock.wait(seconds: 60) == 0)
+      let listed = try #require(mock.output.first { $0.hasPrefix("listed in") })
+      print("listed: \(time(listed) * 1e-6) ms")
+      #expect((0.9e9..<1.5e9).contains(time(listed)))
+      let error = mock.output.first { $0.hasPrefix("error: ") }
+      #expect(
+        error
+          == "error: cannot open /dev/hidraw0: it did not answer within 1 s; reconnect the tracker")
+      #expect(mock.output.contains { $0.hasPrefix("tracker|SN-0002|") && $0.hasSuffix("#1.0") })
+    }
+
+    /// The tracker stops answering while it is open, so it cannot be switched off.
+    @Test func sessionEndsWithinASecondIfTheTrackerDoesNotAnswer() throws {
+      let mock = try start([], ["watch", "auto", "20"])
+      _ = try mock.line { $0.hasPrefix("event connected") }
+      mock.send("deaf 5")
+      _ = try mock.line { $0.hasPrefix("mock: deaf") }
+      mock.send("quit")
+      #expect(mock.wait(seconds: 60) == 0)
+      let stopped = try #require(mock.output.first { $0.hasPrefix("stopped in") })
+      print("stopped: \(time(stopped) * 1e-6) ms")
+      #expect((0.9e9..<1.5e9).contains(time(stopped)))
     }
 
     @Test func enumerationTakesLessThan40Milliseconds() throws {

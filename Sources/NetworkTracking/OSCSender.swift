@@ -3,57 +3,6 @@
 import CLiblo
 import Glibc
 
-/// Receives OSC messages over UDP.
-///
-/// ## Threading
-/// Use it on one thread only.
-final class OSCServer {
-  private let server: lo_server
-  private let inbox: UnsafeMutablePointer<[OSCMessage]>
-
-  /// Opens the port.
-  ///
-  /// - Throws: `cannotListen` if the port cannot be opened.
-  init(port: Int) throws(NetworkTrackerError) {
-    errno = 0
-    guard let server = lo_server_new_with_proto("\(port)", LO_UDP, nil) else {
-      let reason = errno == 0 ? "it is in use" : String(cString: strerror(errno))
-      throw .cannotListen(port: port, reason: reason)
-    }
-    self.server = server
-    inbox = .allocate(capacity: 1)
-    inbox.initialize(to: [])
-    // Bundle times are ignored: the newest pose is needed at once.
-    lo_server_enable_queue(server, 0, 1)
-    lo_server_add_method(server, nil, nil, Self.handler, inbox)
-  }
-
-  deinit {
-    lo_server_free(server)
-    inbox.deinitialize(count: 1)
-    inbox.deallocate()
-  }
-
-  /// Waits for a message, at most for the timeout. Returns all messages that have arrived, oldest
-  /// first, but stops reading once there are 256. Returns an empty array if no message arrives.
-  func messages(timeoutMilliseconds: Int) -> [OSCMessage] {
-    inbox.pointee.removeAll(keepingCapacity: true)
-    var wait = timeoutMilliseconds
-    while inbox.pointee.count < 256, lo_server_recv_noblock(server, Int32(wait)) > 0 { wait = 0 }
-    return inbox.pointee
-  }
-
-  private static let handler: lo_method_handler = { path, types, arguments, count, _, inbox in
-    guard let path, let types, let inbox, count <= 16 else { return 0 }
-    let numbers = (0..<Int(count)).map { index in
-      arguments?[index].map { liblo_number(types[index], $0) } ?? .nan
-    }
-    let message = OSCMessage(String(cString: path), numbers)
-    inbox.assumingMemoryBound(to: [OSCMessage].self).pointee.append(message)
-    return 0
-  }
-}
-
 /// Sends OSC messages over UDP.
 ///
 /// ## Threading

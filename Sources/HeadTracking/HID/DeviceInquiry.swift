@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Glibc
+import Synchronization
+import System
+
+/// A question to a device, on a thread of its own that nothing waits for without a limit. A device
+/// that does not answer can keep the thread in the kernel for several seconds.
+final class DeviceInquiry<Answer: Sendable>: Sendable {
+  private let state = Mutex<Answer?>(nil)
+
+  /// Starts the thread.
+  init(_ ask: @escaping @Sendable () -> Answer) {
+    DetachedThread.run { [self] in
+      let answer = ask()
+      state.withLock { $0 = answer }
+    }
+  }
+
+  /// The answer; nil while there is none.
+  var answer: Answer? { state.withLock { $0 } }
+}
+
+/// Lets several threads pass together, after all of them have arrived or 0.2 s have passed.
+///
+/// While a request for a feature report waits for an answer, Linux lets no program open or close
+/// any hidraw device (`minors_rwsem` in drivers/hid/hidraw.c). So all devices are opened before one
+/// is asked.
+final class DeviceGate: Sendable {
+  private let missing: Atomic<Int>
+
+  init(count: Int) { missing = Atomic(count) }
+
+  func arrive() { missing.subtract(1, ordering: .relaxed) }
+
+  func pass() {
+    for _ in 0..<400 where missing.load(ordering: .relaxed) > 0 { usleep(500) }
+  }
+}
+
+/// The inquiries of this process that may still run.
+final class DeviceInquiries<Answer: Sendable>: Sendable {
+  /// A device, and what to do on its thread.
+  struct Question: Sendable {
+    /// Identifies the device until it is unplugged.
+    var key: String
+    var ask: @Sendable () -> Answer
+  }
+
+  private let running = Mutex<[String: DeviceInquiry<Answer>]>([:])
+
+  /// Asks devices side by side. Does not wait for a device that has not answered an earlier
+  /// question.
+  ///
+  /// - Parameters:
+  ///   - milliseconds: the longest wait for an answer.
+  ///   - isEnough: returns whether the answers so far make further waiting unnecessary.
+  /// - Returns: the answers in the order of the questions; nil if there is none.
+  func answers(
+    to questions: [Question], milliseconds: Int64, isEnough: ([Answer?]) -> Bool
+  ) -> [Answer?] {
+    let asked = questions.map { question in
+      running.withLock { running -> (inquiry: DeviceInquiry<Answer>, isNew: Bool) in
+        if let old = running[question.key], old.answer == nil { return (old, false) }
+        let new = DeviceInquiry(question.ask)
+        running[question.key] = new
+        return (new, true)
+      }
+    }
+    let end = monotonic_nanoseconds() + milliseconds * 1_000_000
+    var answers = asked.map(\.inquiry.answer)
+    while zip(asked, answers).contains(where: { $0.isNew && $1 == nil }),
+      monotonic_nanoseconds() < end, !isEnough(answers)
+    {
+      usleep(500)
+      answers = asked.map(\.inquiry.answer)
+    }
+    running.withLock { running in running = running.filter { $1.answer == nil } }
+    return answers
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CHIDAPI
+import Glibc
+import Synchronization
+import System
+
+/// The functions of a backend of hidapi. The two backends export the same symbols, so the libusb
+/// backend is opened at run time.
+struct HIDBackend: @unchecked Sendable {
+  typealias Handle = OpaquePointer
+  private typealias Start = @convention(c) () -> Int32
+  private typealias Open = @convention(c) (UnsafePointer<CChar>?) -> Handle?
+  typealias Close = @convention(c) (Handle?) -> Void
+  typealias Read =
+    @convention(c) (Handle?, UnsafeMutablePointer<UInt8>?, Int, Int32) -> Int32
+  typealias Get = @convention(c) (Handle?, UnsafeMutablePointer<UInt8>?, Int) -> Int32
+  typealias Send = @convention(c) (Handle?, UnsafePointer<UInt8>?, Int) -> Int32
+
+  private var start: Start
+  private var openPath: Open
+  var close: Close
+  var read: Read
+  var getFeature: Get
+  var sendFeature: Send
+  var write: Send
+
+  static let hidraw = HIDBackend(
+    start: { hid_init() }, openPath: { hid_open_path($0) }, close: { hid_close($0) },
+    read: { hid_read_timeout($0, $1, $2, $3) }, getFeature: { hid_get_feature_report($0, $1, $2) },
+    sendFeature: { hid_send_feature_report($0, $1, $2) }, write: { hid_write($0, $1, $2) })
+
+  /// Opens USB devices without the kernel's driver, which it detaches; nil if Debian's package
+  /// libhidapi-libusb0 is missing.
+  static let libusb: HIDBackend? = {
+    // Calls within the library must not reach the functions of the hidraw backend (RTLD_DEEPBIND).
+    let flags = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND
+    guard let library = dlopen("libhidapi-libusb.so.0", flags) else { return nil }
+    func symbol<Function>(_ name: String, _ type: Function.Type) -> Function? {
+      dlsym(library, name).map { unsafeBitCast($0, to: type) }
+    }
+    guard let start = symbol("hid_init", Start.self),
+      let open = symbol("hid_open_path", Open.self), let close = symbol("hid_close", Close.self),
+      let read = symbol("hid_read_timeout", Read.self),
+      let get = symbol("hid_get_feature_report", Get.self),
+      let send = symbol("hid_send_feature_report", Send.self),
+      let write = symbol("hid_write", Send.self)
+    else { return nil }
+    return HIDBackend(
+      start: start, openPath: open, close: close, read: read, getFeature: get, sendFeature: send,
+      write: write)
+  }()
+
+  /// Opening a device modifies global state of the library (the error text), so only one thread at
+  /// a time may do it.
+  private static let lock = Mutex<Void>(())
+
+  /// Opens a hidraw node, which `hidraw_check` tests first, because hidapi reports no error number;
+  /// or a USB interface such as `1-2:1.3`.
+  ///
+  /// - Throws: the error of that test, or EIO if only hidapi fails.
+  func open(_ path: String) throws(SystemError) -> Handle {
+    if path.hasPrefix("/") {
+      // This test waits if the device is slow to open. The lock must not be held meanwhile.
+      let error = hidraw_check(path)
+      guard error == 0 else { throw SystemError(number: error) }
+    }
+    let opened = Self.lock.withLock { _ -> UInt in
+      guard start() == 0, let handle = openPath(path) else { return 0 }
+      return UInt(bitPattern: handle)
+    }
+    guard let handle = Handle(bitPattern: opened) else { throw SystemError(number: EIO) }
+    return handle
+  }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import System
+
+/// A head tracker that the kernel's driver `hid-sensor-hub` holds without a hidraw node.
+///
+/// Up to Linux 6.4, the driver takes devices whose descriptor has a physical collection on the
+/// sensor page (0x20), in 6.3 and 6.4 also those with an application collection. From Linux 6.5 on,
+/// the hidraw node stays.
+struct HeldTracker {
+  static let driver = "hid-sensor-hub"
+
+  /// The device. Its path is the USB interface, such as `1-2:1.3`, if it can be opened without the
+  /// kernel's driver, and otherwise the device's folder in sysfs.
+  var node: HIDNode
+  /// The device file of the USB device, such as `/dev/bus/usb/001/004`; nil on other buses.
+  var usbFile: String?
+
+  /// Returns all such head trackers.
+  static func all(in folder: String = "/sys/bus/hid/devices") -> [HeldTracker] {
+    (SystemFile.names(in: folder) ?? []).sorted().compactMap { HeldTracker("\(folder)/\($0)") }
+  }
+
+  private init?(_ link: String) {
+    let device = SystemFile.resolved(link) ?? link
+    guard SystemFile.values(device + "/uevent")["DRIVER"] == Self.driver,
+      SystemFile.names(in: device + "/hidraw")?.isEmpty != false,
+      let bytes = try? SystemFile.contents(device + "/report_descriptor"),
+      HIDReportDescriptor(bytes).collections.contains(AndroidHeadTracker.usage),
+      var node = HIDNode(device: device, path: device)
+    else { return nil }
+    node.descriptor = bytes
+    if node.bus == .usb, HIDBackend.libusb != nil, let interface = Self.interface(above: device) {
+      node.path = interface.name
+      usbFile = interface.file
+    }
+    self.node = node
+  }
+
+  /// Returns the name of the USB interface in whose folder the device is, and the file of its USB
+  /// device.
+  private static func interface(above device: String) -> (name: String, file: String)? {
+    let folder = device.split(separator: "/").dropLast().map(String.init)
+    guard let name = folder.last, name.contains(":") else { return nil }
+    let usb = "/" + folder.dropLast().joined(separator: "/")
+    guard let bus = number(usb + "/busnum"), let device = number(usb + "/devnum") else {
+      return nil
+    }
+    return (name, "/dev/bus/usb/\(padded(bus))/\(padded(device))")
+  }
+
+  private static func number(_ file: String) -> Int? {
+    guard let bytes = try? SystemFile.contents(file) else { return nil }
+    return Int(String(decoding: bytes, as: UTF8.self).trimmingBlanks)
+  }
+
+  private static func padded(_ number: Int) -> String {
+    String(repeating: "0", count: max(0, 3 - "\(number)".count)) + "\(number)"
+  }
+
+  /// What `stillstage trackers` lists. A tracker on USB is ready if the user may open the USB
+  /// device. It is not asked anything, because that would take it away from the kernel's driver.
+  var description: TrackerDescription {
+    var tracker = TrackerDescription(
+      node, kind: .head, access: .heldByKernel(driver: Self.driver))
+    if let usbFile {
+      tracker.usbPath = node.path
+      tracker.access = access(usbFile, R_OK | W_OK) == 0 ? .ready : .permissionDenied
+    }
+    return tracker
+  }
+}
+
+extension TrackerDescription {
+  /// Describes a HID device that has not been asked anything.
+  init(_ node: HIDNode, kind: TrackerKind, access: Access) {
+    self.init(
+      path: node.path, vendorID: node.vendorID, productID: node.productID, serial: node.serial,
+      manufacturer: node.manufacturer, product: node.product, bus: node.bus,
+      protocolDescription: "", kind: kind, access: access, id: node.path)
+    kernelName = node.kernelName
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The addresses of this computer on which a network tracker is received.
+public enum ListeningAddress: Sendable, Equatable {
+  /// 127.0.0.1, and ::1 if IPv6 is available: only programs on this computer are heard.
+  case loopback
+  /// All addresses of this computer.
+  case any
+  /// One address, IPv4 or IPv6 without brackets.
+  case address(String)
+
+  /// Parses `any`, an IPv4 address, or an IPv6 address in brackets; nil for any other text.
+  init?(_ text: Substring) {
+    if text == "any" {
+      self = .any
+      return
+    }
+    let isBracketed = text.first == "[" && text.last == "]"
+    let plain = String(isBracketed ? text.dropFirst().dropLast() : text)
+    var bytes = in6_addr()
+    guard inet_pton(isBracketed ? AF_INET6 : AF_INET, plain, &bytes) == 1 else { return nil }
+    self = .address(plain)
+  }
+
+  /// The numeric addresses to listen on. The first is required. The second is used if this
+  /// computer has IPv6.
+  var numeric: [String] {
+    switch self {
+    case .loopback: ["127.0.0.1", "::1"]
+    case .any: ["0.0.0.0", "::"]
+    case .address(let address): [address]
+    }
+  }
+
+  /// Returns a text such as `127.0.0.1:9000`, `[fe80::1]:9000` or `any address, port 9000`.
+  func text(port: Int) -> String {
+    switch self {
+    case .loopback: "127.0.0.1:\(port)"
+    case .any: "any address, port \(port)"
+    case .address(let address): (address.contains(":") ? "[\(address)]" : address) + ":\(port)"
+    }
+  }
+}
