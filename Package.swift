@@ -47,7 +47,8 @@ let programDependencies: [Target.Dependency] = [
   "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
   "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "Media", "Capture",
   "PulseAudio", "PipeWire", "SoundServer", "DBus", "Loudness", "Geometry", "Ambisonics",
-  "SignalProcessing", "Surround", "Charts", "System", "CRealtime", "HLS", "HTTPFetching",
+  "SignalProcessing", "Surround", "AudioMix", "Charts", "System", "CRealtime", "HLS",
+  "HTTPFetching",
 ]
 
 /// The modules; docs/architecture.md describes each.
@@ -81,6 +82,8 @@ let modules: [Target] = [
     ]),
   .target(
     name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime"]),
+  .target(
+    name: "AudioMix", dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime"]),
   .target(name: "Loudness", dependencies: ["Ambisonics", "Geometry", "CEBUR128"]),
   .target(name: "Media", dependencies: ["Ambisonics", "SignalProcessing", "CFFmpeg"]),
   .target(name: "HLS", dependencies: ["System", "CFFmpeg"]),
@@ -105,20 +108,20 @@ let modules: [Target] = [
     name: "Rendering",
     dependencies: [
       "Geometry", "SignalProcessing", "Ambisonics", "Binaural", "HeadTracking", "Surround",
-      "Media", "CRealtime",
+      "AudioMix", "Media", "CRealtime",
     ]),
   .target(
     name: "SoundSources",
     dependencies: [
       "Rendering", "Geometry", "SignalProcessing", "Ambisonics", "Binaural", "HeadTracking",
-      "Surround", "Loudness", "Media", "HLS", "HTTPFetching", "System", "CRealtime",
+      "Surround", "AudioMix", "Loudness", "Media", "HLS", "HTTPFetching", "System", "CRealtime",
     ]),
   .target(
     name: "Playback",
     dependencies: [
       "SoundSources", "Rendering", "Geometry", "SignalProcessing", "Ambisonics", "Binaural",
-      "BluetoothTracking", "HeadTracking", "Surround", "Loudness", "Media", "PulseAudio",
-      "PipeWire", "SoundServer", "UserFiles", "System", "CRealtime",
+      "BluetoothTracking", "HeadTracking", "Surround", "AudioMix", "Loudness", "Media",
+      "PulseAudio", "PipeWire", "SoundServer", "UserFiles", "System", "CRealtime",
     ]),
   .target(name: "CommandOptions"),
   .target(
@@ -176,6 +179,9 @@ let tests: [Target] = [
     ]),
   .testTarget(
     name: "SurroundTests", dependencies: ["Surround", "Ambisonics", "Geometry", "TestSupport"]),
+  .testTarget(
+    name: "AudioMixTests",
+    dependencies: ["AudioMix", "Ambisonics", "Geometry", "SignalProcessing", "TestSupport"]),
   .testTarget(name: "LoudnessTests", dependencies: ["Loudness", "Ambisonics", "TestSupport"]),
   .testTarget(
     name: "PlaybackTests",
