@@ -122,7 +122,8 @@ package func playing<Value>(
     case .directNeedsSpeakers, .parametricNeedsHeadphones, .notFirstOrder:
       throw .usage(error.optionText)
     case .opening(let error): throw CommandFailure(error.text)
-    case .media, .hrtf, .tracking, .output, .noHeadSize, .decoderIsLater, .stream:
+    case .media, .hrtf, .tracking, .output, .noHeadSize, .decoderIsLater, .stream,
+      .mixNeedsSoundfield, .mixTuning:
       throw CommandFailure(error.optionText)
     }
   }
