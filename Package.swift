@@ -127,8 +127,8 @@ let modules: [Target] = [
   .target(
     name: "CommandSupport",
     dependencies: [
-      "CommandOptions", "UserFiles", "Playback", "SoundSources", "Rendering", "NetworkTracking",
-      "BluetoothTracking",
+      "CommandOptions", "UserFiles", "Playback", "SoundSources", "Rendering", "AudioMix",
+      "NetworkTracking", "BluetoothTracking",
       "HeadTracking", "Media", "Binaural", "Geometry", "Ambisonics", "SoundServer", "System",
       "CRealtime",
     ]),
@@ -186,7 +186,7 @@ let tests: [Target] = [
   .testTarget(
     name: "PlaybackTests",
     dependencies: [
-      "Playback", "SoundSources", "Rendering", "Ambisonics", "Binaural", "Geometry",
+      "AudioMix", "Playback", "SoundSources", "Rendering", "Ambisonics", "Binaural", "Geometry",
       "SignalProcessing", "Surround",
       "TestSupport",
     ]),

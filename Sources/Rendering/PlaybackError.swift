@@ -68,7 +68,7 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
         + "or treat the channels as a soundfield with \(name(.layout))"
     case .mixTuning(let path, let reason):
       "cannot use the mix tuning in '\(path)': \(reason); "
-        + "choose another file or leave out the tuning with \(name(.mixTuning))"
+        + "choose another tuning or none"
     case .stream(let reason): reason
     case .interrupted: "interrupted"
     }
@@ -91,7 +91,6 @@ package enum NamedSetting: String {
   case decoder = "the decoder"
   case headCircumference = "the head circumference"
   case mix = "the mix"
-  case mixTuning = "the setting for it"
   /// The preferred renditions of a presentation: multichannel or stereo.
   case preference = "the preference"
   case maximumBitRate = "the highest bit rate"

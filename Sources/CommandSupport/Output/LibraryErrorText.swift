@@ -22,7 +22,6 @@ extension NamedSetting {
       case .decoder: Options.decoder.specification
       case .headCircumference: Options.headCircumference.specification
       case .mix: Options.mix.specification
-      case .mixTuning: Options.mixTuning.specification
       case .preference: Options.preferTreatment.specification
       case .maximumBitRate: Options.maxBitrate.specification
       }

@@ -29,6 +29,7 @@ extension RenderSettings {
     upmix = Upmix(command[Options.upmix])
     gainDecibels = command[Options.gain]
     blockFrames = command[Options.block]
+    try readMix(command)
   }
 
   /// Reads the rendering options of `sink`, which has an `--upmix` of its own.

@@ -19,6 +19,8 @@ final class Conductor: @unchecked Sendable {
     var isPaused = false
     /// The source frame to go to; nil if no seek is pending.
     var seek: Int?
+    /// Whether the sound must be read again from the current position.
+    var rereads = false
   }
 
   let wishes = Mutex(Wishes())
@@ -54,7 +56,7 @@ final class Conductor: @unchecked Sendable {
     self.output = output
     self.tell = tell
     heardLayout = source.contentLayout(atFrame: 0)
-    planes = PlanarScratch(channels: feed.renderer.channels, frames: Self.readFrames)
+    planes = PlanarScratch(channels: feed.ring.channelCount, frames: Self.readFrames)
   }
 
   /// Changes the listener's wishes and wakes the thread.
@@ -110,13 +112,20 @@ final class Conductor: @unchecked Sendable {
 
   private func followWishes() {
     let wanted = wishes.withLock { $0 }
-    feed.hold(wanted.isPaused || wanted.seek != nil)
-    if let frame = wanted.seek, feed.isSilent || !isPulling || isCorked { seek(to: frame) }
+    feed.hold(wanted.isPaused || wanted.seek != nil || wanted.rereads)
+    if wanted.seek != nil || wanted.rereads, feed.isSilent || !isPulling || isCorked {
+      seek(to: wanted.seek ?? feed.sourcePosition)
+    }
     if wanted.isPaused { corkWhenSilent() } else { uncork() }
   }
 
   private func seek(to frame: Int) {
-    defer { wishes.withLock { if $0.seek == frame { $0.seek = nil } } }
+    defer {
+      wishes.withLock {
+        if $0.seek == frame { $0.seek = nil }
+        $0.rereads = false
+      }
+    }
     do throws(PlaybackError) {
       try source.seek(toFrame: frame)
     } catch { return fail(error) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import AudioMix
 private import CRealtime
 internal import Geometry
 internal import HeadTracking
@@ -20,6 +21,10 @@ package final class RenderFeed: @unchecked Sendable {
   package let ring: FrameRing
   package let renderer: Renderer
   let head: HeadToStageSource
+  /// Mixes the stems that the ring supplies; nil if the ring supplies the channels of the renderer.
+  package let mixer: StemMixer?
+  /// The same object for the audio thread: reading it from `mixer` would retain it.
+  private let mixing: Unmanaged<StemMixer>?
 
   /// The hold that the player's control thread (the conductor) wants, and the hold that the audio
   /// thread has reached.
@@ -62,13 +67,15 @@ package final class RenderFeed: @unchecked Sendable {
 
   package init(
     ring: FrameRing, renderer: Renderer, head: HeadToStageSource,
-    policy: RewritePolicy = RewritePolicy()
+    mixer: StemMixer? = nil, policy: RewritePolicy = RewritePolicy()
   ) {
     self.ring = ring
+    self.mixer = mixer
+    mixing = mixer.map { Unmanaged.passUnretained($0) }
     self.policy = policy
     self.renderer = renderer
     self.head = head
-    input = PlanarScratch(channels: renderer.channels, frames: chunkFrames)
+    input = PlanarScratch(channels: ring.channelCount, frames: chunkFrames)
     ears = PlanarScratch(channels: 2, frames: chunkFrames)
     let points = max(chunkFrames, renderer.keptFrames) / Renderer.gridFrames + 3
     poses = .allocate(capacity: points)
@@ -159,7 +166,10 @@ package final class RenderFeed: @unchecked Sendable {
       isClosed ? ring.discard(frames: 0) : ring.read(into: input.planes, frames: count)
     // Fill up with silence, and render.
     if ring.generation != state.pointee.generation { beginTailAnew() }
-    for c in 0..<renderer.channels { clearFrames(input.planes[c] + taken, count - taken) }
+    for c in 0..<input.channels { clearFrames(input.planes[c] + taken, count - taken) }
+    mixing?._withUnsafeGuaranteedRef {
+      $0.process(UnsafePointer(input.planes), into: UnsafePointer(input.planes), frames: count)
+    }
     setPoses(count, time)
     renderer.process(
       input: UnsafePointer(input.planes), frames: count, poses: poses, left: ears.planes[0],

@@ -76,7 +76,7 @@ package final class MixStemSource: SoundSource {
     input = PlanarScratch(channels: fieldChannels, frames: Self.blockFrames)
     output = PlanarScratch(
       channels: fieldChannels + StemPlanes.count, frames: Self.blockFrames)
-    made = -stage.latencyFrames
+    made = separates ? -stage.latencyFrames : 0
   }
 
   private static func order(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Ambisonics
+import AudioMix
 import CommandOptions
 import CommandSupport
 import Geometry
@@ -21,6 +22,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     by: [output, command[Options.events]])
   // A pose on the command line takes precedence over a recording among the user's defaults.
   let wantsPose = command.isGiven(Options.pose) && !command.isGiven(Options.motion)
+  if command[Options.renderTarget] == .ambienceAndSpeech { try refuseStem(settings) }
   let target = OutputLayout(command[Options.renderTarget])
   if target != nil, command.isGiven(Options.limiter), command[Options.limiter] {
     throw .usage("--limiter on works only with --to binaural; omit --limiter for other layouts")
@@ -31,6 +33,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let input = try SoundInput(command, settings, follows: false)
   let source = try playing { () throws(PlaybackError) in try input.open(command[Options.rate]) }
   try checkWritable(output)
+  if let note = mixNote(source, settings) { printNote(note) }
   let hrtf = try playing { () throws(PlaybackError) in
     try HRTFChoice(path: settings.hrtfPath, interrupt: Signals.interrupt)
   }
@@ -41,6 +44,9 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     if let measured { levelled.gainDecibels += loudness - measured.ears }
   }
   let sound = try playing { () throws(PlaybackError) -> any RenderedSound in
+    if command[Options.renderTarget] == .ambienceAndSpeech {
+      return try AmbienceAndSpeechRenderer(source: source, head: head, settings: levelled)
+    }
     if let target {
       return try LayoutRenderer(source: source, target: target, head: head, settings: levelled)
     }
@@ -73,6 +79,14 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     printNote(text)
     events.warning(text)
   }
+}
+
+/// Refuses a single stem, which cannot be split into ambience and speech.
+func refuseStem(_ settings: RenderSettings) throws(CommandFailure) {
+  guard let style = settings.mix?.style, style.isStem else { return }
+  throw .usage(
+    "--to foa+speech works with the styles standard, cinematic, studio and in-frame, not with the "
+      + "stem \(style.rawValue)")
 }
 
 /// Returns the loudness of the binaural output at a gain of 0 dB; nil if it is too quiet to
@@ -159,7 +173,7 @@ extension OutputLayout {
     case .surround51: self = .surround51
     case .surround71: self = .surround71
     case .surround714: self = .surround714
-    case .foa: self = .firstOrder
+    case .foa, .ambienceAndSpeech: self = .firstOrder
     }
   }
 }
