@@ -135,9 +135,8 @@ struct FrameSeparator: ~Copyable {
           powers: beams.nulled.pointer + s * beams.stride)
       let opening = stems.opening(
         slot: slot, identity: source.identity, power: beams.power[s], noise: beams.noise[s])
-      let gain = settings.otherGain + (1 - settings.otherGain) * speech
-      voiceGains[s] = gain * opening
-      beamGains[s] = gain * (1 - opening) * settings.pauseGain
+      voiceGains[s] = speech * opening
+      beamGains[s] = (1 - speech * opening) * settings.pauseGain
       let azimuth = abs(
         realtime_atan2(Double(source.direction.y), Double(source.direction.x)))
       framing[s] = Float(

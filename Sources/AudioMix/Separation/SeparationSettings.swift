@@ -20,12 +20,12 @@ package struct SeparationSettings: Sendable {
   /// Smoothing of the strength of a source, and the part of the strongest source's strength from
   /// which a source is active.
   package var strengthTime = 0.6
-  package var activeStrength: Float = 0.15
+  package var activeStrength: Float = 0.1
   /// Smoothing of the noise power and of the power of the sources.
   package var noiseTime = 0.1
   package var sourceTime = 0.03
   /// Factor of the noise power in the spectral subtraction, and its least gain.
-  package var subtraction: Float = 2
+  package var subtraction: Float = 1.8
   package var leastGain: Float = 0.03
   /// Smoothing of the logarithmic envelope before (`fast`) and after (`slow`) the modulation
   /// range, and the time over which modulation and tonality are averaged.
@@ -37,17 +37,16 @@ package struct SeparationSettings: Sendable {
   package var tonalityWeight: Float = 10
   /// Modulation that is assumed of a new source, and the range from no speech to speech.
   package var assumedModulation: Float = 2
-  package var speechModulation: (none: Float, full: Float) = (0.9, 1.6)
+  package var speechModulation: (none: Float, full: Float) = (0.9, 1.5)
   /// Highest peak of the histogram relative to its mean: range from diffuse to directional sound.
   package var concentration: (none: Float, full: Float) = (4, 8)
-  /// Gain of sources that are not speech.
-  package var otherGain: Float = 0.1
   /// Level of the subtracted sound relative to the noise: range from pause to speech, and the
   /// fall per second of the held level.
   package var gateRange: (none: Float, full: Float) = (-12, -6)
   package var gateFall = 120.0
-  /// Gain in pauses.
-  package var pauseGain: Float = 0.05
+  /// Gain of a beam in pauses and for sources that are not speech. It is the same in all bins, so
+  /// that the remaining noise keeps its character.
+  package var pauseGain: Float = 0.1
   /// The expander of `studio`: threshold relative to the loudest recent level, slope (dB per dB),
   /// greatest reduction, and the fall per second of the loudest level.
   package var expanderThreshold: Float = -15
