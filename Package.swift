@@ -101,8 +101,8 @@ let modules: [Target] = [
   .target(
     name: "Capture",
     dependencies: [
-      "PulseAudio", "SoundServer", "Media", "Ambisonics", "Geometry", "SignalProcessing", "System",
-      "CFFmpeg", "CRealtime",
+      "PulseAudio", "SoundServer", "Media", "AudioMix", "Ambisonics", "Geometry",
+      "SignalProcessing", "System", "CFFmpeg", "CRealtime",
     ]),
   .target(
     name: "Rendering",
