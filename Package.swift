@@ -139,7 +139,7 @@ let modules: [Target] = [
     name: "Laboratory",
     dependencies: [
       "Rendering", "Binaural", "HeadTracking", "Geometry", "Ambisonics", "SignalProcessing",
-      "Surround", "System", "HLS", "CRealtime",
+      "Surround", "AudioMix", "System", "HLS", "CRealtime",
     ]),
   .executableTarget(
     name: "stillstage-bench", dependencies: programDependencies + ["Laboratory"]),

@@ -15,8 +15,8 @@ public struct BakingError: Error, Sendable, CustomStringConvertible {
 /// Writes a mix as a file with a first-order track, a stereo track for other players, the tuning,
 /// and unchanged copies of the other tracks of the input.
 ///
-/// A QuickTime movie (`.mov`, `.qta`) has the tuning in its metadata track; a Matroska file (`.mka`,
-/// `.mkv`) has it as an attachment. The file receives its name only when it is complete.
+/// A QuickTime movie (`.mov`, `.qta`) has the tuning in its metadata track. A Matroska file
+/// (`.mka`, `.mkv`) has it as an attachment. The file receives its name only when it is complete.
 ///
 /// ## Threading
 /// Use a file from one thread at a time.

@@ -165,7 +165,11 @@ enum TrackCopier {
       av_dict_set(&new.pointee.metadata, "mimetype", "application/json", 0)
     }
 
-    func begin() throws(Failure) { try require(avformat_write_header(context, nil)) }
+    func begin() throws(Failure) {
+      // Otherwise all tracks would be delayed by the delay of the AAC encoder.
+      context?.pointee.avoid_negative_ts = 0
+      try require(avformat_write_header(context, nil))
+    }
 
     func write(
       _ packet: UnsafeMutablePointer<AVPacket>, from reader: Reader
