@@ -101,8 +101,8 @@ let modules: [Target] = [
   .target(
     name: "Capture",
     dependencies: [
-      "PulseAudio", "SoundServer", "Media", "Ambisonics", "Geometry", "SignalProcessing", "System",
-      "CFFmpeg", "CRealtime",
+      "PulseAudio", "SoundServer", "Media", "AudioMix", "Ambisonics", "Geometry",
+      "SignalProcessing", "System", "CFFmpeg", "CRealtime",
     ]),
   .target(
     name: "Rendering",
@@ -139,7 +139,7 @@ let modules: [Target] = [
     name: "Laboratory",
     dependencies: [
       "Rendering", "Binaural", "HeadTracking", "Geometry", "Ambisonics", "SignalProcessing",
-      "Surround", "System", "HLS", "CRealtime",
+      "Surround", "AudioMix", "System", "HLS", "CRealtime",
     ]),
   .executableTarget(
     name: "stillstage-bench", dependencies: programDependencies + ["Laboratory"]),

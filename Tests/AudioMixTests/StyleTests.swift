@@ -8,7 +8,7 @@ import Testing
 
 func decimalLogarithm(_ value: Double) -> Double { log10(value) }
 
-/// The styles against the formulas of docs/audio-mix.md, written out here once more.
+/// The styles against the formulas of docs/audio-mix.md, which are repeated here.
 @Suite struct StyleTests {
   private let stems = MixedStems(frames: 2000)
 

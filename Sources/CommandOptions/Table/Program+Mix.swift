@@ -58,7 +58,10 @@ extension CommandSpecification {
     case .mixAnalyse:
       [
         CommandExample(
-          "mix analyse field.mov -o tuning.json", "Compute the tuning of a recording.")
+          "mix analyse field.mov -o tuning.json", "Compute the tuning of a recording."),
+        CommandExample(
+          "mix analyse field.wav --layout foa -o tuning.json",
+          "Compute the tuning of a file that does not state its layout."),
       ]
     case .mixBake:
       [

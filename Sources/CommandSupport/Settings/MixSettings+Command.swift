@@ -16,6 +16,11 @@ extension RenderSettings {
     var mix = MixSettings(style: style, amount: command[Options.amount])
     mix.fieldOfView = command[Options.fieldOfView] * .pi / 180
     mix.tuning = try Self.tuning(command)
+    if command[Options.separator] == .neural {
+      _ = try NeuralSeparator.folder(command)
+      throw CommandFailure(
+        "this version cannot run the neural separator yet; use --separator spatial")
+    }
     self.mix = mix
   }
 

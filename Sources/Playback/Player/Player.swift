@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import Ambisonics
-public import AudioMix
+private import AudioMix
 private import Binaural
 private import CRealtime
 private import Geometry
@@ -37,18 +37,18 @@ public final class Player: @unchecked Sendable {
   public let isAmbisonic: Bool
   private let route: RouteFollower
   private let duration: Double?
-  private let feed: RenderFeed
+  let feed: RenderFeed
   private let output: any AudioOutput
-  private let conductor: Conductor
+  let conductor: Conductor
   private let head: PlayedHead
-  private let events: EventQueue
+  let events: EventQueue
   private let redesigner: Redesigner
   private let rendering: RoutedRendering
   private let levelBoard: LevelledSource.Board?
   private let scan: LoudnessScan?
   private let streamed: (any StreamedSource)?
   /// Separates the source; nil if it is no soundfield.
-  private let stems: MixStemSource?
+  let stems: MixStemSource?
   private let shared = Mutex(Shared())
 
   private struct Shared {
@@ -246,25 +246,6 @@ public final class Player: @unchecked Sendable {
     set {
       guard let newValue, newValue.isFinite else { return }
       levelBoard?.content.withLock { $0.target = min(0, max(-70, newValue)) }
-    }
-  }
-
-  /// Whether the source is a soundfield that can be mixed.
-  public var canMix: Bool { stems != nil }
-
-  /// The style and the amount (0 to 1) of the mix; nil if the sound is not mixed. A change fades
-  /// over 50 ms. The first change from nil reads the sound again from the current position, after
-  /// a short fade-out. Setting nil selects the style `standard`. Setting has no effect on a source
-  /// that cannot be mixed.
-  public var mix: (style: MixStyle, amount: Double)? {
-    get { stems?.isActive == true ? feed.mixer?.value : nil }
-    set {
-      guard let stems, let mixer = feed.mixer else { return }
-      mixer.value = newValue ?? (.standard, mixer.value.amount)
-      events.add(.mixChanged(mixer.value.style, amount: mixer.value.amount))
-      guard newValue != nil, !stems.isActive else { return }
-      stems.isActive = true
-      conductor.wish { $0.rereads = true }
     }
   }
 

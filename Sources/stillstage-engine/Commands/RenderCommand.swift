@@ -72,10 +72,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     events.warning(warning)
   }
   if sound.mutedFrameCount > 0 {
-    let count = sound.mutedFrameCount
-    let text =
-      "\(count) \(count == 1 ? "frame" : "frames") with invalid samples (NaN, infinite or huge) "
-      + "\(count == 1 ? "was" : "were") muted"
+    let text = mutedText(sound.mutedFrameCount)
     printNote(text)
     events.warning(text)
   }
@@ -87,6 +84,12 @@ func refuseStem(_ settings: RenderSettings) throws(CommandFailure) {
   throw .usage(
     "--to foa+speech works with the styles standard, cinematic, studio and in-frame, not with the "
       + "stem \(style.rawValue)")
+}
+
+/// Returns a note about muted frames.
+func mutedText(_ count: Int) -> String {
+  "\(count) \(count == 1 ? "frame" : "frames") with invalid samples (NaN, infinite or huge) "
+    + "\(count == 1 ? "was" : "were") muted"
 }
 
 /// Returns the loudness of the binaural output at a gain of 0 dB; nil if it is too quiet to

@@ -77,7 +77,8 @@ final class PlayerReporter {
     case .resumed: events.write("resumed")
     case .modeChanged(let mode): events.write("mode", ["mode": .text(mode.rawValue)])
     case .mixChanged(let style, let amount):
-      events.write("mix", ["style": .text(style.rawValue), "amount": .number(amount)])
+      events.write(
+        "mix", ["style": .text(style.rawValue), "amount": .number((100 * amount).rounded() / 100)])
     case .routeChanged(let decision): tell(decision)
     case .layoutChanged(let layout):
       if rendition == nil { say("the channel layout of the source changes to \(layout.name)") }
