@@ -181,7 +181,9 @@ let tests: [Target] = [
     name: "SurroundTests", dependencies: ["Surround", "Ambisonics", "Geometry", "TestSupport"]),
   .testTarget(
     name: "AudioMixTests",
-    dependencies: ["AudioMix", "Ambisonics", "Geometry", "SignalProcessing", "TestSupport"]),
+    dependencies: [
+      "AudioMix", "Ambisonics", "Geometry", "SignalProcessing", "CRealtime", "TestSupport",
+    ]),
   .testTarget(name: "LoudnessTests", dependencies: ["Loudness", "Ambisonics", "TestSupport"]),
   .testTarget(
     name: "PlaybackTests",

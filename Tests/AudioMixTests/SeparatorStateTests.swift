@@ -13,10 +13,8 @@ import Testing
   @Test(arguments: [1, 37, 512, 2048, 50000])
   func blockSizeDoesNotMatter(blockFrames: Int) {
     let input = scene(frames: 50000)
-    var (one, other) = (
-      SpatialSeparator(sampleRate: 48000, fieldOfView: 1),
-      SpatialSeparator(sampleRate: 48000, fieldOfView: 1)
-    )
+    var one = SpatialSeparator(sampleRate: 48000, fieldOfView: 1)
+    var other = SpatialSeparator(sampleRate: 48000, fieldOfView: 1)
     let expected = separate(input, with: &one, blockFrames: 1000)
     let output = separate(input, with: &other, blockFrames: blockFrames)
     #expect(output.image == expected.image)
@@ -33,10 +31,8 @@ import Testing
   }
 
   @Test func earlierInputIsForgotten() {
-    var (complete, late) = (
-      SpatialSeparator(sampleRate: 48000, fieldOfView: 1),
-      SpatialSeparator(sampleRate: 48000, fieldOfView: 1)
-    )
+    var complete = SpatialSeparator(sampleRate: 48000, fieldOfView: 1)
+    var late = SpatialSeparator(sampleRate: 48000, fieldOfView: 1)
     let (settling, hop) = (complete.settlingFrames, complete.hopFrames)
     let start = 200 * hop
     #expect(settling % hop == 0)

@@ -11,7 +11,8 @@ func syntheticVoice(frames: Int, sampleRate: Double) -> [Float] {
   var phase = 0.0
   return (0..<frames).map { frame in
     let t = Double(frame) / sampleRate
-    let fundamental = 150 + 40 * realtime_sin(2 * .pi * 1.3 * t) + 15 * realtime_sin(2 * .pi * 3.1 * t)
+    let glide = 40 * realtime_sin(2 * .pi * 1.3 * t) + 15 * realtime_sin(2 * .pi * 3.1 * t)
+    let fundamental = 150 + glide
     phase += 2 * .pi * fundamental / sampleRate
     let syllable = max(0, realtime_sin(2 * .pi * 4 * t))
     var sum = 0.0

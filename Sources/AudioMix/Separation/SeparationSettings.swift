@@ -49,8 +49,8 @@ package struct SeparationSettings: Sendable {
   package var pauseGain: Float = 0.1
   /// The expander of `studio`: threshold relative to the loudest recent level, slope (dB per dB),
   /// greatest reduction, and the fall per second of the loudest level.
-  package var expanderThreshold: Float = -15
-  package var expanderSlope: Float = 2
+  package var expanderThreshold: Float = -6
+  package var expanderSlope: Float = 3.5
   package var expanderDepth: Float = 20
   package var loudestFall = 10.0
   /// Width of the transition at the edge of the field of view.
