@@ -48,7 +48,8 @@ let programDependencies: [Target.Dependency] = [
   "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
   "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "Media", "Capture",
   "PulseAudio", "PipeWire", "SoundServer", "DBus", "Loudness", "Geometry", "Ambisonics",
-  "SignalProcessing", "Surround", "Charts", "System", "CRealtime", "HLS", "HTTPFetching",
+  "SignalProcessing", "Surround", "AudioMix", "Charts", "System", "CRealtime", "HLS",
+  "HTTPFetching",
 ]
 
 /// The modules; docs/architecture.md describes each.
@@ -82,6 +83,8 @@ let modules: [Target] = [
     ]),
   .target(
     name: "Surround", dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime"]),
+  .target(
+    name: "AudioMix", dependencies: ["Geometry", "Ambisonics", "SignalProcessing", "CRealtime"]),
   .target(name: "Loudness", dependencies: ["Ambisonics", "Geometry", "CEBUR128"]),
   .target(name: "Media", dependencies: ["Ambisonics", "SignalProcessing", "System", "CFFmpeg"]),
   .target(name: "HLS", dependencies: ["System", "CFFmpeg"]),
@@ -99,34 +102,34 @@ let modules: [Target] = [
   .target(
     name: "Capture",
     dependencies: [
-      "PulseAudio", "SoundServer", "Media", "Ambisonics", "Geometry", "SignalProcessing", "System",
-      "CFFmpeg", "CRealtime",
+      "PulseAudio", "SoundServer", "Media", "AudioMix", "Ambisonics", "Geometry",
+      "SignalProcessing", "System", "CFFmpeg", "CRealtime",
     ]),
   .target(
     name: "Rendering",
     dependencies: [
       "Geometry", "SignalProcessing", "Ambisonics", "Binaural", "HeadTracking", "Surround",
-      "Media", "CRealtime",
+      "AudioMix", "Media", "CRealtime",
     ]),
   .target(
     name: "SoundSources",
     dependencies: [
       "Rendering", "Geometry", "SignalProcessing", "Ambisonics", "Binaural", "HeadTracking",
-      "Surround", "Loudness", "Media", "HLS", "HTTPFetching", "System", "CRealtime",
+      "Surround", "AudioMix", "Loudness", "Media", "HLS", "HTTPFetching", "System", "CRealtime",
     ]),
   .target(
     name: "Playback",
     dependencies: [
       "SoundSources", "Rendering", "Geometry", "SignalProcessing", "Ambisonics", "Binaural",
-      "BluetoothTracking", "HeadTracking", "Surround", "Loudness", "Media", "PulseAudio",
-      "PipeWire", "SoundServer", "UserFiles", "System", "CRealtime",
+      "BluetoothTracking", "HeadTracking", "Surround", "AudioMix", "Loudness", "Media",
+      "PulseAudio", "PipeWire", "SoundServer", "UserFiles", "System", "CRealtime",
     ]),
   .target(name: "CommandOptions"),
   .target(
     name: "CommandSupport",
     dependencies: [
-      "CommandOptions", "UserFiles", "Playback", "SoundSources", "Rendering", "NetworkTracking",
-      "BluetoothTracking",
+      "CommandOptions", "UserFiles", "Playback", "SoundSources", "Rendering", "AudioMix",
+      "NetworkTracking", "BluetoothTracking",
       "HeadTracking", "Media", "Binaural", "Geometry", "Ambisonics", "SoundServer", "System",
       "CRealtime",
     ]),
@@ -137,7 +140,7 @@ let modules: [Target] = [
     name: "Laboratory",
     dependencies: [
       "Rendering", "Binaural", "HeadTracking", "Geometry", "Ambisonics", "SignalProcessing",
-      "Surround", "System", "HLS", "CRealtime",
+      "Surround", "AudioMix", "System", "HLS", "CRealtime",
     ]),
   .executableTarget(
     name: "stillstage-bench", dependencies: programDependencies + ["Laboratory"]),
@@ -177,11 +180,16 @@ let tests: [Target] = [
     ]),
   .testTarget(
     name: "SurroundTests", dependencies: ["Surround", "Ambisonics", "Geometry", "TestSupport"]),
+  .testTarget(
+    name: "AudioMixTests",
+    dependencies: [
+      "AudioMix", "Ambisonics", "Geometry", "SignalProcessing", "CRealtime", "TestSupport",
+    ]),
   .testTarget(name: "LoudnessTests", dependencies: ["Loudness", "Ambisonics", "TestSupport"]),
   .testTarget(
     name: "PlaybackTests",
     dependencies: [
-      "Playback", "SoundSources", "Rendering", "Ambisonics", "Binaural", "Geometry",
+      "AudioMix", "Playback", "SoundSources", "Rendering", "Ambisonics", "Binaural", "Geometry",
       "SignalProcessing", "Surround",
       "TestSupport",
     ]),

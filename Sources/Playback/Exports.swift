@@ -8,6 +8,9 @@
 @_exported public import enum Ambisonics.AmbisonicConvention
 @_exported public import enum Ambisonics.ChannelLayout
 @_exported public import enum Ambisonics.Speaker
+@_exported public import struct AudioMix.MixSettings
+@_exported public import enum AudioMix.MixStyle
+@_exported public import struct AudioMix.MixTuning
 @_exported public import struct Binaural.BinauralFilters
 @_exported public import struct Binaural.DecoderDesign
 @_exported public import enum Binaural.HRTFError

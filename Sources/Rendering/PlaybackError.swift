@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Ambisonics
 public import Binaural
 public import HeadTracking
 public import Media
@@ -24,6 +25,10 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The parametric decoder cannot replace another decoder during playback, or be replaced by one,
   /// because its delay is longer.
   case decoderIsLater
+  /// A mix was requested, but the source has this layout or may change to it.
+  case mixNeedsSoundfield(ChannelLayout)
+  /// The tuning of a mix cannot be used, for the given reason.
+  case mixTuning(path: String, reason: String)
   case opening(SoundOpeningError)
   /// A presentation cannot be fetched, or contains nothing that can be played, for the given
   /// reason.
@@ -57,6 +62,13 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
     case .decoderIsLater:
       "the parametric decoder has a longer delay than the others, so no switch to or from it is "
         + "possible during playback; start again with \(name(.decoder))"
+    case .mixNeedsSoundfield(let layout):
+      "only soundfields of order 1 or higher can be separated, but the source is "
+        + "\(layout.name); leave out \(name(.mix)), "
+        + "or treat the channels as a soundfield with \(name(.layout))"
+    case .mixTuning(let path, let reason):
+      "cannot use the mix tuning in '\(path)': \(reason); "
+        + "choose another tuning or none"
     case .stream(let reason): reason
     case .interrupted: "interrupted"
     }
@@ -78,6 +90,7 @@ package enum NamedSetting: String {
   case track
   case decoder = "the decoder"
   case headCircumference = "the head circumference"
+  case mix = "the mix"
   /// The preferred renditions of a presentation: multichannel or stereo.
   case preference = "the preference"
   case maximumBitRate = "the highest bit rate"

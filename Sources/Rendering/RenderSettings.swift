@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Ambisonics
+public import AudioMix
 public import Binaural
 public import Media
 
@@ -93,6 +94,9 @@ public struct RenderSettings: Sendable, Equatable {
   /// The conversion of stereo to 5.1. It applies only to stereo that is rendered spatially and has
   /// no matrix encoding that can be decoded. Default: on.
   public var upmix = Upmix.on
+  /// How the speech and the ambience of a soundfield are mixed again. Other sources are then an
+  /// error. Default: nil, which leaves the sound unchanged.
+  public var mix: MixSettings?
   /// The output gain, in dB. Default: 0.
   public var gainDecibels = 0.0
   /// The number of frames in a block, 1 to 8192. Default: 256.

@@ -19,9 +19,29 @@ package import Surround
 package func prepared(
   _ source: any SoundSource, settings: RenderSettings
 ) throws(PlaybackError) -> any SoundSource {
+  let unmixed = try preparedUnmixed(source, settings: settings)
+  guard let mix = settings.mix else { return unmixed }
+  try requireSoundfield(source)
+  return try MixedSource(unmixed, settings: mix)
+}
+
+/// Returns a source with the processing that precedes rendering, except for the mix. The player
+/// mixes later, so that a change is heard soon.
+package func preparedUnmixed(
+  _ source: any SoundSource, settings: RenderSettings
+) throws(PlaybackError) -> any SoundSource {
   guard source.changesLayout else { return try preparedRun(source, settings: settings) }
   return try ConstantBusSource(source) { run throws(PlaybackError) in
     try preparedRun(run, settings: settings)
+  }
+}
+
+/// Checks that a source is a soundfield of order 1 or higher and stays one.
+///
+/// - Throws: `PlaybackError.mixNeedsSoundfield`.
+package func requireSoundfield(_ source: any SoundSource) throws(PlaybackError) {
+  for layout in [source.layout] + source.expectedLayouts {
+    guard case .ambisonics(1..., _, _) = layout else { throw .mixNeedsSoundfield(layout) }
   }
 }
 

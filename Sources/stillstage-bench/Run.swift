@@ -19,6 +19,7 @@ func perform(_ command: ParsedCommand) throws(CommandFailure) {
   case .benchTrackingError: try benchTrackingErrorCommand(command)
   case .benchSpeakers: try benchSpeakersCommand(command)
   case .benchUpmix: try benchUpmixCommand(command)
+  case .benchMix: try benchMixCommand(command)
   case .benchAdaptation: try benchAdaptationCommand(command)
   default: throw .usage("'\(command.name.rawValue)' is not a measurement; run it with stillstage")
   }

@@ -22,6 +22,9 @@ func perform(_ command: ParsedCommand) throws(CommandFailure) {
   case .inputsWatch: try inputsWatchCommand(command)
   case .inputsChoose: try inputsChooseCommand(command)
   case .record: try recordCommand(command)
+  case .mixAnalyse: try mixAnalyseCommand(command)
+  case .mixBake: try mixBakeCommand(command)
+  case .mixProcess: try mixProcessCommand(command)
   case .demo: try demoCommand(command, play: playDemo)
   default:
     throw .usage(

@@ -21,7 +21,9 @@ import Testing
     #expect(Program.commands.map(\.name) == CommandName.allCases)
     for command in Program.commands where command.name != .completion {
       let arguments = command.arguments.map { _ in "x" }
-      let required = command.options.filter(\.isRequired).flatMap { ["--\($0.name)", "1"] }
+      let required = command.options.filter(\.isRequired).flatMap {
+        ["--\($0.name)", $0.name == "to" ? "5.1" : "1"]
+      }
       let line = (command.path + arguments + required).joined(separator: " ")
       #expect(try parsed(line).name == command.name)
     }

@@ -27,6 +27,8 @@ public protocol RecordingFile: AnyObject, Sendable {
   /// The parameters of the Audio Mix, as a JSON object. Only a movie with a first-order soundfield
   /// can store them, as its last metadata sample.
   var tuning: String { get set }
+  /// Whether the file can store `tuning`.
+  var storesTuning: Bool { get }
   /// The number of bytes per second of sound, averaged over the whole file or over its latest part,
   /// whichever is larger. Before the first segment, it is the number for uncompressed sound.
   var bytesPerSecond: Double { get }

@@ -38,6 +38,7 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
   private(set) var counts = RecordingCounts()
   var note = RecordingNote()
   var tuning = #"{"version":1}"#
+  var storesTuning: Bool { body is MovieBody && format.isFirstOrder }
   private let body: any RecordingBody
   private let output: RecordingOutput
   /// The samples that are not in a segment yet: frames x channels, interleaved.

@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AudioMix
+
 /// A file as the destination of a recorder.
+///
+/// A movie with a first-order soundfield receives the tuning of the Audio Mix at the end.
 public final class FileSink: RecordingSink {
   private let file: any RecordingFile
+  /// Nil if the file cannot store a tuning.
+  private let generator: MixTuningGenerator?
   /// The block in the form that the file takes: frames x channels, interleaved.
   private var interleaved: [Float] = []
 
-  public init(_ file: any RecordingFile) { self.file = file }
+  public init(_ file: any RecordingFile) {
+    self.file = file
+    generator =
+      file.storesTuning ? MixTuningGenerator(sampleRate: Double(file.format.sampleRate)) : nil
+  }
 
   public func append(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws {
+    generator?.append(planes, frames: frames)
     let channels = file.format.channels
     if interleaved.count < frames * channels {
       interleaved = [Float](repeating: 0, count: frames * channels)
@@ -30,5 +41,8 @@ public final class FileSink: RecordingSink {
 
   public func flush() throws { try file.flush() }
 
-  public func finish() throws { try file.finish() }
+  public func finish() throws {
+    if let generator { file.tuning = generator.tuning.json }
+    try file.finish()
+  }
 }

@@ -68,6 +68,8 @@ enum ManualText {
     ("t", "Select the next mode: stage fixed in the room, stage fixed to the head, plain stereo."),
     ("d", "Select the next decoder design."),
     ("h", "Select the next HRTF set."),
+    ("x", "Select the next style of the Audio Mix, if the source is a soundfield."),
+    (", and .", "Decrease or increase the amount of the Audio Mix by 0.1."),
     ("1 to 7", "Set the order of the ambisonic bus, unless the source is ambisonic."),
     ("q", "Quit."),
   ]

@@ -17,6 +17,9 @@ public enum CommandName: String, Sendable, CaseIterable {
   case inputsWatch = "inputs watch"
   case inputsChoose = "inputs choose"
   case record
+  case mixAnalyse = "mix analyse"
+  case mixBake = "mix bake"
+  case mixProcess = "mix process"
   case fuse
   case calibrate
   case benchRender = "bench render"
@@ -26,6 +29,7 @@ public enum CommandName: String, Sendable, CaseIterable {
   case benchTrackingError = "bench tracking-error"
   case benchSpeakers = "bench speakers"
   case benchUpmix = "bench upmix"
+  case benchMix = "bench mix"
   case benchAdaptation = "bench adaptation"
   case completion
 
@@ -34,11 +38,10 @@ public enum CommandName: String, Sendable, CaseIterable {
     switch self {
     case .play, .render, .fetch, .demo, .sink, .routes, .trackers, .trackersWatch,
       .trackersBridge, .hrtfInfo, .hrtfExport, .inputs, .inputsWatch, .inputsChoose, .record, .fuse,
-      .calibrate,
-      .completion:
+      .mixAnalyse, .mixBake, .mixProcess, .calibrate, .completion:
       "stillstage-engine"
     case .benchRender, .benchFusion, .benchPrediction, .benchLatency, .benchTrackingError,
-      .benchSpeakers, .benchUpmix, .benchAdaptation:
+      .benchSpeakers, .benchUpmix, .benchMix, .benchAdaptation:
       "stillstage-bench"
     }
   }

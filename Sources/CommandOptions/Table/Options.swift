@@ -242,7 +242,8 @@ public enum Options {
     "to", "FORMAT", .words, default: .binaural, shown: "binaural",
     help: """
       Format of the output: binaural for headphones, a fold-down to stereo, a loudspeaker layout, \
-      or a first-order soundfield in ACN order and SN3D scale. The HRTF set and the decoder are \
+      or a first-order soundfield in ACN order and SN3D scale. 'foa+speech' is the ambience of \
+      '--mix' and then its speech in a fifth channel. The HRTF set and the decoder are \
       used only for binaural, and by '--loudness'. The other formats are rotated only with \
       '--pose' or '--motion'.
       """)

@@ -9,9 +9,9 @@ public enum Program {
   /// All commands, in the order of the help list.
   public static let commands: [CommandSpecification] = [
     play, render, fetch, demo, sink, routes, trackers, trackersWatch, trackersBridge,
-    hrtfInfo, hrtfExport, inputs, inputsWatch, inputsChoose, record, fuse, calibrate, benchRender,
-    benchFusion, benchPrediction, benchLatency,
-    benchTrackingError, benchSpeakers, benchUpmix, benchAdaptation, completion,
+    hrtfInfo, hrtfExport, inputs, inputsWatch, inputsChoose, record, mixAnalyse, mixBake,
+    mixProcess, fuse, calibrate, benchRender, benchFusion, benchPrediction, benchLatency,
+    benchTrackingError, benchSpeakers, benchUpmix, benchMix, benchAdaptation, completion,
   ]
 
   private static let shared: [OptionSpecification] = [
@@ -44,7 +44,7 @@ public enum Program {
       Options.route.specification,
       Options.latency.specification, Options.rewrite.specification,
       Options.playLoudness.specification, Options.keep.specification,
-    ] + shared)
+    ] + shared + Options.mixing)
 
   private static let render = CommandSpecification(
     name: .render, summary: "Render to a WAV file with the engine of 'play'.",
@@ -58,7 +58,7 @@ public enum Program {
       Options.renderOutput.specification, Options.renderTarget.specification,
       Options.pose.specification, Options.rate.specification, Options.limiter.specification,
       Options.renderLoudness.specification,
-    ] + shared)
+    ] + shared + Options.mixing)
 
   private static let fetch = CommandSpecification(
     name: .fetch, summary: "Download an HLS presentation to play later.",

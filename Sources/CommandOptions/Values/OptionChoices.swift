@@ -68,6 +68,8 @@ public enum RenderTarget: String, Sendable, CaseIterable {
   case surround714 = "7.1.4"
   /// A first-order soundfield.
   case foa
+  /// First-order ambience, then speech in one channel.
+  case ambienceAndSpeech = "foa+speech"
 }
 
 /// `--upmix`: whether stereo is converted to 5.1.

@@ -21,6 +21,7 @@ extension NamedSetting {
       case .track: Options.track.specification
       case .decoder: Options.decoder.specification
       case .headCircumference: Options.headCircumference.specification
+      case .mix: Options.mix.specification
       case .preference: Options.preferTreatment.specification
       case .maximumBitRate: Options.maxBitrate.specification
       }

@@ -29,6 +29,7 @@ extension RenderSettings {
     upmix = Upmix(command[Options.upmix])
     gainDecibels = command[Options.gain]
     blockFrames = command[Options.block]
+    try readMix(command)
   }
 
   /// Reads the rendering options of `sink`, whose `--upmix` has a different default.
@@ -122,7 +123,8 @@ package func playing<Value>(
     case .directNeedsSpeakers, .parametricNeedsHeadphones, .notFirstOrder:
       throw .usage(error.optionText)
     case .opening(let error): throw CommandFailure(error.text)
-    case .media, .hrtf, .tracking, .output, .noHeadSize, .decoderIsLater, .stream:
+    case .media, .hrtf, .tracking, .output, .noHeadSize, .decoderIsLater, .stream,
+      .mixNeedsSoundfield, .mixTuning:
       throw CommandFailure(error.optionText)
     }
   }

@@ -19,6 +19,10 @@ package final class Console {
     case hrtf
     /// Sets the ambisonic order of the bus for sound that is not ambisonic.
     case order(Int)
+    /// Changes to the next style of the Audio Mix.
+    case mixStyle
+    case lessMix
+    case moreMix
     case quit
     /// Changes to the next input of a recording.
     case next
@@ -94,6 +98,9 @@ package final class Console {
       case UInt8(ascii: "h"): keys.append(.hrtf)
       case UInt8(ascii: "1")...UInt8(ascii: "7"):
         keys.append(.order(Int(byte - UInt8(ascii: "0"))))
+      case UInt8(ascii: "x"): keys.append(.mixStyle)
+      case UInt8(ascii: ","): keys.append(.lessMix)
+      case UInt8(ascii: "."): keys.append(.moreMix)
       case UInt8(ascii: "q"): keys.append(.quit)
       case UInt8(ascii: "n"): keys.append(.next)
       case UInt8(ascii: "+"), UInt8(ascii: "="): keys.append(.plus)

@@ -20,6 +20,8 @@ final class Conductor: @unchecked Sendable {
     var isPaused = false
     /// The source frame to go to; nil if no seek is pending.
     var seek: Int?
+    /// Whether the sound must be read again from the current position.
+    var rereads = false
   }
 
   let wishes = Mutex(Wishes())
@@ -61,7 +63,7 @@ final class Conductor: @unchecked Sendable {
     self.output = output
     self.tell = tell
     heardLayout = source.contentLayout(atFrame: 0)
-    planes = PlanarScratch(channels: feed.renderer.channels, frames: Self.readFrames)
+    planes = PlanarScratch(channels: feed.ring.channelCount, frames: Self.readFrames)
   }
 
   /// Changes the listener's wishes and wakes the thread.
@@ -123,15 +125,21 @@ final class Conductor: @unchecked Sendable {
     let wanted = wishes.withLock { $0 }
     if coming != nil, wanted.isPaused || isCut || !isPulling { giveUpJump() }
     if let frame = wanted.seek, coming == nil, canJump(wanted) { beginJump(to: frame) }
-    feed.hold(wanted.isPaused || (wanted.seek != nil && coming == nil))
-    if coming == nil, let frame = wanted.seek, feed.isSilent || !isPulling || isCorked {
-      seek(to: frame)
+    let mustSeek = coming == nil && (wanted.seek != nil || wanted.rereads)
+    feed.hold(wanted.isPaused || mustSeek)
+    if mustSeek, feed.isSilent || !isPulling || isCorked {
+      seek(to: wanted.seek ?? feed.sourcePosition)
     }
     if wanted.isPaused { corkWhenSilent() } else { uncork() }
   }
 
   private func seek(to frame: Int) {
-    defer { wishes.withLock { if $0.seek == frame { $0.seek = nil } } }
+    defer {
+      wishes.withLock {
+        if $0.seek == frame { $0.seek = nil }
+        $0.rereads = false
+      }
+    }
     isCut = false
     do throws(PlaybackError) {
       try source.seek(toFrame: frame)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import Ambisonics
+private import AudioMix
 private import Binaural
 private import CRealtime
 private import Geometry
@@ -36,16 +37,18 @@ public final class Player: @unchecked Sendable {
   public let isAmbisonic: Bool
   private let route: RouteFollower
   private let duration: Double?
-  private let feed: RenderFeed
+  let feed: RenderFeed
   private let output: any AudioOutput
-  private let conductor: Conductor
+  let conductor: Conductor
   private let head: PlayedHead
-  private let events: EventQueue
+  let events: EventQueue
   private let redesigner: Redesigner
   private let rendering: RoutedRendering
   private let levelBoard: LevelledSource.Board?
   private let scan: LoudnessScan?
   private let streamed: (any StreamedSource)?
+  /// Separates the source; nil if it is no soundfield.
+  let stems: MixStemSource?
   private let shared = Mutex(Shared())
 
   private struct Shared {
@@ -75,7 +78,8 @@ public final class Player: @unchecked Sendable {
     let sink = try Self.sink(options, client)
     let rate = Self.usable(sink?.sampleRate ?? 0)
     let made = try makeSource(rate)
-    let source = try prepared(made, settings: options.render)
+    if options.render.mix != nil { try requireSoundfield(made) }
+    let source = try preparedUnmixed(made, settings: options.render)
     // Decide how the programme is treated on the route, and design the decoder for that.
     let policy = options.route.applying(options.render)
     let programme = Programme(
@@ -103,28 +107,43 @@ public final class Player: @unchecked Sendable {
       loudness(ofSnippet: planes, layout, on: bus, filters: filters, settings: settings)
     }
     self.streamed = streamed
-    let level = levelled(source, from: made, filters: filters, settings: settings) {
+    var unmixed = settings
+    unmixed.mix = nil
+    let level = levelled(source, from: made, filters: filters, settings: unmixed) {
       events.add(.loudness($0))
     }
     levelBoard = level?.board
     scan = level?.scan
+    // Separate soundfields after that, and mix when a block is rendered.
+    let mix = settings.mix ?? MixSettings(style: .standard)
+    stems =
+      (try? requireSoundfield(made)) == nil
+      ? nil
+      : try MixStemSource(level ?? source, settings: mix, separates: settings.mix != nil)
+    let layout = stems?.field ?? source.layout
+    let mixer = stems.map {
+      StemMixer(
+        channels: $0.fieldChannels, headLocked: $0.headLocked, sampleRate: Double(rate),
+        settings: mix)
+    }
     // The head, the renderer and the output.
     let head = PlayedHead(options, events)
     self.head = head
     let renderer = Renderer(
-      layout: source.layout, filters: filters, busOrder: settings.busOrder,
+      layout: layout, filters: filters, busOrder: settings.busOrder,
       blockFrames: settings.blockFrames, mode: decision.renderedMode, finish: .safe,
       rewritableSeconds: client.hasQueue && head.stage.becomesKnown && options.rewriting != .never
         ? 0.5 : 0)
-    let ring = FrameRing(channelCount: source.layout.channelCount, capacity: rate * 5 / 2)
-    feed = RenderFeed(ring: ring, renderer: renderer, head: head.stage)
+    let ring = FrameRing(
+      channelCount: (stems?.layout ?? layout).channelCount, capacity: rate * 5 / 2)
+    feed = RenderFeed(ring: ring, renderer: renderer, head: head.stage, mixer: mixer)
     feed.volume = linearGain(decibels: settings.gainDecibels)
     let output = try Self.makeOutput(
       client, options, rate, feed, isHeadKnown: !head.stage.becomesKnown)
     self.output = output
     // The objects that change the decoder or the route during playback.
     redesigner = Redesigner(
-      renderer: renderer, layout: source.layout, told: hrtf.notes, tell: events.add)
+      renderer: renderer, layout: layout, told: hrtf.notes, tell: events.add)
     let rendering = RoutedRendering(
       settings: settings, decision: decision, mode: options.mode, loudspeakers: loudspeakers,
       renderer: renderer, head: head.stage, redesigner: redesigner,
@@ -139,7 +158,7 @@ public final class Player: @unchecked Sendable {
     head.poses?.correctsQuickly = !client.hasQueue
     // The thread that reads the source and follows the output.
     conductor = Conductor(
-      source: level ?? source, feed: feed, output: output
+      source: stems ?? level ?? source, feed: feed, output: output
     ) { event in
       if let sink = event.newSink {
         let status = output.status
@@ -307,7 +326,8 @@ public final class Player: @unchecked Sendable {
     return PlayerStatus(
       state: state(output), position: position, duration: duration, mode: mode,
       route: route.decision, head: head.poses?.status, tracker: head.connected, output: output,
-      volume: volume, loudness: levelBoard?.content.withLock { $0.report },
+      volume: volume, mix: mix.map { MixStatus(style: $0.style, amount: $0.amount) },
+      loudness: levelBoard?.content.withLock { $0.report },
       mutedFrames: feed.renderer.mutedFrameCount)
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Ambisonics
+public import AudioMix
 public import HeadTracking
 internal import Rendering
 public import SoundServer
@@ -35,10 +36,19 @@ public struct PlayerStatus: Sendable {
   public var output: AudioOutputStatus
   /// The linear gain that the listener has set.
   public var volume: Float
+  /// The style and the amount of the mix; nil if the sound is not mixed.
+  public var mix: MixStatus?
   /// The report on the levelling of the source; nil if levelling is off, or before the first sound.
   public var loudness: LoudnessReport?
   /// The number of frames muted because of invalid samples.
   public var mutedFrames: Int
+}
+
+/// The style of a mix, and how far it is applied.
+public struct MixStatus: Sendable, Equatable {
+  public var style: MixStyle
+  /// 0 to 1.
+  public var amount: Double
 }
 
 /// Something that happened to a player.
@@ -54,6 +64,8 @@ public enum PlayerEvent: Sendable, Equatable {
   case buffering
   case resumed
   case modeChanged(StageMode)
+  /// The style or the amount of the mix has changed.
+  case mixChanged(MixStyle, amount: Double)
   /// The route or the treatment of the programme has changed.
   case routeChanged(RouteDecision)
   /// The source has this layout from now on.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import AudioMix
 private import CRealtime
 internal import Geometry
 internal import HeadTracking
@@ -22,6 +23,10 @@ package final class RenderFeed: @unchecked Sendable {
   package let renderer: Renderer
   let head: HeadToStageSource
   private let jump: SourceJump
+  /// Mixes the stems that the ring supplies; nil if the ring supplies the channels of the renderer.
+  package let mixer: StemMixer?
+  /// The same object for the audio thread: reading it from `mixer` would retain it.
+  private let mixing: Unmanaged<StemMixer>?
 
   /// `wantedHold` is the hold that the player's control thread (the conductor) wants. `held` is the
   /// hold that the audio thread has reached.
@@ -64,14 +69,16 @@ package final class RenderFeed: @unchecked Sendable {
 
   package init(
     ring: FrameRing, renderer: Renderer, head: HeadToStageSource,
-    policy: RewritePolicy = RewritePolicy()
+    mixer: StemMixer? = nil, policy: RewritePolicy = RewritePolicy()
   ) {
     self.ring = ring
+    self.mixer = mixer
+    mixing = mixer.map { Unmanaged.passUnretained($0) }
     self.policy = policy
     self.renderer = renderer
     self.head = head
     jump = SourceJump(sampleRate: renderer.sampleRate)
-    input = PlanarScratch(channels: renderer.channels, frames: chunkFrames)
+    input = PlanarScratch(channels: ring.channelCount, frames: chunkFrames)
     ears = PlanarScratch(channels: 2, frames: chunkFrames)
     let points = max(chunkFrames, renderer.keptFrames) / Renderer.gridFrames + 3
     poses = .allocate(capacity: points)
@@ -187,10 +194,13 @@ package final class RenderFeed: @unchecked Sendable {
       isClosed
       ? ring.discard(frames: 0)
       : ring.read(into: input.planes, frames: min(count, arrival == nil ? fill : count, most))
-    jump.fade(UnsafePointer(input.planes), channels: renderer.channels, frames: taken)
+    jump.fade(UnsafePointer(input.planes), channels: input.channels, frames: taken)
     // Fill up with silence, and render.
     if ring.generation != state.pointee.generation { beginTailAnew() }
-    for c in 0..<renderer.channels { clearFrames(input.planes[c] + taken, count - taken) }
+    for c in 0..<input.channels { clearFrames(input.planes[c] + taken, count - taken) }
+    mixing?._withUnsafeGuaranteedRef {
+      $0.process(UnsafePointer(input.planes), into: UnsafePointer(input.planes), frames: count)
+    }
     setPoses(count, time)
     renderer.process(
       input: UnsafePointer(input.planes), frames: count, poses: poses, left: ears.planes[0],

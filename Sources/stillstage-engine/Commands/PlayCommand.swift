@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AudioMix
 import Binaural
 import CommandOptions
 import CommandSupport
@@ -34,7 +35,11 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try play(
     options, events: events, sets: HRTFChoices(command), notes: notes,
     pausesOnRemoval: command[Options.pauseOnRemoval], atEnd: { fronts.keep($0.front) },
-    source: input.open)
+    source: { rate throws(PlaybackError) in
+      let source = try input.open(rate)
+      if let note = mixNote(source, settings) { printNote(note) }
+      return source
+    })
 }
 
 /// Returns the options for the output and the trackers, which `play` and `sink` share.
@@ -222,10 +227,22 @@ extension Player {
     case .decoder: decodeOtherwise { $0.takeNextDecoder(isAmbisonic: isAmbisonic) }
     case .hrtf: decodeOtherwise { $0.hrtfPath = sets.next(after: $0.hrtfPath) }
     case .order(let order): if !isAmbisonic { decodeOtherwise { $0.busOrder = order } }
+    case .mixStyle: changeMix { ($0.style.next, $0.amount) }
+    case .lessMix: changeMix { ($0.style, (($0.amount * 10).rounded() - 1) / 10) }
+    case .moreMix: changeMix { ($0.style, (($0.amount * 10).rounded() + 1) / 10) }
     case .quit: return true
     case .next, .plus, .minus, .enter: break
     }
     return false
+  }
+
+  /// Changes the mix, from `standard` if there is none yet. The amount is limited to 0 to 1.
+  private func changeMix(
+    _ change: ((style: MixStyle, amount: Double)) -> (MixStyle, Double)
+  ) {
+    guard canMix else { return printNote("only soundfields can be mixed; this source is not one") }
+    let (style, amount) = change(mix ?? (.standard, 0.5))
+    mix = (style, max(0, min(1, amount)))
   }
 
   private func decodeOtherwise(_ change: (inout RenderSettings) -> Void) {

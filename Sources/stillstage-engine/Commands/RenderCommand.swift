@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Ambisonics
+import AudioMix
 import CommandOptions
 import CommandSupport
 import Geometry
@@ -21,6 +22,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     by: [output, command[Options.events]])
   // A pose on the command line takes precedence over a recording among the user's defaults.
   let wantsPose = command.isGiven(Options.pose) && !command.isGiven(Options.motion)
+  if command[Options.renderTarget] == .ambienceAndSpeech { try refuseStem(settings) }
   let target = OutputLayout(command[Options.renderTarget])
   if target != nil, command.isGiven(Options.limiter), command[Options.limiter] {
     throw .usage("--limiter on works only with --to binaural; omit --limiter for other layouts")
@@ -35,6 +37,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     }
   }
   try checkWritable(output)
+  if let note = mixNote(source, settings) { printNote(note) }
   let hrtf = try playing { () throws(PlaybackError) in
     try during("reading the HRTF set") { () throws(PlaybackError) in
       try HRTFChoice(path: settings.hrtfPath, interrupt: Signals.interrupt)
@@ -47,6 +50,9 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     if let measured { levelled.gainDecibels += loudness - measured.ears }
   }
   let sound = try playing { () throws(PlaybackError) -> any RenderedSound in
+    if command[Options.renderTarget] == .ambienceAndSpeech {
+      return try AmbienceAndSpeechRenderer(source: source, head: head, settings: levelled)
+    }
     if let target {
       return try LayoutRenderer(source: source, target: target, head: head, settings: levelled)
     }
@@ -74,13 +80,24 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     events.warning(warning)
   }
   if sound.mutedFrameCount > 0 {
-    let count = sound.mutedFrameCount
-    let text =
-      "\(count) \(count == 1 ? "frame" : "frames") with invalid samples (NaN, infinite or huge) "
-      + "\(count == 1 ? "was" : "were") muted"
+    let text = mutedText(sound.mutedFrameCount)
     printNote(text)
     events.warning(text)
   }
+}
+
+/// Refuses a single stem, which cannot be split into ambience and speech.
+func refuseStem(_ settings: RenderSettings) throws(CommandFailure) {
+  guard let style = settings.mix?.style, style.isStem else { return }
+  throw .usage(
+    "--to foa+speech works with the styles standard, cinematic, studio and in-frame, not with the "
+      + "stem \(style.rawValue)")
+}
+
+/// Returns a note about muted frames.
+func mutedText(_ count: Int) -> String {
+  "\(count) \(count == 1 ? "frame" : "frames") with invalid samples (NaN, infinite or huge) "
+    + "\(count == 1 ? "was" : "were") muted"
 }
 
 /// Returns the loudness of the binaural output at a gain of 0 dB; nil if the output is too quiet to
@@ -168,7 +185,7 @@ extension OutputLayout {
     case .surround51: self = .surround51
     case .surround71: self = .surround71
     case .surround714: self = .surround714
-    case .foa: self = .firstOrder
+    case .foa, .ambienceAndSpeech: self = .firstOrder
     }
   }
 }

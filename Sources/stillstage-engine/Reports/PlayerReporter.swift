@@ -83,6 +83,9 @@ final class PlayerReporter {
     case .buffering: events.write("buffering")
     case .resumed: events.write("resumed")
     case .modeChanged(let mode): events.write("mode", ["mode": .text(mode.rawValue)])
+    case .mixChanged(let style, let amount):
+      events.write(
+        "mix", ["style": .text(style.rawValue), "amount": .number((100 * amount).rounded() / 100)])
     case .routeChanged(let decision): tell(decision)
     case .layoutChanged(let layout):
       if rendition == nil { say("the channel layout of the source changes to \(layout.name)") }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AudioMix
 import Geometry
 import HLS
 import HeadTracking
@@ -9,6 +10,12 @@ import SignalProcessing
 import SoundServer
 import SoundSources
 
+/// Returns a mix in a few words, such as "cinematic 50 %".
+func mixText(_ style: MixStyle, amount: Double) -> String {
+  let hasAmount = style != .standard && !style.isStem
+  return "mix " + style.rawValue + (hasAmount ? " \(Int((100 * amount).rounded())) %" : "")
+}
+
 /// The status line that `play` and `demo` show on the terminal.
 enum StatusLine {
   static func text(
@@ -16,7 +23,7 @@ enum StatusLine {
   ) -> String {
     [
       state(status), rendition?.name ?? "", mode(status), latency(status),
-      "\(status.output.underruns) underruns", loudness(status), meter(levels),
+      "\(status.output.underruns) underruns", mix(status), loudness(status), meter(levels),
     ].filter { !$0.isEmpty }.joined(separator: "  ")
   }
 
@@ -53,6 +60,11 @@ enum StatusLine {
   private static func latency(_ status: PlayerStatus) -> String {
     guard let measured = status.output.measuredLatencyMilliseconds else { return "-- ms" }
     return "\(Int(measured.rounded())) ms"
+  }
+
+  private static func mix(_ status: PlayerStatus) -> String {
+    guard let mix = status.mix else { return "" }
+    return mixText(mix.style, amount: mix.amount)
   }
 
   private static func loudness(_ status: PlayerStatus) -> String {

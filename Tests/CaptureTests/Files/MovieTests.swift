@@ -84,6 +84,32 @@ struct MovieTests {
     #expect(MovieFile(try readFile(folder.file("a.mov"))).metadata.last == file.tuning)
   }
 
+  /// A recorder's sink computes the tuning from the sound that it takes.
+  @Test func sinkStoresTheTuningOfTheSound() throws {
+    let folder = TemporaryFolder()
+    let file = try RecordingContainer.open(path: folder.file("a.mov"), format: format)
+    let sink = FileSink(file)
+    let frames = 4 * 48_000
+    let planes = UnsafeMutablePointer<UnsafeMutablePointer<Float>>.allocate(capacity: 4)
+    for c in 0..<4 {
+      let plane = UnsafeMutablePointer<Float>.allocate(capacity: frames)
+      for i in 0..<frames {
+        let voice = 0.02 * Float((i / 60) % 4 - 1) * Float((i / 8000) % 2)
+        plane[i] = c == 0 || c == 3 ? voice : 0
+      }
+      (planes + c).initialize(to: plane)
+    }
+    defer {
+      for c in 0..<4 { planes[c].deallocate() }
+      planes.deallocate()
+    }
+    try sink.append(UnsafePointer(planes), frames: frames)
+    try sink.finish()
+    let tuning = try #require(MovieFile(try readFile(folder.file("a.mov"))).metadata.last)
+    #expect(tuning.hasPrefix(#"{"version":1,"speech":{"gain_db":"#))
+    #expect(tuning.contains("ambience"))
+  }
+
   @Test(arguments: [1, 2, 6])
   func otherSoundIsOneTrack(_ channels: Int) throws {
     var random = SeededGenerator.forTest()

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How speech and ambience are mixed again. docs/audio-mix.md has the formulas.
+public enum MixStyle: String, Sendable, Equatable, CaseIterable {
+  /// The original sound.
+  case standard
+  /// Speech comes from the front, and the ambience is quieter.
+  case cinematic
+  /// Speech sounds as if it was recorded close to the microphone, with little reverberation.
+  case studio
+  /// Talkers outside the field of view of the camera become as quiet as the ambience.
+  case inFrame = "in-frame"
+  case cinematicForeground = "cinematic-foreground"
+  case cinematicBackground = "cinematic-background"
+  case studioForeground = "studio-foreground"
+  case studioBackground = "studio-background"
+  case inFrameForeground = "in-frame-foreground"
+  case inFrameBackground = "in-frame-background"
+
+  /// Whether the style is a single stem, on which the amount has no effect.
+  public var isStem: Bool {
+    switch self {
+    case .standard, .cinematic, .studio, .inFrame: false
+    default: true
+    }
+  }
+
+  /// The next of the four styles that are not stems; from a stem, the first one.
+  public var next: MixStyle {
+    switch self {
+    case .standard: .cinematic
+    case .cinematic: .studio
+    case .studio: .inFrame
+    default: .standard
+    }
+  }
+}
+
+/// What a mix consists of.
+public enum MixTarget: Sendable, Equatable {
+  /// A soundfield with the channels of the input.
+  case field
+  /// Ambience as a first-order soundfield (W, Y, Z, X), then speech in one channel.
+  case ambienceAndSpeech
+}
+
+/// The parameters of a mix.
+public struct MixSettings: Sendable, Equatable {
+  public var style: MixStyle
+  /// How far the style is applied, 0 to 1. Default: 0.5.
+  public var amount: Double
+  /// The width of the range of azimuths that the camera sees, centred on the front, in radians.
+  /// Default: 70 degrees.
+  public var fieldOfView: Double
+  /// Default: none.
+  public var tuning: MixTuning
+
+  public init(
+    style: MixStyle, amount: Double = 0.5, fieldOfView: Double = 70 * .pi / 180,
+    tuning: MixTuning = MixTuning()
+  ) {
+    (self.style, self.amount) = (style, amount)
+    (self.fieldOfView, self.tuning) = (fieldOfView, tuning)
+  }
+
+  /// The accepted fields of view, in degrees.
+  public static let fieldOfViewDegrees = 10.0...360.0
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRealtime
+internal import SignalProcessing
+
+/// Separates one analysis window after another.
+struct FrameSeparator: ~Copyable {
+  /// In radians; see `SpatialSeparator`.
+  var fieldOfView = 0.0
+
+  private let hopFrames: Int
+  private let windowFrames: Int
+  private let settings: SeparationSettings
+  private let fft: RealFFT
+  private let window: AlignedFloats
+  private let time: AlignedFloats
+  private let interleavedRe, interleavedIm: AlignedFloats
+  /// Four planes of bins: the spectra of W, Y, Z, X.
+  private let real, imaginary: AlignedFloats
+  private var histogram: DirectionHistogram
+  private let directions: FieldDirections
+  private var tracker: SourceTracker
+  private var beams: SourceBeams
+  private var evidence: SpeechEvidence
+  private var stems: StemGains
+  /// Per active source: the factors of the subtracted beam and of the beam itself, and the part
+  /// that is inside the field of view.
+  private var voiceGains = InlineArray<3, Float>(repeating: 0)
+  private var beamGains = InlineArray<3, Float>(repeating: 0)
+  private var framing = InlineArray<3, Float>(repeating: 0)
+
+  init(sampleRate: Double, hopFrames: Int, settings: SeparationSettings) {
+    self.hopFrames = hopFrames
+    self.settings = settings
+    windowFrames = 4 * hopFrames
+    var size = 32
+    while size < windowFrames { size *= 2 }
+    let (hop, width) = (Double(hopFrames) / sampleRate, sampleRate / Double(size))
+    fft = RealFFT(size: size, batch: 4)
+    let bins = fft.bins
+    window = AlignedFloats(count: windowFrames)
+    for i in 0..<windowFrames {
+      window.pointer[i] = Float(
+        realtime_sin(.pi * (Double(i) + 0.5) / Double(windowFrames)))
+    }
+    time = AlignedFloats(count: 4 * size)
+    interleavedRe = AlignedFloats(count: 4 * bins)
+    interleavedIm = AlignedFloats(count: 4 * bins)
+    func place(_ frequency: Double) -> Int { min(bins - 1, Int(frequency / width)) }
+    beams = SourceBeams(
+      bins: bins, band: place(300)..<(place(5000) + 1), hop: hop, settings: settings)
+    real = AlignedFloats(count: 4 * beams.stride)
+    imaginary = AlignedFloats(count: 4 * beams.stride)
+    histogram = DirectionHistogram(hop: hop, decay: settings.histogramDecay)
+    let range = settings.directionRange
+    directions = FieldDirections(
+      bins: place(range.lowerBound)..<(place(range.upperBound) + 1), hop: hop,
+      settings: settings)
+    tracker = SourceTracker(hop: hop, settings: settings)
+    evidence = SpeechEvidence(binWidth: width, bins: bins, hop: hop, settings: settings)
+    stems = StemGains(hop: hop, settings: settings)
+  }
+
+  mutating func reset() {
+    histogram.reset()
+    directions.reset()
+    tracker.reset()
+    beams.reset()
+    evidence.reset()
+    stems.reset()
+  }
+
+  /// Separates one window and adds the images to overlapping sums.
+  ///
+  /// - Parameters:
+  ///   - field: 4 planes of `windowFrames` valid samples.
+  ///   - sums: `windowFrames` x 12: image, framed image, studio image.
+  mutating func process(
+    _ field: UnsafePointer<Float>, addingTo sums: UnsafeMutablePointer<Float>
+  ) {
+    analyse(field)
+    directions.process(
+      real: real.pointer, imaginary: imaginary.pointer, stride: beams.stride, into: histogram)
+    histogram.update()
+    tracker.update(histogram)
+    beams.process(
+      real: real.pointer, imaginary: imaginary.pointer, sources: tracker.sources)
+    weigh()
+    guard beams.count > 0 else {
+      _ = stems.expansion(power: 0)
+      return
+    }
+    let power = image(framed: false)
+    let studio = stems.expansion(power: power)
+    add(to: sums, at: 0, gain: 1)
+    add(to: sums, at: 8, gain: studio)
+    var (least, most): (Float, Float) = (1, 0)
+    for s in 0..<beams.count { (least, most) = (min(least, framing[s]), max(most, framing[s])) }
+    guard most > 0 else { return }
+    if least < most {
+      _ = image(framed: true)
+      add(to: sums, at: 4, gain: 1)
+    } else {
+      add(to: sums, at: 4, gain: most)
+    }
+  }
+
+  private func analyse(_ field: UnsafePointer<Float>) {
+    for i in 0..<windowFrames {
+      let weight = window.pointer[i]
+      for c in 0..<4 { time.pointer[4 * i + c] = field[c * windowFrames + i] * weight }
+    }
+    for i in (4 * windowFrames)..<max(4 * windowFrames, 4 * fft.size) { time.pointer[i] = 0 }
+    fft.forward(time.pointer, real: interleavedRe.pointer, imaginary: interleavedIm.pointer)
+    for c in 0..<4 {
+      let (re, im) = (real.pointer + c * beams.stride, imaginary.pointer + c * beams.stride)
+      for k in 0..<fft.bins {
+        re[k] = interleavedRe.pointer[4 * k + c]
+        im[k] = interleavedIm.pointer[4 * k + c]
+      }
+    }
+  }
+
+  /// Computes the gains of the active sources.
+  private mutating func weigh() {
+    evidence.advance()
+    let directional = ramp(histogram.concentration, settings.concentration)
+    for s in 0..<beams.count {
+      let slot = beams.slots[s]
+      let source = tracker.sources[slot]
+      let speech =
+        directional
+        * evidence.probability(
+          slot: slot, identity: source.identity,
+          powers: beams.nulled.pointer + s * beams.stride)
+      let opening = stems.opening(
+        slot: slot, identity: source.identity, power: beams.power[s], noise: beams.noise[s])
+      voiceGains[s] = speech * opening
+      beamGains[s] = (1 - speech * opening) * settings.pauseGain
+      let azimuth = abs(
+        realtime_atan2(Double(source.direction.y), Double(source.direction.x)))
+      framing[s] = Float(
+        min(1, max(0, 1 - (azimuth - fieldOfView / 2) / settings.frameEdge)))
+    }
+  }
+
+  /// Computes the image of the sources in `time`.
+  ///
+  /// - Returns: the power of the image's W in the spectrum.
+  private func image(framed: Bool) -> Float {
+    let (re, im) = (interleavedRe.pointer, interleavedIm.pointer)
+    var power: Float = 0
+    for s in 0..<beams.count {
+      let part = framed ? framing[s] : 1
+      let (voice, beam) = (voiceGains[s] * part, beamGains[s] * part)
+      let at = s * beams.stride
+      let (vr, vi) = (beams.voiceRe.pointer + at, beams.voiceIm.pointer + at)
+      let (br, bi) = (beams.beamRe.pointer + at, beams.beamIm.pointer + at)
+      let g = beams.steering[s]
+      for k in 0..<fft.bins {
+        let (a, b) = (vr[k] * voice + br[k] * beam, vi[k] * voice + bi[k] * beam)
+        power += a * a + b * b
+        for c in 0..<4 {
+          re[4 * k + c] = (s == 0 ? 0 : re[4 * k + c]) + a * g[c]
+          im[4 * k + c] = (s == 0 ? 0 : im[4 * k + c]) + b * g[c]
+        }
+      }
+    }
+    fft.inverse(real: re, imaginary: im, time: time.pointer)
+    return power
+  }
+
+  private func add(to sums: UnsafeMutablePointer<Float>, at lane: Int, gain: Float) {
+    // The overlapping squared windows add up to 2.
+    let scale = gain * 0.5
+    for i in 0..<windowFrames {
+      let weight = window.pointer[i] * scale
+      for c in 0..<4 { sums[12 * i + lane + c] += time.pointer[4 * i + c] * weight }
+    }
+  }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRealtime
+internal import SignalProcessing
+
+/// The beams and the spectral subtraction of up to three active sources.
+///
+/// The beams need no adaptive covariance of the input: the covariance of the noise is a model. It
+/// is the diffuse field of power P plus the other sources j with power q_j:
+/// R = P Gamma + sum q_j g_j g_j^T, Gamma = diag(1, 1/3, 1/3, 1/3), g = steering vector.
+/// 1. The beams of least noise in a diffuse field that have a null at each other source (LCMV)
+///    yield the powers q_j. What is orthogonal to all sources yields P.
+/// 2. The beam of least variance under R for source k is w = R^-1 g_k / (g_k^T R^-1 g_k); its noise
+///    power is lambda = 1 / (g_k^T R^-1 g_k). R is inverted by the Woodbury identity.
+/// 3. Spectral subtraction multiplies the beam b by max(1 - c lambda / |b|^2, least gain).
+struct SourceBeams: ~Copyable {
+  /// The number of active sources of the frame, and the slot and steering vector of each.
+  private(set) var count = 0
+  private(set) var slots = InlineArray<3, Int>(repeating: 0)
+  private(set) var steering = InlineArray<3, SIMD4<Float>>(repeating: .zero)
+  /// Power of each source after the subtraction, and its noise, in the speech band.
+  private(set) var power = InlineArray<3, Float>(repeating: 0)
+  private(set) var noise = InlineArray<3, Float>(repeating: 0)
+  /// Per active source and bin: the beam before (`beam`) and after (`voice`) the subtraction, real
+  /// and imaginary planes, and the power of the LCMV beam.
+  let beamRe, beamIm, voiceRe, voiceIm, nulled: AlignedFloats
+  let stride: Int
+
+  private let bins: Int
+  private let band: Range<Int>
+  private let diffuse: AlignedFloats
+  /// Smoothed powers of the slots.
+  private let powers: AlignedFloats
+  private var identities = InlineArray<3, Int>(repeating: 0)
+  private var matrix = SymmetricMatrix3()
+  private var inverse = SymmetricMatrix3()
+  private let newestNoise: Float
+  private let newestSource: Float
+  private let subtraction: Float
+  private let leastGain: Float
+
+  private static let gamma = SIMD4<Float>(1, 3, 3, 3)
+
+  init(bins: Int, band: Range<Int>, hop: Double, settings: SeparationSettings) {
+    self.bins = bins
+    self.band = band
+    stride = (bins + 15) / 8 * 8
+    beamRe = AlignedFloats(count: 3 * stride)
+    beamIm = AlignedFloats(count: 3 * stride)
+    voiceRe = AlignedFloats(count: 3 * stride)
+    voiceIm = AlignedFloats(count: 3 * stride)
+    nulled = AlignedFloats(count: 3 * stride)
+    diffuse = AlignedFloats(count: stride)
+    powers = AlignedFloats(count: 3 * stride)
+    newestNoise = newestWeight(hop, settings.noiseTime)
+    newestSource = newestWeight(hop, settings.sourceTime)
+    subtraction = settings.subtraction
+    leastGain = settings.leastGain
+  }
+
+  mutating func reset() {
+    diffuse.clear()
+    powers.clear()
+    count = 0
+    for k in 0..<3 { identities[k] = 0 }
+  }
+
+  /// Computes the beams of one analysis frame.
+  ///
+  /// - Parameters:
+  ///   - real: 4 planes of `stride` bins, W, Y, Z, X.
+  ///   - imaginary: likewise.
+  ///   - sources: the sources; the active ones get beams.
+  mutating func process(
+    real: UnsafePointer<Float>, imaginary: UnsafePointer<Float>, sources: SourceTracker.Sources
+  ) {
+    choose(sources)
+    estimate(real, imaginary)
+    for k in 0..<count { form(k, real, imaginary) }
+  }
+
+  private mutating func choose(_ sources: SourceTracker.Sources) {
+    count = 0
+    for slot in 0..<3 {
+      let source = sources[slot]
+      guard source.isActive else {
+        identities[slot] = 0
+        continue
+      }
+      if identities[slot] != source.identity {
+        identities[slot] = source.identity
+        for k in 0..<stride { powers.pointer[slot * stride + k] = 0 }
+      }
+      let u = source.direction
+      slots[count] = slot
+      steering[count] = SIMD4(1, u.y, u.z, u.x)
+      count += 1
+    }
+    matrix = SymmetricMatrix3()
+    for i in 0..<count {
+      for j in 0...i {
+        matrix[i, j] = (steering[i] * steering[j] * Self.gamma).sum() * (i == j ? 1.000_001 : 1)
+      }
+    }
+    inverse = matrix.inverse
+  }
+
+  /// Updates P and the powers of the sources.
+  private func estimate(_ real: UnsafePointer<Float>, _ imaginary: UnsafePointer<Float>) {
+    let rest = 1 / Float(4 - count)
+    var weights = InlineArray<3, SIMD4<Float>>(repeating: .zero)
+    for i in 0..<count {
+      for j in 0..<count { weights[i] += steering[j] * inverse[i, j] }
+    }
+    for k in Swift.stride(from: 0, to: bins, by: 8) {
+      let (w, y, z, x) = planes(real, k)
+      let (wi, yi, zi, xi) = planes(imaginary, k)
+      var orthogonal =
+        w * w + wi * wi + (y * y + yi * yi + z * z + zi * zi + x * x + xi * xi) * 3
+      for i in 0..<count {
+        let (a, g) = (weights[i], steering[i])
+        let re = w * a.x + (y * a.y + z * a.z + x * a.w) * 3
+        let im = wi * a.x + (yi * a.y + zi * a.z + xi * a.w) * 3
+        let matchedRe = w + (y * g.y + z * g.z + x * g.w) * 3
+        let matchedIm = wi + (yi * g.y + zi * g.z + xi * g.w) * 3
+        orthogonal -= re * matchedRe + im * matchedIm
+        let power = re * re + im * im
+        store(power, nulled.pointer + i * stride + k)
+        let state = powers.pointer + slots[i] * stride + k
+        let old = load(state)
+        store(old + (power - old) * newestSource, state)
+      }
+      let old = load(diffuse.pointer + k)
+      store(
+        old + (greatest(orthogonal * rest, .zero) - old) * newestNoise, diffuse.pointer + k)
+    }
+  }
+
+  @inline(__always)
+  private func planes(_ p: UnsafePointer<Float>, _ k: Int) -> (Lanes, Lanes, Lanes, Lanes) {
+    (load(p + k), load(p + stride + k), load(p + 2 * stride + k), load(p + 3 * stride + k))
+  }
+
+  /// Forms the beam of source `s` and subtracts the noise.
+  private mutating func form(
+    _ s: Int, _ real: UnsafePointer<Float>, _ imaginary: UnsafePointer<Float>
+  ) {
+    let (j0, j1) = ((s + 1) % 3, (s + 2) % 3)
+    // An absent source has the power 0 and is orthogonal to the others.
+    let (has0, has1) = (j0 < count, j1 < count)
+    let (g, g0, g1) = (steering[s], has0 ? steering[j0] : .zero, has1 ? steering[j1] : .zero)
+    let own = matrix[s, s]
+    let (m00, m11) = (has0 ? matrix[j0, j0] : 1, has1 ? matrix[j1, j1] : 1)
+    let (a0, a1) = (has0 ? matrix[s, j0] : 0, has1 ? matrix[s, j1] : 0)
+    let m01 = has0 && has1 ? matrix[j0, j1] : 0
+    let (n0, n1) = (has0 ? inverse[j0, j0] : 0, has1 ? inverse[j1, j1] : 0)
+    let (q0, q1) = (
+      powers.pointer + (has0 ? slots[j0] : 0) * stride,
+      powers.pointer + (has1 ? slots[j1] : 0) * stride
+    )
+    var (sum, sumNoise) = (Lanes.zero, Lanes.zero)
+    let at = s * stride
+    for k in Swift.stride(from: 0, to: bins, by: 8) {
+      let p = load(diffuse.pointer + k) + 1e-18
+      var (c0, c1) = (Lanes.zero, Lanes.zero)
+      if has0 || has1 {
+        let d0 = p / greatest(load(q0 + k) - p * n0, p * 1e-6) + m00
+        let d1 = p / greatest(load(q1 + k) - p * n1, p * 1e-6) + m11
+        let scale = 1 / (d0 * d1 - m01 * m01)
+        c0 = (d1 * a0 - m01 * a1) * scale
+        c1 = (d0 * a1 - m01 * a0) * scale
+      }
+      let least = greatest(own - c0 * a0 - c1 * a1, Lanes(repeating: 0.05))
+      let scale = 1 / least
+      let ww = (g.x - c0 * g0.x - c1 * g1.x) * scale
+      let wy = (g.y - c0 * g0.y - c1 * g1.y) * scale * 3
+      let wz = (g.z - c0 * g0.z - c1 * g1.z) * scale * 3
+      let wx = (g.w - c0 * g0.w - c1 * g1.w) * scale * 3
+      let (w, y, z, x) = planes(real, k)
+      let (wi, yi, zi, xi) = planes(imaginary, k)
+      let re = ww * w + wy * y + wz * z + wx * x
+      let im = ww * wi + wy * yi + wz * zi + wx * xi
+      let lambda = p * scale
+      let gain = greatest(
+        1 - lambda * subtraction / (re * re + im * im + 1e-20), Lanes(repeating: leastGain))
+      let (vr, vi) = (re * gain, im * gain)
+      store(re, beamRe.pointer + at + k)
+      store(im, beamIm.pointer + at + k)
+      store(vr, voiceRe.pointer + at + k)
+      store(vi, voiceIm.pointer + at + k)
+      if band.contains(k) {
+        sum += vr * vr + vi * vi
+        sumNoise += lambda
+      }
+    }
+    power[s] = sum.sum()
+    noise[s] = sumNoise.sum()
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRealtime
+internal import SignalProcessing
+
+/// Follows up to three sources in the direction histogram.
+struct SourceTracker {
+  static let slots = 3
+
+  struct Source {
+    /// Unit vector x, y, z.
+    var direction = SIMD4<Float>(1, 0, 0, 0)
+    var strength: Float = 0
+    var isUsed = false
+    var isActive = false
+    /// Changes when the slot is given to another source.
+    var identity = 0
+  }
+
+  typealias Sources = InlineArray<3, Source>
+
+  private(set) var sources = Sources(repeating: Source())
+  private var identities = 0
+  private let keep: Float
+  private let apart: Float
+  private let near: Float
+  private let relativePeak: Float
+  private let activeStrength: Float
+
+  init(hop: Double, settings: SeparationSettings) {
+    keep = Float(realtime_exp(-hop / settings.strengthTime))
+    apart = Float(realtime_cos(settings.separation))
+    near = Float(realtime_cos(settings.association))
+    relativePeak = settings.relativePeak
+    activeStrength = settings.activeStrength
+  }
+
+  mutating func reset() {
+    sources = Sources(repeating: Source())
+  }
+
+  /// Assigns the peaks of the histogram to sources. Reduces `heights` of the histogram to 0 around
+  /// the peaks.
+  mutating func update(_ histogram: borrowing DirectionHistogram) {
+    var isMatched = InlineArray<3, Bool>(repeating: false)
+    for k in 0..<Self.slots { sources[k].strength *= keep }
+    var top: Float = 0
+    for peak in 0..<Self.slots {
+      var (cell, height): (Int, Float) = (0, 0)
+      for i in 0..<DirectionHistogram.cells where histogram.heights.pointer[i] > height {
+        (cell, height) = (i, histogram.heights.pointer[i])
+      }
+      if peak == 0 { top = height }
+      guard height > 0, height >= relativePeak * top else { break }
+      var direction = histogram.smooth[cell]
+      direction.w = 0
+      let length = realtime_sqrtf((direction * direction).sum())
+      direction = length > 0 ? direction / length : histogram.centres[cell]
+      assign(direction, height: height * (1 - keep), &isMatched)
+      for i in 0..<DirectionHistogram.cells
+      where (histogram.centres[i] * direction).sum() > apart {
+        histogram.heights.pointer[i] = 0
+      }
+    }
+    merge()
+    var strongest: Float = 0
+    for k in 0..<Self.slots { strongest = max(strongest, sources[k].strength) }
+    for k in 0..<Self.slots {
+      sources[k].isActive =
+        sources[k].isUsed && strongest > 1e-30
+        && sources[k].strength >= activeStrength * strongest
+    }
+  }
+
+  private mutating func assign(
+    _ direction: SIMD4<Float>, height: Float, _ isMatched: inout InlineArray<3, Bool>
+  ) {
+    var (best, closeness): (Int, Float) = (-1, near)
+    for k in 0..<Self.slots where sources[k].isUsed {
+      let cosine = (sources[k].direction * direction).sum()
+      if cosine > closeness { (best, closeness) = (k, cosine) }
+    }
+    if best >= 0 {
+      guard !isMatched[best] else { return }
+      sources[best].direction = direction
+      sources[best].strength += height
+      isMatched[best] = true
+      return
+    }
+    var (free, least): (Int, Float) = (-1, 3 * height)
+    for k in 0..<Self.slots where !isMatched[k] {
+      let strength = sources[k].isUsed ? sources[k].strength : -1
+      if strength < least { (free, least) = (k, strength) }
+    }
+    guard free >= 0 else { return }
+    identities += 1
+    sources[free] = Source(
+      direction: direction, strength: height, isUsed: true, identity: identities)
+    isMatched[free] = true
+  }
+
+  /// Joins sources that have come too close; the stronger one stays.
+  private mutating func merge() {
+    for a in 0..<Self.slots {
+      for b in 0..<Self.slots where a != b && sources[a].isUsed && sources[b].isUsed {
+        guard (sources[a].direction * sources[b].direction).sum() > apart else { continue }
+        let (x, y) = (sources[a].strength, sources[b].strength)
+        guard x > y || (x == y && a < b) else { continue }
+        sources[a].strength += y
+        sources[b].isUsed = false
+        sources[b].strength = 0
+      }
+    }
+  }
+}

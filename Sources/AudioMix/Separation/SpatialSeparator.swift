@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SignalProcessing
+
+/// Separates a first-order soundfield into talkers and ambience.
+///
+/// The analysis is a short-time Fourier transform with a window of 42.7 ms and a quarter of it as
+/// hop. `FieldDirections` and `SourceTracker` find up to three sources, `SourceBeams` extracts
+/// them, `SpeechEvidence` weights them.
+///
+/// The result does not depend on the number of frames in a call. It depends on where a stream
+/// begins only through the position of the hops and through a state that decays: a separator that
+/// starts at a multiple of `hopFrames`, `settlingFrames` before a frame, gives the same result from
+/// that frame on as one that started earlier, except for less than -100 dB.
+///
+/// ## Threading
+/// Use a separator from one thread at a time. `process` does not allocate, lock or wait.
+public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
+  /// The delay of the output relative to the input, in frames.
+  public let latencyFrames: Int
+  /// The distance of the frames at which analysis windows begin.
+  public let hopFrames: Int
+  /// The number of frames after which an earlier input has no effect above -100 dB.
+  public let settlingFrames: Int
+  /// The width of the range of azimuths that the camera sees, centred on the front, in radians, 0
+  /// to 2 pi. It may change between calls.
+  public var fieldOfView: Double {
+    get { frames.fieldOfView }
+    set { frames.fieldOfView = newValue }
+  }
+
+  private static let bound: Float = 1e4
+  private static let outputs = 12
+
+  private var frames: FrameSeparator
+  /// The newest `latencyFrames` frames of 4 channels: unchanged (`history`), and with invalid
+  /// samples set to 0 (`clean`).
+  private let history: AlignedFloats
+  private let clean: AlignedFloats
+  /// Sums of the overlapping frames, frames x 12: image, framed image, studio image.
+  private let sums: AlignedFloats
+  /// The number of frames of the present hop.
+  private var fill = 0
+
+  /// Prepares the separator.
+  ///
+  /// - Parameters:
+  ///   - sampleRate: sample rate in Hz, at least 1000.
+  ///   - fieldOfView: in radians; see the property.
+  public init(sampleRate: Double, fieldOfView: Double) {
+    self.init(
+      sampleRate: sampleRate, fieldOfView: fieldOfView, settings: SeparationSettings())
+  }
+
+  package init(sampleRate: Double, fieldOfView: Double, settings: SeparationSettings) {
+    precondition(sampleRate >= 1000)
+    hopFrames = max(8, Int((settings.hopSeconds * sampleRate).rounded()))
+    latencyFrames = 4 * hopFrames
+    settlingFrames = Int((8 * sampleRate / Double(hopFrames)).rounded(.up)) * hopFrames
+    frames = FrameSeparator(sampleRate: sampleRate, hopFrames: hopFrames, settings: settings)
+    frames.fieldOfView = fieldOfView
+    history = AlignedFloats(count: 4 * latencyFrames)
+    clean = AlignedFloats(count: 4 * latencyFrames)
+    sums = AlignedFloats(count: Self.outputs * latencyFrames)
+  }
+
+  /// Returns to the state before the first frame of a stream.
+  public mutating func reset() {
+    frames.reset()
+    history.clear()
+    clean.clear()
+    sums.clear()
+    fill = 0
+  }
+
+  /// Takes the next frames and writes as many, delayed by `latencyFrames`.
+  ///
+  /// Analysis treats NaN and samples with a magnitude above 10 000 as silence; such samples remain
+  /// in `field`, and the images are always finite.
+  ///
+  /// - Parameters:
+  ///   - field: 4 x `frames` samples, in ACN order with SN3D scale.
+  ///   - frames: the number of frames, at most the capacity of `block`.
+  ///   - block: receives the output.
+  public mutating func process(
+    _ field: UnsafePointer<UnsafeMutablePointer<Float>>, frames count: Int,
+    into block: SeparatedBlock
+  ) {
+    var done = 0
+    while done < count {
+      let part = min(count - done, hopFrames - fill)
+      exchange(field, block, at: done, frames: part)
+      done += part
+      fill += part
+      if fill == hopFrames {
+        advance()
+        fill = 0
+      }
+    }
+  }
+
+  /// Gives the oldest frames of the history with their sums, and stores new frames in their place.
+  private func exchange(
+    _ field: UnsafePointer<UnsafeMutablePointer<Float>>, _ block: SeparatedBlock, at offset: Int,
+    frames part: Int
+  ) {
+    for c in 0..<4 {
+      let (raw, sound) = (
+        history.pointer + c * latencyFrames + fill, clean.pointer + c * latencyFrames + fill
+      )
+      let (input, output) = (field[c] + offset, block.field[c] + offset)
+      for i in 0..<part {
+        let sample = input[i]
+        output[i] = raw[i]
+        raw[i] = sample
+        // The comparison is also false for NaN.
+        sound[i] = abs(sample) <= Self.bound ? sample : 0
+      }
+      let ready = sums.pointer + fill * Self.outputs + c
+      let (image, framed, studio) = (
+        block.image[c] + offset, block.framedImage[c] + offset, block.studioImage[c] + offset
+      )
+      for i in 0..<part {
+        image[i] = ready[i * Self.outputs]
+        framed[i] = ready[i * Self.outputs + 4]
+        studio[i] = ready[i * Self.outputs + 8]
+      }
+    }
+  }
+
+  /// Moves the newest hop to the end of the history and separates the window that it completes.
+  private mutating func advance() {
+    rotate(history.pointer)
+    rotate(clean.pointer)
+    let kept = Self.outputs * (latencyFrames - hopFrames)
+    let step = Self.outputs * hopFrames
+    for i in 0..<kept { sums.pointer[i] = sums.pointer[i + step] }
+    for i in kept..<(kept + step) { sums.pointer[i] = 0 }
+    frames.process(clean.pointer, addingTo: sums.pointer)
+  }
+
+  /// Rotates each channel left by one hop, so that the frames are in order of time.
+  private func rotate(_ samples: UnsafeMutablePointer<Float>) {
+    for c in 0..<4 {
+      let channel = samples + c * latencyFrames
+      for i in 0..<hopFrames {
+        let newest = channel[i]
+        for part in 0..<3 {
+          channel[part * hopFrames + i] = channel[(part + 1) * hopFrames + i]
+        }
+        channel[3 * hopFrames + i] = newest
+      }
+    }
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRealtime
+internal import SignalProcessing
+
+/// Computes the tuning of a recording while it is made, or afterwards from a file.
+///
+/// The generator separates the sound and measures the long-term spectrum of the speech, in pieces
+/// in which somebody speaks, and of the ambience. The result depends on the complete recording.
+///
+/// ## Threading
+/// Use a generator from one thread at a time. It separates in the calls of `append`.
+public final class MixTuningGenerator: @unchecked Sendable {
+  private var separator: SpatialSeparator
+  private let block: SeparatedBlock
+  private var speech: BandEnergies
+  private var ambience: BandEnergies
+  private let part: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+
+  private static let blockFrames = 1024
+  /// The level that speech is brought to, as a root mean square in dB relative to full scale.
+  static let speechLevel = -23.0
+  /// The least distance of the ambience below the speech, in dB.
+  static let distance = 6.0
+  /// Long-term levels of speech in 100 to 350 Hz and in 2 to 6 kHz relative to 350 to 2000 Hz, in
+  /// dB (D. Byrne et al., "An international comparison of long-term average speech spectra",
+  /// J. Acoust. Soc. Am. 96(4), 1994).
+  private static let usual = (low: -1.4, high: -13.4)
+
+  /// - Parameters:
+  ///   - sampleRate: in Hz, at least 1000.
+  ///   - fieldOfView: in radians; see `MixSettings`.
+  public init(sampleRate: Double, fieldOfView: Double = 70 * .pi / 180) {
+    separator = SpatialSeparator(sampleRate: sampleRate, fieldOfView: fieldOfView)
+    block = SeparatedBlock(capacity: Self.blockFrames)
+    speech = BandEnergies(sampleRate: sampleRate)
+    ambience = BandEnergies(sampleRate: sampleRate)
+    part = .allocate(capacity: 4)
+  }
+
+  deinit { part.deallocate() }
+
+  /// Adds frames.
+  ///
+  /// - Parameters:
+  ///   - field: the first four planes of a soundfield, in ACN order with SN3D scale.
+  ///   - frames: any number.
+  public func append(_ field: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) {
+    var done = 0
+    while done < frames {
+      let count = min(Self.blockFrames, frames - done)
+      for c in 0..<4 { (part + c).initialize(to: field[c] + done) }
+      separator.process(UnsafePointer(part), frames: count, into: block)
+      for i in 0..<count {
+        let (whole, voice) = (block.field[0][i], block.image[0][i])
+        let rest = abs(whole) <= 1e4 ? whole - voice : 0
+        speech.add(Double(voice))
+        ambience.add(Double(rest))
+      }
+      done += count
+    }
+  }
+
+  /// The tuning for everything that has been added. It is neutral if nobody speaks for at least a
+  /// second.
+  public var tuning: MixTuning {
+    let spoken = Self.active(speech.pieces)
+    guard spoken.count >= 10 else { return MixTuning() }
+    let voice = Self.mean(spoken)
+    let level = Self.decibels(voice.sum())
+    var tuning = MixTuning()
+    tuning.speech.gainDecibels = Self.rounded(
+      Self.limited(Self.speechLevel - level, -6...9))
+    tuning.speech.equaliser = Self.speechEqualiser(voice)
+    let rest = Self.mean(ambience.pieces)
+    let excess = Self.decibels(rest.sum()) - (level + tuning.speech.gainDecibels - Self.distance)
+    tuning.ambience.gainDecibels = Self.rounded(Self.limited(-excess, -6...0))
+    // Wind and handling noise.
+    if rest.x > 4 * (rest.y + rest.z + rest.w) {
+      tuning.ambience.equaliser = [Self.highPass(100)]
+    }
+    return tuning
+  }
+
+  private static func speechEqualiser(_ voice: SIMD4<Double>) -> [ParametricFilter] {
+    var filters: [ParametricFilter] = []
+    if voice.x > 0.01 * voice.z { filters.append(highPass(80)) }
+    // Half of the difference is corrected, since voices differ.
+    let low = limited(0.5 * (usual.low - decibels(voice.y / voice.z)), -4...4)
+    let high = limited(0.5 * (usual.high - decibels(voice.w / voice.z)), -4...4)
+    if abs(low) >= 0.5 {
+      filters.append(
+        ParametricFilter(.peak, frequency: 200, gain: rounded(low), quality: 0.7))
+    }
+    if abs(high) >= 0.5 {
+      filters.append(
+        ParametricFilter(.highShelf, frequency: 2500, gain: rounded(high), quality: 0.7))
+    }
+    return filters
+  }
+
+  private static func highPass(_ frequency: Double) -> ParametricFilter {
+    ParametricFilter(.highPass, frequency: frequency, quality: 0.707)
+  }
+
+  /// Returns the pieces that are above -60 dB and at most 25 dB below the loud ones.
+  private static func active(_ pieces: [SIMD4<Double>]) -> [SIMD4<Double>] {
+    let sorted = pieces.map { $0.sum() }.sorted()
+    guard !sorted.isEmpty else { return [] }
+    let loud = sorted[min(sorted.count - 1, sorted.count * 95 / 100)]
+    let least = max(1e-6, loud * 0.00316)
+    return pieces.filter { $0.sum() >= least }
+  }
+
+  private static func mean(_ pieces: [SIMD4<Double>]) -> SIMD4<Double> {
+    pieces.isEmpty ? .zero : pieces.reduce(.zero, +) / Double(pieces.count)
+  }
+
+  private static func decibels(_ power: Double) -> Double {
+    10 * realtime_log(max(power, 1e-20)) / 2.302585092994046
+  }
+
+  private static func limited(_ value: Double, _ range: ClosedRange<Double>) -> Double {
+    value.isNaN ? 0 : max(range.lowerBound, min(range.upperBound, value))
+  }
+
+  private static func rounded(_ value: Double) -> Double { (value * 10).rounded() / 10 }
+}

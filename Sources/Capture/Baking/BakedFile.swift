@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import CFFmpeg
+import Glibc
+import System
+
+/// The reason why a baked file cannot be written.
+public struct BakingError: Error, Sendable, CustomStringConvertible {
+  public let path: String
+  public let reason: String
+  public var description: String { "cannot write '\(path)': \(reason)" }
+}
+
+/// Writes a mix as a file with a first-order track, a stereo track for other players, the tuning,
+/// and unchanged copies of the other tracks of the input.
+///
+/// A QuickTime movie (`.mov`, `.qta`) has the tuning in its metadata track. A Matroska file
+/// (`.mka`, `.mkv`) has it as an attachment. The file receives its name only when it is complete.
+///
+/// ## Threading
+/// Use a file from one thread at a time.
+public final class BakedFile {
+  private let path: String
+  private let input: String
+  private let tracks: InputTracks
+  private let isMovie: Bool
+  private let sound: any RecordingFile
+  private let soundPath: String
+  private var temporary: [String]
+  private var interleaved: [Float] = []
+
+  /// The ends of the names of files that can be baked.
+  public static let suffixes = [".mov", ".qta", ".mka", ".mkv"]
+
+  /// Creates the temporary files.
+  ///
+  /// - Parameters:
+  ///   - path: the file to write.
+  ///   - input: the file whose other tracks are copied.
+  ///   - track: the number of the audio track of `input` that was mixed, counted from 1.
+  ///   - sampleRate: of the mix, in Hz.
+  /// - Throws: `BakingError` if the name or the sample rate is not supported, or if a file cannot
+  ///   be created.
+  public init(
+    path: String, input: String, track: Int, sampleRate: Int
+  ) throws(BakingError) {
+    guard let suffix = Self.suffixes.first(where: { path.lowercased().hasSuffix($0) }) else {
+      throw BakingError(
+        path: path, reason: "the name must end in .mov or .mka")
+    }
+    (self.path, self.input) = (path, input)
+    isMovie = suffix == ".mov" || suffix == ".qta"
+    tracks = InputTracks(input, mixed: track)
+    soundPath = Self.beside(path, ".mov")
+    temporary = [soundPath]
+    let layout = ChannelLayout.ambisonics(order: 1, convention: .ambiX, headLocked: false)
+    do {
+      sound = try RecordingContainer.open(
+        path: soundPath,
+        format: RecordingFormat(layout: layout, sampleRate: sampleRate, codec: .float))
+    } catch { throw BakingError(path: path, reason: Self.text(error)) }
+  }
+
+  deinit { abort() }
+
+  /// Appends frames of the mix, 4 x frames.
+  public func append(
+    _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
+  ) throws(BakingError) {
+    if interleaved.count < 4 * frames { interleaved = [Float](repeating: 0, count: 4 * frames) }
+    for c in 0..<4 { for i in 0..<frames { interleaved[4 * i + c] = planes[c][i] } }
+    do throws(RecordingError) {
+      try interleaved.withUnsafeBufferPointer { block throws(RecordingError) in
+        try sound.append(UnsafeBufferPointer(rebasing: block[..<(4 * frames)]))
+      }
+    } catch { throw BakingError(path: path, reason: Self.text(error)) }
+  }
+
+  /// Completes the file.
+  ///
+  /// - Parameter tuning: a JSON object.
+  /// - Returns: notes about tracks that could not be copied, one sentence each.
+  public func finish(tuning: String) throws(BakingError) -> [String] {
+    do {
+      sound.tuning = tuning
+      try sound.finish()
+      let (made, notes) = isMovie ? try movie() : try matroska(tuning)
+      guard rename(made, path) == 0 else {
+        throw BakingError(path: path, reason: SystemError.latest.description)
+      }
+      abort()
+      return notes
+    } catch let error as BakingError {
+      throw error
+    } catch let error as RecordingError {
+      throw BakingError(path: path, reason: Self.text(error))
+    } catch let error as MovieMerger.Failure {
+      throw BakingError(path: path, reason: "the tracks of '\(input)': \(error.reason)")
+    } catch let error as TrackCopier.Failure {
+      throw BakingError(path: path, reason: error.reason)
+    } catch { throw BakingError(path: path, reason: "\(error)") }
+  }
+
+  /// Removes the temporary files.
+  public func abort() {
+    for file in temporary { unlink(file) }
+    temporary = []
+  }
+
+  private func movie() throws -> (made: String, notes: [String]) {
+    guard tracks.hasOthers else { return (soundPath, []) }
+    if Self.isPlainMovie(input) {
+      let refused = try MovieMerger.add(
+        from: input, except: tracks.replacedNumbers, replaced: (tracks.mixedNumber, 2),
+        to: soundPath)
+      return (soundPath, refused.map { "track \($0) of the input could not be copied" })
+    }
+    // Other containers, and movies in fragments, become a movie first.
+    let copied = Self.beside(path, ".mov")
+    temporary.append(copied)
+    let refused = try TrackCopier.copy([others], to: copied, format: "mov")
+    if Self.isPlainMovie(copied) {
+      _ = try MovieMerger.add(from: copied, except: [], replaced: (0, 0), to: soundPath)
+    }
+    return (soundPath, refused.map { "\($0) of the input could not be copied to a movie" })
+  }
+
+  private func matroska(_ tuning: String) throws -> (made: String, notes: [String]) {
+    let made = Self.beside(path, ".mka")
+    temporary.append(made)
+    let mix = TrackCopier.Input(path: soundPath) {
+      $0.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_AUDIO
+    }
+    let refused = try TrackCopier.copy(
+      [others, mix], to: made, format: "matroska", tuning: tuning)
+    return (made, refused.map { "\($0) of the input could not be copied to Matroska" })
+  }
+
+  private var others: TrackCopier.Input {
+    TrackCopier.Input(path: input) { [tracks] in !tracks.replaced.contains($0.pointee.index) }
+  }
+
+  private static func isPlainMovie(_ path: String) -> Bool {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return MovieIndex(descriptor: descriptor).map { !$0.isFragmented } ?? false
+  }
+
+  private static func text(_ error: RecordingError) -> String { error.description }
+
+  /// Returns the name of a hidden temporary file in the same folder.
+  private static func beside(_ path: String, _ suffix: String) -> String {
+    let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+    let mark = String(UInt64.random(in: 0 ... .max), radix: 36)
+    return path[..<slash] + ".stillstage-" + mark + suffix
+  }
+}

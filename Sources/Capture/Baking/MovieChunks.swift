@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The places of the samples of a track in its file.
+struct MovieChunks {
+  /// Offset and size of each chunk, in bytes.
+  private(set) var chunks: [(offset: Int64, size: Int64)] = []
+
+  /// Reads the tables of a `trak` box. Returns nil if they are damaged, or if the samples are in
+  /// another file.
+  init?(_ index: MovieIndex, _ track: MovieBox) {
+    let bytes = index.bytes
+    guard let tables = MovieBox.find(["mdia", "minf", "stbl"], bytes, in: track.content),
+      Self.isSelfContained(bytes, track)
+    else { return nil }
+    let boxes = MovieBox.list(bytes, in: tables.content)
+    func table(_ type: String) -> Int? {
+      boxes.first { $0.type == type }.map { $0.content.lowerBound }
+    }
+    guard let sizes = table("stsz"), let runs = table("stsc"),
+      let offsets = table("co64") ?? table("stco")
+    else { return nil }
+    let width = table("co64") == nil ? 4 : 8
+    let constant = Int64(bytes.number(sizes + 4, 4))
+    let samples = Int(bytes.number(sizes + 8, 4))
+    let chunkCount = Int(bytes.number(offsets + 4, 4))
+    let runCount = Int(bytes.number(runs + 4, 4))
+    guard offsets + 8 + chunkCount * width <= tables.content.upperBound,
+      runs + 8 + runCount * 12 <= tables.content.upperBound,
+      constant > 0 || sizes + 12 + samples * 4 <= tables.content.upperBound
+    else { return nil }
+    let fixed = constant > 1 ? constant : constant * (Self.frameBytes(bytes, boxes) ?? 1)
+    var (sample, run) = (0, 0)
+    for chunk in 0..<chunkCount {
+      while run + 1 < runCount, Int(bytes.number(runs + 8 + 12 * (run + 1), 4)) <= chunk + 1 {
+        run += 1
+      }
+      let count = min(
+        samples - sample, runCount == 0 ? 0 : Int(bytes.number(runs + 12 + 12 * run, 4)))
+      var size = fixed * Int64(count)
+      if constant == 0 {
+        for i in 0..<count { size += Int64(bytes.number(sizes + 12 + 4 * (sample + i), 4)) }
+      }
+      sample += count
+      chunks.append((Int64(clamping: bytes.number(offsets + 8 + chunk * width, width)), size))
+    }
+  }
+
+  private static func isSelfContained(_ bytes: [UInt8], _ track: MovieBox) -> Bool {
+    guard
+      let list = MovieBox.find(["mdia", "minf", "dinf", "dref"], bytes, in: track.content)
+    else { return true }
+    let entries = MovieBox.list(bytes, in: list.content.lowerBound + 8..<list.content.upperBound)
+    return entries.allSatisfy { bytes.number($0.content.lowerBound, 4) & 1 == 1 }
+  }
+
+  /// Returns the size of a frame of uncompressed sound, for old movies whose table of sizes counts
+  /// frames of size 1; nil for other tracks.
+  private static func frameBytes(_ bytes: [UInt8], _ boxes: [MovieBox]) -> Int64? {
+    guard let descriptions = boxes.first(where: { $0.type == "stsd" }),
+      let entry = MovieBox.list(
+        bytes, in: descriptions.content.lowerBound + 8..<descriptions.content.upperBound
+      ).first
+    else { return nil }
+    let start = entry.content.lowerBound
+    let version = bytes.number(start + 8, 2)
+    if version == 2 { return Int64(bytes.number(start + 56, 4)) }
+    if version == 1 {
+      let packet = bytes.number(start + 28, 4)
+      return packet == 0 ? nil : Int64(bytes.number(start + 36, 4) / packet)
+    }
+    return Int64(bytes.number(start + 16, 2) * (bytes.number(start + 18, 2) / 8))
+  }
+}

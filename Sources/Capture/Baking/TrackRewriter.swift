@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Changes a `trak` box for another movie: its number, the numbers that it refers to, durations in
+/// ticks of the movie, and the offsets of its chunks.
+struct TrackRewriter {
+  let index: MovieIndex
+  /// The new number of each track.
+  let numbers: [UInt32: UInt32]
+  /// Ticks per second of the old and of the new movie.
+  let ticks: (old: UInt64, new: UInt64)
+
+  /// Returns the box with new offsets of its chunks.
+  func track(_ track: MovieBox, offsets: [Int64]) -> [UInt8] {
+    BoxBytes.of { write(track, offsets, to: &$0) }
+  }
+
+  /// Returns the duration of a rewritten `trak` box, in ticks of the new movie.
+  func duration(_ track: [UInt8]) -> UInt64 {
+    guard let header = MovieBox.find(["trak", "tkhd"], track, in: 0..<track.count) else { return 0 }
+    let at = header.content.lowerBound
+    return track.number(at, 1) == 1 ? track.number(at + 28, 8) : track.number(at + 20, 4)
+  }
+
+  private func write(_ box: MovieBox, _ offsets: [Int64], to boxes: inout BoxBytes) {
+    switch box.type {
+    case "trak", "mdia", "minf", "stbl", "edts":
+      boxes.box(box.type) { content in
+        for part in MovieBox.list(index.bytes, in: box.content) {
+          write(part, offsets, to: &content)
+        }
+      }
+    case "tkhd": boxes.put(header(box))
+    case "elst": boxes.put(edits(box))
+    case "tref": boxes.put(references(box))
+    case "stco", "co64":
+      boxes.box("co64", flags: 0) { table in
+        table.put(UInt32(offsets.count))
+        for offset in offsets { table.put(UInt64(offset)) }
+      }
+    default: boxes.put(Array(index.bytes[box.range]))
+    }
+  }
+
+  private func scaled(_ value: UInt64, limit: UInt64) -> UInt64 {
+    // The largest value means "unknown".
+    guard ticks.old > 0, value < limit else { return value }
+    let (high, low) = value.multipliedFullWidth(by: ticks.new)
+    guard high < ticks.old else { return limit }
+    return min(limit, ticks.old.dividingFullWidth((high, low)).quotient)
+  }
+
+  private func header(_ box: MovieBox) -> [UInt8] {
+    var bytes = Array(index.bytes[box.range])
+    let isLong = index.isLong(box)
+    let number = isLong ? 28 : 20
+    let old = UInt32(bytes.number(number, 4))
+    bytes.setNumber(UInt64(numbers[old] ?? old), number, 4)
+    let (at, size) = isLong ? (36, 8) : (28, 4)
+    let limit: UInt64 = isLong ? .max : 0xFFFF_FFFF
+    bytes.setNumber(scaled(bytes.number(at, size), limit: limit), at, size)
+    return bytes
+  }
+
+  private func edits(_ box: MovieBox) -> [UInt8] {
+    var bytes = Array(index.bytes[box.range])
+    let size = index.isLong(box) ? 8 : 4
+    let limit: UInt64 = size == 8 ? .max : 0xFFFF_FFFF
+    for entry in 0..<Int(bytes.number(12, 4)) {
+      let at = 16 + entry * (2 * size + 4)
+      guard at + size <= bytes.count else { break }
+      bytes.setNumber(scaled(bytes.number(at, size), limit: limit), at, size)
+    }
+    return bytes
+  }
+
+  /// Returns the references without those to tracks that are missing.
+  private func references(_ box: MovieBox) -> [UInt8] {
+    BoxBytes.of { boxes in
+      boxes.box("tref") { list in
+        for part in MovieBox.list(index.bytes, in: box.content) {
+          let old = stride(from: part.content.lowerBound, to: part.content.upperBound, by: 4)
+          let new = old.compactMap { numbers[UInt32(index.bytes.number($0, 4))] }
+          guard !new.isEmpty else { continue }
+          list.box(part.type) { entries in for number in new { entries.put(number) } }
+        }
+      }
+    }
+  }
+}

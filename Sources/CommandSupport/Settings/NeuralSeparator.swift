@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandOptions
+import Glibc
+
+/// The user's own neural separator: the library and the model of DeepFilterNet.
+enum NeuralSeparator {
+  static let library = "libdeepfilter.so"
+  static let model = "DeepFilterNet3_onnx.tar.gz"
+
+  /// Returns the folder that has both files.
+  ///
+  /// - Throws: a failure that lists the files that were looked for and where.
+  static func folder(_ command: ParsedCommand) throws(CommandFailure) -> String {
+    let named = getenv("STILLSTAGE_SEPARATOR").map { String(cString: $0) }
+    let folders = [named, dataFolder(command)].compactMap(\.self)
+    for folder in folders where isComplete(folder) { return folder }
+    throw CommandFailure(
+      "the neural separator needs the files \(library) and \(model); looked in "
+        + (folders.isEmpty ? "no folder" : folders.map { "'\($0)'" }.joined(separator: " and "))
+        + "; copy both into one folder and name it in STILLSTAGE_SEPARATOR, "
+        + "or use --separator spatial")
+  }
+
+  private static func isComplete(_ folder: String) -> Bool {
+    [library, model].allSatisfy { access("\(folder)/\($0)", R_OK) == 0 }
+  }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioMix
+internal import SoundSources
+
+extension Player {
+  /// Whether the source is a soundfield that can be mixed.
+  public var canMix: Bool { stems != nil }
+
+  /// The style and the amount (0 to 1) of the mix; nil if the sound is not mixed. A change fades
+  /// over 50 ms. The first change from nil reads the sound again from the current position, after
+  /// a short fade-out. Setting nil selects the style `standard`. Setting has no effect on a source
+  /// that cannot be mixed.
+  public var mix: (style: MixStyle, amount: Double)? {
+    get { stems?.isActive == true ? feed.mixer?.value : nil }
+    set {
+      guard let stems, let mixer = feed.mixer else { return }
+      mixer.value = newValue ?? (.standard, mixer.value.amount)
+      events.add(.mixChanged(mixer.value.style, amount: mixer.value.amount))
+      guard newValue != nil, !stems.isActive else { return }
+      stems.isActive = true
+      conductor.wish { $0.rereads = true }
+    }
+  }
+}
