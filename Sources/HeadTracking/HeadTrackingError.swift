@@ -15,7 +15,7 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case permissionDenied(path: String, udevRule: String)
   /// The device or its report descriptor could not be opened, or the device is gone.
   case cannotOpen(path: String, reason: String)
-  /// A driver of the kernel holds the tracker and gives programs no access to it.
+  /// A kernel driver holds the tracker and gives programs no access to it.
   case heldByKernel(name: String, driver: String)
   /// The motion sensor of wireless earphones cannot be reached.
   case cannotConnect(name: String, reason: String)

@@ -17,7 +17,7 @@ public struct ProgramLaunch: Sendable {
     case descriptor(Int32)
     /// A file that is opened for the program with these `open(2)` flags.
     case file(String, flags: Int32)
-    /// The target of the program's own standard output, for its error output.
+    /// The same target as the program's standard output, like `2>&1`. Use it only for `errors`.
     case output
   }
 

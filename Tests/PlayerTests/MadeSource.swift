@@ -37,7 +37,7 @@ final class MadeSource: SoundSource {
   }
 
   func seek(toFrame frame: Int) throws(PlaybackError) {
-    guard canSeek else { throw .media(.seekFailed(path: "made", seconds: 0)) }
+    guard canSeek else { throw .media(.trackLost(path: "made")) }
     next = max(0, min(frame, duration ?? 0))
   }
 }

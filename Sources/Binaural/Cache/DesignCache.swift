@@ -52,7 +52,7 @@ public struct DesignCache: Sendable {
   }
 
   /// Returns the arrays stored under a key, and marks the entry as just used. Returns nil if there
-  /// is no valid entry.
+  /// is not a valid entry.
   func load(_ key: DesignKey) -> [[Float]]? {
     guard let bytes = CacheFile.read(path(key), atMost: CacheEntry.largestBytes),
       let arrays = CacheEntry.arrays(in: bytes, key: key)

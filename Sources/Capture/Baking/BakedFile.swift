@@ -123,7 +123,7 @@ public final class BakedFile {
     if Self.isPlainMovie(copied) {
       _ = try MovieMerger.add(from: copied, except: [], replaced: (0, 0), to: soundPath)
     }
-    return (soundPath, refused.map { "\($0) of the input could not be copied to a movie" })
+    return (soundPath, refused.map { "\($0) of the input could not be copied to the movie" })
   }
 
   private func matroska(_ tuning: String) throws -> (made: String, notes: [String]) {

@@ -60,7 +60,7 @@ struct MovieIndex {
 
   private static let limit: Int64 = 1 << 30
 
-  /// Reads the box; returns nil if the file is no movie or has no such box.
+  /// Reads the box; returns nil if the file is not a movie or has no such box.
   init?(descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }

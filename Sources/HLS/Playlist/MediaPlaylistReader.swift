@@ -67,7 +67,7 @@ struct MediaPlaylistReader {
 
   private mutating func takeKey(_ attributes: AttributeList) throws(PlaylistError) {
     guard let method = attributes.word("METHOD") else {
-      throw PlaylistError("EXT-X-KEY has no unquoted METHOD")
+      throw PlaylistError("the METHOD of EXT-X-KEY is missing or quoted")
     }
     if method == "NONE" {
       keys = []

@@ -57,7 +57,7 @@ struct PlaylistReader {
     case "EXT-X-START":
       let attributes = try AttributeList(value, variables)
       guard let offset = try attributes.number("TIME-OFFSET") else {
-        throw PlaylistError("EXT-X-START has no unquoted TIME-OFFSET")
+        throw PlaylistError("the TIME-OFFSET of EXT-X-START is missing or quoted")
       }
       let start = PlaylistStart(offset: offset, isPrecise: attributes.flag("PRECISE"))
       media.playlist.start = start
@@ -108,7 +108,7 @@ struct PlaylistReader {
 extension Variant {
   init(_ attributes: AttributeList) throws(PlaylistError) {
     guard let bandwidth = try attributes.integer("BANDWIDTH") else {
-      throw PlaylistError("EXT-X-STREAM-INF has no unquoted BANDWIDTH")
+      throw PlaylistError("the BANDWIDTH of EXT-X-STREAM-INF is missing or quoted")
     }
     self.init(uri: "", bandwidth: bandwidth)
     averageBandwidth = try attributes.integer("AVERAGE-BANDWIDTH")

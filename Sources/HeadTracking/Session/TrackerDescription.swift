@@ -8,7 +8,7 @@ public struct TrackerDescription: Sendable, Equatable {
     /// The user may not open the device node; see `udevRule`.
     case permissionDenied
     case failed(String)
-    /// The kernel's driver holds the device and gives programs no access to it.
+    /// A kernel driver holds the device and gives programs no access to it.
     case heldByKernel(driver: String)
   }
 

@@ -79,7 +79,7 @@ public final class AudioFileReader: @unchecked Sendable {
     track = try decoder.prime()
     if track != chosen {
       try track.requirePlayable(in: source.name)
-      decoder = try decoder.restarted(as: track, at: 0)
+      decoder = try decoder.restarted(as: track)
     }
     layout = track.layout
     let demuxer = decoder.demuxer
@@ -161,7 +161,7 @@ public final class AudioFileReader: @unchecked Sendable {
   /// decoding from the current position.
   ///
   /// - Throws: `MediaError` if reading fails or is interrupted. If the file must be reopened, also
-  ///   the errors of opening it, and `.seekFailed` if it no longer has the track.
+  ///   the errors of opening it, and `.trackLost` if it no longer has the track.
   public func seek(toFrame frame: Int) throws(MediaError) {
     let frame = max(0, min(frame, duration ?? frame))
     guard frame != position else { return }
@@ -169,7 +169,7 @@ public final class AudioFileReader: @unchecked Sendable {
     let isTrusted = decoder.clock.isTrusted
     let isReached = isTrusted ? try decoder.seek(to: target) : false
     if !isReached {
-      decoder = try decoder.restarted(as: track, at: Double(position) / Double(sampleRate))
+      decoder = try decoder.restarted(as: track)
       layout = track.layout
       if isTrusted { decoder.skip(to: target) }
     }

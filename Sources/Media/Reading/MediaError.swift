@@ -18,7 +18,7 @@ public enum MediaError: Error, Sendable, Equatable {
   case unplayable(path: String, track: Int, problem: TrackProblem)
   case noSuchTrack(path: String, track: Int, count: Int)
   case outputRate(Int)
-  case seekFailed(path: String, seconds: Double)
+  case trackLost(path: String)
   case unknownLayout(String)
   case layoutMismatch(layout: String, accepted: [Int], channels: Int)
   case unlabelledChannels(Int)
@@ -87,8 +87,8 @@ extension MediaError: CustomStringConvertible {
     case .outputRate(let rate):
       "cannot resample to \(rate) Hz; choose \(AudioTrack.sampleRates.lowerBound) to "
         + "\(AudioTrack.sampleRates.upperBound) Hz"
-    case .seekFailed(let path, let seconds):
-      "\(printable(path)): cannot seek to \(seconds) s; play it from the start"
+    case .trackLost(let path):
+      "\(printable(path)): the file has changed and no longer has the audio track; open it again"
     case .unknownLayout(let text):
       "unknown channel layout '\(printable(text))'; "
         + "choose one of \(LayoutOption.names.joined(separator: ", ")) "

@@ -44,17 +44,13 @@ final class TrackDecoder {
 
   /// Returns a new decoder at the start of the file. Its first frame has been decoded.
   ///
-  /// - Parameters:
-  ///   - track: the track to decode.
-  ///   - seconds: the current position in seconds, for the error.
-  /// - Throws: `.seekFailed` if the file no longer has the track, and the errors of opening and
+  /// - Parameter track: the track to decode.
+  /// - Throws: `.trackLost` if the file no longer has the track, and the errors of opening and
   ///   reading the file.
-  func restarted(
-    as track: AudioTrack, at seconds: Double
-  ) throws(MediaError) -> TrackDecoder {
+  func restarted(as track: AudioTrack) throws(MediaError) -> TrackDecoder {
     let demuxer = try Demuxer(reopening: demuxer)
     guard demuxer.streams.indices.contains(track.streamIndex) else {
-      throw .seekFailed(path: demuxer.name, seconds: seconds)
+      throw .trackLost(path: demuxer.name)
     }
     let fresh = try TrackDecoder(
       demuxer, track: track, dynamicRange: decoder.dynamicRange, warnings: warnings)

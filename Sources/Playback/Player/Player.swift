@@ -47,7 +47,7 @@ public final class Player: @unchecked Sendable {
   private let levelBoard: LevelledSource.Board?
   private let scan: LoudnessScan?
   private let streamed: (any StreamedSource)?
-  /// Separates the source; nil if it is no soundfield.
+  /// Separates the source; nil if it is not a soundfield.
   let stems: MixStemSource?
   private let shared = Mutex(Shared())
 

@@ -10,7 +10,7 @@ private import System
 extension MixTuning {
   /// Reads a tuning from a JSON file.
   ///
-  /// - Throws: `PlaybackError.mixTuning` if the file cannot be read or is no valid tuning.
+  /// - Throws: `PlaybackError.mixTuning` if the file cannot be read or is not a valid tuning.
   public init(path: String) throws(PlaybackError) {
     let bytes: [UInt8]
     do { bytes = try SystemFile.contents(path, limit: 1 << 20) } catch {
@@ -22,7 +22,7 @@ extension MixTuning {
   }
 
   /// Reads the tuning inside a media file: the last one in a metadata track, or the one in an
-  /// attachment. Returns nil if the file has none or is no media file.
+  /// attachment. Returns nil if the file has none or is not a media file.
   ///
   /// - Throws: `PlaybackError.mixTuning` if the tuning in the file is invalid.
   public static func embedded(in path: String) throws(PlaybackError) -> MixTuning? {

@@ -25,7 +25,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   if command[Options.renderTarget] == .ambienceAndSpeech { try refuseStem(settings) }
   let target = OutputLayout(command[Options.renderTarget])
   if target != nil, command.isGiven(Options.limiter), command[Options.limiter] {
-    throw .usage("--limiter on works only with --to binaural; omit --limiter for other layouts")
+    throw .usage("'--limiter on' works only with --to binaural; omit --limiter for other layouts")
   }
   let head =
     try (wantsPose ? nil : recordedHead(command))
@@ -143,7 +143,7 @@ private func note(
   if let peak, peak > -1, !command[Options.limiter] {
     printNote(
       "the true peak of the binaural sound is \(decimal(peak, 1)) dBTP; "
-        + "--limiter on limits it to -1 dBTP")
+        + "use '--limiter on' to limit it to -1 dBTP")
   }
 }
 

@@ -80,7 +80,7 @@ private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
     """
 }
 
-/// Returns instructions for the trackers that a driver of the kernel holds; empty if there are
+/// Returns instructions for the trackers that a kernel driver holds; empty if there are
 /// none.
 private func kernelAdvice(_ trackers: [TrackerDescription]) -> String {
   var names: [String] = []

@@ -122,7 +122,7 @@ import Testing
     ),
     ("#EXTM3U\n#EXT-X-MAP:BYTERANGE=\"1@0\"", "line 2: it lacks URI"),
     ("#EXTM3U\n#EXT-X-MAP:URI=\"x", "line 2: the value of URI has no closing quote"),
-    ("#EXTM3U\n#EXT-X-KEY:URI=\"x\"", "line 2: EXT-X-KEY has no unquoted METHOD"),
+    ("#EXTM3U\n#EXT-X-KEY:URI=\"x\"", "line 2: the METHOD of EXT-X-KEY is missing or quoted"),
     (
       "#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI=\"x\",IV=12",
       "line 2: IV is '12'; it must be 0x followed by 1 to 32 hexadecimal digits"

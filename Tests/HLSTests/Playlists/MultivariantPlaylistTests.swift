@@ -66,7 +66,7 @@ import Testing
   @Test(arguments: [
     (
       "#EXTM3U\n#EXT-X-STREAM-INF:AUDIO=\"a\"\nb",
-      "line 2: EXT-X-STREAM-INF has no unquoted BANDWIDTH"
+      "line 2: the BANDWIDTH of EXT-X-STREAM-INF is missing or quoted"
     ),
     ("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=-1\nb", "line 2: BANDWIDTH is '-1', not a whole number"),
     ("#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,NAME=\"a\"", "line 2: it lacks GROUP-ID"),
