@@ -66,9 +66,9 @@ public func addProducts(
 /// - Parameters:
 ///   - filters: chunks x items x 32.
 ///   - runs: four numbers per run: first item of the spectra, first item of the filters, item
-///     count, and the number of even lanes in each item. The even lanes come first.
-///   - masks: 5 x 16: one mask for each number of even lanes, 0 to 4. A mask is 1 in even lanes and
-///     0 in odd lanes.
+///     count, and how many of the four signals of a quad are even. The even signals come first.
+///   - masks: 5 x 16: one mask for each number of even signals, 0 to 4. A mask is 1 in the lanes of
+///     even signals and 0 in the lanes of odd signals.
 ///   - sums: receives chunks x 32; lanes 0 and 1 are for even signals, 2 and 3 for odd signals.
 @_noLocks
 @inline(never)

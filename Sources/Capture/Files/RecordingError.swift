@@ -13,7 +13,7 @@ public enum RecordingError: Error, Sendable, Equatable {
   /// The file system or a limit of the process allows no larger file.
   case fileTooLarge(path: String)
   case writeFailed(path: String, reason: String)
-  /// The end of the file name selects no container.
+  /// The extension of the file name selects no container.
   case unknownContainer(path: String)
   /// The container cannot store the format; `reason` says why and what to choose instead.
   case unsupported(path: String, reason: String)

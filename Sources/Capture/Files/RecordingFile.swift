@@ -70,7 +70,7 @@ extension RecordingFile {
 }
 
 extension RecordingContainer {
-  /// Creates the file of a recording. The end of the file name selects the container.
+  /// Creates the file of a recording. The extension of the file name selects the container.
   ///
   /// - Parameters:
   ///   - path: the path of the file. The file has its final name from the start.

@@ -47,7 +47,7 @@ public struct RecordingFormat: Sendable, Equatable {
   }
 }
 
-/// The kind of file that stores a recording. The end of the file name selects it.
+/// The kind of file that stores a recording. The extension of the file name selects it.
 public enum RecordingContainer: Sendable, Equatable, CaseIterable {
   /// A QuickTime movie (`.mov`, `.qta`).
   case movie
@@ -58,7 +58,7 @@ public enum RecordingContainer: Sendable, Equatable, CaseIterable {
   /// Matroska with PCM (`.mka`).
   case matroska
 
-  /// Returns the container of a file name; nil if the end of the name selects none.
+  /// Returns the container that a file name's extension selects; nil if the extension is unknown.
   public init?(path: String) {
     let name = path.split(separator: "/").last ?? ""
     guard let dot = name.lastIndex(of: ".") else { return nil }

@@ -5,8 +5,8 @@ import Glibc
 import Synchronization
 package import System
 
-/// Performs an operation of unknown length. If it takes longer than 1 s and stderr is a terminal,
-/// shows there what the program is doing and for how long.
+/// Performs an operation of unknown length. If the operation takes longer than 1 s and stderr is a
+/// terminal, stderr shows what the program is doing and how long it has taken so far.
 ///
 /// - Parameters:
 ///   - activity: what the program is doing, such as "reading the HRTF set".

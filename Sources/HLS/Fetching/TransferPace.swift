@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long a fetch may be slow, and who is told what it waits for.
+/// How long a fetch may stay too slow before it ends, and what is called while it waits.
 public struct NetworkPatience: Sendable {
   /// A fetch is given up if it has averaged less than `TransferPace.least` for this time, in s.
   public var seconds: Double

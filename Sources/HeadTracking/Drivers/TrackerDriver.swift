@@ -6,7 +6,8 @@ import CRealtime
 /// mean.
 ///
 /// A driver converts readings to the project's axes (x front, y left, z up), SI units and
-/// CLOCK_MONOTONIC nanoseconds. It must accept any bytes as a report.
+/// CLOCK_MONOTONIC nanoseconds. A report may contain arbitrary bytes, which the
+/// driver must handle safely.
 protocol TrackerDriver {
   /// A readable name of the device or of its protocol, such as `#AndroidHeadTracker#1.0` or
   /// `DualSense`.

@@ -75,8 +75,8 @@ final class PlayedHead: Sendable {
     return settings
   }
 
-  /// Returns the session of the tracker on the device relative to which the stage stands still.
-  /// Returns nil if the options name no such tracker or if there are no live poses.
+  /// Creates the session for the device tracker. The stage moves with its device, such as a screen
+  /// or a seat. Returns nil if the options name no such tracker or if there are no live poses.
   private static func deviceSession(
     _ options: PlayerOptions, _ source: HeadPoseSource?, _ events: EventQueue
   ) -> TrackerSession? {

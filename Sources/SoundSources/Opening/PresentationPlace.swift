@@ -29,7 +29,7 @@ package struct PresentationPlace {
   ///     playlist's own folder is used.
   ///   - remedy: how the user can choose a wider root, for the error message about a file outside
   ///     the root.
-  ///   - network: how long requests may be slow.
+  ///   - network: how long a request may stay too slow before its server is given up.
   /// - Throws: `SoundOpeningError.noAddress`, `.noHost`, `.unreadable` or `.unreadableFolder`.
   package init(
     _ argument: String, root: String?, remedy: String?, network: NetworkPatience = .init()

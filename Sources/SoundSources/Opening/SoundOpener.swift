@@ -33,7 +33,7 @@ public struct SoundOpener: Sendable {
     /// The folder in which fetched segments are kept as a presentation that plays without a server.
     /// Default: nil, which keeps nothing.
     public var keepFolder: String?
-    /// How long requests to a server may be slow. Default: 30 s.
+    /// How long a request may stay too slow before its server is given up. Default: 30 s.
     public var network = NetworkPatience()
     /// A flag that, once raised, makes the opener and its sources throw `PlaybackError.interrupted`
     /// instead of waiting, reading or decoding more.

@@ -26,7 +26,7 @@ enum ServerWait {
     }
   }
 
-  /// Returns how long requests may be slow according to `--timeout`. Their waits are shown.
+  /// Returns how long a request may stay too slow, from `--timeout`. Waits are shown.
   static func patience(_ command: ParsedCommand) -> NetworkPatience {
     let limit = command[Options.timeout]
     return NetworkPatience(seconds: limit) { wait in show(wait, limit: limit) }

@@ -10,7 +10,7 @@ import SignalProcessing
 import SoundServer
 import SoundSources
 
-/// Returns a mix in a few words, such as "cinematic 50 %".
+/// Describes a mix in a few words, such as "mix cinematic 50 %".
 func mixText(_ style: MixStyle, amount: Double) -> String {
   let hasAmount = style != .standard && !style.isStem
   return "mix " + style.rawValue + (hasAmount ? " \(Int((100 * amount).rounded())) %" : "")
