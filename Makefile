@@ -18,7 +18,7 @@ TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python
   python3-h5py python3-numpy ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base zsh fish
 
 .PHONY: all build demo test test-attributes test-swift test-realtime test-install test-dependency lint
-.PHONY: bench soak test-kernel test-signals
+.PHONY: bench soak test-kernel test-signals torture
 .PHONY: fuzz docs install install-udev uninstall clean
 .PHONY: toolchain build-packages runtime-packages test-packages
 
@@ -100,6 +100,11 @@ test-signals: export STILLSTAGE_SIGNALS = $(SIGNALS)
 test-signals: export STILLSTAGE_ONLY = EndToEndTests
 test-signals: toolchain build-packages runtime-packages test-packages
 	Tests/run-tests signals
+
+# Feeds random input to the built programs and disturbs them for MINUTES minutes. TORTURE is passed
+# on, as in `make torture TORTURE="--repeat 30:sofa:7"`.
+torture: build runtime-packages test-packages
+	Tests/Torture/torture --minutes $(MINUTES) $(TORTURE)
 
 # Fuzzes report decoding and descriptor parsing with libFuzzer; `test` runs only the corpus.
 FUZZ_SECONDS ?= 300

@@ -46,6 +46,9 @@ import Testing
     Case(arguments: "render $/good.wav -o $/out.wav --motion $/nowhere.csv", says: "motion file"),
     Case(arguments: "render $/good.wav -o $/out.wav --motion $/broken.csv", says: "line 3"),
     Case(
+      arguments: "render $/good.wav -o $/out.wav --motion $/control.csv",
+      says: "'1\u{FFFD}\u{FFFD}2'"),
+    Case(
       arguments: "render $/nowhere.wav -o $/out.wav --events $/events.jsonl", says: "no such file"),
     Case(
       arguments: "render $/good.wav -o $/out.wav --hrtf $/empty.wav --events $/events.jsonl",
@@ -101,6 +104,8 @@ import Testing
       #expect(run.errors.hasPrefix("stillstage: "))
       #expect(run.errors.contains(wrong.says), "\(run.errors)")
       #expect(run.errors.filter { $0 == "\n" }.count == 1, "\(run.errors)")
+      let controls = run.errors.unicodeScalars.filter { $0.properties.generalCategory == .control }
+      #expect(controls.count == 1, "\(run.errors)")
       #expect(folder.names == before)
     }
     #expect(shortest < .seconds(2))
@@ -120,6 +125,8 @@ import Testing
     try folder.write(
       FloatWAV(channels: [[Float]](repeating: tone, count: 5)).bytes(), to: "five.wav")
     try folder.write("t,w,x,y,z\n0,1,0,0,0\n0.1,1,zero,0,0\n", to: "broken.csv")
+    // Delete, and a control character of two bytes that begins a sequence in some terminals.
+    try folder.write("t,w,x,y,z\n0,1\u{7F}\u{9B}2,0,0,0\n", to: "control.csv")
     try folder.write([0x89, 0x48, 0x44, 0x46, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0], to: "cut.sofa")
     mkdir(folder.file("folder"), 0o755)
     mkfifo(folder.file("fifo"), 0o644)

@@ -1,1 +1,357 @@
-KINDS = []
+# SPDX-License-Identifier: Apache-2.0
+"""Kinds of disturbances: signals, broken sound servers, and listening for minutes."""
+import os
+import pty
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import termios
+import threading
+import time
+
+import checks
+import files
+import processes
+from processes import HERE, resources
+
+sys.path.insert(1, HERE + '/../Compare')
+import private_servers  # noqa: E402
+
+
+class Disturbance:
+    name, share = '', 4
+
+    def __init__(self, torture, seed):
+        self.torture, self.seed, self.failures, self.details = torture, seed, 0, ''
+        self.folder = torture.folder(self.name)
+        os.makedirs(self.folder + '/server')
+        os.environ['TORTURE_RUN'] = torture.scratch
+        self.server = None
+        files.ffmpeg(self.folder, 'anoisesrc=r=48000:a=0.05:d=600', '-ac', '2', '-c:a', 'pcm_s16le', 'in.wav')
+        files.make_sofa(self.folder, 'plain')
+        self.prepare()
+
+    def prepare(self):
+        pass
+
+    def serve(self):
+        """Starts a private server with a sink, unless it runs."""
+        if self.server is None or self.server.servers[0].poll() is not None:
+            if self.server:
+                self.server.end()
+            for name in ('native', 'pid'):
+                if os.path.exists('%s/server/pulse/%s' % (self.folder, name)):
+                    os.unlink('%s/server/pulse/%s' % (self.folder, name))
+            self.server = private_servers.PrivateServer(
+                self.folder + '/server', 'pulse', ['-L', 'module-null-sink sink_name=ears rate=48000'])
+
+    def environment(self):
+        settings = dict(self.torture.environment, HOME=self.folder + '/home', XDG_RUNTIME_DIR=self.folder + '/home/run',
+                        STILLSTAGE_CACHE=self.folder + '/designs', TMPDIR=self.folder + '/home/tmp')
+        if self.server:
+            settings['PULSE_SERVER'] = self.server.address
+        for name in ('run', 'tmp'):
+            os.makedirs('%s/home/%s' % (self.folder, name), mode=0o700, exist_ok=True)
+        return settings
+
+    def launch(self, words, wrapper=(), stdin=subprocess.DEVNULL):
+        self.out, self.err = open(self.folder + '/out', 'wb'), open(self.folder + '/err', 'wb')
+        process = subprocess.Popen(
+            list(wrapper) + [self.torture.program('stillstage-engine')] + words, cwd=self.folder, start_new_session=True,
+            env=self.environment(), stdin=stdin, stdout=self.out, stderr=self.err)
+        self.out.close()
+        self.err.close()
+        return process
+
+    def messages(self, code):
+        with open(self.folder + '/err', 'rb') as f:
+            return checks.messages(f.read(), code)
+
+    def check_left(self, allowed=()):
+        """Returns the reason if temporary files or processes of the program are left."""
+        time.sleep(0.05)
+        for each in os.listdir(self.folder + '/home/tmp'):
+            path = '%s/home/tmp/%s' % (self.folder, each)
+            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+            if not each.startswith('umockdev.'):
+                return 'left the temporary file ' + each
+        names = [each for each in os.listdir(self.folder) if each not in self.known and each not in allowed]
+        for each in names:
+            path = self.folder + '/' + each
+            shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+        if names:
+            return 'left %s' % ', '.join(names)
+        own = ('HOME=%s/home\0' % self.folder).encode()
+        for _ in range(20):
+            left = processes.processes_with(own)
+            if not left:
+                return None
+            time.sleep(0.1)
+        programs = [processes.children(pid).get(pid, '') for pid in left]
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        return 'left the processes %s' % ', '.join(programs)
+
+    def end(self):
+        if self.server:
+            self.server.end()
+
+
+class Signals(Disturbance):
+    """A signal at a random moment of a random command ends it within its limit."""
+    name, limit, recording_limit = 'signals', 0.5, 1.0
+
+    def prepare(self):
+        self.serve()
+        engine_only = ['--hrtf', 'plain.sofa']
+        with open(self.folder + '/long.csv', 'w') as f:
+            f.write('t,gx,gy,gz,ax,ay,az\n')
+            f.writelines('%g,0.1,0,0,0,0,9.81\n' % (n / 200) for n in range(600000))
+        self.words = [
+            ['render', 'in.wav', '-o', 'o.wav'] + engine_only, ['render', 'in.wav', '-o', 'o.wav', '--loudness', '-20'],
+            ['render', 'in.wav', '-o', 'o.wav', '--order', '7', '--decoder', 'magls-cov'], ['hrtf', 'info', 'plain.sofa'],
+            ['hrtf', 'export', 'plain.sofa', '-o', 'o.wav', '--order', '7'], ['fuse', 'long.csv', '-o', 'o.csv'],
+            ['demo', '-o', 'o.wav'], ['play', 'in.wav', '--tracker', 'none'] + engine_only,
+            ['play', 'in.wav', '--tracker', 'osc:0.PORT'.replace('0.PORT', '39471')], ['trackers'],
+            ['trackers', 'watch', 'opentrack:39472'], ['inputs', 'watch', '--monitors'], ['routes'], ['sink'],
+            ['record', '-o', 'o.wav', '--input', 'ears.monitor', '--overwrite'],
+            ['fetch', 'http://127.0.0.1:9/x.m3u8', '-o', 'kept', '--timeout', '5'],
+        ]
+        self.known = set(os.listdir(self.folder)) | {'out', 'err', 'home', 'designs', 'o.svg'}
+        self.late = []
+
+    def attempt(self, number):
+        rng = random.Random('%s:%s:%d' % (self.seed, self.name, number))
+        words = rng.choice(self.words)
+        chosen = rng.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+        wait = rng.choice([rng.uniform(0.12, 0.4), rng.uniform(0.12, 2.5)])
+        self.serve()
+        process = self.launch(words)
+        limit = self.recording_limit if words[0] == 'record' else self.limit
+        try:
+            process.wait(wait)
+        except subprocess.TimeoutExpired:
+            pass
+        # Before the program has installed its handlers, a signal simply ends it.
+        ended = process.poll() is not None
+        ready = not ended and self.handles(process.pid, chosen)
+        begin = time.monotonic()
+        if not ended:
+            os.kill(process.pid, chosen)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            return words, 'no end within 30 s of signal %d' % chosen
+        delay, code, reason = time.monotonic() - begin, process.returncode, None
+        if not ended:
+            if delay > limit:
+                reason = 'the end took %.2f s after signal %d' % (delay, chosen)
+            elif ready and code not in (128 + chosen, 0, 1):
+                reason = 'exit code %d after signal %d' % (code, chosen)
+            else:
+                reason = None if code < 0 else self.messages(code)
+        for name in ('o.wav', 'o.csv'):
+            path = self.folder + '/' + name
+            if os.path.exists(path):
+                # A file that was finished before the signal may stay.
+                if not reason and code != 0 and words[0] != 'record':
+                    check = checks.finite_wav if name.endswith('.wav') else checks.finite_text
+                    reason = check(path)
+                os.unlink(path)
+        return words, reason or self.check_left(('kept',) if words[0] == 'fetch' else ())
+
+    @staticmethod
+    def handles(pid, number):
+        try:
+            with open('/proc/%d/status' % pid) as f:
+                masks = [int(each.split()[1], 16) for each in f if each.startswith(('SigCgt', 'SigBlk'))]
+            return any(mask >> number - 1 & 1 for mask in masks)
+        except OSError:
+            return False
+
+    def run(self, number):
+        words, reason = self.attempt(number)
+        # Other load may delay an end. Only a limit that is missed three times counts.
+        for _ in range(2):
+            if not reason or 'the end took' not in reason:
+                break
+            self.late.append(reason)
+            words, reason = self.attempt(number)
+        if reason:
+            self.torture.fail(self, number, '%s: %s' % (' '.join(words[:2]), reason), words, self.folder)
+        self.details = '%d late ends repeated' % len(self.late)
+        return 1
+
+
+class Servers(Disturbance):
+    """Breaks the sound server while a program plays, and checks that the program survives and ends."""
+    name = 'servers'
+
+    def prepare(self):
+        self.known = set(os.listdir(self.folder)) | {'out', 'err', 'home', 'designs'}
+
+    def run(self, number):
+        rng = random.Random('%s:%s:%d' % (self.seed, self.name, number))
+        self.serve()
+        words = ['play', 'in.wav', '--tracker', 'none', '--hrtf', 'plain.sofa', '--order', '1', '--output', 'pulse']
+        process, actions, reason = self.launch(words), [], None
+        time.sleep(rng.uniform(0.1, 2))
+        before, count = resources(process.pid), rng.randrange(1, 5)
+        for _ in range(count):
+            action = rng.choice(('kill', 'freeze', 'remove', 'suspend', 'terminate', 'move'))
+            actions.append(action)
+            self.disturb(action, rng)
+            self.serve()
+            time.sleep(rng.uniform(0.2, 3))
+            if process.poll() is not None and process.returncode != 1:
+                reason = 'exit code %d after %s' % (process.returncode, ', '.join(actions))
+                break
+        after = resources(process.pid) if process.poll() is None else None
+        if before and after and (after[0] > before[0] + 16 or after[2] > before[2] + (32 << 10)):
+            reason = 'from %s to %s descriptors, threads, KB after %s' % (before, after, ', '.join(actions))
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            reason = 'did not end within 5 s of SIGINT after ' + ', '.join(actions)
+            process.kill()
+            process.wait()
+        if not reason and process.returncode not in (1, 130):
+            reason = 'exit code %d after SIGINT, after %s' % (process.returncode, ', '.join(actions))
+        reason = reason or self.messages(process.returncode) or self.check_left()
+        if reason:
+            self.torture.fail(self, number, reason, words, self.folder)
+        return count
+
+    def disturb(self, action, rng):
+        server = self.server.servers[0]
+        if action == 'kill':
+            server.kill()
+            server.wait()
+            time.sleep(rng.uniform(0, 1.5))
+        elif action == 'terminate':
+            server.terminate()
+            server.wait()
+        elif action == 'freeze':
+            server.send_signal(signal.SIGSTOP)
+            time.sleep(rng.uniform(0.1, 2))
+            server.send_signal(signal.SIGCONT)
+        elif action == 'remove':
+            self.server.pactl('unload-module', 'module-null-sink', check=False)
+            time.sleep(rng.uniform(0, 1))
+            self.server.pactl('load-module', 'module-null-sink', 'sink_name=ears', check=False)
+        elif action == 'suspend':
+            self.server.pactl('suspend-sink', 'ears', '1', check=False)
+            time.sleep(rng.uniform(0, 1))
+            self.server.pactl('suspend-sink', 'ears', '0', check=False)
+        else:
+            self.server.pactl('load-module', 'module-null-sink', 'sink_name=other', check=False)
+            self.server.pactl('move-sink-input', '0', 'other', check=False)
+
+
+class Listening(Disturbance):
+    """Plays for a minute a case with key presses, seeks and a tracker that comes and goes.
+
+    The samples of the sink are recorded and must be finite; descriptors, threads and memory must not
+    grow."""
+    name, share = 'listening', 8
+    keys = [b' ', b' ', b'p', b'p', b'\x1b[C', b'\x1b[C', b'\x1b[D', b'\x1b[5~', b'\x1b[6~', b'\x1b[A', b'\x1b[B', b'm', b'm', b'c',
+            b't', b'd', b'h', b'1', b'3', b'5', b'7', b'?', b'x', b'\x1b', b'Z', b'\xff']
+    seconds = 60
+
+    def prepare(self):
+        self.known = set(os.listdir(self.folder)) | {'out', 'err', 'home', 'designs', 'sound', 'control'}
+
+    def run(self, number):
+        rng = random.Random('%s:%s:%d' % (self.seed, self.name, number))
+        self.serve()
+        control = self.folder + '/control'
+        tracker = ['umockdev-wrapper', '/usr/bin/python3', files.ROOT + '/Calibration/virtual-tracker/virtual_tracker.py',
+                   '--quiet', '--control', control, '--']
+        leader, follower = pty.openpty()
+        settings = termios.tcgetattr(follower)
+        recorder = subprocess.Popen(
+            ['parec', '-d', 'ears.monitor', '--format=float32le', '--rate=48000', '--channels=2', '--raw'],
+            env=self.environment(), stdout=open(self.folder + '/sound', 'wb'), stderr=subprocess.DEVNULL)
+        words = ['play', 'in.wav', '--hrtf', 'plain.sofa', '--order', '3', '--output', 'pulse', '--tracker', 'SN-0001']
+        process = self.launch(words, tracker, stdin=follower)
+        presses, changes, reason, first, last = 0, 0, None, None, None
+        begin, plugged = time.monotonic(), True
+        while time.monotonic() < begin + self.seconds and process.poll() is None:
+            time.sleep(rng.uniform(0.02, 0.5))
+            os.write(leader, rng.choice(self.keys))
+            presses += 1
+            if rng.random() < 0.25:
+                plugged = not plugged
+                changes += self.command(control, 'plug' if plugged else 'unplug')
+            player = self.player(process.pid)
+            # Every decoder and order has been designed after a while.
+            if player and (first is None or time.monotonic() < begin + self.seconds / 2) and plugged:
+                first = resources(player) if first is None else max(first, resources(player) or first)
+            elif player and plugged:
+                last = resources(player) or last
+        player = self.player(process.pid)
+        if process.poll() is not None:
+            reason = 'ended early with exit code %d' % process.returncode
+        elif player:
+            os.kill(player, signal.SIGINT)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            reason = 'did not end within 10 s of SIGINT'
+            for pid in processes.children(process.pid):
+                os.kill(pid, signal.SIGKILL)
+            process.wait()
+        recorder.terminate()
+        recorder.wait()
+        if first and last and not reason and (last[0] > first[0] + 1 or last[1] > first[1] + 1
+                                              or last[2] > first[2] + (24 << 10)):
+            reason = 'from %s to %s descriptors, threads, KB' % (first, last)
+        if not reason and process.returncode not in (130,):
+            reason = 'exit code %d after SIGINT' % process.returncode
+        if not reason and termios.tcgetattr(follower)[:4] != settings[:4]:
+            reason = 'the settings of the terminal changed'
+        os.close(leader)
+        os.close(follower)
+        reason = reason or self.finite() or self.check_left()
+        if reason:
+            self.torture.fail(self, number, reason, words, self.folder)
+        self.details = 'last case: %d keys, %d changes of the tracker, %s to %s descriptors, threads, KB' % (
+            presses, changes, first, last)
+        return presses + changes
+
+    @staticmethod
+    def player(pid):
+        for each, name in processes.children(pid).items():
+            if name.startswith('stillstage-engi'):
+                return each
+        return None
+
+    @staticmethod
+    def command(path, text):
+        import socket
+        try:
+            with socket.socket(socket.AF_UNIX) as s:
+                s.settimeout(5)
+                s.connect(path)
+                s.send(text.encode() + b'\n')
+                s.recv(200)
+            return 1
+        except OSError:
+            return 0
+
+    def finite(self):
+        import numpy
+        size = os.path.getsize(self.folder + '/sound') // 4
+        samples = numpy.fromfile(self.folder + '/sound', '<f4', size)
+        if not numpy.isfinite(samples).all():
+            return 'the recorded sound is not finite'
+        return None if samples.any() else 'no sound was recorded'
+
+
+KINDS = [Signals, Servers, Listening]

@@ -97,6 +97,8 @@ class FileKind:
         code = result.code
         if result.hung == 'killed':
             return 'no end within the time limit'
+        if command.words[0] == 'stillstage-sofa' and code == -9 and result.cpu > 4:
+            return None  # It ends itself after 5 s of processor time.
         if code < 0:
             return 'ended by signal %d' % -code
         if code not in (0, 1) and not (result.hung == 'waiting' and code == 143):

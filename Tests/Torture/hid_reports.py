@@ -63,7 +63,8 @@ def feed(nodes, family, rng, count, program, done):
                 deadline = min(deadline, time.monotonic() + 60)
                 time.sleep(1)
             continue
-        first = first or descriptors(program)
+        if delivered >= 1000 and not first:
+            first = descriptors(program)
         for _ in range(16):
             report = family.report(time.monotonic_ns())
             nodes[0].deliver(mutation.mutated(rng, [report])[:len(report)] or b'\0')

@@ -98,6 +98,9 @@ class Datagrams(Watched):
                 sent += 1
         time.sleep(0.2)
         reason = self.judge(process, before, resources(process.pid))
+        with open(self.folder + '/err', 'rb') as f:
+            if b'Address already in use' in f.read():  # Another program has taken the port meanwhile.
+                return 0
         if reason:
             self.torture.fail(self, number, reason, ['trackers', 'watch', where], self.folder)
         return sent

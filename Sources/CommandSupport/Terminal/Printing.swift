@@ -3,11 +3,25 @@
 import Glibc
 
 /// Prints an error line to stderr.
-package func printError(_ message: String) { write("stillstage: \(message)\n", to: STDERR_FILENO) }
+package func printError(_ message: String) {
+  write("stillstage: \(printable(message))\n", to: STDERR_FILENO)
+}
 
 /// Prints a note to stderr.
 package func printNote(_ message: String) {
-  write("stillstage: note: \(message)\n", to: STDERR_FILENO)
+  write("stillstage: note: \(printable(message))\n", to: STDERR_FILENO)
+}
+
+/// Returns `text` with U+FFFD in place of control characters and line separators. Messages quote
+/// input, which must neither break the line nor control the terminal.
+package func printable(_ text: String) -> String {
+  let scalars = text.unicodeScalars.map { scalar in
+    switch scalar.properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: "\u{FFFD}" as Unicode.Scalar
+    default: scalar
+    }
+  }
+  return String(String.UnicodeScalarView(scalars))
 }
 
 /// Calls `write`, for types whose own method of that name hides it.
