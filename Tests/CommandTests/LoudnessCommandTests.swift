@@ -63,7 +63,7 @@ import Testing
       "render", input, "-o", temporary.file("loud.wav"), "--loudness", "-6", "--events",
       temporary.file("events"),
     ])
-    #expect(run.errors.contains("dBTP; --limiter on"))
+    #expect(run.errors.contains("dBTP; use '--limiter on'"))
   }
 
   @Test func silenceStaysSilent() throws {

@@ -55,7 +55,7 @@ public struct MixStatus: Sendable, Equatable {
 public enum PlayerEvent: Sendable, Equatable {
   case output(AudioOutputEvent)
   case tracker(TrackerEvent)
-  /// An event of the device tracker, with whose device (such as a screen or a seat) the stage moves.
+  /// An event of the device tracker, such as a tracker on a screen or a seat.
   case deviceTracker(TrackerEvent)
   /// Something is wrong with the source, or there is a note about a newly chosen HRTF set. Playback
   /// continues.
