@@ -20,6 +20,8 @@ struct DirectionHistogram: ~Copyable {
   let heights: AlignedFloats
   /// The highest smoothed weight relative to the mean.
   private(set) var concentration: Float = 0
+  /// The highest smoothed weight.
+  private(set) var peak: Float = 0
 
   private let raw: UnsafeMutablePointer<SIMD4<Float>>
   private let sorted: AlignedFloats
@@ -73,6 +75,7 @@ struct DirectionHistogram: ~Copyable {
   mutating func reset() {
     for i in 0..<Self.cells { raw[i] = .zero }
     concentration = 0
+    peak = 0
   }
 
   /// Returns the nearest cell of each field of a cube map.
@@ -140,6 +143,7 @@ struct DirectionHistogram: ~Copyable {
         }
       }
     }
+    peak = top
     concentration = total > 1e-30 ? top * Float(Self.cells) / total : 0
     let middle = median()
     for i in 0..<Self.cells { heights.pointer[i] = max(0, smooth[i].w - middle) }

@@ -22,6 +22,7 @@ struct FrameSeparator: ~Copyable {
   private var tracker: SourceTracker
   private var beams: SourceBeams
   private var evidence: SpeechEvidence
+  private var reverberance: Reverberance
   private var stems: StemGains
   /// Per active source: the factors of the subtracted beam and of the beam itself, and the part
   /// that is inside the field of view.
@@ -58,6 +59,7 @@ struct FrameSeparator: ~Copyable {
       settings: settings)
     tracker = SourceTracker(hop: hop, settings: settings)
     evidence = SpeechEvidence(binWidth: width, bins: bins, hop: hop, settings: settings)
+    reverberance = Reverberance(hop: hop, settings: settings)
     stems = StemGains(hop: hop, settings: settings)
   }
 
@@ -67,6 +69,7 @@ struct FrameSeparator: ~Copyable {
     tracker.reset()
     beams.reset()
     evidence.reset()
+    reverberance.reset()
     stems.reset()
   }
 
@@ -82,9 +85,11 @@ struct FrameSeparator: ~Copyable {
     directions.process(
       real: real.pointer, imaginary: imaginary.pointer, stride: beams.stride, into: histogram)
     histogram.update()
-    tracker.update(histogram)
+    reverberance.update(histogram)
+    tracker.update(histogram, reverberance: reverberance.present)
     beams.process(
-      real: real.pointer, imaginary: imaginary.pointer, sources: tracker.sources)
+      real: real.pointer, imaginary: imaginary.pointer, sources: tracker.sources,
+      reverberance: reverberance.lasting)
     weigh()
     guard beams.count > 0 else {
       _ = stems.expansion(power: 0)
@@ -124,7 +129,8 @@ struct FrameSeparator: ~Copyable {
   /// Computes the gains of the active sources.
   private mutating func weigh() {
     evidence.advance()
-    let directional = ramp(histogram.concentration, settings.concentration)
+    let trust = 1 - reverberance.new
+    let directional = ramp(histogram.concentration, settings.concentration) * trust
     for s in 0..<beams.count {
       let slot = beams.slots[s]
       let source = tracker.sources[slot]

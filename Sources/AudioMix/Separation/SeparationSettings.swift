@@ -40,6 +40,13 @@ package struct SeparationSettings: Sendable {
   package var speechModulation: (none: Float, full: Float) = (0.9, 1.5)
   /// Highest peak of the histogram relative to its mean: range from diffuse to directional sound.
   package var concentration: (none: Float, full: Float) = (4, 8)
+  /// Concentration of the histogram, averaged over `evidenceTime` with its highest peak as weight:
+  /// range from a reverberant to a free field. In a reverberant field, a source needs more of the
+  /// strongest source's strength, the beams are wider, and less noise is subtracted.
+  package var freeField: (none: Float, full: Float) = (18, 28)
+  package var reverberantStrength: Float = 0.5
+  package var reverberantBeam: Float = 0.4
+  package var reverberantSubtraction: Float = 1.8
   /// Level of the subtracted sound relative to the noise: range from pause to speech, and the
   /// fall per second of the held level.
   package var gateRange: (none: Float, full: Float) = (-12, -6)

@@ -38,6 +38,10 @@ struct SourceBeams: ~Copyable {
   private let newestSource: Float
   private let subtraction: Float
   private let leastGain: Float
+  private let reverberantBeam, reverberantSubtraction: Float
+  /// The part of the narrow beam in the sum with W, and the factor of the noise, of this frame.
+  private var narrow: Float = 1
+  private var factor: Float = 1
 
   private static let gamma = SIMD4<Float>(1, 3, 3, 3)
 
@@ -56,6 +60,8 @@ struct SourceBeams: ~Copyable {
     newestSource = newestWeight(hop, settings.sourceTime)
     subtraction = settings.subtraction
     leastGain = settings.leastGain
+    reverberantBeam = settings.reverberantBeam
+    reverberantSubtraction = settings.reverberantSubtraction
   }
 
   mutating func reset() {
@@ -72,8 +78,11 @@ struct SourceBeams: ~Copyable {
   ///   - imaginary: likewise.
   ///   - sources: the sources; the active ones get beams.
   mutating func process(
-    real: UnsafePointer<Float>, imaginary: UnsafePointer<Float>, sources: SourceTracker.Sources
+    real: UnsafePointer<Float>, imaginary: UnsafePointer<Float>, sources: SourceTracker.Sources,
+    reverberance: Float
   ) {
+    narrow = 1 - (1 - reverberantBeam) * reverberance
+    factor = subtraction + (reverberantSubtraction - subtraction) * reverberance
     choose(sources)
     estimate(real, imaginary)
     for k in 0..<count { form(k, real, imaginary) }
@@ -160,6 +169,7 @@ struct SourceBeams: ~Copyable {
     )
     var (sum, sumNoise) = (Lanes.zero, Lanes.zero)
     let at = s * stride
+    let wide = 1 - narrow
     for k in Swift.stride(from: 0, to: bins, by: 8) {
       let p = load(diffuse.pointer + k) + 1e-18
       var (c0, c1) = (Lanes.zero, Lanes.zero)
@@ -178,11 +188,11 @@ struct SourceBeams: ~Copyable {
       let wx = (g.w - c0 * g0.w - c1 * g1.w) * scale * 3
       let (w, y, z, x) = planes(real, k)
       let (wi, yi, zi, xi) = planes(imaginary, k)
-      let re = ww * w + wy * y + wz * z + wx * x
-      let im = ww * wi + wy * yi + wz * zi + wx * xi
-      let lambda = p * scale
+      let re = (ww * w + wy * y + wz * z + wx * x) * narrow + w * wide
+      let im = (ww * wi + wy * yi + wz * zi + wx * xi) * narrow + wi * wide
+      let lambda = p * (scale * (narrow * narrow) + ww * (2 * narrow * wide) + wide * wide)
       let gain = greatest(
-        1 - lambda * subtraction / (re * re + im * im + 1e-20), Lanes(repeating: leastGain))
+        1 - lambda * factor / (re * re + im * im + 1e-20), Lanes(repeating: leastGain))
       let (vr, vi) = (re * gain, im * gain)
       store(re, beamRe.pointer + at + k)
       store(im, beamIm.pointer + at + k)

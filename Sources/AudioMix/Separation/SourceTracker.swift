@@ -11,6 +11,9 @@ struct SourceTracker {
     /// Unit vector x, y, z.
     var direction = SIMD4<Float>(1, 0, 0, 0)
     var strength: Float = 0
+    /// The sum of the weights of `strength`, at most 1.
+    var certainty: Float = 1
+    var meanStrength: Float { isUsed ? strength / certainty : 0 }
     var isUsed = false
     var isActive = false
     /// Changes when the slot is given to another source.
@@ -26,6 +29,7 @@ struct SourceTracker {
   private let near: Float
   private let relativePeak: Float
   private let activeStrength: Float
+  private let reverberantStrength: Float
 
   init(hop: Double, settings: SeparationSettings) {
     keep = Float(realtime_exp(-hop / settings.strengthTime))
@@ -33,6 +37,7 @@ struct SourceTracker {
     near = Float(realtime_cos(settings.association))
     relativePeak = settings.relativePeak
     activeStrength = settings.activeStrength
+    reverberantStrength = settings.reverberantStrength
   }
 
   mutating func reset() {
@@ -41,9 +46,12 @@ struct SourceTracker {
 
   /// Assigns the peaks of the histogram to sources. Reduces `heights` of the histogram to 0 around
   /// the peaks.
-  mutating func update(_ histogram: borrowing DirectionHistogram) {
+  mutating func update(_ histogram: borrowing DirectionHistogram, reverberance: Float) {
     var isMatched = InlineArray<3, Bool>(repeating: false)
-    for k in 0..<Self.slots { sources[k].strength *= keep }
+    for k in 0..<Self.slots {
+      sources[k].strength *= keep
+      sources[k].certainty += (1 - sources[k].certainty) * (1 - keep)
+    }
     var top: Float = 0
     for peak in 0..<Self.slots {
       var (cell, height): (Int, Float) = (0, 0)
@@ -64,11 +72,12 @@ struct SourceTracker {
     }
     merge()
     var strongest: Float = 0
-    for k in 0..<Self.slots { strongest = max(strongest, sources[k].strength) }
+    for k in 0..<Self.slots { strongest = max(strongest, sources[k].meanStrength) }
+    let least =
+      strongest * (activeStrength + (reverberantStrength - activeStrength) * reverberance)
     for k in 0..<Self.slots {
       sources[k].isActive =
-        sources[k].isUsed && strongest > 1e-30
-        && sources[k].strength >= activeStrength * strongest
+        sources[k].isUsed && strongest > 1e-30 && sources[k].meanStrength >= least
     }
   }
 
@@ -95,7 +104,7 @@ struct SourceTracker {
     guard free >= 0 else { return }
     identities += 1
     sources[free] = Source(
-      direction: direction, strength: height, isUsed: true, identity: identities)
+      direction: direction, strength: height, certainty: 1 - keep, isUsed: true, identity: identities)
     isMatched[free] = true
   }
 

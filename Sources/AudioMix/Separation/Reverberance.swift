@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CRealtime
+
+/// Judges whether the field is reverberant.
+///
+/// Reflections fill the direction histogram even while one talker prevails. The concentration is
+/// averaged with the highest peak as weight, so that pauses have little effect.
+struct Reverberance {
+  /// How reverberant the field is now, 0 to 1.
+  private(set) var present: Float = 0
+  /// The part of `present` that has lasted.
+  var lasting: Float { min(present, mean) }
+  /// The part of `present` that is new.
+  var new: Float { max(0, present - mean) }
+
+  private var mean: Float = 0
+  private var sum: Float = 0
+  private var weight: Float = 0
+  private let newest: Float
+  private let freeField: (none: Float, full: Float)
+
+  init(hop: Double, settings: SeparationSettings) {
+    newest = newestWeight(hop, settings.evidenceTime)
+    freeField = settings.freeField
+  }
+
+  mutating func reset() { (sum, weight, present, mean) = (0, 0, 0, 0) }
+
+  mutating func update(_ histogram: borrowing DirectionHistogram) {
+    sum += (histogram.peak * histogram.concentration - sum) * newest
+    weight += (histogram.peak - weight) * newest
+    present = weight > 1e-20 ? 1 - ramp(sum / weight, freeField) : 0
+    mean += (present - mean) * newest
+  }
+}
