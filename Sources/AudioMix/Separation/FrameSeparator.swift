@@ -86,7 +86,7 @@ struct FrameSeparator: ~Copyable {
       real: real.pointer, imaginary: imaginary.pointer, stride: beams.stride, into: histogram)
     histogram.update()
     reverberance.update(histogram)
-    tracker.update(histogram, reverberance: reverberance.present)
+    tracker.update(histogram, crowding: reverberance.crowding)
     beams.process(
       real: real.pointer, imaginary: imaginary.pointer, sources: tracker.sources,
       reverberance: reverberance.lasting)

@@ -14,23 +14,29 @@ struct Reverberance {
   /// The part of `present` that is new.
   var new: Float { max(0, present - mean) }
 
+  /// How far weaker peaks of the histogram are doubtful as sources, 0 to 1.
+  private(set) var crowding: Float = 0
+
   private var mean: Float = 0
   private var sum: Float = 0
   private var weight: Float = 0
   private let newest: Float
-  private let freeField: (none: Float, full: Float)
+  private let freeField, clearField: (none: Float, full: Float)
 
   init(hop: Double, settings: SeparationSettings) {
     newest = newestWeight(hop, settings.evidenceTime)
     freeField = settings.freeField
+    clearField = settings.clearField
   }
 
-  mutating func reset() { (sum, weight, present, mean) = (0, 0, 0, 0) }
+  mutating func reset() { (sum, weight, present, mean, crowding) = (0, 0, 0, 0, 0) }
 
   mutating func update(_ histogram: borrowing DirectionHistogram) {
     sum += (histogram.peak * histogram.concentration - sum) * newest
     weight += (histogram.peak - weight) * newest
-    present = weight > 1e-20 ? 1 - ramp(sum / weight, freeField) : 0
+    let known = weight > 1e-20
+    present = known ? 1 - ramp(sum / weight, freeField) : 0
+    crowding = known ? 1 - ramp(sum / weight, clearField) : 0
     mean += (present - mean) * newest
   }
 }

@@ -41,12 +41,16 @@ package struct SeparationSettings: Sendable {
   /// Highest peak of the histogram relative to its mean: range from diffuse to directional sound.
   package var concentration: (none: Float, full: Float) = (4, 8)
   /// Concentration of the histogram, averaged over `evidenceTime` with its highest peak as weight:
-  /// range from a reverberant to a free field. In a reverberant field, a source needs more of the
-  /// strongest source's strength, the beams are wider, and less noise is subtracted.
-  package var freeField: (none: Float, full: Float) = (18, 28)
-  package var reverberantStrength: Float = 0.5
-  package var reverberantBeam: Float = 0.4
-  package var reverberantSubtraction: Float = 1.8
+  /// range from a reverberant to a free field. In a reverberant field, the beams are wider, and
+  /// less noise is subtracted.
+  package var freeField: (none: Float, full: Float) = (20, 34)
+  package var reverberantBeam: Float = 0.3
+  package var reverberantSubtraction: Float = 0.7
+  /// Range of the same value from a crowded to a clear field. In a crowded field, these values
+  /// replace `relativePeak` and `activeStrength`.
+  package var clearField: (none: Float, full: Float) = (24, 46)
+  package var crowdedPeak: Float = 0.5
+  package var crowdedStrength: Float = 0.5
   /// Level of the subtracted sound relative to the noise: range from pause to speech, and the
   /// fall per second of the held level.
   package var gateRange: (none: Float, full: Float) = (-12, -6)

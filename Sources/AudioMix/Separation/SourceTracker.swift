@@ -29,7 +29,7 @@ struct SourceTracker {
   private let near: Float
   private let relativePeak: Float
   private let activeStrength: Float
-  private let reverberantStrength: Float
+  private let crowdedPeak, crowdedStrength: Float
 
   init(hop: Double, settings: SeparationSettings) {
     keep = Float(realtime_exp(-hop / settings.strengthTime))
@@ -37,7 +37,8 @@ struct SourceTracker {
     near = Float(realtime_cos(settings.association))
     relativePeak = settings.relativePeak
     activeStrength = settings.activeStrength
-    reverberantStrength = settings.reverberantStrength
+    crowdedPeak = settings.crowdedPeak
+    crowdedStrength = settings.crowdedStrength
   }
 
   mutating func reset() {
@@ -46,12 +47,13 @@ struct SourceTracker {
 
   /// Assigns the peaks of the histogram to sources. Reduces `heights` of the histogram to 0 around
   /// the peaks.
-  mutating func update(_ histogram: borrowing DirectionHistogram, reverberance: Float) {
+  mutating func update(_ histogram: borrowing DirectionHistogram, crowding: Float) {
     var isMatched = InlineArray<3, Bool>(repeating: false)
     for k in 0..<Self.slots {
       sources[k].strength *= keep
       sources[k].certainty += (1 - sources[k].certainty) * (1 - keep)
     }
+    let least = relativePeak + (crowdedPeak - relativePeak) * crowding
     var top: Float = 0
     for peak in 0..<Self.slots {
       var (cell, height): (Int, Float) = (0, 0)
@@ -59,7 +61,7 @@ struct SourceTracker {
         (cell, height) = (i, histogram.heights.pointer[i])
       }
       if peak == 0 { top = height }
-      guard height > 0, height >= relativePeak * top else { break }
+      guard height > 0, height >= least * top else { break }
       var direction = histogram.smooth[cell]
       direction.w = 0
       let length = realtime_sqrtf((direction * direction).sum())
@@ -73,11 +75,11 @@ struct SourceTracker {
     merge()
     var strongest: Float = 0
     for k in 0..<Self.slots { strongest = max(strongest, sources[k].meanStrength) }
-    let least =
-      strongest * (activeStrength + (reverberantStrength - activeStrength) * reverberance)
+    let weakest =
+      strongest * (activeStrength + (crowdedStrength - activeStrength) * crowding)
     for k in 0..<Self.slots {
       sources[k].isActive =
-        sources[k].isUsed && strongest > 1e-30 && sources[k].meanStrength >= least
+        sources[k].isUsed && strongest > 1e-30 && sources[k].meanStrength >= weakest
     }
   }
 
