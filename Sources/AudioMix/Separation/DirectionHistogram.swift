@@ -97,8 +97,9 @@ struct DirectionHistogram: ~Copyable {
     return map
   }
 
-  /// Lets the histogram decay by one step.
-  func fade() {
+  /// Lets the histogram decay by one step and lose another part, 0 to 1.
+  func fade(loss: Float) {
+    let keep = keep * (1 - loss)
     for i in 0..<Self.cells { raw[i] *= keep }
   }
 

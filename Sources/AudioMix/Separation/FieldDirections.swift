@@ -37,9 +37,9 @@ struct FieldDirections: ~Copyable {
   ///   - imaginary: likewise.
   func process(
     real: UnsafePointer<Float>, imaginary: UnsafePointer<Float>, stride: Int,
-    into histogram: borrowing DirectionHistogram
+    into histogram: borrowing DirectionHistogram, loss: Float
   ) {
-    histogram.fade()
+    histogram.fade(loss: loss)
     for (n, k) in bins.enumerated() {
       let re = SIMD4(real[k], real[k + stride], real[k + 2 * stride], real[k + 3 * stride])
       let im = SIMD4(

@@ -83,7 +83,8 @@ struct FrameSeparator: ~Copyable {
   ) {
     analyse(field)
     directions.process(
-      real: real.pointer, imaginary: imaginary.pointer, stride: beams.stride, into: histogram)
+      real: real.pointer, imaginary: imaginary.pointer, stride: beams.stride, into: histogram,
+      loss: settings.histogramLoss * reverberance.new)
     histogram.update()
     reverberance.update(histogram)
     tracker.update(histogram, crowding: reverberance.crowding)
