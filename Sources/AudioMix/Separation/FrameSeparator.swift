@@ -82,9 +82,12 @@ struct FrameSeparator: ~Copyable {
     _ field: UnsafePointer<Float>, addingTo sums: UnsafeMutablePointer<Float>
   ) {
     analyse(field)
+    let loss =
+      settings.histogramLoss * reverberance.new
+      * ramp(histogram.concentration, settings.concentration)
     directions.process(
       real: real.pointer, imaginary: imaginary.pointer, stride: beams.stride, into: histogram,
-      loss: settings.histogramLoss * reverberance.new)
+      loss: loss)
     histogram.update()
     reverberance.update(histogram)
     tracker.update(histogram, crowding: reverberance.crowding)

@@ -49,8 +49,8 @@ package struct SeparationSettings: Sendable {
   /// Range of the same value from a crowded to a clear field. In a crowded field, these values
   /// replace `relativePeak` and `activeStrength`.
   package var clearField: (none: Float, full: Float) = (24, 46)
-  /// The part of the histogram that is lost per frame in a field that has just become reverberant,
-  /// so that the beginning of a talker is found soon.
+  /// The part of the histogram that is lost per frame in a field that has just become reverberant
+  /// but is not diffuse, so that the beginning of a talker is found soon.
   package var histogramLoss: Float = 0.1
   package var crowdedPeak: Float = 0.5
   package var crowdedStrength: Float = 0.5

@@ -106,7 +106,8 @@ struct SourceTracker {
     guard free >= 0 else { return }
     identities += 1
     sources[free] = Source(
-      direction: direction, strength: height, certainty: 1 - keep, isUsed: true, identity: identities)
+      direction: direction, strength: height, certainty: 1 - keep, isUsed: true,
+      identity: identities)
     isMatched[free] = true
   }
 
