@@ -22,10 +22,10 @@ package struct SeparationSettings: Sendable {
   package var strengthTime = 0.6
   package var activeStrength: Float = 0.1
   /// Smoothing of the noise power and of the power of the sources.
-  package var noiseTime = 0.1
+  package var noiseTime = 0.08
   package var sourceTime = 0.03
   /// Factor of the noise power in the spectral subtraction, and its least gain.
-  package var subtraction: Float = 1.8
+  package var subtraction: Float = 2.2
   package var leastGain: Float = 0.03
   /// Smoothing of the logarithmic envelope before (`fast`) and after (`slow`) the modulation
   /// range, and the time over which modulation and tonality are averaged.
@@ -52,8 +52,8 @@ package struct SeparationSettings: Sendable {
   /// The part of the histogram that is lost per frame in a field that has just become reverberant
   /// but is not diffuse, so that the beginning of a talker is found soon.
   package var histogramLoss: Float = 0.1
-  package var crowdedPeak: Float = 0.5
-  package var crowdedStrength: Float = 0.5
+  package var crowdedPeak: Float = 0.7
+  package var crowdedStrength: Float = 0.6
   /// Level of the subtracted sound relative to the noise: range from pause to speech, and the
   /// fall per second of the held level.
   package var gateRange: (none: Float, full: Float) = (-12, -6)
