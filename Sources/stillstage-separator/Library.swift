@@ -27,7 +27,8 @@ struct Library {
     // A slash prevents a search in the system's folders.
     let place = path.contains("/") ? path : "./" + path
     guard let handle = dlopen(place, RTLD_NOW | RTLD_LOCAL) else {
-      throw Failure(reason: "cannot load the library: \(dlerror().map { String(cString: $0) } ?? "")")
+      let reason = dlerror().map { String(cString: $0) } ?? "the reason is unknown"
+      throw Failure(reason: "cannot load the library: \(reason)")
     }
     func symbol<Function>(_ name: String, _ type: Function.Type) throws(Failure) -> Function {
       guard let address = dlsym(handle, name) else {
@@ -65,7 +66,7 @@ struct Stream {
     let length = library.frameLength(state)
     guard length == Self.blockFrames else {
       throw Failure(
-        reason: "the model '\(model)' has blocks of \(length) frames instead of \(Self.blockFrames)")
+        reason: "the model '\(model)' has blocks of \(length) frames, not \(Self.blockFrames)")
     }
   }
 
