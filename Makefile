@@ -27,7 +27,8 @@ TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python
 
 all: build
 
-PROGRAMS := stillstage stillstage-engine stillstage-bench stillstage-sofa
+PROGRAMS := stillstage stillstage-engine stillstage-bench stillstage-sofa \
+  stillstage-separator
 build: toolchain build-packages
 	STILLSTAGE_ONLY="$(PROGRAMS)" swift build -c release --static-swift-stdlib \
 	  -debug-info-format none
@@ -119,7 +120,8 @@ install:
 	@test -x $(BIN)/stillstage || { echo "Nothing is built: run 'make build' first." >&2; exit 1; }
 	install -D -m 755 -t "$(DESTDIR)$(PREFIX)/bin" $(BIN)/stillstage
 	install -D -m 755 -t "$(DESTDIR)$(PREFIX)/libexec/stillstage" \
-	  $(BIN)/stillstage-engine $(BIN)/stillstage-bench $(BIN)/stillstage-sofa
+	  $(BIN)/stillstage-engine $(BIN)/stillstage-bench $(BIN)/stillstage-sofa \
+	  $(BIN)/stillstage-separator
 	install -d -m 755 "$(SHARE)/stillstage/HRTF" "$(SHARE)/stillstage/Calibration"
 	find HRTF Calibration -type f -printf '%h\0%p\0' 2>/dev/null | xargs -r -0 -n 2 \
 	  sh -c 'install -D -m 644 -t "$$0/stillstage/$$1" "$$2"' "$(SHARE)"

@@ -136,6 +136,7 @@ let modules: [Target] = [
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
   .executableTarget(name: "stillstage-engine", dependencies: programDependencies),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa", "CSpawn"]),
+  .executableTarget(name: "stillstage-separator"),
   .target(
     name: "Laboratory",
     dependencies: [
@@ -269,7 +270,7 @@ let tests: [Target] = [
     dependencies: [
       "Ambisonics", "BluetoothTracking", "CommandOptions", "Geometry", "HeadTracking", "Loudness",
       "Media", "TestSupport", "stillstage", "stillstage-engine", "stillstage-bench",
-      "stillstage-sofa",
+      "stillstage-sofa", "stillstage-separator",
     ]),
   .testTarget(
     name: "DemoTests",
@@ -310,6 +311,7 @@ let package = Package(
     .executable(name: "stillstage-engine", targets: ["stillstage-engine"]),
     .executable(name: "stillstage-bench", targets: ["stillstage-bench"]),
     .executable(name: "stillstage-sofa", targets: ["stillstage-sofa"]),
+    .executable(name: "stillstage-separator", targets: ["stillstage-separator"]),
   ],
   targets: systemLibraries + modules + tests,
   swiftLanguageModes: [.v6]

@@ -11,6 +11,7 @@
 @_exported public import struct AudioMix.MixSettings
 @_exported public import enum AudioMix.MixStyle
 @_exported public import struct AudioMix.MixTuning
+@_exported public import struct AudioMix.NeuralSeparatorFiles
 @_exported public import struct Binaural.BinauralFilters
 @_exported public import struct Binaural.DecoderDesign
 @_exported public import enum Binaural.HRTFError

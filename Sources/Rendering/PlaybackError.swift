@@ -29,6 +29,8 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
   case mixNeedsSoundfield(ChannelLayout)
   /// The tuning of a mix cannot be used, for the given reason.
   case mixTuning(path: String, reason: String)
+  /// The neural separator cannot be used or has failed, for the given reason.
+  case neuralSeparator(String)
   case opening(SoundOpeningError)
   /// A presentation cannot be fetched, or contains nothing that can be played, for the given
   /// reason.
@@ -69,6 +71,8 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
     case .mixTuning(let path, let reason):
       "cannot use the mix tuning in '\(path)': \(reason); "
         + "choose another tuning or none"
+    case .neuralSeparator(let reason):
+      "the neural separator failed: \(reason), or use the spatial separator"
     case .stream(let reason): reason
     case .interrupted: "interrupted"
     }

@@ -8,7 +8,8 @@ internal import SignalProcessing
 /// Channels after the first four are delayed like the others and not separated.
 ///
 /// ## Threading
-/// Use a stage from one thread at a time. `process` does not allocate, lock or wait.
+/// Use a stage from one thread at a time. Without a speech enhancer, `process` does not allocate,
+/// lock or wait.
 public struct MixStage: ~Copyable, @unchecked Sendable {
   /// The number of channels of the soundfield.
   public let channels: Int
@@ -16,6 +17,8 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
   public let latencyFrames: Int
   /// See `SpatialSeparator`.
   public let hopFrames: Int
+  /// See `SpatialSeparator`.
+  public let alignmentFrames: Int
   /// See `SpatialSeparator`.
   public let settlingFrames: Int
   /// The largest number of frames of a call.
@@ -41,12 +44,18 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
   ///   - sampleRate: in Hz, at least 1000.
   ///   - fieldOfView: in radians; see `MixSettings`.
   ///   - capacity: the largest number of frames of a call.
-  public init(channels: Int, sampleRate: Double, fieldOfView: Double, capacity: Int) {
+  ///   - enhancer: needs a sample rate of 48000; nil for none.
+  public init(
+    channels: Int, sampleRate: Double, fieldOfView: Double, capacity: Int,
+    enhancer: (any SpeechEnhancer)? = nil
+  ) {
     precondition(channels >= 4 && capacity > 0)
     (self.channels, self.capacity) = (channels, capacity)
-    separator = SpatialSeparator(sampleRate: sampleRate, fieldOfView: fieldOfView)
+    separator = SpatialSeparator(
+      sampleRate: sampleRate, fieldOfView: fieldOfView, enhancer: enhancer)
     latencyFrames = separator.latencyFrames
     hopFrames = separator.hopFrames
+    alignmentFrames = separator.alignmentFrames
     settlingFrames = separator.settlingFrames
     block = SeparatedBlock(capacity: capacity)
     past = AlignedFloats(count: max(1, (channels - 4) * latencyFrames))

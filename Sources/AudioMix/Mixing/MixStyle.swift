@@ -54,13 +54,16 @@ public struct MixSettings: Sendable, Equatable {
   public var fieldOfView: Double
   /// Default: none.
   public var tuning: MixTuning
+  /// The files of the neural separator, which then supports the spatial one; nil for the spatial
+  /// separator alone. Default: nil.
+  public var neural: NeuralSeparatorFiles?
 
   public init(
     style: MixStyle, amount: Double = 0.5, fieldOfView: Double = 70 * .pi / 180,
-    tuning: MixTuning = MixTuning()
+    tuning: MixTuning = MixTuning(), neural: NeuralSeparatorFiles? = nil
   ) {
     (self.style, self.amount) = (style, amount)
-    (self.fieldOfView, self.tuning) = (fieldOfView, tuning)
+    (self.fieldOfView, self.tuning, self.neural) = (fieldOfView, tuning, neural)
   }
 
   /// The accepted fields of view, in degrees.

@@ -24,13 +24,17 @@ struct FrameSeparator: ~Copyable {
   private var evidence: SpeechEvidence
   private var reverberance: Reverberance
   private var stems: StemGains
-  /// Per active source: the factors of the subtracted beam and of the beam itself, and the part
-  /// that is inside the field of view.
-  private var voiceGains = InlineArray<3, Float>(repeating: 0)
-  private var beamGains = InlineArray<3, Float>(repeating: 0)
-  private var framing = InlineArray<3, Float>(repeating: 0)
+  private var weights = SourceWeights()
+  /// Nil without a speech enhancer.
+  private let enhanced: EnhancedFrames?
 
-  init(sampleRate: Double, hopFrames: Int, settings: SeparationSettings) {
+  /// The delay of the images relative to the windows, in hops.
+  var delayHops: Int { enhanced == nil ? 0 : EnhancedFrames.delayHops }
+
+  init(
+    sampleRate: Double, hopFrames: Int, settings: SeparationSettings,
+    enhancer: (any SpeechEnhancer)?
+  ) {
     self.hopFrames = hopFrames
     self.settings = settings
     windowFrames = 4 * hopFrames
@@ -50,6 +54,10 @@ struct FrameSeparator: ~Copyable {
     func place(_ frequency: Double) -> Int { min(bins - 1, Int(frequency / width)) }
     beams = SourceBeams(
       bins: bins, band: place(300)..<(place(5000) + 1), hop: hop, settings: settings)
+    let stride = beams.stride
+    enhanced = enhancer.map {
+      EnhancedFrames(enhancer: $0, hopFrames: hopFrames, size: size, stride: stride)
+    }
     real = AlignedFloats(count: 4 * beams.stride)
     imaginary = AlignedFloats(count: 4 * beams.stride)
     histogram = DirectionHistogram(hop: hop, decay: settings.histogramDecay)
@@ -71,6 +79,7 @@ struct FrameSeparator: ~Copyable {
     evidence.reset()
     reverberance.reset()
     stems.reset()
+    enhanced?.reset()
   }
 
   /// Separates one window and adds the images to overlapping sums.
@@ -95,7 +104,8 @@ struct FrameSeparator: ~Copyable {
       real: real.pointer, imaginary: imaginary.pointer, sources: tracker.sources,
       reverberance: reverberance.lasting)
     weigh()
-    guard beams.count > 0 else {
+    enhanced?.exchange(beams, &weights)
+    guard weights.count > 0 else {
       _ = stems.expansion(power: 0)
       return
     }
@@ -104,7 +114,9 @@ struct FrameSeparator: ~Copyable {
     add(to: sums, at: 0, gain: 1)
     add(to: sums, at: 8, gain: studio)
     var (least, most): (Float, Float) = (1, 0)
-    for s in 0..<beams.count { (least, most) = (min(least, framing[s]), max(most, framing[s])) }
+    for s in 0..<weights.count {
+      (least, most) = (min(least, weights.framing[s]), max(most, weights.framing[s]))
+    }
     guard most > 0 else { return }
     if least < most {
       _ = image(framed: true)
@@ -133,6 +145,7 @@ struct FrameSeparator: ~Copyable {
   /// Computes the gains of the active sources.
   private mutating func weigh() {
     evidence.advance()
+    weights.count = beams.count
     let trust = 1 - reverberance.new
     let directional = ramp(histogram.concentration, settings.concentration) * trust
     for s in 0..<beams.count {
@@ -145,11 +158,12 @@ struct FrameSeparator: ~Copyable {
           powers: beams.nulled.pointer + s * beams.stride)
       let opening = stems.opening(
         slot: slot, identity: source.identity, power: beams.power[s], noise: beams.noise[s])
-      voiceGains[s] = speech * opening
-      beamGains[s] = (1 - speech * opening) * settings.pauseGain
+      weights.steering[s] = beams.steering[s]
+      weights.voice[s] = speech * opening
+      weights.beam[s] = (1 - speech * opening) * settings.pauseGain
       let azimuth = abs(
         realtime_atan2(Double(source.direction.y), Double(source.direction.x)))
-      framing[s] = Float(
+      weights.framing[s] = Float(
         min(1, max(0, 1 - (azimuth - fieldOfView / 2) / settings.frameEdge)))
     }
   }
@@ -160,13 +174,20 @@ struct FrameSeparator: ~Copyable {
   private func image(framed: Bool) -> Float {
     let (re, im) = (interleavedRe.pointer, interleavedIm.pointer)
     var power: Float = 0
-    for s in 0..<beams.count {
-      let part = framed ? framing[s] : 1
-      let (voice, beam) = (voiceGains[s] * part, beamGains[s] * part)
+    let (voiceRe, voiceIm, beamRe, beamIm) =
+      enhanced.map {
+        ($0.voiceRe.pointer, $0.voiceIm.pointer, $0.beamRe.pointer, $0.beamIm.pointer)
+      }
+      ?? (
+        beams.voiceRe.pointer, beams.voiceIm.pointer, beams.beamRe.pointer, beams.beamIm.pointer
+      )
+    for s in 0..<weights.count {
+      let part = framed ? weights.framing[s] : 1
+      let (voice, beam) = (weights.voice[s] * part, weights.beam[s] * part)
       let at = s * beams.stride
-      let (vr, vi) = (beams.voiceRe.pointer + at, beams.voiceIm.pointer + at)
-      let (br, bi) = (beams.beamRe.pointer + at, beams.beamIm.pointer + at)
-      let g = beams.steering[s]
+      let (vr, vi) = (voiceRe + at, voiceIm + at)
+      let (br, bi) = (beamRe + at, beamIm + at)
+      let g = weights.steering[s]
       for k in 0..<fft.bins {
         let (a, b) = (vr[k] * voice + br[k] * beam, vi[k] * voice + bi[k] * beam)
         power += a * a + b * b

@@ -22,8 +22,8 @@ struct SourceBeams: ~Copyable {
   private(set) var power = InlineArray<3, Float>(repeating: 0)
   private(set) var noise = InlineArray<3, Float>(repeating: 0)
   /// Per active source and bin: the beam before (`beam`) and after (`voice`) the subtraction, real
-  /// and imaginary planes, and the power of the LCMV beam.
-  let beamRe, beamIm, voiceRe, voiceIm, nulled: AlignedFloats
+  /// and imaginary planes, the gain of the subtraction, and the power of the LCMV beam.
+  let beamRe, beamIm, voiceRe, voiceIm, gain, nulled: AlignedFloats
   let stride: Int
 
   private let bins: Int
@@ -53,6 +53,7 @@ struct SourceBeams: ~Copyable {
     beamIm = AlignedFloats(count: 3 * stride)
     voiceRe = AlignedFloats(count: 3 * stride)
     voiceIm = AlignedFloats(count: 3 * stride)
+    gain = AlignedFloats(count: 3 * stride)
     nulled = AlignedFloats(count: 3 * stride)
     diffuse = AlignedFloats(count: stride)
     powers = AlignedFloats(count: 3 * stride)
@@ -194,6 +195,7 @@ struct SourceBeams: ~Copyable {
       let gain = greatest(
         1 - lambda * factor / (re * re + im * im + 1e-20), Lanes(repeating: leastGain))
       let (vr, vi) = (re * gain, im * gain)
+      store(gain, self.gain.pointer + at + k)
       store(re, beamRe.pointer + at + k)
       store(im, beamIm.pointer + at + k)
       store(vr, voiceRe.pointer + at + k)

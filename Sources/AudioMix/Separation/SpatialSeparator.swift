@@ -6,20 +6,24 @@ internal import SignalProcessing
 ///
 /// The analysis is a short-time Fourier transform with a window of 42.7 ms and a quarter of it as
 /// hop. `FieldDirections` and `SourceTracker` find up to three sources, `SourceBeams` extracts
-/// them, `SpeechEvidence` weights them.
+/// them, `SpeechEvidence` weights them. A `SpeechEnhancer` can attenuate the rest of the beams.
 ///
 /// The result does not depend on the number of frames in a call. It depends on where a stream
 /// begins only through the position of the hops and through a state that decays: a separator that
-/// starts at a multiple of `hopFrames`, `settlingFrames` before a frame, gives the same result from
-/// that frame on as one that started earlier, except for less than -100 dB.
+/// starts at a multiple of `alignmentFrames`, `settlingFrames` before a frame, gives the same result from
+/// that frame on as one that started earlier, except for less than -100 dB. With an enhancer, the
+/// difference depends on the memory of the enhancer.
 ///
 /// ## Threading
-/// Use a separator from one thread at a time. `process` does not allocate, lock or wait.
+/// Use a separator from one thread at a time. Without an enhancer, `process` does not allocate, lock
+/// or wait.
 public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   /// The delay of the output relative to the input, in frames.
   public let latencyFrames: Int
   /// The distance of the frames at which analysis windows begin.
   public let hopFrames: Int
+  /// The distance of the frames at which a stream can begin with the same result.
+  public let alignmentFrames: Int
   /// The number of frames after which an earlier input has no effect above -100 dB.
   public let settlingFrames: Int
   /// The width of the range of azimuths that the camera sees, centred on the front, in radians, 0
@@ -33,11 +37,12 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   private static let outputs = 12
 
   private var frames: FrameSeparator
-  /// The newest `latencyFrames` frames of 4 channels: unchanged (`history`), and with invalid
-  /// samples set to 0 (`clean`).
+  /// The newest frames of 4 channels: `latencyFrames` unchanged ones (`history`), and one window
+  /// with invalid samples set to 0 (`clean`).
   private let history: AlignedFloats
   private let clean: AlignedFloats
-  /// Sums of the overlapping frames, frames x 12: image, framed image, studio image.
+  private let windowFrames: Int
+  /// Sums of the overlapping frames, one window x 12: image, framed image, studio image.
   private let sums: AlignedFloats
   /// The number of frames of the present hop.
   private var fill = 0
@@ -47,21 +52,31 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - sampleRate: sample rate in Hz, at least 1000.
   ///   - fieldOfView: in radians; see the property.
-  public init(sampleRate: Double, fieldOfView: Double) {
+  ///   - enhancer: needs a sample rate of 48000; nil for none.
+  public init(
+    sampleRate: Double, fieldOfView: Double, enhancer: (any SpeechEnhancer)? = nil
+  ) {
     self.init(
-      sampleRate: sampleRate, fieldOfView: fieldOfView, settings: SeparationSettings())
+      sampleRate: sampleRate, fieldOfView: fieldOfView, settings: SeparationSettings(),
+      enhancer: enhancer)
   }
 
-  package init(sampleRate: Double, fieldOfView: Double, settings: SeparationSettings) {
-    precondition(sampleRate >= 1000)
+  package init(
+    sampleRate: Double, fieldOfView: Double, settings: SeparationSettings,
+    enhancer: (any SpeechEnhancer)? = nil
+  ) {
+    precondition(sampleRate >= 1000 && (enhancer == nil || sampleRate == 48000))
     hopFrames = max(8, Int((settings.hopSeconds * sampleRate).rounded()))
-    latencyFrames = 4 * hopFrames
+    windowFrames = 4 * hopFrames
     settlingFrames = Int((8 * sampleRate / Double(hopFrames)).rounded(.up)) * hopFrames
-    frames = FrameSeparator(sampleRate: sampleRate, hopFrames: hopFrames, settings: settings)
+    frames = FrameSeparator(
+      sampleRate: sampleRate, hopFrames: hopFrames, settings: settings, enhancer: enhancer)
     frames.fieldOfView = fieldOfView
+    latencyFrames = windowFrames + frames.delayHops * hopFrames
+    alignmentFrames = hopFrames * (enhancer == nil ? 1 : EnhancedFrames.alignmentHops)
     history = AlignedFloats(count: 4 * latencyFrames)
-    clean = AlignedFloats(count: 4 * latencyFrames)
-    sums = AlignedFloats(count: Self.outputs * latencyFrames)
+    clean = AlignedFloats(count: 4 * windowFrames)
+    sums = AlignedFloats(count: Self.outputs * windowFrames)
   }
 
   /// Returns to the state before the first frame of a stream.
@@ -106,7 +121,7 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   ) {
     for c in 0..<4 {
       let (raw, sound) = (
-        history.pointer + c * latencyFrames + fill, clean.pointer + c * latencyFrames + fill
+        history.pointer + c * latencyFrames + fill, clean.pointer + c * windowFrames + fill
       )
       let (input, output) = (field[c] + offset, block.field[c] + offset)
       for i in 0..<part {
@@ -130,9 +145,9 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
 
   /// Moves the newest hop to the end of the history and separates the window that it completes.
   private mutating func advance() {
-    rotate(history.pointer)
-    rotate(clean.pointer)
-    let kept = Self.outputs * (latencyFrames - hopFrames)
+    rotate(history)
+    rotate(clean)
+    let kept = Self.outputs * (windowFrames - hopFrames)
     let step = Self.outputs * hopFrames
     for i in 0..<kept { sums.pointer[i] = sums.pointer[i + step] }
     for i in kept..<(kept + step) { sums.pointer[i] = 0 }
@@ -140,15 +155,16 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   }
 
   /// Rotates each channel left by one hop, so that the frames are in order of time.
-  private func rotate(_ samples: UnsafeMutablePointer<Float>) {
+  private func rotate(_ samples: borrowing AlignedFloats) {
+    let length = samples.count / 4
     for c in 0..<4 {
-      let channel = samples + c * latencyFrames
+      let channel = samples.pointer + c * length
       for i in 0..<hopFrames {
         let newest = channel[i]
-        for part in 0..<3 {
-          channel[part * hopFrames + i] = channel[(part + 1) * hopFrames + i]
+        for part in 1..<(length / hopFrames) {
+          channel[(part - 1) * hopFrames + i] = channel[part * hopFrames + i]
         }
-        channel[3 * hopFrames + i] = newest
+        channel[length - hopFrames + i] = newest
       }
     }
   }

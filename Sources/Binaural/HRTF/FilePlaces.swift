@@ -3,14 +3,14 @@
 import Glibc
 
 /// Returns the value of an environment variable; nil if it is unset or empty.
-func environmentVariable(_ name: String) -> String? {
+package func environmentVariable(_ name: String) -> String? {
   guard let value = getenv(name) else { return nil }
   let text = String(cString: value)
   return text.isEmpty ? nil : text
 }
 
 /// Returns the directory of the running program; nil if it cannot be determined.
-func programDirectory() -> String? {
+package func programDirectory() -> String? {
   var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
   let count = buffer.withUnsafeMutableBytes { bytes in
     readlink("/proc/self/exe", bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
@@ -24,6 +24,6 @@ func isRegularFile(_ path: String) -> Bool {
   return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
 }
 
-func isExecutableFile(_ path: String) -> Bool {
+package func isExecutableFile(_ path: String) -> Bool {
   isRegularFile(path) && access(path, X_OK) == 0
 }

@@ -17,9 +17,7 @@ extension RenderSettings {
     mix.fieldOfView = command[Options.fieldOfView] * .pi / 180
     mix.tuning = try Self.tuning(command)
     if command[Options.separator] == .neural {
-      _ = try NeuralSeparator.folder(command)
-      throw CommandFailure(
-        "this version cannot run the neural separator yet; use --separator spatial")
+      mix.neural = try NeuralSeparator.files(command)
     }
     self.mix = mix
   }

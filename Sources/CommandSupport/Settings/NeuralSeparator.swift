@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AudioMix
 import CommandOptions
 import Glibc
 
@@ -8,13 +9,15 @@ enum NeuralSeparator {
   static let library = "libdeepfilter.so"
   static let model = "DeepFilterNet3_onnx.tar.gz"
 
-  /// Returns the folder that has both files.
+  /// Returns both files, which must be in the same folder.
   ///
   /// - Throws: a failure that lists the files that were looked for and where.
-  static func folder(_ command: ParsedCommand) throws(CommandFailure) -> String {
+  static func files(_ command: ParsedCommand) throws(CommandFailure) -> NeuralSeparatorFiles {
     let named = getenv("STILLSTAGE_SEPARATOR").map { String(cString: $0) }
     let folders = [named, dataFolder(command)].compactMap(\.self)
-    for folder in folders where isComplete(folder) { return folder }
+    for folder in folders where isComplete(folder) {
+      return NeuralSeparatorFiles(library: "\(folder)/\(library)", model: "\(folder)/\(model)")
+    }
     throw CommandFailure(
       "the neural separator needs the files \(library) and \(model); looked in "
         + (folders.isEmpty ? "no folder" : folders.map { "'\($0)'" }.joined(separator: " and "))

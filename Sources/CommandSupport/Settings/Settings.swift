@@ -124,7 +124,7 @@ package func playing<Value>(
       throw .usage(error.optionText)
     case .opening(let error): throw CommandFailure(error.text)
     case .media, .hrtf, .tracking, .output, .noHeadSize, .decoderIsLater, .stream,
-      .mixNeedsSoundfield, .mixTuning:
+      .mixNeedsSoundfield, .mixTuning, .neuralSeparator:
       throw CommandFailure(error.optionText)
     }
   }

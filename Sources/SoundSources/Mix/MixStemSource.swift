@@ -14,7 +14,7 @@ private import Synchronization
 /// `read` supplies the channels of the soundfield in ACN order and SN3D scale, a head-locked pair
 /// if there is one, and then the planes of `StemPlanes`. The source compensates for the latency of
 /// the separation by reading ahead. After a seek, reading starts early enough for the separation
-/// to settle, at a multiple of its hop, so that the result is practically the same as after
+/// to settle, at a multiple of its alignment, so that the result is practically the same as after
 /// continuous reading. A source whose sound arrives during playback is an exception: its earlier
 /// sound may not be available any more, so the separation settles after the seek.
 package final class MixStemSource: SoundSource {
@@ -26,6 +26,7 @@ package final class MixStemSource: SoundSource {
   package let headLocked: Int
   private let source: any SoundSource
   private var stage: MixStage
+  private let enhancer: NeuralEnhancer?
   /// Converts the channels to `field`; nil if they already have that form.
   private let conversion: MixMatrix?
   private let raw: PlanarScratch
@@ -50,9 +51,10 @@ package final class MixStemSource: SoundSource {
   ///
   /// - Parameters:
   ///   - source: a soundfield of order 1 or higher.
-  ///   - settings: the field of view is used.
+  ///   - settings: the field of view and the files of the neural separator are used.
   ///   - separates: the first value of `isActive`.
-  /// - Throws: `PlaybackError.mixNeedsSoundfield` if the source is something else.
+  /// - Throws: `PlaybackError.mixNeedsSoundfield` if the source is something else;
+  ///   `PlaybackError.neuralSeparator` if the neural separator cannot be used.
   package init(
     _ source: any SoundSource, settings: MixSettings, separates: Bool = true
   ) throws(PlaybackError) {
@@ -68,9 +70,12 @@ package final class MixStemSource: SoundSource {
       ? nil
       : MixMatrix(
         gains: LayoutBus.gains(from: source.layout, to: field), inputs: source.layout.channelCount)
+    enhancer = try settings.neural.map { (files) throws(PlaybackError) in
+      try NeuralEnhancer(files, sampleRate: source.sampleRate)
+    }
     stage = MixStage(
       channels: fieldChannels, sampleRate: Double(source.sampleRate),
-      fieldOfView: settings.fieldOfView, capacity: Self.blockFrames)
+      fieldOfView: settings.fieldOfView, capacity: Self.blockFrames, enhancer: enhancer)
     raw = PlanarScratch(
       channels: conversion == nil ? 0 : source.layout.channelCount, frames: Self.blockFrames)
     input = PlanarScratch(channels: fieldChannels, frames: Self.blockFrames)
@@ -135,7 +140,8 @@ package final class MixStemSource: SoundSource {
     let target = max(0, frame)
     let preroll = separates && source.stream == nil ? stage.settlingFrames : 0
     let start =
-      preroll == 0 ? target : max(0, target - preroll) / stage.hopFrames * stage.hopFrames
+      preroll == 0
+      ? target : max(0, target - preroll) / stage.alignmentFrames * stage.alignmentFrames
     try source.seek(toFrame: start)
     stage.reset()
     (taken, hasEnded, held) = (0, false, 0)
@@ -162,6 +168,7 @@ package final class MixStemSource: SoundSource {
     }
     if separates {
       stage.process(UnsafePointer(input.planes), frames: count, into: output.planes)
+      if let reason = enhancer?.failure { throw .neuralSeparator(reason) }
     } else {
       for c in 0..<fieldChannels { copyFrames(input.planes[c], output.planes[c], count) }
       for c in fieldChannels..<output.channels { clearFrames(output.planes[c], count) }

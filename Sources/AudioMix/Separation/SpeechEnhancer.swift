@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A program or model that reduces everything but speech in one channel of sound at 48 kHz.
+///
+/// ## Threading
+/// A separator calls its enhancer on the thread that calls `process`.
+public protocol SpeechEnhancer: AnyObject {
+  /// Replaces the next samples of the stream by enhanced samples.
+  ///
+  /// The output is exactly `speechEnhancerDelayFrames` frames later than the input. The call may
+  /// wait. After a failure, the output is silence.
+  ///
+  /// - Parameters:
+  ///   - samples: `frames` samples.
+  ///   - frames: 1 or more.
+  func enhance(_ samples: UnsafeMutablePointer<Float>, frames: Int)
+
+  /// Returns to the state before the first sample of a stream.
+  func reset()
+}
+
+/// The delay of a `SpeechEnhancer`, in frames at 48 kHz: four hops of the separator.
+public let speechEnhancerDelayFrames = 2048
+
+/// The files of a neural separator: the library of DeepFilterNet and its model.
+public struct NeuralSeparatorFiles: Sendable, Equatable {
+  /// The path of `libdeepfilter.so`.
+  public var library: String
+  /// The path of the model, a `.tar.gz` file of DeepFilterNet 3.
+  public var model: String
+
+  public init(library: String, model: String) {
+    (self.library, self.model) = (library, model)
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Makes this process end when the other end of the connection closes, even while the library hangs.
+///
+/// The kernel's signal for the death of a parent would follow the thread that started this process,
+/// which may end before the sound does. A thread of this process waits for the hang-up instead.
+func endWithConnection() {
+  var thread = pthread_t()
+  let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { _ in
+    while true {
+      // Without requested events, `poll` reports only the hang-up and errors.
+      var request = pollfd(fd: 0, events: 0, revents: 0)
+      if poll(&request, 1, -1) > 0 { _exit(0) }
+    }
+  }
+  if pthread_create(&thread, nil, body, nil) != 0 { exit(1) }
+  pthread_detach(thread)
+}
+
+/// Disables core files, and limits this process to 4 GB of address space.
+func setLimits() {
+  signal(SIGPIPE, SIG_DFL)
+  setLimit(RLIMIT_CORE, 0)
+  setLimit(RLIMIT_AS, 4 << 30)
+}
+
+private func setLimit(_ name: __rlimit_resource, _ value: UInt) {
+  let resource = __rlimit_resource_t(name.rawValue)
+  var limit = rlimit()
+  guard getrlimit(resource, &limit) == 0 else { return }
+  limit.rlim_cur = min(value, limit.rlim_max)
+  limit.rlim_max = limit.rlim_cur
+  _ = setrlimit(resource, &limit)
+}
