@@ -157,9 +157,8 @@ package final class NeuralEnhancer: SpeechEnhancer {
       if count < 0, errno == EINTR { continue }
       guard count > 0 else {
         let ending = child.wait(seconds: 2)
-        failure =
-          "'\(files.library)' ended its process (\(ending.map(String.init(describing:)) ?? "unknown"))"
-          + "; \(Self.advice)"
+        let reason = ending.map(\.description) ?? "the reason is unknown"
+        failure = "'\(files.library)' ended its process (\(reason)); \(Self.advice)"
         return false
       }
       rest = rest.dropFirst(count)
