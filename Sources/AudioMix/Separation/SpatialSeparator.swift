@@ -10,9 +10,9 @@ internal import SignalProcessing
 ///
 /// The result does not depend on the number of frames in a call. It depends on where a stream
 /// begins only through the position of the hops and through a state that decays: a separator that
-/// starts at a multiple of `alignmentFrames`, `settlingFrames` before a frame, gives the same result
-/// from that frame on as one that started earlier, except for less than -100 dB. With an enhancer,
-/// the difference depends on the memory of the enhancer.
+/// starts at a multiple of `alignmentFrames`, `settlingFrames` before a frame, gives the same
+/// result from that frame on as one that started earlier, except for less than -100 dB. With an
+/// enhancer, the difference depends on the memory of the enhancer.
 ///
 /// ## Threading
 /// Use a separator from one thread at a time. Without an enhancer, `process` does not allocate,
