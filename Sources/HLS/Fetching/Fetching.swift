@@ -85,7 +85,7 @@ public enum FetchError: Error, Sendable, Equatable {
   case missing(String)
   /// Nothing arrived for `seconds`.
   case timedOut(seconds: Double)
-  /// On average, less than `TransferPace.least` arrived for `seconds`. The server is given up.
+  /// The average rate over the last `seconds` was below `TransferPace.least`.
   case tooSlow(seconds: Double)
   /// The connection failed or was lost. The text is the reason.
   case connection(String)

@@ -11,8 +11,8 @@ public struct PersistentFetcher: ResourceFetcher {
     public var firstWait = 0.25
     /// Maximum wait in s, even if the server requests a longer wait.
     public var longestWait = 4.0
-    /// Time in s. All requests for a resource together are given up if they have averaged less than
-    /// `TransferPace.least` for this time.
+    /// The time in s over which the rate is averaged. A fetch is given up if the average is below
+    /// `TransferPace.least`. The average includes repeated requests and the waits between them.
     public var seconds = 30.0
 
     public init() {}
@@ -48,7 +48,7 @@ public struct PersistentFetcher: ResourceFetcher {
   ) throws(FetchError) -> FetchedResource {
     var failures = 0
     var pace = TransferPace(seconds: persistence.seconds)
-    // The sums of the requests so far, and the state of the present one.
+    // The totals of the earlier requests and waits, and the timing of the current request.
     var (seconds, bytes, now) = (0.0, 0, FetchTiming())
     var isTooSlow = false
     func watched(_ timing: FetchTiming) -> Bool {

@@ -249,7 +249,7 @@ extension [SegmentKey] {
 }
 
 extension FetchError {
-  /// Whether the server gave no answer, or an incomplete one.
+  /// Whether the server gave no complete answer, or was too slow.
   fileprivate var isOfTheLine: Bool {
     switch self {
     case .connection, .timedOut, .tooSlow, .tooShort: true
