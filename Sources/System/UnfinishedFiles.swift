@@ -3,7 +3,7 @@
 private import Glibc
 private import Synchronization
 
-/// The temporary files that must not remain if the process ends in the middle of an operation.
+/// The temporary files to delete if the process ends before they are complete.
 ///
 /// ## Threading
 /// May be used from any thread.
@@ -16,7 +16,7 @@ public enum UnfinishedFiles {
   /// Forgets a file that has been renamed or deleted.
   public static func forget(_ path: String) { paths.withLock { _ = $0.remove(path) } }
 
-  /// Deletes all registered files, immediately before the process ends.
+  /// Deletes all registered files. Call this function immediately before the process ends.
   public static func deleteAll() {
     paths.withLock { paths in
       for path in paths { unlink(path) }

@@ -4,7 +4,7 @@ private import CRealtime
 private import Glibc
 private import Synchronization
 
-/// A thread that can be woken and stopped. The call that stops it waits for its end.
+/// A thread that can be woken and stopped.
 public final class Worker: Sendable {
   private let isStopping = Atomic<Bool>(false)
   private let isWoken = Atomic<Bool>(false)
@@ -35,8 +35,8 @@ public final class Worker: Sendable {
 
   /// Signals the thread to end and, unless called on that thread, waits for its end.
   ///
-  /// - Parameter limit: the longest wait, in milliseconds. If it passes, the thread goes on alone
-  ///   until its body ends. Nil for no limit.
+  /// - Parameter limit: the maximum wait, in milliseconds; nil for no limit. After this time, the
+  ///   method returns, although the thread is still running.
   public func stop(withinMilliseconds limit: Int? = nil) {
     isStopping.store(true, ordering: .relaxed)
     sendToken()
@@ -45,14 +45,15 @@ public final class Worker: Sendable {
       if pthread_equal(id, pthread_self()) == 0, waitForEnd(milliseconds: limit) {
         pthread_join(id, nil)
       } else {
-        // This is the thread itself, which cannot wait for its own end, or the thread is stuck.
+        // A thread cannot wait for its own end, and a thread that is stuck may never end.
         pthread_detach(id)
       }
       thread = nil
     }
   }
 
-  /// Returns whether the body has ended or, without a limit, will be waited for.
+  /// Waits for the body to end. Returns false if it has not ended within the limit. Without a
+  /// limit, returns true at once; `pthread_join` then waits.
   private func waitForEnd(milliseconds limit: Int?) -> Bool {
     guard let limit else { return true }
     let end = monotonic_nanoseconds() + Int64(limit) * 1_000_000
