@@ -73,7 +73,7 @@ extension HeadTrackingError: CustomStringConvertible {
 }
 
 extension HeadTrackingError {
-  /// What happened and why, without what to do.
+  /// What happened and why, without advice.
   var cause: String {
     switch self {
     case .featureFailed(let report, let reason):
@@ -84,8 +84,9 @@ extension HeadTrackingError {
   }
 }
 
-/// Returns the system's description of an error number, or "no answer" for 0. The kernel reports
-/// EIO if a device refuses a request, and also if it does not answer.
+/// Returns a description of an error number: usually the system's, but "no answer" for 0. The text
+/// for EIO names two causes, because the kernel reports EIO both if a device does not answer and if
+/// it refuses a request.
 func errorText(_ error: Int32) -> String {
   switch error {
   case 0: "no answer"

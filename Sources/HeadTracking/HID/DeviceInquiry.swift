@@ -5,8 +5,8 @@ import Glibc
 import Synchronization
 import System
 
-/// A question to a device, on a thread of its own that nothing waits for without a limit. A device
-/// that does not answer can keep the thread in the kernel for several seconds.
+/// A question to a device, which is asked on a separate thread. A device that does not answer can
+/// block that thread in the kernel for several seconds.
 final class DeviceInquiry<Answer: Sendable>: Sendable {
   private let state = Mutex<Answer?>(nil)
 
@@ -22,11 +22,12 @@ final class DeviceInquiry<Answer: Sendable>: Sendable {
   var answer: Answer? { state.withLock { $0 } }
 }
 
-/// Lets several threads pass together, after all of them have arrived or 0.2 s have passed.
+/// Lets threads wait for each other. Each thread passes when all of them have arrived, or after it
+/// has waited for about 0.2 s.
 ///
 /// While a request for a feature report waits for an answer, Linux lets no program open or close
-/// any hidraw device (`minors_rwsem` in drivers/hid/hidraw.c). So all devices are opened before one
-/// is asked.
+/// any hidraw device (`minors_rwsem` in drivers/hid/hidraw.c). So devices are opened before any of
+/// them is asked.
 final class DeviceGate: Sendable {
   private let missing: Atomic<Int>
 
@@ -39,9 +40,9 @@ final class DeviceGate: Sendable {
   }
 }
 
-/// The inquiries of this process that may still run.
+/// Asks devices, and remembers the inquiries that have not ended.
 final class DeviceInquiries<Answer: Sendable>: Sendable {
-  /// A device, and what to do on its thread.
+  /// A question to one device.
   struct Question: Sendable {
     /// Identifies the device until it is unplugged.
     var key: String
@@ -50,13 +51,13 @@ final class DeviceInquiries<Answer: Sendable>: Sendable {
 
   private let running = Mutex<[String: DeviceInquiry<Answer>]>([:])
 
-  /// Asks devices side by side. Does not wait for a device that has not answered an earlier
-  /// question.
+  /// Asks devices in parallel. A device that has not answered an earlier question is not asked
+  /// again and not waited for.
   ///
   /// - Parameters:
-  ///   - milliseconds: the longest wait for an answer.
+  ///   - milliseconds: the maximum wait for the answers.
   ///   - isEnough: returns whether the answers so far make further waiting unnecessary.
-  /// - Returns: the answers in the order of the questions; nil if there is none.
+  /// - Returns: the answers in the order of the questions, with nil for each missing answer.
   func answers(
     to questions: [Question], milliseconds: Int64, isEnough: ([Answer?]) -> Bool
   ) -> [Answer?] {

@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import System
 
-/// The functions of a backend of hidapi. The two backends export the same symbols, so the libusb
+/// The functions of a hidapi backend. The two backends export the same symbols, so the libusb
 /// backend is opened at run time.
 struct HIDBackend: @unchecked Sendable {
   typealias Handle = OpaquePointer
@@ -30,8 +30,8 @@ struct HIDBackend: @unchecked Sendable {
     read: { hid_read_timeout($0, $1, $2, $3) }, getFeature: { hid_get_feature_report($0, $1, $2) },
     sendFeature: { hid_send_feature_report($0, $1, $2) }, write: { hid_write($0, $1, $2) })
 
-  /// Opens USB devices without the kernel's driver, which it detaches; nil if Debian's package
-  /// libhidapi-libusb0 is missing.
+  /// The backend that opens USB devices through libusb and detaches the kernel's driver; nil if
+  /// Debian's package libhidapi-libusb0 is missing.
   static let libusb: HIDBackend? = {
     // Calls within the library must not reach the functions of the hidraw backend (RTLD_DEEPBIND).
     let flags = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND
@@ -55,13 +55,13 @@ struct HIDBackend: @unchecked Sendable {
   /// a time may do it.
   private static let lock = Mutex<Void>(())
 
-  /// Opens a hidraw node, which `hidraw_check` tests first, because hidapi reports no error number;
-  /// or a USB interface such as `1-2:1.3`.
+  /// Opens a hidraw node or a USB interface, such as `1-2:1.3`. A hidraw node is first checked with
+  /// `hidraw_check`, because hidapi reports no error number.
   ///
-  /// - Throws: the error of that test, or EIO if only hidapi fails.
+  /// - Throws: the error of this check, or EIO if hidapi cannot open the device.
   func open(_ path: String) throws(SystemError) -> Handle {
     if path.hasPrefix("/") {
-      // This test waits if the device is slow to open. The lock must not be held meanwhile.
+      // The check can take long, so the lock must not be held during it.
       let error = hidraw_check(path)
       guard error == 0 else { throw SystemError(number: error) }
     }

@@ -27,11 +27,14 @@ final class HIDDevice: TrackerLink {
   let path: String
   private let backend: HIDBackend
   private let handle: OpaquePointer
-  /// The report descriptor of a device whose folder in sysfs disappears while it is open.
+  /// The report descriptor if it was read before the device was opened; otherwise empty.
   private let descriptor: [UInt8]
 
-  /// Opens a node. If its path is a USB interface, the kernel's driver is detached until the device
-  /// is closed.
+  /// Opens a node. If the path of the node is a USB interface, the kernel's driver is detached
+  /// until the device is closed.
+  ///
+  /// - Throws: the system's error; ENODEV if the path is a USB interface and there is no libusb
+  ///   backend.
   init(_ node: HIDNode) throws(SystemError) {
     (path, descriptor) = (node.path, node.descriptor)
     if node.path.hasPrefix("/") {
@@ -88,7 +91,8 @@ final class HIDDevice: TrackerLink {
     return "/sys/class/hidraw/\(node)/device"
   }
 
-  /// Reads the report descriptor from sysfs, because hidapi 0.13 has no function for it.
+  /// Returns the report descriptor. If it is not known yet, it is read from sysfs, because hidapi
+  /// 0.13 has no function for it.
   ///
   /// - Throws: `cannotOpen` if the file cannot be read.
   func reportDescriptor() throws(HeadTrackingError) -> HIDReportDescriptor {

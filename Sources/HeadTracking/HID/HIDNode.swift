@@ -8,7 +8,7 @@ import System
 /// 0.13.1, `hid_enumerate` reads the same files, but can crash if a device is unplugged at that
 /// moment (hidapi pull request 580).
 struct HIDNode: Sendable, Equatable {
-  /// The device file, such as `/dev/hidraw0`.
+  /// The device file, such as `/dev/hidraw0`. For other paths, see `HeldTracker.node`.
   var path: String
   var vendorID: UInt16
   var productID: UInt16
@@ -42,9 +42,12 @@ extension HIDNode {
     self.init(device: SystemFile.resolved(link) ?? link, path: "/dev/\(name)")
   }
 
-  /// Reads the information about a HID device from its folder in sysfs.
+  /// Reads the information about a HID device from its folder in sysfs. Returns nil if the folder
+  /// has no valid `HID_ID`.
   ///
-  /// - Parameter path: the path of the node.
+  /// - Parameters:
+  ///   - device: the folder in sysfs.
+  ///   - path: the path of the node.
   init?(device: String, path: String) {
     let values = SystemFile.values(device + "/uevent")
     // Bus, vendor and product, such as 0003:000005AC:00008242.
@@ -85,8 +88,8 @@ extension HIDNode {
     return String(decoding: bytes, as: UTF8.self).trimmingBlanks
   }
 
-  /// Returns the trimmed text without control characters, with which a device could manipulate a
-  /// terminal. The result has at most 256 scalars and is empty for nil.
+  /// Returns the trimmed text without control characters, because a device could use them to
+  /// manipulate a terminal. The result has at most 256 scalars. It is empty for nil.
   private static func cleaned(_ text: String?) -> String {
     let scalars = (text ?? "").unicodeScalars.lazy.filter {
       $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)
@@ -108,7 +111,7 @@ extension SystemFile {
   }
 
   /// Returns the last value of a key; nil if there is none. In a `uevent` file, a device's name can
-  /// contain line breaks and thus imitate the lines that the kernel adds after it.
+  /// contain line breaks and thus imitate lines of the kernel. The kernel's own lines follow later.
   static func lastValue(of key: String, in file: String) -> String? {
     guard let bytes = try? contents(file) else { return nil }
     let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)

@@ -8,13 +8,14 @@ import System
 struct HIDTrackers: TrackerProvider {
   let settings: TrackerSettings
 
-  /// Time limit for the answers of the devices, in milliseconds.
+  /// The maximum wait for the answers of the devices, in milliseconds.
   static let longestAnswer: Int64 = 1000
-  /// Time for which other devices may still answer once one can be used, in nanoseconds.
+  /// How much longer to wait for other devices after a usable head tracker has answered, in
+  /// nanoseconds.
   private static let grace: Int64 = 50_000_000
   private static let inquiries = DeviceInquiries<Answer>()
 
-  /// What a device answered; nil if it is not a tracker or is gone.
+  /// The answer of a device; nil if the device is not a tracker or is gone.
   private typealias Answer = TrackerDescription?
 
   func trackers(detailed: Bool) -> [TrackerDescription] {
@@ -62,7 +63,8 @@ struct HIDTrackers: TrackerProvider {
     return try HIDConnection(node, settings)
   }
 
-  /// Opens a node and asks the device what it is; nil if it is not a tracker or is gone.
+  /// Opens a node and asks the device what it is. Returns nil if the device is not a tracker or is
+  /// gone.
   private static func describe(
     _ node: HIDNode, _ model: TrackerModel, _ nodes: [HIDNode], _ settings: TrackerSettings,
     _ gate: DeviceGate
@@ -73,7 +75,7 @@ struct HIDTrackers: TrackerProvider {
       gate.arrive()
       let device = try opening.get()
       gate.pass()
-      // Closing may have to wait for another device.
+      // Closing can block while another device is being asked.
       let closing = Closing(device)
       defer { DetachedThread.run { closing.close() } }
       let context = TrackerContext(node: node, device: device, settings: settings, nodes: nodes)

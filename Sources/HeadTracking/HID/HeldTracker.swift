@@ -5,19 +5,20 @@ import System
 
 /// A head tracker that the kernel's driver `hid-sensor-hub` holds without a hidraw node.
 ///
-/// Up to Linux 6.4, the driver takes devices whose descriptor has a physical collection on the
-/// sensor page (0x20), in 6.3 and 6.4 also those with an application collection. From Linux 6.5 on,
-/// the hidraw node stays.
+/// Up to Linux 6.4, the driver takes a device if its report descriptor has a physical collection on
+/// the sensor page (0x20). In Linux 6.3 and 6.4, an application collection is enough. From Linux
+/// 6.5 on, head trackers keep their hidraw nodes.
 struct HeldTracker {
   static let driver = "hid-sensor-hub"
 
-  /// The device. Its path is the USB interface, such as `1-2:1.3`, if it can be opened without the
-  /// kernel's driver, and otherwise the device's folder in sysfs.
+  /// The device. If libusb can open the device, the path is a USB interface, such as `1-2:1.3`.
+  /// Otherwise, the path is the device's folder in sysfs.
   var node: HIDNode
-  /// The device file of the USB device, such as `/dev/bus/usb/001/004`; nil on other buses.
+  /// The device file of the USB device, such as `/dev/bus/usb/001/004`; nil if libusb
+  /// cannot open it.
   var usbFile: String?
 
-  /// Returns all such head trackers.
+  /// Returns all held head trackers, from the folder of HID devices in sysfs.
   static func all(in folder: String = "/sys/bus/hid/devices") -> [HeldTracker] {
     (SystemFile.names(in: folder) ?? []).sorted().compactMap { HeldTracker("\(folder)/\($0)") }
   }
@@ -38,8 +39,8 @@ struct HeldTracker {
     self.node = node
   }
 
-  /// Returns the name of the USB interface in whose folder the device is, and the file of its USB
-  /// device.
+  /// Returns the name of the USB interface to which a HID device belongs, and the file of the USB
+  /// device. Returns nil if they cannot be determined.
   private static func interface(above device: String) -> (name: String, file: String)? {
     let folder = device.split(separator: "/").dropLast().map(String.init)
     guard let name = folder.last, name.contains(":") else { return nil }
@@ -59,8 +60,9 @@ struct HeldTracker {
     String(repeating: "0", count: max(0, 3 - "\(number)".count)) + "\(number)"
   }
 
-  /// What `stillstage trackers` lists. A tracker on USB is ready if the user may open the USB
-  /// device. It is not asked anything, because that would take it away from the kernel's driver.
+  /// The entry in the list of trackers. A tracker that libusb can open is ready if the user may
+  /// open the USB device. The tracker is not asked anything, because opening it would detach the
+  /// kernel's driver.
   var description: TrackerDescription {
     var tracker = TrackerDescription(
       node, kind: .head, access: .heldByKernel(driver: Self.driver))

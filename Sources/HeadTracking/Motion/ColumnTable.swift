@@ -23,7 +23,8 @@ package struct ColumnTable {
     }
   }
 
-  /// The columns found: the required ones, then complete groups, each in the requested order.
+  /// The columns that were found, in the requested order: first the required columns, then the
+  /// columns of complete groups.
   private(set) var columns: [String] = []
   /// The line number of each row, from 1.
   private(set) var lines: [Int] = []
@@ -34,14 +35,14 @@ package struct ColumnTable {
   private let wanted: Wanted
   /// The number of lines parsed so far.
   private var line = 0
-  /// The start of a line whose end is in the next part of the text.
+  /// The start of a line whose end has not been read yet.
   private var unfinished: [UInt8] = []
 
-  /// The largest number of rows.
+  /// The maximum number of rows.
   static let maximumRows = 5_000_000
-  /// The largest number of lines, blank ones included.
+  /// The maximum number of lines, including blank lines.
   static let maximumLines = 10_000_000
-  /// The largest length of a line, in bytes.
+  /// The maximum length of a line, in bytes.
   static let maximumLineBytes = 1 << 20
 
   /// Parses a file.
@@ -51,8 +52,8 @@ package struct ColumnTable {
   ///   - name: the name of the file in error messages.
   ///   - wanted: the columns to look for.
   ///
-  /// - Throws: `cannotReadMotion` if there are no rows, or `badMotionRow`, with the line and the
-  ///   problem, if the header or a row is invalid.
+  /// - Throws: `cannotReadMotion` if there are no rows, or too many rows or lines; `badMotionRow`,
+  ///   with the line and the problem, if the header or a row is invalid or a line is too long.
   package init(_ bytes: [UInt8], name: String, _ wanted: Wanted) throws(HeadTrackingError) {
     self.init(name: name, wanted)
     try add(bytes[...])
@@ -66,9 +67,10 @@ package struct ColumnTable {
   ///   - wanted: the columns to look for.
   ///   - monitor: receives the fraction of the file that has been read.
   ///
-  /// - Throws: `cannotReadMotion` if the file cannot be read, has no rows, or exceeds a limit: 1 GB
-  ///   uncompressed, `maximumRows`, `maximumLineBytes`. `badMotionRow`, with the line and the
-  ///   problem, if the header or a row is invalid. `interrupted` if the monitor ended the reading.
+  /// - Throws: `cannotReadMotion` if the file cannot be read, has no rows, or is too large (1 GB
+  ///   uncompressed, `maximumRows` or `maximumLines`); `badMotionRow`, with the line and the
+  ///   problem, if the header or a row is invalid or a line is too long; `interrupted` if the
+  ///   monitor ended the reading.
   package init(
     path: String, _ wanted: Wanted, monitor: TaskMonitor = .none
   ) throws(HeadTrackingError) {
@@ -83,7 +85,8 @@ package struct ColumnTable {
     (self.name, self.wanted) = (name, wanted)
   }
 
-  /// Parses the lines that end in a part of the text, and keeps the rest for the next part.
+  /// Parses the lines that end in a part of the text, and keeps an unfinished line for the next
+  /// part.
   private mutating func add(_ part: ArraySlice<UInt8>) throws(HeadTrackingError) {
     var start = part.startIndex
     while let end = part[start...].firstIndex(of: 0x0A) {

@@ -31,8 +31,8 @@ public struct InertialRecording: Sendable {
   ///   - monitor: receives the fraction of the file that has been read.
   ///
   /// - Throws: `cannotReadMotion` if the file cannot be read, has no rows, or is too large (1 GB
-  ///   uncompressed or 5,000,000 rows); `badMotionRow`, with the line and the problem, if the
-  ///   header or a row is invalid; `interrupted` if the monitor ended the reading.
+  ///   uncompressed, 5,000,000 rows or 10,000,000 lines); `badMotionRow`, with the line and the
+  ///   problem, if the header or a row is invalid; `interrupted` if the monitor ended the reading.
   public init(path: String, monitor: TaskMonitor = .none) throws(HeadTrackingError) {
     try self.init(ColumnTable(path: path, Self.wanted, monitor: monitor), monitor)
   }

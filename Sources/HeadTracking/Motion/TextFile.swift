@@ -6,9 +6,9 @@ import System
 
 /// Reads text files, plain or compressed with gzip.
 package enum TextFile {
-  /// The largest size of the uncompressed text of a file that is read part by part: 1 GB.
+  /// The maximum size of the uncompressed text if a file is read part by part: 1 GB.
   static let maximumBytes = 1 << 30
-  /// The largest size of the uncompressed text of a file that is read as a whole: 256 MB.
+  /// The maximum size of the uncompressed text if a file is read as a whole: 256 MB.
   static let maximumWholeBytes = 256 << 20
 
   /// Returns the uncompressed contents of a file.
@@ -25,11 +25,11 @@ package enum TextFile {
   ///
   /// - Parameters:
   ///   - path: the path of the file.
-  ///   - limit: the largest size of the uncompressed text, in bytes.
+  ///   - limit: the maximum size of the uncompressed text, in bytes.
   ///   - monitor: receives the fraction of the file that has been read.
   ///   - take: receives the parts in order.
   /// - Throws: `cannotReadMotion`, with the reason, if the file cannot be read, is damaged, or is
-  ///   too large; `interrupted` if the monitor ended the reading; the errors of `take`.
+  ///   too large; `interrupted` if the monitor ended the reading; or an error from `take`.
   static func read(
     _ path: String, limit: Int = maximumBytes, monitor: TaskMonitor = .none,
     _ take: (ArraySlice<UInt8>) throws(HeadTrackingError) -> Void

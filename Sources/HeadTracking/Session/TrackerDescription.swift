@@ -13,8 +13,9 @@ public struct TrackerDescription: Sendable, Equatable {
   }
 
   /// The device node, such as `/dev/hidraw3`, or the folder of an industrial I/O device. For
-  /// earphones, it is `bluetooth:` and the address; for a capture, `replay:` and the file. The path
-  /// of a device may change with every connection.
+  /// earphones, it is `bluetooth:` and the address; for a capture, `replay:` and the file. For a
+  /// tracker that the kernel holds, it is the USB interface or the folder in sysfs. The path of a
+  /// device may change with every connection.
   public var path: String
   public var vendorID: UInt16
   public var productID: UInt16
@@ -37,8 +38,8 @@ public struct TrackerDescription: Sendable, Equatable {
   /// The name of the kernel's folder for a HID device, such as `0018:1234:ABCD.0001`; empty for
   /// other trackers.
   package var kernelName = ""
-  /// The USB interface over which the tracker is opened instead of a hidraw node, such as
-  /// `1-2:1.3`; nil for a hidraw node.
+  /// The USB interface through which libusb opens the tracker, such as `1-2:1.3`; nil for trackers
+  /// that are opened in another way.
   package var usbPath: String?
 
   package init(
@@ -73,7 +74,7 @@ public struct TrackerDescription: Sendable, Equatable {
       return "SUBSYSTEM==\"usb\", ATTR{idVendor}==\"\(hex(vendorID))\", "
         + "ATTR{idProduct}==\"\(hex(productID))\", TAG+=\"uaccess\""
     }
-    // The kernel's own name is right for every bus.
+    // The kernel's name of the device contains the right number for every bus.
     let own = String(kernelName.prefix { $0 != "." })
     let isWhole = own.split(separator: ":").count == 3
     let numbers = "\(bus.kernelNumber):\(hex(vendorID)):\(hex(productID))".uppercased()

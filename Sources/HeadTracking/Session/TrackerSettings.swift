@@ -16,9 +16,10 @@ public struct TrackerSettings: Sendable {
   /// The Bluetooth address of the current output, in upper or lower case; nil if the output is not
   /// a Bluetooth device. Automatic selection prefers the tracker with this address.
   package var outputAddress: @Sendable () -> String? = { nil }
-  /// Whether a search may end early because its result is no longer wanted.
+  /// Returns whether to end a search early, because its result is no longer wanted.
   package var isCancelled: @Sendable () -> Bool = { false }
-  /// Whether a search may omit devices that have not answered, once a head tracker can be used.
+  /// Whether a search may end soon after it has found a usable head tracker. The search then omits
+  /// devices that have not answered.
   package var takesFirst = false
   /// Whether to open trackers as if they were calibrated, because a calibration is being measured.
   package var isCalibrating = false
