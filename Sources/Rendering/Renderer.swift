@@ -316,7 +316,7 @@ public final class Renderer: @unchecked Sendable {
   }
 
   /// Mutes frames in which the decoder's output is invalid, and clears the decoder's memory, so
-  /// that it recovers.
+  /// that the decoder recovers.
   @_noLocks
   private func muteInvalid(_ count: Int) {
     let before = outputGuard.badFrameCount
@@ -354,8 +354,8 @@ public final class Renderer: @unchecked Sendable {
   }
 }
 
-/// The largest magnitude of a decoder's output that is not muted. Valid input, which is at most
-/// 1e4, stays far below it.
+/// The largest magnitude of a decoder's output that is not muted. The output for valid input, which
+/// is at most 1e4, is far below this value.
 var largestDecodedSample: Float { @_noLocks get { 1e8 } }
 
 /// The largest number of frames that `Renderer` processes at once. Longer calls are split.

@@ -10,8 +10,8 @@ private import Synchronization
 /// The part of a player that runs on the audio thread. It takes frames from the ring, reads head
 /// poses and renders.
 ///
-/// The sound fades out before it is held (for a pause, a seek from a pause, or a nearly empty ring)
-/// and fades in again afterwards. While it is held, no frame is taken from the source. A seek
+/// The sound fades out before it is held (for a pause, a seek during a pause, or a nearly empty
+/// ring) and fades in again afterwards. While it is held, no frame is taken from the source. A seek
 /// during playback does not hold the sound; see `SourceJump`.
 ///
 /// ## Threading
@@ -63,7 +63,7 @@ package final class RenderFeed: @unchecked Sendable {
     var rendered = 0
     /// The number of frames still to be rendered from silence after the end of the source.
     var tail: Int
-    /// The generation of the ring; a seek begins a new one.
+    /// The generation of the ring in the last chunk. A flush of the ring begins a new generation.
     var generation = 0
   }
 
@@ -120,7 +120,7 @@ package final class RenderFeed: @unchecked Sendable {
   package var isStarved: Bool { starved.load(ordering: .acquiring) }
   /// Whether the source and its tail have been rendered completely.
   package var isExhausted: Bool { exhausted.load(ordering: .acquiring) }
-  /// The number of frames in the ring from which on a wait for the ring ends.
+  /// The number of frames in the ring at which a wait for the ring ends.
   package var resumeFrames: Int { 3 * reserve }
   /// Declares that the frames written to the ring from now on come from another part of the source.
   /// The frames before them play on until `jump(toSourceFrame:)`.
@@ -131,7 +131,7 @@ package final class RenderFeed: @unchecked Sendable {
   package func jump(toSourceFrame frame: Int) { jump.order(toSourceFrame: frame) }
   /// Forgets a prepared jump before the ring is flushed. Call it only while nothing is audible.
   package func cancelJump() { jump.cancel() }
-  /// Whether a jump has been prepared and not carried out.
+  /// Whether a jump has been prepared and has not taken place yet.
   package var isJumping: Bool { jump.isPending }
   /// Sets whether the source has ended. If true, the ring receives no more sound until a seek.
   package func setEnded(_ ended: Bool) {
@@ -188,8 +188,8 @@ package final class RenderFeed: @unchecked Sendable {
       position.store(arrival, ordering: .relaxed)
       beginTailAnew()
     }
-    // Even during a hold, drop the frames that a seek has made stale. Frames that were written
-    // after `fill` was read may belong to a jump that was prepared after `most` was read.
+    // Even during a hold, drop the frames that a seek has made stale. Take at most `fill` frames,
+    // because later frames may belong to a jump that was prepared after `most` was determined.
     let taken =
       isClosed
       ? ring.discard(frames: 0)

@@ -3,15 +3,14 @@
 internal import SignalProcessing
 internal import Synchronization
 
-/// The change to another part of the source while it plays: the old frames fade out over 10 ms, and
-/// the new ones, which follow them in the ring, fade in over 20 ms.
+/// A jump to another part of the source during playback. The old frames fade out over 10 ms. Then
+/// the new frames, which follow the old frames in the ring, fade in over 20 ms.
 ///
-/// The frames fade before they are rendered, so the decoder's memory never carries old sound into
-/// the new one, and the pause between both fades is at most one short chunk.
+/// The frames are faded before they are rendered, so the decoder need not be reset.
 ///
 /// ## Threading
 /// The conductor prepares a jump, writes the new frames to the ring, and then orders the jump. Only
-/// the audio thread may use the rest, which is wait-free.
+/// the audio thread may call `advance` and `fade`, which are wait-free.
 struct SourceJump: ~Copyable, @unchecked Sendable {
   static let fadeOutSeconds = 0.01
   static let fadeInSeconds = 0.02
@@ -28,7 +27,8 @@ struct SourceJump: ~Copyable, @unchecked Sendable {
     var start: Float = 1
   }
 
-  /// The number of frames that were written to the ring before the new ones; -1 without a jump.
+  /// The number of frames that were written to the ring before the new frames; -1 if there is no
+  /// jump.
   private let boundary = Atomic(-1)
   /// The source frame of the first new frame; -1 until the jump is ordered.
   private let target = Atomic(-1)
@@ -55,39 +55,41 @@ struct SourceJump: ~Copyable, @unchecked Sendable {
 
   // MARK: For the conductor
 
-  /// Declares that all frames written from now on are new ones. Call it before they are written.
+  /// Declares that all frames after the first `frames` frames of the ring are new. Call this
+  /// function before the new frames are written.
   func prepare(afterWritten frames: Int) { boundary.store(frames, ordering: .releasing) }
   /// Orders the jump to the new frames.
   func order(toSourceFrame frame: Int) { target.store(frame, ordering: .releasing) }
-  /// Forgets a jump, whose frames the ring no longer contains. The sound must be silent.
+  /// Forgets the jump. Call this function only while the sound is silent.
   func cancel() {
     target.store(-1, ordering: .relaxed)
     boundary.store(-1, ordering: .releasing)
   }
-  /// Whether a jump has been prepared and not carried out.
+  /// Whether a jump has been prepared and has not taken place yet.
   var isPending: Bool {
     @_noLocks get { boundary.load(ordering: .acquiring) >= 0 }
   }
 
   // MARK: For the audio thread
 
-  /// Whether a jump has been ordered and not carried out.
+  /// Whether a jump has been ordered and has not taken place yet.
   var isOrdered: Bool {
     @_noLocks get { target.load(ordering: .acquiring) >= 0 }
   }
 
-  /// Begins the fade-out when it is time, and drops the old frames when it is over.
+  /// Starts the fade-out when the jump is ordered or the old frames run out. After the fade-out,
+  /// when the jump is ordered, drops the remaining old frames and starts the fade-in.
   ///
   /// - Parameters:
-  ///   - ring: the source of the frames.
-  ///   - isInaudible: whether the sound is muted anyway.
-  /// - Returns: how many frames may be taken from the ring, and the source frame of the next one if
-  ///   the jump took place.
+  ///   - ring: the ring that contains the frames.
+  ///   - isInaudible: whether the output is silent, so that no fade-out is needed.
+  /// - Returns: `most`, the maximum number of frames to take from the ring, and `arrivedAt`, the
+  ///   source frame of the first new frame if the jump took place in this call; otherwise nil.
   @_noLocks
   func advance(_ ring: FrameRing, isInaudible: Bool) -> (most: Int, arrivedAt: Int?) {
     let end = boundary.load(ordering: .acquiring)
     guard end >= 0 else {
-      // A jump that was forgotten.
+      // The jump was cancelled.
       if state.pointee.phase == .out || state.pointee.phase == .silent { rise() }
       return (.max, nil)
     }
