@@ -77,7 +77,7 @@ public final class FrameRing: @unchecked Sendable {
   }
 
   /// The number of frames that can be written, for the producer only. Flushed frames occupy space
-  /// until the next `read` or `discard` of the consumer.
+  /// until the consumer next calls `read` or `discard`.
   public var room: Int {
     @_noLocks get {
       let used =
