@@ -14,7 +14,7 @@ extension BinauralFilters {
   }
 
   /// The level of the decoder in a diffuse field, in dB: the mean power of both ears from 200 Hz to
-  /// 8 kHz, as for a set; NaN for direct filters.
+  /// 8 kHz. NaN for direct filters.
   var diffuseFieldLevelDecibels: Double {
     guard !left.isEmpty else { return .nan }
     let power = BandPower(taps: taps, sampleRate: sampleRate, band: HRTFSet.levelBand)
@@ -29,8 +29,8 @@ extension BinauralFilters {
     return 10 * realtime_log(sum / 2) / realtime_log(10)
   }
 
-  /// Returns the failed check of filters that were designed for a normalised set; nil if they can
-  /// be played.
+  /// The reason why filters that were designed for a normalised set must not be played; nil if they
+  /// can be played.
   var designFault: String? {
     guard isFinite else { return "contains numbers that are not finite" }
     guard direct == nil else { return nil }
@@ -41,9 +41,10 @@ extension BinauralFilters {
     return nil
   }
 
-  /// Checks filters that were designed for a normalised set.
+  /// Returns these filters, which were designed for a normalised set, if they can be played.
   ///
-  /// - Throws: `HRTFError.refused` if they cannot be played.
+  /// - Parameter set: the set that the error names.
+  /// - Throws: `HRTFError.refused` if the filters have a `designFault`.
   func checked(_ set: HRTFSet) throws(HRTFError) -> BinauralFilters {
     guard let fault = designFault else { return self }
     throw set.refusal("the decoder designed from it \(fault); choose another set")

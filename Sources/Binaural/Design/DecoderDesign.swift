@@ -88,7 +88,7 @@ public struct DecoderDesign: Sendable {
   }
 
   /// Returns the set's responses with gaps filled and every direction weighted by its area. Large
-  /// sets are thinned out, so that the responses take at most 1 GB.
+  /// sets are thinned out to limit the memory.
   ///
   /// - Throws: `HRTFError.interrupted` if `isCancelled` returned true.
   static func responses(

@@ -116,7 +116,7 @@ struct DirectionalResponses {
     }
   }
 
-  /// Multiplies the responses of an ear in a bin by one factor for each direction.
+  /// Multiplies an ear's responses in a bin by factors, one for each direction.
   mutating func multiply(bin k: Int, ear: Int, by factors: [Complex]) {
     let lanes = lanes
     values.withUnsafeMutableBufferPointer { values in

@@ -48,10 +48,10 @@ enum GapFilling {
   /// The latest possible arrival time, in seconds: that of sound from the side opposite the ear.
   static var latestArrival: Double { .pi / 2 * headRadius / speedOfSound }
 
-  /// Returns the responses, followed by computed responses for the directions in gaps. If any are
-  /// added, all weights are 0, and the caller must set them.
+  /// Returns the responses, followed by computed responses for the directions in gaps. If any
+  /// responses are added, all weights are 0, and the caller must set the weights.
   ///
-  /// The result is incomplete if `isCancelled` returned true.
+  /// If `isCancelled` returned true, the result is incomplete.
   static func fill(
     _ responses: DirectionalResponses, _ isCancelled: () -> Bool = { false }
   ) -> DirectionalResponses {

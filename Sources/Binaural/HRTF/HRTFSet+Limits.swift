@@ -2,28 +2,29 @@
 
 import Glibc
 
-/// The limits within which every set is designed in at most 2 GB of memory and 60 s.
+/// Limits that keep the design for any set within 2 GB of memory and 60 s.
 enum HRTFLimit {
   /// The longest response that is used, including its delay, in seconds. Anechoic responses are
   /// shorter than 10 ms.
   static let responseSeconds = 0.0625
   /// The longest delay of a response, in seconds; sound travels 10 m in this time.
   static let delaySeconds = 0.03125
-  /// The largest number of directions that are used.
+  /// The maximum number of directions that are used.
   static let directions = 16_384
-  /// The largest number of directions x bins in the frequency domain, at 16 bytes each.
+  /// The maximum of directions times bins in the frequency domain. Each bin of a direction takes 16
+  /// bytes.
   static let responseValues = 1 << 25
-  /// The largest number of samples of a prepared set.
+  /// The maximum number of samples in a prepared set.
   static let preparedSamples = 1 << 26
-  /// The range of the diffuse-field level of a set as read, in dB.
+  /// The accepted diffuse-field levels of a set before normalisation, in dB.
   static let levels = -60.0...60.0
-  /// The largest magnitude of the diffuse-field level of designed filters, in dB; 0 dB is expected.
+  /// The greatest accepted deviation of the diffuse-field level of designed filters from 0 dB.
   static let designLevel = 12.0
 }
 
 extension HRTFSet {
-  /// Returns the set with long responses cut off and, if it has very many directions, with only
-  /// some of them; `notes` state what was left out.
+  /// Returns the set within the limits. Long responses are cut off, and a note says so if the rest
+  /// is above -60 dB. If there are too many directions, only some are kept, and a note says so.
   ///
   /// - Throws: `HRTFError.refused` if a delay is too long or if the diffuse-field level is outside
   ///   `HRTFLimit.levels`.
@@ -52,8 +53,8 @@ extension HRTFSet {
 
   func refusal(_ check: String) -> HRTFError { .refused(path: path ?? name, check: check) }
 
-  /// The diffuse-field level in dB. If the mean over some directions is far from the limits, that
-  /// mean is returned, because areas take long to compute.
+  /// The diffuse-field level in dB. To save the time for computing areas, this is the unweighted
+  /// mean over some of the directions if that mean is far from the limits.
   private var estimatedLevelDecibels: Double {
     let step = max(1, directions.count / 500)
     var weights = [Double](repeating: 0, count: directions.count)
@@ -63,8 +64,8 @@ extension HRTFSet {
     return abs(level) < 40 ? level : diffuseFieldLevelDecibels
   }
 
-  /// Returns the set with responses of at most `limit` samples. If the rest is above -60 dB, the
-  /// end is faded out and a note is added.
+  /// Returns the set with responses of at most `limit` samples. If the energy of the rest is above
+  /// -60 dB relative to the whole, the end is faded out and a note is added.
   private func cut(to limit: Int) -> HRTFSet {
     guard taps > limit else { return self }
     var (result, kept, lost) = (self, 0.0, 0.0)
@@ -98,8 +99,8 @@ extension HRTFSet {
     }
   }
 
-  /// Returns the set with at most `count` of its directions, evenly distributed on the sphere;
-  /// unchanged if it has no more.
+  /// Returns the set with at most `count` directions, which are evenly distributed on the sphere. A
+  /// set that does not have more directions is returned unchanged.
   func thinned(to count: Int) -> HRTFSet {
     guard directions.count > count else { return self }
     let grid = NeighbourGrid(directions)

@@ -11,9 +11,9 @@ extension HRTFSet {
   /// frequencies, and images above 1.12 times that frequency are below -100 dB. Ringing before t =
   /// 0 is cut off.
   ///
-  /// - Parameter newRate: the playback rate, in Hz; 8000 to 384000.
+  /// If the result would exceed `HRTFLimit.preparedSamples`, some directions are omitted.
   ///
-  /// If the result exceeded `HRTFLimit.preparedSamples`, it has fewer directions.
+  /// - Parameter newRate: the playback rate, in Hz; 8000 to 384000.
   public func prepared(sampleRate newRate: Double) -> HRTFSet {
     precondition(
       (8_000...384_000).contains(newRate),

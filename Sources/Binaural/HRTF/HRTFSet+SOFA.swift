@@ -8,7 +8,7 @@ extension HRTFSet {
   /// Creates a set from the contents of a SOFA file, using the measurements of one `DistanceShell`
   /// and the channels in the order that `EarOrder` determines.
   ///
-  /// The set is within `HRTFLimit`.
+  /// The set is reduced to the limits of `HRTFLimit`; see `limited()`.
   ///
   /// - Throws: `HRTFError.refused` if there are too few directions, or if a delay or the level is
   ///   outside the limits.

@@ -15,7 +15,7 @@ struct InterauralDelays {
     var size = 512
     while size < 2 * set.taps || Double(size) < set.sampleRate / 25 { size *= 2 }
     let bins = Self.bins(width: set.sampleRate / Double(size))
-    // A batch takes at most 16 MB for each 1,000 bins.
+    // For every 1,000 bins, a batch takes 16 MB.
     let batch = 1000
     seconds = stride(from: 0, to: set.directions.count, by: batch).flatMap { first in
       let part = first..<min(first + batch, set.directions.count)
