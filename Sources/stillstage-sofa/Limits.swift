@@ -15,11 +15,12 @@ func setLimits() {
   setLimit(RLIMIT_AS, 1 << 30 + mappedBytes())
 }
 
-/// Makes this process end with the process that started it, even if that is killed.
+/// Makes this process end when its parent ends, even if the parent is killed.
 ///
-/// The kernel's signal follows the end of the thread that started this process, which waits for it.
-/// If the parent ended before the request, there is no signal, so its ID is compared with the one
-/// in `STILLSTAGE_PARENT`; without that variable, nothing is done.
+/// The kernel sends a signal when the thread that started this process ends. If the parent ended
+/// before this function was called, there is no signal. The function therefore compares the ID of
+/// the parent with `STILLSTAGE_PARENT`, and ends the process if the IDs differ. Without this
+/// variable, the function does nothing.
 func endWithParent() {
   guard let parent = getenv("STILLSTAGE_PARENT").flatMap({ pid_t(String(cString: $0)) }) else {
     return
