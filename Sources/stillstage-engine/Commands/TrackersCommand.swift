@@ -93,11 +93,11 @@ private func kernelAdvice(_ trackers: [TrackerDescription]) -> String {
 
     The kernel's driver hid-sensor-hub gives programs no access to
       \(names.map(\.withoutControls).joined(separator: "\n  "))
-    To use it until it is connected again, run
+    To use such a tracker until it is reconnected, run
       sudo modprobe -r hid_sensor_custom hid_sensor_hub
-    To use it always, write the line 'blacklist hid_sensor_hub' to /etc/modprobe.d/stillstage.conf
-    and restart the computer, or use Linux 6.5 or later. Over USB, the package libhidapi-libusb0
-    lets Stillstage detach the driver from the tracker.
+    To use such a tracker permanently, write the line 'blacklist hid_sensor_hub' to
+    /etc/modprobe.d/stillstage.conf and restart the computer, or use Linux 6.5 or later. Over USB,
+    the package libhidapi-libusb0 lets Stillstage detach the driver from the tracker.
 
     """
 }

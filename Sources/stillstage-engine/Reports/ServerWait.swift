@@ -6,16 +6,16 @@ import Glibc
 import HLS
 import Synchronization
 
-/// The server that a request of this process waits for, and its line on the terminal.
+/// Shows the server that a request of this process is waiting for.
 enum ServerWait {
   private struct State {
     var wait: FetchWait?
-    /// Whether a status line names the server, so that no line of its own is shown.
+    /// Whether a status line names the server. If so, no separate line is shown.
     var isInStatusLine = false
   }
   private static let state = Mutex(State())
 
-  /// The server that a request waits for; nil if no request has taken longer than 2 s.
+  /// The wait of a request that has taken longer than 2 s; nil if there is none.
   static var current: FetchWait? { state.withLock { $0.wait } }
 
   /// Stops showing a separate line, because a status line shows `current`.
@@ -26,7 +26,7 @@ enum ServerWait {
     }
   }
 
-  /// Returns how long a request may stay too slow, from `--timeout`. Waits are shown.
+  /// Returns the limit that `--timeout` sets, with a function that shows the waits.
   static func patience(_ command: ParsedCommand) -> NetworkPatience {
     let limit = command[Options.timeout]
     return NetworkPatience(seconds: limit) { wait in show(wait, limit: limit) }
