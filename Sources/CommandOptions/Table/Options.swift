@@ -145,8 +145,8 @@ public enum Options {
       Head tracker: the ID that 'stillstage trackers' lists, the address and port on which to \
       listen for a tracker on the network, or a capture from earphones that 'trackers watch --raw' \
       wrote. KIND is osc, opentrack or freepie. ADDRESS is an IPv4 address, an IPv6 address in \
-      brackets, or 'any', which a phone or another machine needs; without it, only programs on \
-      this computer are heard.
+      brackets, or 'any' to also hear phones and other machines; without ADDRESS, only \
+      programs on this computer are heard.
       """)
   public static let takeOver = CommandOption<Bool>(
     flag: "take-over",

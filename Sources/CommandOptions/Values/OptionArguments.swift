@@ -81,7 +81,7 @@ public enum TrackerArgument: Sendable, Equatable {
 }
 
 extension ValueForm where Value == TrackerArgument {
-  /// The beginnings of the IDs of network trackers and captures, for completion.
+  /// The prefixes of the IDs of network trackers and captures, for completion.
   static var networkTrackerStarts: [String] {
     ["osc", "opentrack", "freepie"].flatMap { ["\($0):", "\($0):any:"] } + ["replay:"]
   }
