@@ -127,7 +127,7 @@ extension ProgramLaunch {
   /// The environment of a reader: the variables that the dynamic loader, a sanitizer or pkg-config
   /// needs. The ID of this process is added, so that the reader can end with this process. Swift's
   /// crash reporter is disabled, because it can hang.
-  static var readerEnvironment: [String] {
+  package static var readerEnvironment: [String] {
     let names = [
       "PATH", "HOME", "LD_LIBRARY_PATH", "LD_PRELOAD", "PKG_CONFIG_PATH", "PKG_CONFIG_LIBDIR",
       "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS",
