@@ -2,8 +2,8 @@
 
 internal import CRealtime
 
-/// The gains with which a mix consists of stems. Every style is such a set of gains, so a fade
-/// between two styles is a fade between two sets.
+/// The gains of the stems in a mix. Each style is one set of gains, so a fade between two styles is
+/// a fade between two sets.
 ///
 /// The stems are the input x, the images C (all talkers), C_f (talkers in the field of view) and D
 /// (talkers with less late reverberation), and the signals S = C[W], S_d (D[W] after the low shelf)
@@ -14,8 +14,9 @@ internal import CRealtime
 ///     P = speech S + studio S_d + framedSpeech C_f[W]
 ///     B = field x + fieldImage C + fieldFramed C_f + fieldStudio D
 ///
-/// where F = (1, 0, 0, 1) is the front, and T_s and T_a are the tuning of speech and ambience.
-/// `MixTarget.ambienceAndSpeech` consists of T_a(B) and T_s(P).
+/// where C[W] is the W channel of C, F = (1, 0, 0, 1) is the front, and T_s and T_a apply the
+/// tuning of speech and of ambience. The output for `MixTarget.ambienceAndSpeech` is T_a(B) and
+/// T_s(P).
 struct MixGains: Sendable, Equatable, BitwiseCopyable {
   var original: Float = 0
   var image: Float = 0
@@ -30,12 +31,11 @@ struct MixGains: Sendable, Equatable, BitwiseCopyable {
 
   @_noLocks init() {}
 
-  /// Returns the gains of a style; they are those of "The styles as formulas" in
-  /// docs/audio-mix.md.
+  /// Creates the gains of a style. docs/audio-mix.md gives the formulas.
   ///
   /// - Parameters:
   ///   - amount: 0 to 1.
-  ///   - target: `.ambienceAndSpeech` only for a style that is not a stem.
+  ///   - target: what the mix consists of. For a style that is a stem, it must be `.field`.
   @_noLocks
   init(_ style: MixStyle, amount: Double, target: MixTarget) {
     let quiet = Float(Self.attenuation(style, amount: amount))
@@ -64,14 +64,15 @@ struct MixGains: Sendable, Equatable, BitwiseCopyable {
     }
   }
 
-  /// Returns the gain of the ambience: -24 dB at an amount of 1, and -30 dB for `studio`.
+  /// Returns the factor by which `cinematic`, `studio` or `inFrame` attenuates the ambience. At an
+  /// amount of 1, it is -30 dB for `studio` and -24 dB for the other styles.
   @_noLocks
   static func attenuation(_ style: MixStyle, amount: Double) -> Double {
     let decibels = style == .studio ? -30.0 : -24.0
     return realtime_exp(decibels * amount * 0.11512925464970228)
   }
 
-  /// Returns the gains that are `share` (0 to 1) of the way to other ones.
+  /// Interpolates linearly from these gains (for a `share` of 0) to `other` (for a `share` of 1).
   @_noLocks
   func mixed(with other: MixGains, share: Float) -> MixGains {
     var gains = self

@@ -5,7 +5,7 @@ internal import SignalProcessing
 
 /// Separates a soundfield of any order into the planes that `StemMixer` mixes.
 ///
-/// Channels after the first four are delayed like the others and not separated.
+/// Only the first four channels are separated. Further channels are delayed by the same time.
 ///
 /// ## Threading
 /// Use a stage from one thread at a time. Without a speech enhancer, `process` does not allocate,
@@ -21,20 +21,21 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
   public let alignmentFrames: Int
   /// See `SpatialSeparator`.
   public let settlingFrames: Int
-  /// The largest number of frames of a call.
+  /// The largest number of frames in one call of `process`.
   public let capacity: Int
 
   private var separator: SpatialSeparator
   private let block: SeparatedBlock
-  /// The latest `latencyFrames` frames of the channels after the fourth, a ring for each channel.
+  /// A ring of `latencyFrames` frames for each channel after the fourth.
   private let past: AlignedFloats
   private var place = 0
   private let shelf: Biquad?
   /// The state of the shelf.
   private var state = (0.0, 0.0)
 
-  /// The gain of the low shelf of the studio style, in dB, and its corner frequency, in Hz.
+  /// The gain of the low shelf of the studio style.
   static let shelfDecibels = 3.0
+  /// The corner frequency of the low shelf.
   static let shelfHertz = 200.0
 
   /// Prepares the stage.
@@ -64,7 +65,7 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
     ).biquad(sampleRate: sampleRate)
   }
 
-  /// Returns to the state before the first frame of a stream.
+  /// Resets the stage to its state before the first frame of a stream.
   public mutating func reset() {
     separator.reset()
     past.clear()
@@ -72,12 +73,12 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
     state = (0, 0)
   }
 
-  /// Takes the next frames and writes as many, delayed by `latencyFrames`.
+  /// Takes the next frames and writes the same number of frames, delayed by `latencyFrames`.
   ///
   /// - Parameters:
-  ///   - field: `channels` x `frames` samples, in ACN order with SN3D scale.
+  ///   - field: `channels` planes of `frames` samples, in ACN order with SN3D scale.
   ///   - frames: the number of frames, at most `capacity`.
-  ///   - output: `channels` + `StemPlanes.count` planes, which may not overlap the input.
+  ///   - output: `channels` + `StemPlanes.count` planes, which must not overlap the input.
   public mutating func process(
     _ field: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int,
     into output: UnsafePointer<UnsafeMutablePointer<Float>>
@@ -106,7 +107,7 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
       s2 = shelf.b2 * x - shelf.a2 * y
       output[i] = Float(y)
     }
-    // Numbers that are too small to hear would slow the processor down.
+    // Denormal numbers would slow the processor down.
     state = (abs(s1) > 1e-30 ? s1 : 0, abs(s2) > 1e-30 ? s2 : 0)
   }
 

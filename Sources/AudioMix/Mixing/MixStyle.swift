@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How speech and ambience are mixed again. docs/audio-mix.md has the formulas.
+/// A way to mix separated speech and ambience. docs/audio-mix.md gives the formulas.
 public enum MixStyle: String, Sendable, Equatable, CaseIterable {
   /// The original sound.
   case standard
   /// Speech comes from the front, and the ambience is quieter.
   case cinematic
-  /// Speech sounds as if it was recorded close to the microphone, with little reverberation.
+  /// Like `cinematic`, but speech has less reverberation and more bass, and the ambience is even
+  /// quieter.
   case studio
   /// Talkers outside the field of view of the camera become as quiet as the ambience.
   case inFrame = "in-frame"
@@ -17,7 +18,7 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
   case inFrameForeground = "in-frame-foreground"
   case inFrameBackground = "in-frame-background"
 
-  /// Whether the style is a single stem, on which the amount has no effect.
+  /// Whether the style is a single stem. The amount has no effect on such a style.
   public var isStem: Bool {
     switch self {
     case .standard, .cinematic, .studio, .inFrame: false
@@ -25,7 +26,7 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
     }
   }
 
-  /// The next of the four styles that are not stems; from a stem, the first one.
+  /// The next of the four styles that are not stems. `standard` follows `inFrame` and the stems.
   public var next: MixStyle {
     switch self {
     case .standard: .cinematic
@@ -49,10 +50,10 @@ public struct MixSettings: Sendable, Equatable {
   public var style: MixStyle
   /// How far the style is applied, 0 to 1. Default: 0.5.
   public var amount: Double
-  /// The width of the range of azimuths that the camera sees, centred on the front, in radians.
-  /// Default: 70 degrees.
+  /// The horizontal field of view of the camera, in radians. Its centre is the front. Default: 70
+  /// degrees.
   public var fieldOfView: Double
-  /// Default: none.
+  /// Default: a tuning that changes nothing.
   public var tuning: MixTuning
   /// The files of the neural separator, which then supports the spatial one; nil for the spatial
   /// separator alone. Default: nil.

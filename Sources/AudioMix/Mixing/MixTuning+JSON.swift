@@ -8,15 +8,15 @@ extension MixTuning {
     #"{"version":1,"speech":\#(speech.json),"ambience":\#(ambience.json)}"#
   }
 
-  /// The value of the member `version` that is supported.
+  /// The supported value of the member `version`.
   public static let version = 1
-  /// The accepted gains, in dB, of a part and of a filter.
+  /// The accepted gains of parts and filters, in dB.
   public static let gainRange = -60.0...60.0
   /// The accepted frequencies of filters, in Hz.
   public static let frequencyRange = 1.0...200_000.0
-  /// The accepted qualities of filters.
+  /// The accepted quality factors of filters.
   public static let qualityRange = 0.01...100.0
-  /// The largest accepted number of filters of a part.
+  /// The largest number of filters that a part may have.
   public static let filterLimit = 32
 }
 
@@ -29,7 +29,8 @@ extension MixTuning.Part {
     return #"{"gain_db":\#(number(gainDecibels)),"eq":[\#(filters.joined(separator: ","))]}"#
   }
 
-  /// Returns a number with at most three decimals; 0 for a number that is not finite.
+  /// Formats a number with at most three decimals. Returns 0.0 for a number that is not finite or
+  /// has a magnitude of 1e9 or more.
   private func number(_ value: Double) -> String {
     guard value.isFinite, abs(value) < 1e9 else { return "0.0" }
     return "\((value * 1000).rounded() / 1000)"

@@ -2,7 +2,7 @@
 
 public import SignalProcessing
 
-/// Corrections of speech and ambience after the separation.
+/// Corrections that are applied to speech and ambience after the separation.
 public struct MixTuning: Sendable, Equatable {
   /// The correction of one part.
   public struct Part: Sendable, Equatable {
@@ -15,14 +15,14 @@ public struct MixTuning: Sendable, Equatable {
       (self.gainDecibels, self.equaliser) = (gainDecibels, equaliser)
     }
 
-    /// Whether the part is passed unchanged.
+    /// Whether the correction changes nothing.
     public var isNeutral: Bool { gainDecibels == 0 && equaliser.isEmpty }
   }
 
   public var speech: Part
   public var ambience: Part
 
-  /// Creates a tuning; without arguments, one that changes nothing.
+  /// Creates a tuning. Without arguments, it changes nothing.
   public init(speech: Part = Part(), ambience: Part = Part()) {
     (self.speech, self.ambience) = (speech, ambience)
   }

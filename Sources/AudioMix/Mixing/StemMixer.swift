@@ -5,22 +5,24 @@ private import Synchronization
 
 /// Mixes separated sound in a style.
 ///
-/// A change of the style or of the amount fades over 50 ms, from the start of the next call of
-/// `process`. Without tuning, the output of the styles at an amount of 0 is the input, bit for bit.
+/// After a change of the style or the amount, the next call of `process` starts a fade of 50 ms.
+/// Without a tuning, a soundfield that is mixed in a style with an amount of 0 is equal to the
+/// input, unless the style is a stem.
 ///
 /// ## Threading
-/// Any thread may read and set `value`. Use all other members from one thread at a time; they do
+/// Any thread may read and set `value`. Use all other members from one thread at a time. They do
 /// not allocate, lock or wait.
 public final class StemMixer: @unchecked Sendable {
   public let target: MixTarget
-  /// The number of channels of the sound, including those that are not mixed.
+  /// The number of channels of the sound, including head-locked channels.
   public let channels: Int
   /// The number of channels of the soundfield.
   private let fieldChannels: Int
   /// The number of output channels.
   public var outputs: Int { target == .field ? channels : 5 }
 
-  /// The style (upper half) and the bits of the amount as a Float (lower half).
+  /// The index of the style in the upper half, and the bits of the amount as a `Float` in the lower
+  /// half.
   private let word: Atomic<UInt64>
   private let styles: UnsafeMutablePointer<MixStyle>
   private let state: UnsafeMutablePointer<State>
@@ -40,11 +42,11 @@ public final class StemMixer: @unchecked Sendable {
   /// The duration of a fade, in seconds.
   static let rampSeconds = 0.05
 
-  /// Creates a mixer that starts with the settings, without a fade.
+  /// Creates a mixer that starts with the given settings, without a fade.
   ///
   /// - Parameters:
-  ///   - channels: the number of channels, 4 or more.
-  ///   - headLocked: the number of last channels that are head-locked and therefore not mixed.
+  ///   - channels: the number of channels. At least 4 of them must not be head-locked.
+  ///   - headLocked: the number of head-locked channels. They come last and are not mixed.
   ///   - sampleRate: in Hz.
   ///   - settings: the style must not be a stem if the target is `.ambienceAndSpeech`.
   ///   - target: what the output consists of.
@@ -75,7 +77,7 @@ public final class StemMixer: @unchecked Sendable {
     state.deallocate()
   }
 
-  /// The style and the amount, 0 to 1. Other amounts are clamped.
+  /// The style and the amount. The amount is clamped to the range from 0 to 1, and NaN becomes 0.
   public var value: (style: MixStyle, amount: Double) {
     get {
       let mark = word.load(ordering: .acquiring)
@@ -90,7 +92,7 @@ public final class StemMixer: @unchecked Sendable {
     return index << 32 | UInt64(limited.bitPattern)
   }
 
-  /// Ends a fade, and forgets the sound in the filters of the tuning, as after a seek.
+  /// Ends a fade and clears the filters of the tuning, for instance after a seek.
   public func reset() {
     follow()
     state.pointee.position = rampFrames
@@ -102,7 +104,7 @@ public final class StemMixer: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - stems: `channels` + `StemPlanes.count` planes.
-  ///   - output: `outputs` planes; they may be the first planes of the input.
+  ///   - output: `outputs` planes. They may be the first planes of `stems`.
   ///   - frames: the number of frames.
   @_noLocks
   public func process(
@@ -218,8 +220,8 @@ public final class StemMixer: @unchecked Sendable {
     for c in fieldChannels..<channels { output[c][i] = stems[c][i] }
   }
 
-  /// Returns the ambience of a channel. An invalid sample passes unchanged, but does not enter the
-  /// filters.
+  /// Returns one sample of the ambience of a channel. The filters skip an invalid sample of the
+  /// input.
   @_noLocks
   private func tunedAmbience(_ gain: Float, _ x: Float, _ rest: Float, _ c: Int) -> Float {
     let isValid = abs(x) <= 1e4

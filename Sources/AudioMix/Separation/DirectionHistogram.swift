@@ -3,11 +3,12 @@
 internal import CRealtime
 internal import SignalProcessing
 
-/// A histogram over directions on the sphere that decays with time.
+/// A histogram of directions on the sphere. It decays with time.
 ///
-/// Each entry has a weight and a direction. Entries are collected in 600 cells of a Fibonacci grid
-/// together with their weighted mean direction, and smoothed by the kernel exp(40 (cos g - 1)) of
-/// the angle g. The direction of a peak is therefore not limited to the grid.
+/// Each entry has a weight and a direction. The entries are collected in 600 cells, which form a
+/// Fibonacci grid. A cell also stores the weighted sum of the directions of its entries, so the
+/// direction of a peak is not limited to the grid. The cells are smoothed with the kernel
+/// exp(40 (cos g - 1)), where g is the angle between two cells.
 struct DirectionHistogram: ~Copyable {
   static let cells = 600
   private static let face = 24
@@ -18,7 +19,7 @@ struct DirectionHistogram: ~Copyable {
   let smooth: UnsafeMutablePointer<SIMD4<Float>>
   /// The smoothed weights less their median, at least 0.
   let heights: AlignedFloats
-  /// The highest smoothed weight relative to the mean.
+  /// The highest smoothed weight relative to the mean, or 0 if all weights are 0.
   private(set) var concentration: Float = 0
   /// The highest smoothed weight.
   private(set) var peak: Float = 0
@@ -32,8 +33,8 @@ struct DirectionHistogram: ~Copyable {
   private let keep: Float
 
   /// - Parameters:
-  ///   - hop: time between two updates in seconds.
-  ///   - decay: time constant in seconds.
+  ///   - hop: the time between two updates, in seconds.
+  ///   - decay: the time constant of the decay, in seconds.
   init(hop: Double, decay: Double) {
     keep = Float(realtime_exp(-hop / decay))
     let count = Self.cells
@@ -78,7 +79,7 @@ struct DirectionHistogram: ~Copyable {
     peak = 0
   }
 
-  /// Returns the nearest cell of each field of a cube map.
+  /// Returns a cube map that gives the nearest cell for each of its fields.
   private static func cubeMap(_ centres: UnsafeMutablePointer<SIMD4<Float>>) -> [Int16] {
     var map = [Int16]()
     for side in 0..<6 {
@@ -103,11 +104,9 @@ struct DirectionHistogram: ~Copyable {
     for i in 0..<Self.cells { raw[i] *= keep }
   }
 
-  /// Adds one entry.
+  /// Adds an entry with the direction of the unit vector (x, y, z).
   ///
-  /// - Parameters:
-  ///   - direction: unit vector x, y, z.
-  ///   - weight: 0 or more.
+  /// - Parameter weight: 0 or more.
   @inline(__always)
   func add(_ x: Float, _ y: Float, _ z: Float, weight: Float) {
     let (ax, ay, az) = (abs(x), abs(y), abs(z))
@@ -150,7 +149,7 @@ struct DirectionHistogram: ~Copyable {
     for i in 0..<Self.cells { heights.pointer[i] = max(0, smooth[i].w - middle) }
   }
 
-  /// Returns the median of `sorted` by Hoare's selection and reorders the values.
+  /// Finds the median of `sorted` with Hoare's selection algorithm. This reorders the values.
   private func median() -> Float {
     let values = sorted.pointer
     let wanted = Self.cells / 2

@@ -8,11 +8,11 @@ internal import SignalProcessing
 /// The active intensity I = Re(W* [X, Y, Z]) and the energy E = (|W|^2 + |X|^2 + |Y|^2 + |Z|^2) / 2
 /// are smoothed per bin. |I| / E is 1 for one plane wave and small for diffuse sound (Pulkki,
 /// "Spatial sound reproduction with directional audio coding", J. Audio Eng. Soc. 55, 503, 2007).
-/// A bin has the weight (|I| / E)^4 |W| times the ratio of its present to its long-term level, at
-/// most 4, so that beginnings of sounds prevail over steady sounds.
+/// The weight of a bin is (|I| / E)^4 |W| r. Its last factor r is the ratio of the present power of
+/// W to the long-term power, at most 4, so onsets outweigh steady sounds.
 struct FieldDirections: ~Copyable {
   private let bins: Range<Int>
-  /// Smoothed I and E, four values per bin.
+  /// Smoothed E and I, four values per bin.
   private let flow: AlignedFloats
   /// Smoothed present and long-term powers of W, two values per bin.
   private let levels: AlignedFloats
@@ -32,6 +32,8 @@ struct FieldDirections: ~Copyable {
     levels.clear()
   }
 
+  /// Adds the directions of the next analysis frame, after a decay of the histogram.
+  ///
   /// - Parameters:
   ///   - real: 4 planes of `stride` bins, W, Y, Z, X.
   ///   - imaginary: likewise.

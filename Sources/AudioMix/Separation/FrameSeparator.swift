@@ -82,11 +82,12 @@ struct FrameSeparator: ~Copyable {
     enhanced?.reset()
   }
 
-  /// Separates one window and adds the images to overlapping sums.
+  /// Separates one window and adds its images to the sums of the overlapping windows.
   ///
   /// - Parameters:
   ///   - field: 4 planes of `windowFrames` valid samples.
-  ///   - sums: `windowFrames` x 12: image, framed image, studio image.
+  ///   - sums: 12 values for each of `windowFrames` frames: 4 channels of the image, of the framed
+  ///     image and of the studio image.
   mutating func process(
     _ field: UnsafePointer<Float>, addingTo sums: UnsafeMutablePointer<Float>
   ) {
@@ -168,9 +169,10 @@ struct FrameSeparator: ~Copyable {
     }
   }
 
-  /// Computes the image of the sources in `time`.
+  /// Computes the image of the sources and stores it in `time`.
   ///
-  /// - Returns: the power of the image's W in the spectrum.
+  /// - Parameter framed: whether to weight the sources with `framing`.
+  /// - Returns: the sum of the powers of the sources over all bins.
   private func image(framed: Bool) -> Float {
     let (re, im) = (interleavedRe.pointer, interleavedIm.pointer)
     var power: Float = 0

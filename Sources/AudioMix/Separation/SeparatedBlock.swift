@@ -21,7 +21,7 @@ public final class SeparatedBlock: @unchecked Sendable {
   public var image: UnsafeMutablePointer<UnsafeMutablePointer<Float>> { samples.planes + 4 }
   /// The first-order image of the talkers inside the field of view, C_f.
   public var framedImage: UnsafeMutablePointer<UnsafeMutablePointer<Float>> { samples.planes + 8 }
-  /// The first-order image of the talkers with less late reverberation. Its W channel is S_d
+  /// The first-order image of the talkers with less late reverberation, D. Its W channel is S_d
   /// before the low shelf.
   public var studioImage: UnsafeMutablePointer<UnsafeMutablePointer<Float>> { samples.planes + 12 }
 

@@ -3,23 +3,25 @@
 /// The parameters of the spatial separator. Times are in seconds, frequencies in Hz, angles in
 /// radians and levels in dB.
 package struct SeparationSettings: Sendable {
-  /// Distance of the analysis frames; a window is four times as long.
+  /// The time between the starts of two analysis windows. A window is four times as long.
   package var hopSeconds = 512.0 / 48000
-  /// Frequency range of the direction analysis.
+  /// The frequency range of the direction analysis.
   package var directionRange = 250.0...4500.0
-  /// Smoothing of the intensity and of the present level (`present`) and of the long-term level.
+  /// The time constant for the intensity, the energy and the present level.
   package var present = 0.03
+  /// The time constant for the long-term level.
   package var longTerm = 1.0
-  /// Decay of the direction histogram.
+  /// The time constant of the decay of the direction histogram.
   package var histogramDecay = 0.35
-  /// Least angle between two sources, and the largest step of one source.
+  /// The least angle between two sources.
   package var separation = 0.785
+  /// The largest angle between a source and a peak that continues it.
   package var association = 0.52
-  /// A peak counts from this part of the highest peak on.
+  /// The least height of a peak relative to the highest peak.
   package var relativePeak: Float = 0.3
-  /// Smoothing of the strength of a source, and the part of the strongest source's strength from
-  /// which a source is active.
+  /// The time constant for the strength of a source.
   package var strengthTime = 0.6
+  /// The least strength of an active source relative to the strongest source.
   package var activeStrength: Float = 0.1
   /// Smoothing of the noise power and of the power of the sources.
   package var noiseTime = 0.08
@@ -27,18 +29,20 @@ package struct SeparationSettings: Sendable {
   /// Factor of the noise power in the spectral subtraction, and its least gain.
   package var subtraction: Float = 2.2
   package var leastGain: Float = 0.03
-  /// Smoothing of the logarithmic envelope before (`fast`) and after (`slow`) the modulation
-  /// range, and the time over which modulation and tonality are averaged.
+  /// The time constants of a fast and a slow mean of the level. The modulation is measured in the
+  /// difference between them.
   package var fast = 0.03
   package var slow = 0.25
+  /// The time constant for modulation and tonality.
   package var evidenceTime = 0.7
   /// Tonality above `freeTonality` lowers the modulation by `tonalityWeight` dB per unit.
   package var freeTonality: Float = 0.12
   package var tonalityWeight: Float = 10
-  /// Modulation that is assumed of a new source, and the range from no speech to speech.
+  /// The modulation that is assumed for a new source.
   package var assumedModulation: Float = 2
+  /// The modulation of a source that is certainly not speech, and of one that certainly is.
   package var speechModulation: (none: Float, full: Float) = (0.9, 1.5)
-  /// Highest peak of the histogram relative to its mean: range from diffuse to directional sound.
+  /// The concentration of the histogram for diffuse sound and for directional sound.
   package var concentration: (none: Float, full: Float) = (4, 8)
   /// Concentration of the histogram, averaged over `evidenceTime` with its highest peak as weight:
   /// range from a reverberant to a free field. In a reverberant field, the beams are wider, and
@@ -57,17 +61,20 @@ package struct SeparationSettings: Sendable {
   /// Level of the subtracted sound relative to the noise: range from pause to speech, and the
   /// fall per second of the held level.
   package var gateRange: (none: Float, full: Float) = (-12, -6)
+  /// How far the level that controls the gate can fall in a second.
   package var gateFall = 120.0
-  /// Gain of a beam in pauses and for sources that are not speech. It is the same in all bins, so
-  /// that the remaining noise keeps its character.
+  /// The gain of a beam in pauses and for sources that are not speech. It is the same in all bins,
+  /// so that the remaining noise keeps its character.
   package var pauseGain: Float = 0.1
-  /// The expander of `studio`: threshold relative to the loudest recent level, slope (dB per dB),
-  /// greatest reduction, and the fall per second of the loudest level.
+  /// The threshold of the expander of `studio`, relative to the loudest recent level.
   package var expanderThreshold: Float = -6
+  /// The reduction for each dB below the threshold.
   package var expanderSlope: Float = 3.5
+  /// The greatest reduction.
   package var expanderDepth: Float = 20
+  /// How far the loudest recent level falls in a second.
   package var loudestFall = 10.0
-  /// Width of the transition at the edge of the field of view.
+  /// The width of the transition at the edge of the field of view.
   package var frameEdge = 0.1745
 
   package init() {}

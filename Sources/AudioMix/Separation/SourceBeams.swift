@@ -5,21 +5,24 @@ internal import SignalProcessing
 
 /// The beams and the spectral subtraction of up to three active sources.
 ///
-/// The beams need no adaptive covariance of the input: the covariance of the noise is a model. It
-/// is the diffuse field of power P plus the other sources j with power q_j:
-/// R = P Gamma + sum q_j g_j g_j^T, Gamma = diag(1, 1/3, 1/3, 1/3), g = steering vector.
-/// 1. The beams of least noise in a diffuse field that have a null at each other source (LCMV)
-///    yield the powers q_j. What is orthogonal to all sources yields P.
-/// 2. The beam of least variance under R for source k is w = R^-1 g_k / (g_k^T R^-1 g_k); its noise
-///    power is lambda = 1 / (g_k^T R^-1 g_k). R is inverted by the Woodbury identity.
-/// 3. Spectral subtraction multiplies the beam b by max(1 - c lambda / |b|^2, least gain).
+/// The beams do not depend on the measured covariance of the input. The covariance R of the noise
+/// is a model: a diffuse field of power P, and the other sources j with the powers q_j and the
+/// steering vectors g_j. R = P Gamma + sum q_j g_j g_j^T with Gamma = diag(1, 1/3, 1/3, 1/3).
+/// 1. The powers q_j are those of beams with nulls at all other sources and the least noise in a
+///    diffuse field (LCMV). P is the power of the part that is orthogonal to all sources.
+/// 2. The beam of least noise for source k is w = R^-1 g_k / (g_k^T R^-1 g_k). Its noise power is
+///    lambda = 1 / (g_k^T R^-1 g_k). R is inverted with the Woodbury identity.
+/// 3. Spectral subtraction multiplies the output b of the beam by
+///    max(1 - c lambda / |b|^2, least gain), where c is the factor `subtraction`.
 struct SourceBeams: ~Copyable {
-  /// The number of active sources of the frame, and the slot and steering vector of each.
+  /// The number of active sources in the analysis frame.
   private(set) var count = 0
+  /// The slot and the steering vector of each active source.
   private(set) var slots = InlineArray<3, Int>(repeating: 0)
   private(set) var steering = InlineArray<3, SIMD4<Float>>(repeating: .zero)
-  /// Power of each source after the subtraction, and its noise, in the speech band.
+  /// The power of each active source after the subtraction, in the speech band.
   private(set) var power = InlineArray<3, Float>(repeating: 0)
+  /// The noise power of each beam, in the speech band.
   private(set) var noise = InlineArray<3, Float>(repeating: 0)
   /// Per active source and bin: the beam before (`beam`) and after (`voice`) the subtraction, real
   /// and imaginary planes, the gain of the subtraction, and the power of the LCMV beam.
@@ -156,7 +159,7 @@ struct SourceBeams: ~Copyable {
     _ s: Int, _ real: UnsafePointer<Float>, _ imaginary: UnsafePointer<Float>
   ) {
     let (j0, j1) = ((s + 1) % 3, (s + 2) % 3)
-    // An absent source has the power 0 and is orthogonal to the others.
+    // An absent source counts as orthogonal to the others, so it has no effect.
     let (has0, has1) = (j0 < count, j1 < count)
     let (g, g0, g1) = (steering[s], has0 ? steering[j0] : .zero, has1 ? steering[j1] : .zero)
     let own = matrix[s, s]

@@ -16,7 +16,7 @@ struct SourceTracker {
     var meanStrength: Float { isUsed ? strength / certainty : 0 }
     var isUsed = false
     var isActive = false
-    /// Changes when the slot is given to another source.
+    /// A number that changes when another source takes the slot.
     var identity = 0
   }
 
@@ -111,7 +111,7 @@ struct SourceTracker {
     isMatched[free] = true
   }
 
-  /// Joins sources that have come too close; the stronger one stays.
+  /// Merges sources that are too close to each other. The stronger source remains.
   private mutating func merge() {
     for a in 0..<Self.slots {
       for b in 0..<Self.slots where a != b && sources[a].isUsed && sources[b].isUsed {

@@ -20,14 +20,14 @@ internal import SignalProcessing
 public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   /// The delay of the output relative to the input, in frames.
   public let latencyFrames: Int
-  /// The distance of the frames at which analysis windows begin.
+  /// The number of frames from the start of one analysis window to the start of the next.
   public let hopFrames: Int
   /// The distance of the frames at which a stream can begin with the same result.
   public let alignmentFrames: Int
   /// The number of frames after which an earlier input has no effect above -100 dB.
   public let settlingFrames: Int
-  /// The width of the range of azimuths that the camera sees, centred on the front, in radians, 0
-  /// to 2 pi. It may change between calls.
+  /// The horizontal field of view of the camera in radians, 0 to 2 pi. Its centre is the front. It
+  /// may change between calls of `process`.
   public var fieldOfView: Double {
     get { frames.fieldOfView }
     set { frames.fieldOfView = newValue }
@@ -44,13 +44,13 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   private let windowFrames: Int
   /// Sums of the overlapping frames, one window x 12: image, framed image, studio image.
   private let sums: AlignedFloats
-  /// The number of frames of the present hop.
+  /// The number of frames received for the current hop.
   private var fill = 0
 
   /// Prepares the separator.
   ///
   /// - Parameters:
-  ///   - sampleRate: sample rate in Hz, at least 1000.
+  ///   - sampleRate: in Hz, at least 1000.
   ///   - fieldOfView: in radians; see the property.
   ///   - enhancer: needs a sample rate of 48000; nil for none.
   public init(
@@ -79,7 +79,7 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
     sums = AlignedFloats(count: Self.outputs * windowFrames)
   }
 
-  /// Returns to the state before the first frame of a stream.
+  /// Resets the separator to its state before the first frame of a stream.
   public mutating func reset() {
     frames.reset()
     history.clear()
@@ -88,13 +88,13 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
     fill = 0
   }
 
-  /// Takes the next frames and writes as many, delayed by `latencyFrames`.
+  /// Takes the next frames and writes the same number of frames, delayed by `latencyFrames`.
   ///
-  /// Analysis treats NaN and samples with a magnitude above 10 000 as silence; such samples remain
-  /// in `field`, and the images are always finite.
+  /// The analysis treats NaN and samples with a magnitude above 10 000 as silence, so the images
+  /// are always finite. Such samples remain in the `field` of the block.
   ///
   /// - Parameters:
-  ///   - field: 4 x `frames` samples, in ACN order with SN3D scale.
+  ///   - field: 4 planes of `frames` samples, in ACN order with SN3D scale.
   ///   - frames: the number of frames, at most the capacity of `block`.
   ///   - block: receives the output.
   public mutating func process(
@@ -114,7 +114,8 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Gives the oldest frames of the history with their sums, and stores new frames in their place.
+  /// Copies the oldest frames of the history and their sums to the block, and stores the new frames
+  /// in the place of the oldest.
   private func exchange(
     _ field: UnsafePointer<UnsafeMutablePointer<Float>>, _ block: SeparatedBlock, at offset: Int,
     frames part: Int

@@ -5,22 +5,23 @@ internal import SignalProcessing
 
 /// Judges whether each source is speech.
 ///
-/// Speech is modulated at 2 to 8 Hz. The modulation of a source is the standard deviation in dB of
-/// the difference of a fast and a slow mean of its level, averaged over four bands. Steady noise
-/// has little of it; music can have as much as speech. The tonality separates music: it is the
-/// correlation of the fine structure of the spectrum with that of 16 analysis frames (170 ms)
-/// before. Tones stay at their frequency, the harmonics of a voice move.
+/// Speech is modulated at 2 to 8 Hz. The modulation of a source is the standard deviation of the
+/// difference between a fast and a slow mean of its level in dB, averaged over four bands. Steady
+/// noise has little modulation, but music can have as much as speech. The tonality distinguishes
+/// music from speech. It is the correlation of the fine structure of the spectrum with the fine
+/// structure 16 analysis frames (170 ms) before. Tones keep their frequencies, while the harmonics
+/// of a voice move.
 struct SpeechEvidence: ~Copyable {
   private struct Source {
     var identity = 0
     var fast = SIMD4<Float>.zero
     var slow = SIMD4<Float>.zero
     var variance = SIMD4<Float>.zero
-    /// The sum of the weights of `variance`, at most 1.
+    /// The sum of the weights that form `variance`, at most 1.
     var certainty: Float = 0
     var tonal: Float = 0
     var weight: Float = 0
-    /// The number of spectra in the ring.
+    /// The number of spectra so far.
     var spectra = 0
   }
 
@@ -32,9 +33,9 @@ struct SpeechEvidence: ~Copyable {
   private var place = 0
   private let edges: InlineArray<5, Int>
   private let tonalBins: Range<Int>
-  /// Three slots x (lag + 1) x `tonalBins` values: the fine structures, and the smoothed logarithms
-  /// of three slots.
+  /// The fine structures: 3 slots x (`lag` + 1) analysis frames x `tonalBins` values.
   private let ring: AlignedFloats
+  /// The smoothed logarithms of the spectra: 3 slots x `tonalBins` values.
   private let logarithms: AlignedFloats
   private let sums: AlignedFloats
   private let settings: SeparationSettings
@@ -61,7 +62,8 @@ struct SpeechEvidence: ~Copyable {
   /// Begins an analysis frame.
   mutating func advance() { place = (place + 1) % (Self.lag + 1) }
 
-  /// Takes the power spectrum of a source and returns how surely it is speech, 0 to 1.
+  /// Takes the next power spectrum of a source and returns how likely the source is speech, from 0
+  /// to 1.
   mutating func probability(
     slot: Int, identity: Int, powers: UnsafePointer<Float>
   ) -> Float {
@@ -95,7 +97,8 @@ struct SpeechEvidence: ~Copyable {
     return ramp(expected, settings.speechModulation)
   }
 
-  /// Returns the correlation of the fine structure with the one `lag` frames ago, and the level.
+  /// Returns the correlation of the fine structure with the fine structure `lag` analysis frames
+  /// before, and the level of the source. Both are 0 for the first `lag` spectra of a source.
   private mutating func tonality(
     _ source: inout Source, slot: Int, powers: UnsafePointer<Float>
   ) -> (correlation: Float, strength: Float) {

@@ -3,13 +3,14 @@
 internal import CRealtime
 internal import SignalProcessing
 
-/// Computes the tuning of a recording while it is made, or afterwards from a file.
+/// Computes the tuning of a recording, either during the recording or afterwards from a file.
 ///
-/// The generator separates the sound and measures the long-term spectrum of the speech, in pieces
-/// in which somebody speaks, and of the ambience. The result depends on the complete recording.
+/// The generator separates the sound, and measures the long-term spectra of speech and ambience.
+/// For speech, only the pieces in which somebody speaks count. The result depends on the complete
+/// recording.
 ///
 /// ## Threading
-/// Use a generator from one thread at a time. It separates in the calls of `append`.
+/// Use a generator from one thread at a time. The separation runs in `append`.
 public final class MixTuningGenerator: @unchecked Sendable {
   private var separator: SpatialSeparator
   private let block: SeparatedBlock
@@ -18,15 +19,17 @@ public final class MixTuningGenerator: @unchecked Sendable {
   private let part: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
 
   private static let blockFrames = 1024
-  /// The level that speech is brought to, as a root mean square in dB relative to full scale.
+  /// The target level of speech: a root mean square in dB relative to full scale.
   static let speechLevel = -23.0
-  /// The least distance of the ambience below the speech, in dB.
+  /// How far the level of the ambience should at least be below that of the speech, in dB.
   static let distance = 6.0
-  /// Long-term levels of speech in 100 to 350 Hz and in 2 to 6 kHz relative to 350 to 2000 Hz, in
-  /// dB (D. Byrne et al., "An international comparison of long-term average speech spectra",
-  /// J. Acoust. Soc. Am. 96(4), 1994).
+  /// The usual long-term levels of speech from 100 to 350 Hz (`low`) and from 2 to 6 kHz (`high`),
+  /// in dB relative to the level from 350 to 2000 Hz (D. Byrne et al., "An international comparison
+  /// of long-term average speech spectra", J. Acoust. Soc. Am. 96(4), 1994).
   private static let usual = (low: -1.4, high: -13.4)
 
+  /// Prepares the generator.
+  ///
   /// - Parameters:
   ///   - sampleRate: in Hz, at least 1000.
   ///   - fieldOfView: in radians; see `MixSettings`.
@@ -61,8 +64,8 @@ public final class MixTuningGenerator: @unchecked Sendable {
     }
   }
 
-  /// The tuning for everything that has been added. It is neutral if nobody speaks for at least a
-  /// second.
+  /// The tuning for everything that has been added. It is neutral if that contains less than a
+  /// second of speech.
   public var tuning: MixTuning {
     let spoken = Self.active(speech.pieces)
     guard spoken.count >= 10 else { return MixTuning() }
@@ -75,7 +78,7 @@ public final class MixTuningGenerator: @unchecked Sendable {
     let rest = Self.mean(ambience.pieces)
     let excess = Self.decibels(rest.sum()) - (level + tuning.speech.gainDecibels - Self.distance)
     tuning.ambience.gainDecibels = Self.rounded(Self.limited(-excess, -6...0))
-    // Wind and handling noise.
+    // So much bass is wind or handling noise.
     if rest.x > 4 * (rest.y + rest.z + rest.w) {
       tuning.ambience.equaliser = [Self.highPass(100)]
     }
@@ -103,7 +106,8 @@ public final class MixTuningGenerator: @unchecked Sendable {
     ParametricFilter(.highPass, frequency: frequency, quality: 0.707)
   }
 
-  /// Returns the pieces that are above -60 dB and at most 25 dB below the loud ones.
+  /// Returns the pieces that are not below -60 dB, and at most 25 dB below the 95 % quantile of the
+  /// levels.
   private static func active(_ pieces: [SIMD4<Double>]) -> [SIMD4<Double>] {
     let sorted = pieces.map { $0.sum() }.sorted()
     guard !sorted.isEmpty else { return [] }
