@@ -12,11 +12,12 @@ public struct BakingError: Error, Sendable, CustomStringConvertible {
   public var description: String { "cannot write '\(path)': \(reason)" }
 }
 
-/// Writes a mix as a file with a first-order track, a stereo track for other players, the tuning,
-/// and unchanged copies of the other tracks of the input.
+/// Writes a mix to a file. The file contains a first-order track, a stereo track for other players,
+/// a tuning, and unchanged copies of the other tracks of the input.
 ///
 /// A QuickTime movie (`.mov`, `.qta`) has the tuning in its metadata track. A Matroska file
-/// (`.mka`, `.mkv`) has it as an attachment. The file receives its name only when it is complete.
+/// (`.mka`, `.mkv`) has the tuning as an attachment. The file has a temporary name until it is
+/// complete.
 ///
 /// ## Threading
 /// Use a file from one thread at a time.
@@ -30,15 +31,15 @@ public final class BakedFile {
   private var temporary: [String]
   private var interleaved: [Float] = []
 
-  /// The ends of the names of files that can be baked.
+  /// The supported endings of the file name, in lower case. Upper case is accepted too.
   public static let suffixes = [".mov", ".qta", ".mka", ".mkv"]
 
   /// Creates the temporary files.
   ///
   /// - Parameters:
   ///   - path: the file to write.
-  ///   - input: the file whose other tracks are copied.
-  ///   - track: the number of the audio track of `input` that was mixed, counted from 1.
+  ///   - input: the file that was mixed.
+  ///   - track: the number of the mixed audio track of `input`, counted from 1.
   ///   - sampleRate: of the mix, in Hz.
   /// - Throws: `BakingError` if the name or the sample rate is not supported, or if a file cannot
   ///   be created.
@@ -47,7 +48,7 @@ public final class BakedFile {
   ) throws(BakingError) {
     guard let suffix = Self.suffixes.first(where: { path.lowercased().hasSuffix($0) }) else {
       throw BakingError(
-        path: path, reason: "the name must end in .mov or .mka")
+        path: path, reason: "the name must end in .mov, .qta, .mka or .mkv")
     }
     (self.path, self.input) = (path, input)
     isMovie = suffix == ".mov" || suffix == ".qta"
@@ -64,7 +65,7 @@ public final class BakedFile {
 
   deinit { abort() }
 
-  /// Appends frames of the mix, 4 x frames.
+  /// Appends frames of the mix: 4 planes of `frames` samples.
   public func append(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(BakingError) {
@@ -79,8 +80,8 @@ public final class BakedFile {
 
   /// Completes the file.
   ///
-  /// - Parameter tuning: a JSON object.
-  /// - Returns: notes about tracks that could not be copied, one sentence each.
+  /// - Parameter tuning: the tuning as a JSON object.
+  /// - Returns: notes about tracks that could not be copied.
   public func finish(tuning: String) throws(BakingError) -> [String] {
     do {
       sound.tuning = tuning
@@ -96,13 +97,13 @@ public final class BakedFile {
     } catch let error as RecordingError {
       throw BakingError(path: path, reason: Self.text(error))
     } catch let error as MovieMerger.Failure {
-      throw BakingError(path: path, reason: "the tracks of '\(input)': \(error.reason)")
+      throw BakingError(path: path, reason: "cannot copy the tracks of '\(input)': \(error.reason)")
     } catch let error as TrackCopier.Failure {
       throw BakingError(path: path, reason: error.reason)
     } catch { throw BakingError(path: path, reason: "\(error)") }
   }
 
-  /// Removes the temporary files.
+  /// Removes the remaining temporary files. A complete file remains.
   public func abort() {
     for file in temporary { unlink(file) }
     temporary = []
@@ -116,7 +117,7 @@ public final class BakedFile {
         to: soundPath)
       return (soundPath, refused.map { "track \($0) of the input could not be copied" })
     }
-    // Other containers, and movies in fragments, become a movie first.
+    // Convert another container or a fragmented movie to a plain movie first.
     let copied = Self.beside(path, ".mov")
     temporary.append(copied)
     let refused = try TrackCopier.copy([others], to: copied, format: "mov")
@@ -150,7 +151,7 @@ public final class BakedFile {
 
   private static func text(_ error: RecordingError) -> String { error.description }
 
-  /// Returns the name of a hidden temporary file in the same folder.
+  /// Returns a random name for a hidden temporary file in the folder of `path`.
   private static func beside(_ path: String, _ suffix: String) -> String {
     let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
     let mark = String(UInt64.random(in: 0 ... .max), radix: 36)

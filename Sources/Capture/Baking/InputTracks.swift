@@ -3,7 +3,7 @@
 import CFFmpeg
 import Media
 
-/// The tracks of a file that a baked file replaces.
+/// The tracks of the input that a baked file does not copy, because it replaces them.
 struct InputTracks {
   /// The index of each replaced track.
   private(set) var replaced: Set<Int32> = []
@@ -11,11 +11,12 @@ struct InputTracks {
   private(set) var replacedNumbers: Set<UInt32> = []
   /// The number that the container gives to the track that was mixed.
   private(set) var mixedNumber: UInt32 = 0
-  /// Whether the file has other tracks.
+  /// Whether the input also has tracks that are not replaced.
   private(set) var hasOthers = false
 
-  /// Reads the tracks. The replaced ones are the mixed track and, if an earlier recording or mix of
-  /// this program wrote them, the stereo track and the metadata beside it.
+  /// Reads the tracks. The mixed track is replaced. If the file contains a tuning, so that an
+  /// earlier recording or mix of this program probably wrote it, its stereo AAC tracks, metadata
+  /// tracks and tuning are replaced too. Nothing is replaced if the file cannot be opened.
   ///
   /// - Parameter mixed: the number of the mixed audio track, counted from 1.
   init(_ path: String, mixed: Int) {
@@ -45,7 +46,7 @@ struct InputTracks {
     }
   }
 
-  /// Whether a track of this program's own file is its stereo track or its metadata.
+  /// Whether a track in a file of this program is the stereo track, metadata or a tuning.
   private static func isOwn(_ stream: UnsafeMutablePointer<AVStream>) -> Bool {
     let parameters = stream.pointee.codecpar.pointee
     switch parameters.codec_type {

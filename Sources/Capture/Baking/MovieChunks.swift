@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The places of the samples of a track in its file.
+/// The places at which a movie file stores the samples of a track.
 struct MovieChunks {
-  /// Offset and size of each chunk, in bytes.
+  /// The offset and the size of each chunk, in bytes.
   private(set) var chunks: [(offset: Int64, size: Int64)] = []
 
   /// Reads the tables of a `trak` box. Returns nil if they are damaged, or if the samples are in
@@ -53,8 +53,8 @@ struct MovieChunks {
     return entries.allSatisfy { bytes.number($0.content.lowerBound, 4) & 1 == 1 }
   }
 
-  /// Returns the size of a frame of uncompressed sound, for old movies whose table of sizes counts
-  /// frames of size 1; nil for other tracks.
+  /// Returns the number of bytes in a frame of sound, or nil if it is unknown. Old movies with
+  /// uncompressed sound need this number, because their table of sizes gives each frame the size 1.
   private static func frameBytes(_ bytes: [UInt8], _ boxes: [MovieBox]) -> Int64? {
     guard let descriptions = boxes.first(where: { $0.type == "stsd" }),
       let entry = MovieBox.list(

@@ -2,14 +2,15 @@
 
 import Glibc
 
-/// A box of a movie in memory: its type, and the range of its content in the bytes.
+/// The type and the place of a movie box in memory.
 struct MovieBox {
   let type: String
   /// The range of the whole box, including its header.
   let range: Range<Int>
+  /// The range of the box without its header.
   let content: Range<Int>
 
-  /// Returns the boxes in a part of the bytes. A box that is not whole ends the list.
+  /// Returns the boxes in a range of the bytes. The list ends before the first incomplete box.
   static func list(_ bytes: [UInt8], in range: Range<Int>) -> [MovieBox] {
     var boxes: [MovieBox] = []
     var at = range.lowerBound
@@ -27,7 +28,8 @@ struct MovieBox {
     return boxes
   }
 
-  /// Returns the first box at a path of types below a range.
+  /// Finds a nested box by its path: the types of the boxes from the outermost to the innermost. At
+  /// each level, the first box of the type counts. Returns nil if there is no such box.
   static func find(_ path: [String], _ bytes: [UInt8], in range: Range<Int>) -> MovieBox? {
     guard let first = path.first,
       let box = list(bytes, in: range).first(where: { $0.type == first })
@@ -37,30 +39,34 @@ struct MovieBox {
 }
 
 extension [UInt8] {
-  /// Returns a number of 1 to 8 bytes, the most significant byte first; 0 beyond the end.
+  /// Returns the big-endian number of 1 to 8 bytes at an offset. Returns 0 if the number is not
+  /// within the bytes.
   func number(_ at: Int, _ size: Int) -> UInt64 {
     guard at >= 0, at + size <= count else { return 0 }
     return self[at..<at + size].reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Replaces a number of 4 or 8 bytes.
+  /// Replaces the big-endian number of 4 or 8 bytes at an offset. Does nothing if the number is not
+  /// within the bytes.
   mutating func setNumber(_ value: UInt64, _ at: Int, _ size: Int) {
     guard at >= 0, at + size <= count else { return }
     for i in 0..<size { self[at + i] = UInt8(truncatingIfNeeded: value >> (8 * (size - 1 - i))) }
   }
 }
 
-/// Where the `moov` box of a movie file is, and its bytes.
+/// The place and the bytes of the `moov` box in a movie file.
 struct MovieIndex {
+  /// The bytes of the whole box.
   let bytes: [UInt8]
   /// The offset of the box in the file.
   let offset: Int64
-  /// Whether the movie has fragments, whose samples the box does not list.
+  /// Whether the movie has fragments. The box does not list the samples of fragments.
   let isFragmented: Bool
 
   private static let limit: Int64 = 1 << 30
 
-  /// Reads the box; returns nil if the file is not a movie or has no such box.
+  /// Reads the box. Returns nil if the file is not a movie, has no such box, or cannot be read, or
+  /// if the box is larger than 1 GiB.
   init?(descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
@@ -88,7 +94,7 @@ struct MovieIndex {
     (self.bytes, self.offset, isFragmented) = (bytes, offset, hasFragments)
   }
 
-  /// Returns bytes of a file; nil if there are fewer.
+  /// Reads `count` bytes of a file. Returns nil if the file has fewer bytes or cannot be read.
   static func read(_ descriptor: Int32, _ offset: Int64, _ count: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
     var done = 0
@@ -108,15 +114,16 @@ struct MovieIndex {
 
   var tracks: [MovieBox] { MovieBox.list(bytes, in: content).filter { $0.type == "trak" } }
 
-  /// The ticks per second of the movie.
+  /// The ticks per second of the movie; 0 if they are missing.
   var timeScale: UInt64 {
     guard let header = MovieBox.find(["mvhd"], bytes, in: content) else { return 0 }
     return bytes.number(header.content.lowerBound + (isLong(header) ? 20 : 12), 4)
   }
 
-  /// Whether a box with a version has 64-bit times.
+  /// Whether a box that begins with a version number has 64-bit times.
   func isLong(_ box: MovieBox) -> Bool { bytes.number(box.content.lowerBound, 1) == 1 }
 
+  /// Returns the number of a `trak` box; 0 if it is missing.
   func identifier(_ track: MovieBox) -> UInt32 {
     guard let header = MovieBox.find(["tkhd"], bytes, in: track.content) else { return 0 }
     return UInt32(bytes.number(header.content.lowerBound + (isLong(header) ? 20 : 12), 4))

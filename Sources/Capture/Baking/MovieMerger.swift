@@ -3,21 +3,21 @@
 import Glibc
 import System
 
-/// Adds tracks of one movie to another one, byte for byte (ISO 14496-12, section 8).
+/// Copies tracks from one movie to another (ISO 14496-12, section 8).
 ///
-/// The samples are copied in the order of the file. Only offsets, track numbers and durations in
-/// ticks of the movie change.
+/// The samples stay the same, byte for byte, and keep their order in the file. Only offsets, track
+/// numbers, track references and durations in ticks of the movie change.
 enum MovieMerger {
   struct Failure: Error { let reason: String }
 
-  /// Adds tracks.
+  /// Adds the tracks of `source` to `target`.
   ///
   /// - Parameters:
   ///   - source: the movie whose tracks are copied. It must have no fragments.
   ///   - dropped: the numbers of the tracks that are not copied.
-  ///   - replaced: the number of the track that a track of `target` replaces, and the number of
-  ///     that track; references to it are changed.
-  ///   - target: the movie to which they are added, whose last box is its `moov` box.
+  ///   - replaced: the number of a dropped track, and the number of the track in `target` that
+  ///     replaces it. References to the dropped track then refer to its replacement.
+  ///   - target: the movie to change. Its last box must be the `moov` box.
   /// - Returns: the numbers of the tracks that cannot be copied.
   /// - Throws: `Failure` if a file cannot be read or written.
   static func add(
@@ -32,7 +32,7 @@ enum MovieMerger {
     }
     guard input >= 0, output >= 0 else { throw latest() }
     guard let other = MovieIndex(descriptor: input), let own = MovieIndex(descriptor: output) else {
-      throw Failure(reason: "its index is damaged")
+      throw Failure(reason: "the index of the movie is damaged")
     }
     var tracks: [(box: MovieBox, chunks: MovieChunks)] = []
     var refused: [UInt32] = []
@@ -44,7 +44,7 @@ enum MovieMerger {
       }
     }
     let moved = try copy(tracks.map(\.chunks), from: input, to: output, at: own.offset)
-    // The numbers of the own tracks come first.
+    // The added tracks get numbers above those of the tracks that the target already has.
     let base = own.tracks.map(own.identifier).max() ?? 0
     var numbers = [replaced.old: replaced.new]
     for track in tracks {
@@ -63,7 +63,7 @@ enum MovieMerger {
     return refused
   }
 
-  /// Copies the chunks into an `mdat` box. Returns the new offsets and the end of the box.
+  /// Copies the chunks into a new `mdat` box. Returns their new offsets and the end of the box.
   private static func copy(
     _ tracks: [MovieChunks], from input: Int32, to output: Int32, at start: Int64
   ) throws(Failure) -> (offsets: [[Int64]], end: Int64) {

@@ -3,12 +3,12 @@
 import CFFmpeg
 import Glibc
 
-/// Copies tracks of files to a new file without encoding them again.
+/// Copies tracks from several files to a new file without encoding them again.
 enum TrackCopier {
-  /// A file and the tracks of it that are copied.
+  /// A file whose tracks are copied.
   struct Input {
     var path: String
-    /// Whether to copy a track.
+    /// Returns whether to copy a track.
     var isWanted: (UnsafeMutablePointer<AVStream>) -> Bool
   }
 
@@ -18,8 +18,8 @@ enum TrackCopier {
   ///
   /// - Parameters:
   ///   - format: FFmpeg's name of the container.
-  ///   - tuning: the JSON text of an attachment; nil for none.
-  /// - Returns: for each track that the container cannot store, its description.
+  ///   - tuning: the tuning to attach, as JSON text; nil for none.
+  /// - Returns: the descriptions of the wanted tracks that the container cannot store.
   /// - Throws: `Failure` if a file cannot be read or written.
   static func copy(
     _ inputs: [Input], to path: String, format: String, tuning: String? = nil
@@ -62,11 +62,11 @@ enum TrackCopier {
     guard code >= 0 else { throw Failure(reason: AudioEncoder.text(code)) }
   }
 
-  /// An open file whose packets are read in order.
+  /// Reads the packets of a file in order.
   private final class Reader {
     private var context: UnsafeMutablePointer<AVFormatContext>?
     let packet: UnsafeMutablePointer<AVPacket>
-    /// The index of the output's track for each copied track.
+    /// The index in the output for the index of each copied track.
     var targets: [Int32: Int32] = [:]
     private(set) var hasPacket = false
 
@@ -88,14 +88,14 @@ enum TrackCopier {
       return (0..<Int(context.pointee.nb_streams)).compactMap { context.pointee.streams[$0] }
     }
 
-    /// The time of the current packet.
+    /// The time of the current packet in seconds; 0 if it is unknown.
     var seconds: Double {
       let base = streams[Int(packet.pointee.stream_index)].pointee.time_base
       let time = packet.pointee.dts == FF_NO_TIMESTAMP ? packet.pointee.pts : packet.pointee.dts
       return time == FF_NO_TIMESTAMP ? 0 : Double(time) * Double(base.num) / Double(base.den)
     }
 
-    /// Reads the next packet of a copied track.
+    /// Reads the next packet of a copied track. At the end of the file, `hasPacket` becomes false.
     func advance() throws(Failure) {
       av_packet_unref(packet)
       hasPacket = false
@@ -127,7 +127,8 @@ enum TrackCopier {
       context = nil
     }
 
-    /// Adds a track; returns nil if the container cannot store it.
+    /// Adds a track with the parameters of `stream` and returns its index. Returns nil if the
+    /// container cannot store the track.
     func add(copyOf stream: UnsafeMutablePointer<AVStream>) -> Int32? {
       guard let context, let parameters = stream.pointee.codecpar else { return nil }
       let isStored = avformat_query_codec(

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Changes a `trak` box for another movie: its number, the numbers that it refers to, durations in
-/// ticks of the movie, and the offsets of its chunks.
+/// Adapts a `trak` box to another movie. It changes the number of the track, the numbers of the
+/// tracks that it refers to, the durations in ticks of the movie, and the offsets of the chunks.
 struct TrackRewriter {
   let index: MovieIndex
-  /// The new number of each track.
+  /// The new number of each copied or replaced track.
   let numbers: [UInt32: UInt32]
-  /// Ticks per second of the old and of the new movie.
+  /// The ticks per second of the old movie and of the new movie.
   let ticks: (old: UInt64, new: UInt64)
 
-  /// Returns the box with new offsets of its chunks.
+  /// Returns the adapted box. `offsets` are the new offsets of its chunks.
   func track(_ track: MovieBox, offsets: [Int64]) -> [UInt8] {
     BoxBytes.of { write(track, offsets, to: &$0) }
   }
@@ -73,7 +73,7 @@ struct TrackRewriter {
     return bytes
   }
 
-  /// Returns the references without those to tracks that are missing.
+  /// Returns the references to the tracks in `numbers`, with the new numbers.
   private func references(_ box: MovieBox) -> [UInt8] {
     BoxBytes.of { boxes in
       boxes.box("tref") { list in
