@@ -26,9 +26,9 @@ public final class AmbienceAndSpeechRenderer: RenderedSound {
   /// - Parameters:
   ///   - source: a soundfield of order 1 or higher.
   ///   - head: `headToWorld` over the time of the source; nil for no rotation.
-  ///   - settings: the mix, whose style must not be a stem; the gain and the block size. Without a
-  ///     mix, the style is `standard`.
-  /// - Throws: `PlaybackError.mixNeedsSoundfield`; the errors of the source.
+  ///   - settings: contains the mix, the gain and the block size. The style must not be a stem.
+  ///     Without a mix, it is `standard`.
+  /// - Throws: `PlaybackError.mixNeedsSoundfield` for another source, and the errors of the source.
   public init(
     source: any SoundSource, head: HeadTrajectory?, settings: RenderSettings
   ) throws(PlaybackError) {
@@ -60,7 +60,7 @@ public final class AmbienceAndSpeechRenderer: RenderedSound {
 private final class Tap: SoundSource {
   private let source: MixedSource
   private let block: PlanarScratch
-  /// The fifth channel of the frames that `read` supplied last.
+  /// The fifth channel of the frames that the latest `read` supplied.
   var speech: UnsafeMutablePointer<Float> { block.planes[4] }
 
   init(_ source: MixedSource, frames: Int) {

@@ -8,8 +8,8 @@ private import SignalProcessing
 private import Surround
 private import Synchronization
 
-/// A source that separates a soundfield and supplies the stems, which `StemMixer` mixes later.
-/// Frame numbers do not change.
+/// A source that separates a soundfield into stems. `StemMixer` mixes them later. Frame numbers
+/// remain those of the original source.
 ///
 /// `read` supplies the channels of the soundfield in ACN order and SN3D scale, a head-locked pair
 /// if there is one, and then the planes of `StemPlanes`. The source compensates for the latency of
@@ -20,7 +20,7 @@ private import Synchronization
 package final class MixStemSource: SoundSource {
   /// The layout of the soundfield.
   package let field: ChannelLayout
-  /// The number of channels of the soundfield and of a head-locked pair.
+  /// The number of channels of `field`, including a head-locked pair.
   package let fieldChannels: Int
   /// 2 if the soundfield has a head-locked pair, otherwise 0.
   package let headLocked: Int
@@ -35,14 +35,14 @@ package final class MixStemSource: SoundSource {
   private let active: Atomic<Bool>
   /// Whether the frames since the last seek are separated.
   private var separates: Bool
-  /// The number of frames read since the start of reading.
+  /// The number of frames read since the last seek.
   private var taken = 0
   private var hasEnded = false
-  /// The number of frames of the stage's output since the start of reading, without its latency.
+  /// The number of output frames of the stage since the last seek, less its latency.
   private var made: Int
-  /// The number of frames in `output`; the last one is frame `made` - 1.
+  /// The number of frames in `output`. The last of them is frame `made` - 1.
   private var held = 0
-  /// The next frame to return, counted from the start of reading.
+  /// The next frame to return. As for `made`, frame 0 is the first frame read after the last seek.
   private var next = 0
 
   private static let blockFrames = 1024
@@ -93,14 +93,14 @@ package final class MixStemSource: SoundSource {
     return (order, pair)
   }
 
-  /// Whether frames that are read after the next seek are separated. If not, the stems are silent,
-  /// which costs no computation. Any thread may use it.
+  /// Whether to separate the frames that are read after the next seek. If false, the stems are
+  /// silent, and nothing is computed for them. Any thread may use this property.
   package var isActive: Bool {
     get { active.load(ordering: .relaxed) }
     set { active.store(newValue, ordering: .relaxed) }
   }
 
-  /// The number of planes, which have no layout.
+  /// The number of planes. Together, they form no known layout.
   package var layout: ChannelLayout { .unknown(channels: fieldChannels + StemPlanes.count) }
   package var sampleRate: Int { source.sampleRate }
   package var duration: Int? { source.duration }
@@ -117,7 +117,7 @@ package final class MixStemSource: SoundSource {
   ) throws(PlaybackError) -> Int {
     var done = 0
     while done < frames {
-      // After the end of the source, only the frames that it had remain.
+      // After the end of the source, the remaining frames are those that have been read.
       let end = hasEnded ? min(made, taken) : made
       let count = min(end - next, frames - done)
       guard count > 0 else {
@@ -149,7 +149,7 @@ package final class MixStemSource: SoundSource {
     next = target - start
   }
 
-  /// Reads and separates the next frames.
+  /// Reads and separates the next frames. After the end of the source, silence takes their place.
   private func advance() throws(PlaybackError) {
     var count = 0
     if !hasEnded {

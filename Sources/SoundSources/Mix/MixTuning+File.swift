@@ -21,8 +21,8 @@ extension MixTuning {
     }
   }
 
-  /// Reads the tuning inside a media file: the last one in a metadata track, or the one in an
-  /// attachment. Returns nil if the file has none or is not a media file.
+  /// Reads the tuning inside a media file, from a metadata track or an attachment. If there are
+  /// several, the last one counts. Returns nil if there is none or the file is not a media file.
   ///
   /// - Throws: `PlaybackError.mixTuning` if the tuning in the file is invalid.
   public static func embedded(in path: String) throws(PlaybackError) -> MixTuning? {
@@ -53,7 +53,7 @@ extension MixTuning {
       ambience: try content.ambience?.part(named: "ambience") ?? Part())
   }
 
-  /// Recognises a tuning among other metadata.
+  /// The member that distinguishes a tuning from other metadata.
   private struct Marker: Decodable { var version: Int? }
 
   private struct Content: Decodable {
@@ -87,7 +87,9 @@ extension MixTuning {
         let (gain, quality) = (filter.gainDecibels ?? 0, filter.quality ?? 0.707)
         guard MixTuning.gainRange.contains(gain), MixTuning.qualityRange.contains(quality),
           MixTuning.frequencyRange.contains(filter.frequency)
-        else { throw Problem(reason: "'\(name).eq.\(index)' has a number out of range") }
+        else {
+          throw Problem(reason: "'\(name).eq.\(index)' contains a number that is out of range")
+        }
         equaliser.append(
           ParametricFilter(kind, frequency: filter.frequency, gain: gain, quality: quality))
       }

@@ -6,10 +6,11 @@ package import Media
 package import Rendering
 private import SignalProcessing
 
-/// A soundfield that is separated and mixed again. Frame numbers do not change.
+/// A source that separates a soundfield and mixes the stems. Frame numbers remain those of the
+/// original source.
 ///
-/// With the target `.ambienceAndSpeech`, `read` supplies five channels: ambience as a first-order
-/// soundfield, then speech.
+/// With the target `.ambienceAndSpeech`, `read` supplies five channels: first the ambience as a
+/// first-order soundfield, then the speech.
 package final class MixedSource: SoundSource {
   private let stems: MixStemSource
   private let mixer: StemMixer
