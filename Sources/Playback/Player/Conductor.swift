@@ -37,7 +37,8 @@ final class Conductor: @unchecked Sendable {
   private static let readFrames = 2048
   /// The longest sleep of the thread [ms]. A wish wakes it earlier.
   private static let lookMilliseconds = 40
-  /// The longest time that old sound plays on while the new sound of a seek is read [ns].
+  /// The longest time for which the old sound plays on during a seek while the new sound is read
+  /// [ns].
   private static let longestPreparation: Int64 = 300_000_000
 
   // Used on the thread only.
@@ -48,9 +49,9 @@ final class Conductor: @unchecked Sendable {
   private var silentSince: Int64?
   private var isCorked = false
   private var heardLayout: ChannelLayout
-  /// The seek whose sound is being read while the old sound plays on.
+  /// The seek that is in progress while the old sound plays on; nil if there is none.
   private var coming: (frame: Int, firstWritten: Int, since: Int64, isOrdered: Bool)?
-  /// Whether queued sound was lost with the output, so that nothing can play on during a seek.
+  /// Whether queued sound was lost with the output. A seek then need not wait for old sound.
   private var isCut = false
 
   init(
@@ -172,7 +173,8 @@ final class Conductor: @unchecked Sendable {
     feed.prepareJump()
   }
 
-  /// Orders the jump when enough of the new sound has been read, and notices its end.
+  /// Orders the jump when enough of the new sound has been read, or when `longestPreparation` has
+  /// passed. Once the audio thread has carried the jump out, ends the seek.
   private func followJump() {
     guard let jump = coming else { return }
     if jump.isOrdered {
@@ -188,7 +190,7 @@ final class Conductor: @unchecked Sendable {
     feed.jump(toSourceFrame: jump.frame)
   }
 
-  /// Lets the seek take place in silence instead.
+  /// Cancels the jump, so that the seek takes place in silence instead.
   private func giveUpJump() {
     guard let jump = coming else { return }
     // The audio thread completes an ordered jump as soon as it is silent.

@@ -25,7 +25,7 @@ package final class RenderFeed: @unchecked Sendable {
   private let jump: SourceJump
   /// Mixes the stems that the ring supplies; nil if the ring supplies the channels of the renderer.
   package let mixer: StemMixer?
-  /// The same object for the audio thread: reading it from `mixer` would retain it.
+  /// The mixer for the audio thread, which must not retain it.
   private let mixing: Unmanaged<StemMixer>?
 
   /// `wantedHold` is the hold that the player's control thread (the conductor) wants. `held` is the
@@ -110,7 +110,8 @@ package final class RenderFeed: @unchecked Sendable {
   package var isSilent: Bool {
     held.load(ordering: .acquiring) == wantedHold.load(ordering: .relaxed)
   }
-  /// Whether the sound is neither held nor about to be, so that frames are being played.
+  /// Whether frames are being played: the sound is not held, no hold is wanted, and the ring
+  /// has enough frames.
   package var isPlaying: Bool {
     wantedHold.load(ordering: .relaxed) == 0 && held.load(ordering: .acquiring) == -1
       && !isStarved && !isExhausted
@@ -123,13 +124,13 @@ package final class RenderFeed: @unchecked Sendable {
   /// The number of frames in the ring at which a wait for the ring ends.
   package var resumeFrames: Int { 3 * reserve }
   /// Declares that the frames written to the ring from now on come from another part of the source.
-  /// The frames before them play on until `jump(toSourceFrame:)`.
+  /// The earlier frames play on until `jump(toSourceFrame:)` or until none is left.
   package func prepareJump() { jump.prepare(afterWritten: ring.writtenFrames) }
   /// Fades out, drops the frames that were written before `prepareJump`, and fades in.
   ///
   /// - Parameter frame: the source frame of the first frame written after `prepareJump`.
   package func jump(toSourceFrame frame: Int) { jump.order(toSourceFrame: frame) }
-  /// Forgets a prepared jump before the ring is flushed. Call it only while nothing is audible.
+  /// Cancels a prepared jump before the ring is flushed. Call this only while nothing is audible.
   package func cancelJump() { jump.cancel() }
   /// Whether a jump has been prepared and has not taken place yet.
   package var isJumping: Bool { jump.isPending }
