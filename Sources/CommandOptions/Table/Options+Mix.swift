@@ -25,14 +25,14 @@ extension Options {
   public static let mixTuning = CommandOption<String>(
     "mix-tuning", "FILE|auto|off", .suggested(["auto", "off"]), default: "auto", shown: "auto",
     help: """
-      Gain and equalisers of speech and ambience in the Audio Mix: a JSON file that 'mix analyse' \
-      has written. 'auto' takes the tuning inside the input, if it has one.
+      Gain and equalisers of speech and ambience in the Audio Mix: a JSON file such as 'mix \
+      analyse' writes, 'auto' for the tuning inside the input (if there is one), or 'off' for none.
       """)
   public static let separator = CommandOption<SeparatorChoice>(
     "separator", "spatial|neural", .words, default: .spatial, shown: "spatial",
     help: """
-      Separator of the Audio Mix. 'neural' also uses the user's own libdeepfilter.so, which is in \
-      the data folder or in the folder that $STILLSTAGE_SEPARATOR names, with its model beside it.
+      Separator of the Audio Mix. 'neural' also uses libdeepfilter.so and its model, which the \
+      user must put into the data folder or into the folder that $STILLSTAGE_SEPARATOR names.
       """)
   public static let tuningOutput = CommandOption<String>(
     required: "output", short: "o", "TUNING.json", .file, help: "JSON file to write.")
@@ -42,8 +42,8 @@ extension Options {
   public static let processTarget = CommandOption<ProcessTarget>(
     required: "to", "FORMAT", .words,
     help: """
-      Format of the output: a loudspeaker layout in the order of WAV files, 'foa+speech' for \
-      first-order ambience and speech in one more channel, or 'binaural' for headphones.
+      Format of the output: a loudspeaker layout with the channels in WAV order, 'foa+speech' for \
+      first-order ambience and then speech in one more channel, or 'binaural' for headphones.
       """)
 
   static let mixing: [OptionSpecification] = [

@@ -18,7 +18,7 @@ extension Program {
       + [Options.fieldOfView.specification, Options.separator.specification])
 
   static let mixBake = CommandSpecification(
-    name: .mixBake, summary: "Write a mixed file with its picture.",
+    name: .mixBake, summary: "Write a mix with the picture of the input.",
     discussion: """
       Writes a file with the mix as a first-order track, a stereo track for other players, and the \
       tuning. The picture and the other tracks of the input are copied unchanged.
@@ -29,7 +29,7 @@ extension Program {
   static let mixProcess = CommandSpecification(
     name: .mixProcess, summary: "Write a mix for loudspeakers or headphones.",
     discussion: """
-      Mixes a soundfield and converts it to a layout, as a 32-bit float WAV file.
+      Mixes a soundfield, converts the mix to a format, and writes it to a 32-bit float WAV file.
       """,
     arguments: [Arguments.input],
     options: [Options.renderOutput.specification, Options.processTarget.specification]

@@ -3,7 +3,7 @@
 private import Foundation
 private import System
 
-/// A synthetic first-order scene with talkers and ambience, whose parts are known.
+/// A synthetic first-order scene. Its parts, the speech and the ambience, are known.
 package struct MixScene {
   package let name: String
   /// 4 x frames, in ACN order with SN3D scale.
@@ -16,8 +16,8 @@ package struct MixScene {
 
   package static let rate = 48000.0
 
-  /// Returns the scenes: one talker in diffuse noise at 0, 5 and 10 dB, one who moves by 110
-  /// degrees, and two who alternate.
+  /// Returns the scenes: three with one talker in diffuse noise at 0, 5 and 10 dB, one with a
+  /// talker who moves by 110 degrees, and one with two talkers.
   package static func all(seconds: Double) -> [MixScene] {
     let frames = Int(seconds * rate)
     let noise = diffuse(frames, seed: 11)
@@ -61,8 +61,8 @@ package struct MixScene {
     return field
   }
 
-  /// Returns pulses of a gliding pitch through three resonances that change from syllable to
-  /// syllable, four times in a second, with a pause after every seventh syllable.
+  /// Returns a synthetic voice: pulses of a gliding pitch pass through three resonances. There are
+  /// four syllables per second, each with other resonances, and every eighth syllable is silent.
   private static func voice(_ frames: Int, pitch: Double, seed: UInt64) -> [Float] {
     var random = SeededGenerator(seed)
     var output = [Float](repeating: 0, count: frames)
@@ -101,7 +101,7 @@ package struct MixScene {
     return output
   }
 
-  /// Returns 48 plane waves of noise that falls by 3 dB per octave, from all around.
+  /// Returns 48 plane waves of pink noise from directions all around.
   private static func diffuse(_ frames: Int, seed: UInt64) -> [[Float]] {
     var random = SeededGenerator(seed)
     var field = [[Float]](repeating: [Float](repeating: 0, count: frames), count: 4)

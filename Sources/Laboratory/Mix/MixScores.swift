@@ -13,10 +13,10 @@ package struct MixScores: Encodable {
   package let speechRatio: Double
   /// The same ratio for the unseparated W channel.
   package let inputRatio: Double
-  /// By how much the energy that is correlated with the speech is lower in the ambience than in the
-  /// input.
+  /// How much lower the energy that is correlated with the speech is in the ambience than in the
+  /// input, for the W channel.
   package let removedSpeech: Double
-  /// CPU time of the separation per second of sound, in milliseconds.
+  /// The CPU time for the separation of one second of sound, in milliseconds.
   package let cpuMillisecondsPerSecond: Double
 
   /// Separates a scene and scores the result.
@@ -80,7 +80,7 @@ package struct MixScores: Encodable {
     return decibels(target / max(dot(signal, signal) - target, 1e-300))
   }
 
-  /// Returns the energy of the part of a signal that is proportional to the truth.
+  /// Returns the energy of the part of a signal that is proportional to `truth`, in dB.
   private static func share(_ signal: [Float], of truth: [Float]) -> Double {
     let product = dot(signal, truth)
     return decibels(product * product / max(dot(truth, truth), 1e-300))

@@ -9,7 +9,7 @@ import Laboratory
 private struct MixRow: Encodable {
   let scene: String
   let scores: MixScores
-  /// The names of the limits that the row misses.
+  /// The names of the limits that the row does not meet.
   let missed: [String]
 
   init(_ scene: MixScene) {
@@ -47,7 +47,7 @@ func benchMixCommand(_ command: ParsedCommand) throws(CommandFailure) {
     try printOutput(table(rows))
   }
   let missed = rows.flatMap { row in row.missed.map { "\(row.scene): \($0)" } }
-  if !missed.isEmpty { throw CommandFailure("limits missed: \(missed.joined(separator: ", "))") }
+  if !missed.isEmpty { throw CommandFailure("limits not met: \(missed.joined(separator: ", "))") }
 }
 
 private func table(_ rows: [MixRow]) -> String {

@@ -25,7 +25,9 @@ func mixAnalyseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let field = try firstOrder(source, settings)
   try readAll(field) { planes, frames in generator.append(planes, frames: frames) }
   let tuning = generator.tuning
-  if tuning.isNeutral { printNote("no speech was found, so the tuning changes nothing") }
+  if tuning.isNeutral {
+    printNote("less than a second of speech was found, so the tuning changes nothing")
+  }
   try file.write(tuning.json + "\n")
 }
 
@@ -50,7 +52,8 @@ func mixBakeCommand(_ command: ParsedCommand) throws(CommandFailure) {
     file = try BakedFile(path: path, input: input, track: number, sampleRate: source.sampleRate)
   } catch { throw CommandFailure(error.description) }
   defer { file.abort() }
-  // The mix contains the tuning; a player must not apply it again.
+  // In all styles but `standard`, the mix contains the effect of the tuning, so the file gets a new
+  // tuning for the mix.
   let generator = MixTuningGenerator(sampleRate: Double(source.sampleRate))
   try readAll(mixed) { planes, frames throws(CommandFailure) in
     generator.append(planes, frames: frames)
@@ -123,7 +126,7 @@ private func tuningFile(_ command: ParsedCommand) -> String? {
   return ["auto", "off"].contains(tuning) ? nil : tuning
 }
 
-/// Renders the complete sound and passes its blocks on.
+/// Renders the complete sound and passes each block to `body`.
 private func readAll(
   _ sound: any RenderedSound,
   _ body: (UnsafePointer<UnsafeMutablePointer<Float>>, Int) throws(CommandFailure) -> Void

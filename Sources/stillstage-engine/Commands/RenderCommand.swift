@@ -86,7 +86,8 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Refuses a single stem, which cannot be split into ambience and speech.
+/// Throws a usage error if the style is a single stem, which cannot be split into ambience and
+/// speech.
 func refuseStem(_ settings: RenderSettings) throws(CommandFailure) {
   guard let style = settings.mix?.style, style.isStem else { return }
   throw .usage(
