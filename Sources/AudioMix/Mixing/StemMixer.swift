@@ -27,6 +27,7 @@ public final class StemMixer: @unchecked Sendable {
   private let styles: UnsafeMutablePointer<MixStyle>
   private let state: UnsafeMutablePointer<State>
   private let rampFrames: Int
+  private let standardIndex: UInt64
   private let isNeutral: Bool
   private let speechTuning: PartFilter
   private let ambienceTuning: PartFilter
@@ -66,6 +67,7 @@ public final class StemMixer: @unchecked Sendable {
     let gains = MixGains(settings.style, amount: settings.amount, target: target)
     state = .allocate(capacity: 1)
     state.initialize(to: State(mark: mark, start: gains, end: gains, position: rampFrames))
+    standardIndex = UInt64(MixStyle.allCases.firstIndex(of: .standard) ?? 0)
     isNeutral = settings.tuning.isNeutral
     speechTuning = PartFilter(settings.tuning.speech, channels: 4, sampleRate: sampleRate)
     ambienceTuning = PartFilter(
@@ -112,6 +114,7 @@ public final class StemMixer: @unchecked Sendable {
     into output: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) {
     follow()
+    if leavesTheFieldUnchanged, stems[0] == output[0] { return }
     var position = state.pointee.position
     var gains = position < rampFrames ? current(position) : state.pointee.end
     for i in 0..<frames {
@@ -126,6 +129,14 @@ public final class StemMixer: @unchecked Sendable {
       }
     }
     state.pointee.position = position
+  }
+
+  /// Whether the style is `standard`, without a fade or a tuning. Most soundfields play like this.
+  private var leavesTheFieldUnchanged: Bool {
+    @_noLocks get {
+      let isStandard = state.pointee.mark >> 32 == standardIndex
+      return isStandard && isNeutral && target == .field && state.pointee.position >= rampFrames
+    }
   }
 
   /// Starts a fade if the value has changed.
