@@ -136,7 +136,7 @@ let modules: [Target] = [
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
   .executableTarget(name: "stillstage-engine", dependencies: programDependencies),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa", "CSpawn"]),
-  .executableTarget(name: "stillstage-separator"),
+  .executableTarget(name: "stillstage-separator", dependencies: ["CSpawn"]),
   .target(
     name: "Laboratory",
     dependencies: [

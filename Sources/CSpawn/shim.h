@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 // GNU functions that glibc hides from Swift's Glibc module.
@@ -23,4 +24,13 @@ static inline int spawn_close_from(posix_spawn_file_actions_t *actions, int firs
 static inline int spawn_end_with_parent(pid_t parent) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return -1;
   return getppid() == parent ? 0 : -1;
+}
+
+/// Lowers a limit of this process, such as RLIMIT_CORE, to `value` if the limit is larger.
+static inline void spawn_limit(int resource, rlim_t value) {
+  struct rlimit limit;
+  if (getrlimit(resource, &limit) != 0) return;
+  if (value < limit.rlim_max) limit.rlim_max = value;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(resource, &limit);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CSpawn
 import Glibc
 
 /// Makes this process end when the other end of the connection closes, even if the library hangs.
@@ -22,15 +23,6 @@ func endWithConnection() {
 /// Disables core files, and limits this process to 4 GB of address space.
 func setLimits() {
   signal(SIGPIPE, SIG_DFL)
-  setLimit(RLIMIT_CORE, 0)
-  setLimit(RLIMIT_AS, 4 << 30)
-}
-
-private func setLimit(_ name: __rlimit_resource, _ value: UInt) {
-  let resource = __rlimit_resource_t(name.rawValue)
-  var limit = rlimit()
-  guard getrlimit(resource, &limit) == 0 else { return }
-  limit.rlim_cur = min(value, limit.rlim_max)
-  limit.rlim_max = limit.rlim_cur
-  _ = setrlimit(resource, &limit)
+  spawn_limit(Int32(RLIMIT_CORE.rawValue), 0)
+  spawn_limit(Int32(RLIMIT_AS.rawValue), 4 << 30)
 }

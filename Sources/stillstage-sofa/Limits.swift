@@ -10,9 +10,9 @@ import Glibc
 /// sanitizer's shadow memory alone exceeds any sensible limit.
 func setLimits() {
   signal(SIGPIPE, SIG_DFL)
-  setLimit(RLIMIT_CORE, 0)
-  setLimit(RLIMIT_CPU, 5)
-  setLimit(RLIMIT_AS, 1 << 30 + mappedBytes())
+  spawn_limit(Int32(RLIMIT_CORE.rawValue), 0)
+  spawn_limit(Int32(RLIMIT_CPU.rawValue), 5)
+  spawn_limit(Int32(RLIMIT_AS.rawValue), 1 << 30 + mappedBytes())
 }
 
 /// Makes this process end when its parent ends, even if the parent is killed.
@@ -26,15 +26,6 @@ func endWithParent() {
     return
   }
   if spawn_end_with_parent(parent) != 0 { exit(2) }
-}
-
-private func setLimit(_ name: __rlimit_resource, _ value: UInt) {
-  let resource = __rlimit_resource_t(name.rawValue)
-  var limit = rlimit()
-  guard getrlimit(resource, &limit) == 0 else { return }
-  limit.rlim_cur = min(value, limit.rlim_max)
-  limit.rlim_max = limit.rlim_cur
-  _ = setrlimit(resource, &limit)
 }
 
 /// Returns the number of bytes that the process maps now, from the number of pages in
