@@ -60,6 +60,20 @@ func capture(
   return (audio, capture)
 }
 
+/// Waits until both channels of the sink `ears` have sound. A new stream records them, because a
+/// suspension of the sink may stop one channel of any stream that existed.
+func expectBothChannels(_ server: PrivatePipeWireServer) throws {
+  let (audio, capture) = try capture(server)
+  defer { capture.stop() }
+  let heard = millisecondsUntil(limit: 3000) {
+    let samples = audio.samples
+    return (0..<2).allSatisfy { channel in
+      stride(from: channel, to: samples.count, by: 2).contains { abs(samples[$0]) > 0.01 }
+    }
+  }
+  #expect(heard != nil)
+}
+
 /// Has the session manager's library send an error to the program that owns a node, which puts its
 /// stream into the error state.
 func sendError(to node: String, on server: PrivatePipeWireServer) throws {

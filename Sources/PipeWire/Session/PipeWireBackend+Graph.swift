@@ -39,14 +39,17 @@ extension PipeWireBackend {
     }
   }
 
-  /// Restarts the stream if its sink runs again after a suspension that interrupted playback.
+  /// Restarts the stream if its sink runs again after a suspension that interrupted playback. Posts
+  /// `suspended` and `unsuspended`, because PipeWire wakes the sink before its state can be seen.
   func restartIfInterrupted() {
     guard let node = sinkID.flatMap({ connection.graph?.nodes[$0] }) else { return }
     guard node.interruptions != interruptionsSeen, board.draft.sink?.state != .suspended else {
       return
     }
     interruptionsSeen = node.interruptions
+    board.post(.suspended)
     stream.reactivate()
+    board.post(.unsuspended)
     noteBeginning()
   }
 
