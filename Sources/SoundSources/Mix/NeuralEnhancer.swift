@@ -43,7 +43,7 @@ package final class NeuralEnhancer: SpeechEnhancer {
     (self.files, self.answerSeconds) = (files, answerSeconds)
     (socket, child) = try Self.start(files)
     guard exchange(count: 0, samples: nil, seconds: startSeconds) else {
-      throw .neuralSeparator(failure ?? "")
+      throw .neuralSeparator(failure ?? "it did not start; \(Self.advice)")
     }
   }
 
