@@ -134,8 +134,8 @@ public final class StemMixer: @unchecked Sendable {
   /// Whether the style is `standard`, without a fade or a tuning. Most soundfields play like this.
   private var leavesTheFieldUnchanged: Bool {
     @_noLocks get {
-      let isStandard = state.pointee.mark >> 32 == standardIndex
-      return isStandard && isNeutral && target == .field && state.pointee.position >= rampFrames
+      guard isNeutral, target == .field, state.pointee.position >= rampFrames else { return false }
+      return state.pointee.mark >> 32 == standardIndex
     }
   }
 
