@@ -60,18 +60,20 @@ func capture(
   return (audio, capture)
 }
 
-/// Waits until both channels of the sink `ears` have sound. A new stream records them, because a
-/// suspension of the sink may stop one channel of any stream that existed.
+/// Waits until both channels of the sink `ears` have sound. Each attempt records with a new stream,
+/// because a suspension of the sink may stop one channel of any stream that existed.
 func expectBothChannels(_ server: PrivatePipeWireServer) throws {
-  let (audio, capture) = try capture(server)
-  defer { capture.stop() }
-  let heard = millisecondsUntil(limit: 3000) {
+  for _ in 0..<6 {
+    let (audio, capture) = try capture(server)
+    sleepMilliseconds(500)
+    capture.stop()
     let samples = audio.samples
-    return (0..<2).allSatisfy { channel in
+    let areHeard = (0..<2).allSatisfy { channel in
       stride(from: channel, to: samples.count, by: 2).contains { abs(samples[$0]) > 0.01 }
     }
+    if areHeard { return }
   }
-  #expect(heard != nil)
+  Issue.record("a channel of the sink stays silent")
 }
 
 /// Has the session manager's library send an error to the program that owns a node, which puts its
