@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The mounting of a tracker on the head: the signed tracker axes that point to the front of the
-/// head, to its left and up.
+/// The mounting of a tracker on the head: the tracker axes that point to the head's front, left and
+/// top.
 ///
-/// A map preserves handedness. Therefore the same map applies to directions, forces, rotation
-/// vectors and angular velocities.
+/// A map preserves handedness, so it applies to rotation vectors as well as to directions.
 public struct AxisMap: Sendable, Equatable {
   let columns: SIMD3<Int>
   let signs: SIMD3<Double>
 
-  /// x right, y front, z up, as the Android head tracker protocol specifies.
+  /// Tracker axes x right, y front, z up (Android head tracker protocol).
   public static let rightFrontUp = AxisMap(columns: SIMD3(1, 0, 2), signs: SIMD3(1, -1, 1))
-  /// x front, y left, z up: the identity.
+  /// Tracker axes x front, y left, z up: the identity.
   public static let frontLeftUp = AxisMap(columns: SIMD3(0, 1, 2), signs: SIMD3(1, 1, 1))
 
   init(columns: SIMD3<Int>, signs: SIMD3<Double>) {
@@ -21,8 +20,7 @@ public struct AxisMap: Sendable, Equatable {
 
   /// Parses three signed tracker axes for the head's front, left and up, such as `y,-x,z`.
   ///
-  /// - Throws: `HeadTrackingError.badAxisMap` unless the text names three different axes that form
-  ///   a right-handed set.
+  /// - Throws: `badAxisMap` unless the axes form a right-handed set.
   public init(_ text: String) throws(HeadTrackingError) {
     var columns = SIMD3(0, 0, 0)
     var signs = SIMD3<Double>(1, 1, 1)

@@ -19,11 +19,9 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case heldByKernel(name: String, driver: String)
   /// The motion sensor of wireless earphones cannot be reached.
   case cannotConnect(name: String, reason: String)
-  /// The device cannot be used as a head tracker: no driver supports it, it lacks something that
-  /// its driver or profile requires, or the profile is invalid.
+  /// The device cannot be used as a head tracker.
   case notAHeadTracker(path: String, reason: String)
-  /// A feature or output report could not be read or written, the tracker did not reply, or it
-  /// lacks a setting that its driver needs.
+  /// A report failed, or the tracker lacks a setting that its driver needs.
   case featureFailed(report: Int, reason: String)
   /// The text does not name three axes that form a right-handed set.
   case badAxisMap(String)
@@ -36,7 +34,7 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
 }
 
 extension HeadTrackingError: CustomStringConvertible {
-  /// One line that states what failed, why, and in most cases what to do.
+  /// One line that states what failed, why, and usually what to do.
   public var description: String {
     switch self {
     case .noTracker:
@@ -73,7 +71,7 @@ extension HeadTrackingError: CustomStringConvertible {
 }
 
 extension HeadTrackingError {
-  /// What happened and why, without advice.
+  /// What happened and why, without the advice for report and opening errors.
   var cause: String {
     switch self {
     case .featureFailed(let report, let reason):
@@ -84,9 +82,8 @@ extension HeadTrackingError {
   }
 }
 
-/// Returns a description of an error number: usually the system's, but "no answer" for 0. The text
-/// for EIO names two causes, because the kernel reports EIO both if a device does not answer and if
-/// it refuses a request.
+/// Returns a text for an error number. The kernel reports EIO both if a device does not answer and
+/// if it refuses a request.
 func errorText(_ error: Int32) -> String {
   switch error {
   case 0: "no answer"

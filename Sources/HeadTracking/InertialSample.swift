@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One raw sample of an inertial measurement unit, in the project's axes (x front, y left, z up),
-/// unless a calibration has yet to convert it. A sample from a recording is in the sensor's axes.
+/// One raw sample of an inertial sensor, in the project's axes (x front, y left, z up). A recorded
+/// or uncalibrated sample can have other axes.
 public struct InertialSample: Sendable, Equatable {
-  /// The time of the sample, in nanoseconds. For a connected tracker, this is the time on
-  /// CLOCK_MONOTONIC; for a recording, it is the time in the file.
+  /// The time of the sample, in nanoseconds: of CLOCK_MONOTONIC for a connected tracker, of the
+  /// file for a recording.
   public var time: Int64
   /// Angular velocity, in rad/s.
   public var angularVelocity: SIMD3<Double>
-  /// Specific force, as an accelerometer measures it, in m/s2: +9.81 upwards at rest.
+  /// Specific force, in m/s2: +9.81 upwards at rest.
   public var specificForce: SIMD3<Double>
   /// Magnetic field, in microtesla; nil if the sensor reports none.
   public var magneticField: SIMD3<Double>?

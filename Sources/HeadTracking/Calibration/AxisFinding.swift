@@ -3,13 +3,10 @@
 public import Geometry
 import Glibc
 
-/// The mounting of a tracker on the head, found from three poses in which the head was held: ahead,
-/// up and left.
+/// The mounting of a tracker on the head, found from three poses: ahead, up and left.
 ///
 /// Looking up rotates the head about its axis to the right, and turning left rotates it about its
-/// upward axis. The two rotations, as the tracker measured them, give the directions of these axes
-/// in the tracker's own frame. The turn to the left also shows which axis of the tracker's
-/// reference frame points up.
+/// upward axis. The directions of these axes in the tracker's frame give the mounting.
 public struct AxisFinding: Sendable, Equatable {
   /// The map from the tracker's axes to the head's axes.
   public let axes: AxisMap
@@ -24,21 +21,18 @@ public struct AxisFinding: Sendable, Equatable {
   public static let smallestUpTurn = 15.0
   /// Smallest accepted rotation between looking ahead and to the left, in degrees.
   public static let smallestLeftTurn = 25.0
-  /// Largest accepted error of the measured axes, in degrees. It is large, because people move
-  /// inexactly.
+  /// Largest accepted error of the measured axes, in degrees.
   static let largestMisalignment = 30.0
 
   /// Finds the axes from three poses of the tracker in its own reference frame.
   ///
   /// - Parameters:
-  ///   - ahead: the tracker's pose while the head looked ahead.
-  ///   - up: the tracker's pose while the head was bent back.
-  ///   - left: the tracker's pose while the head was turned to the left.
-  ///   - isUpright: whether the z axis of the reference frame is known to point up, as with the
-  ///     orientation filter. If it is, the poses are rejected unless the last turn was to the left.
+  ///   - ahead: the pose while the head looks ahead.
+  ///   - up: the pose while the head is bent back.
+  ///   - left: the pose while the head is turned to the left.
+  ///   - isUpright: whether to reject poses if the z axis of the reference frame does not point up.
   ///
-  /// - Throws: `turnTooSmall`, `turnsAlike`, `askew` or `otherPoses` if the poses do not determine
-  ///   the axes.
+  /// - Throws: `turnTooSmall`, `turnsAlike`, `askew` or `otherPoses`.
   public init(
     ahead: Quaternion, up: Quaternion, left: Quaternion, isUpright: Bool = false
   ) throws(CalibrationError) {
@@ -69,8 +63,8 @@ public struct AxisFinding: Sendable, Equatable {
     self.up = upward.axis
   }
 
-  /// Returns the map whose axes are nearest to the measured axes, and the angle of the rotation
-  /// between the map's and the measured axes, in degrees. The arguments are unit vectors.
+  /// Returns the map nearest to the measured axes (unit vectors), and the angle between the two in
+  /// degrees.
   private static func nearest(
     front: SIMD3<Double>, left: SIMD3<Double>, up: SIMD3<Double>
   ) -> (map: AxisMap, degrees: Double) {

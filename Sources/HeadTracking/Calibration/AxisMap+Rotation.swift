@@ -10,7 +10,6 @@ extension AxisMap {
       .joined(separator: ",")
   }
 
-  /// All 24 right-handed maps.
   static let all: [AxisMap] = {
     let axes = ["x", "y", "z", "-x", "-y", "-z"]
     return axes.flatMap { front in
@@ -18,7 +17,6 @@ extension AxisMap {
     }.compactMap { try? AxisMap($0) }
   }()
 
-  /// The map as a rotation, equivalent to `apply`.
   var quaternion: Quaternion {
     let front = apply(SIMD3(1, 0, 0))
     let left = apply(SIMD3(0, 1, 0))

@@ -1,36 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why a tracker could not be calibrated, or why a calibration cannot be used.
+/// The reason why a calibration failed or cannot be used.
 public enum CalibrationError: Error, Sendable, Equatable {
   /// Too few samples arrived. The value is their number.
   case tooFewSamples(Int)
-  /// The tracker moved although it should have been still. The value is its largest angle from the
-  /// mean pose, in degrees.
+  /// The tracker moved instead of resting. The value is its largest angle from the mean pose.
   case moved(degrees: Double)
-  /// The tracker turned although it should have been still. The value is the standard deviation of
-  /// its angular velocity, in degrees/s.
+  /// The tracker turned instead of resting. The value is the standard deviation of its angular
+  /// velocity.
   case turned(degreesPerSecond: Double)
-  /// The gyroscope's mean rate at rest, in degrees/s, is too large for a bias.
+  /// The gyroscope's mean rate at rest is too large for a bias.
   case implausibleBias(degreesPerSecond: Double)
-  /// The head turned by only `degrees` from looking ahead to this pose, which is too little.
+  /// The head turned too little from looking ahead to this pose.
   case turnTooSmall(CalibrationPose, degrees: Double)
-  /// The requested turn of 90 degrees to the left measured this many degrees, which is outside the
-  /// range 70 to 110.
+  /// The turn to the left was outside the range 70 to 110 degrees.
   case notAQuarter(degrees: Double)
-  /// The axes of the turns up and to the left were `degrees` apart, too far from a right angle.
+  /// The axes of the turns up and to the left are too far from a right angle. The value is the
+  /// angle between them.
   case turnsAlike(degrees: Double)
-  /// The last turn was not to the left: the poses were taken in another order, or the head turned
-  /// to the right. For a tracker that levels its own world: no convention fits the poses.
+  /// The poses do not match the instructions.
   case otherPoses
-  /// An axis is off by this angle, which is too much: either the tracker's axes are not aligned
-  /// with the head's, or the axis of the turn to the left is not aligned with an axis of the
-  /// tracker's reference frame.
+  /// The measured axes are too far from coordinate axes, by this angle.
   case askew(degrees: Double)
   /// The file has another version of the format.
   case wrongVersion(Int, expected: Int)
   /// The calibration belongs to another tracker, which the value names.
   case otherTracker(String)
-  /// A value of the calibration or of the measurement is invalid. The text states the problem.
+  /// A value is invalid. The text states the problem.
   case badValue(String)
 }
 
@@ -42,7 +38,7 @@ public enum CalibrationPose: String, Sendable, CaseIterable {
 }
 
 extension CalibrationError: CustomStringConvertible {
-  /// The end of a one-line message: what is wrong and what to do.
+  /// What is wrong and what to do, as the end of a one-line message.
   public var description: String {
     switch self {
     case .tooFewSamples(let count):

@@ -9,7 +9,7 @@ public struct HeldPose: Sendable {
   private let reference: Quaternion?
   private var recent: [HeadSample] = []
 
-  /// Largest deviation of a sample from the mean pose while the head is held still, in degrees.
+  /// Limit for the angle between a sample and the mean pose, in degrees.
   private static let tolerance = 2.0
   /// Seconds for which the head must be held still.
   private static let seconds = 0.8

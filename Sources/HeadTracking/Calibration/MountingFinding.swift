@@ -3,32 +3,27 @@
 public import Geometry
 import Glibc
 
-/// Finds the mounting and the conventions of a tracker that levels its own world, such as an
-/// earphone, from three poses of the head.
+/// The mounting and the conventions of a tracker that levels its own world, found from three poses.
 ///
-/// The vertical of the tracker's world in the first pose, looking ahead, gives the head's upward
-/// axis. The rotation from the first pose to the second, looking up, gives the head's axis to the
-/// right. The rotation from the first pose to the third, looking left, checks the result: it must
-/// be about the upward axis, by 70 to 110 degrees. The convention whose axes fit best is chosen. If
-/// several fit almost equally well, the likeliest of them is chosen.
+/// The world's vertical in the pose ahead gives the head's upward axis. The rotation from ahead to
+/// up gives the head's axis to the right. The rotation to the left must be about the upward axis.
+/// The convention whose axes fit best is chosen.
 public struct MountingFinding: Sendable, Equatable {
   public let mounting: TrackerMounting
-  /// The larger of two errors, in degrees: how far the axis of the turn up is from horizontal, and
-  /// how far the axis of the turn left is from vertical.
+  /// The larger axis error of the two turns, in degrees.
   public let misalignmentDegrees: Double
-  /// The rotation to the left as measured, in degrees.
+  /// The measured turn to the left, in degrees.
   public let leftTurnDegrees: Double
 
-  /// The accepted angles of the turn to the left, in degrees; 90 is requested.
+  /// The accepted turns to the left, in degrees.
   public static let leftTurn = 70.0...110.0
 
-  /// Finds the mounting.
+  /// Finds the mounting from three orientations that the tracker reported.
   ///
   /// - Parameters:
-  ///   - ahead: the orientation that the tracker reported while the head was upright and looked
-  ///     ahead.
-  ///   - up: the orientation with the head bent back.
-  ///   - left: the orientation with the head turned to the left by 90 degrees.
+  ///   - ahead: the orientation while the head is upright and looks ahead.
+  ///   - up: the orientation while the head is bent back.
+  ///   - left: the orientation while the head is turned to the left by 90 degrees.
   ///
   /// - Throws: `turnTooSmall`, `notAQuarter` or `otherPoses` if no convention fits.
   public init(
@@ -60,9 +55,7 @@ public struct MountingFinding: Sendable, Equatable {
     var misalignment: Double
     var leftTurn: Double
 
-    /// Returns nil if the poses do not match the requested poses.
-    ///
-    /// - Parameter poses: the tracker's orientations ahead, up and left.
+    /// Returns nil if the poses (ahead, up and left) do not match.
     init?(_ conventions: TrackerMounting, _ poses: [Quaternion]) {
       let limit = AxisFinding.largestMisalignment * .pi / 180
       let top = poses[0].conjugate.rotate(SIMD3(0, 0, 1))
@@ -97,7 +90,6 @@ public struct MountingFinding: Sendable, Equatable {
     }
   }
 
-  /// Returns the reason why no convention fits, judged by the driver's own convention.
   private static func reason(
     _ ahead: Quaternion, _ up: Quaternion, _ left: Quaternion
   ) -> CalibrationError {

@@ -7,7 +7,7 @@ public struct SignedAxis: Sendable, Equatable {
   /// The unit vector along the axis.
   public let direction: SIMD3<Double>
 
-  /// The z axis, which points up in the project's axes.
+  /// The z axis.
   public static let z = SignedAxis(direction: SIMD3(0, 0, 1))
 
   private init(direction: SIMD3<Double>) {

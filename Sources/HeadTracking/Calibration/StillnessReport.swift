@@ -2,7 +2,7 @@
 
 import Geometry
 
-/// Measurements of a tracker at rest: its sampling rate, its noise, and the bias of its gyroscope.
+/// Measurements of a tracker at rest: sampling rate, noise and gyroscope bias.
 public struct StillnessReport: Sendable, Equatable {
   public let samples: Int
   /// Samples per second.
@@ -11,22 +11,19 @@ public struct StillnessReport: Sendable, Equatable {
   public let jitter: Double
   /// Longest time between two samples, in seconds.
   public let longestInterval: Double
-  /// Mean angular velocity in rad/s, in the axes of the driver's samples; nil if the tracker does
-  /// not report it with every sample or reports only zeros.
+  /// Mean angular velocity in rad/s, in the axes of the driver's samples; nil if a sample lacks it
+  /// or all are zero.
   public let gyroBias: SIMD3<Double>?
-  /// Standard deviation of one sample of the angular velocity on each axis, in rad/s; nil if
-  /// `gyroBias` is nil.
+  /// Standard deviation of the angular velocity on each axis, in rad/s; nil if `gyroBias` is nil.
   public let gyroNoise: SIMD3<Double>?
-  /// Standard deviation of one sample of the specific force on each axis, in m/s2; nil if there are
-  /// no raw samples.
+  /// Standard deviation of the specific force on each axis, in m/s2; nil without raw samples.
   public let forceNoise: SIMD3<Double>?
-  /// Root mean square angle between a pose and the mean pose, in radians; 0 if there are raw
-  /// samples.
+  /// Root mean square angle from the mean pose, in radians; 0 if there are raw samples.
   public let poseNoise: Double
   /// Drift of the pose, in rad/s; 0 if there are raw samples.
   public let poseDrift: Double
 
-  /// Smallest number of samples for a reliable result.
+  /// Smallest accepted number of samples.
   static let fewestSamples = 50
   /// Largest accepted angle between a pose and the mean pose, in degrees.
   static let largestTurn = 2.0
@@ -37,10 +34,10 @@ public struct StillnessReport: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - poses: the samples in order of arrival; used only if `inertial` is empty.
-  ///   - inertial: the raw samples from the same period; empty if the tracker reports none.
+  ///   - inertial: the raw samples in order of arrival; empty if the tracker reports none.
   ///
-  /// - Throws: `tooFewSamples`, `badValue` if all samples have the same time, `implausibleBias`,
-  ///   `turned`, or `moved`.
+  /// - Throws: `tooFewSamples`, `badValue` if the last time is not later than the first,
+  ///   `implausibleBias`, `turned`, or `moved`.
   public init(
     poses: [HeadSample], inertial: [InertialSample] = []
   ) throws(CalibrationError) {
@@ -67,10 +64,7 @@ public struct StillnessReport: Sendable, Equatable {
     guard spread <= Self.largestBias else { throw .turned(degreesPerSecond: spread) }
   }
 
-  /// Returns the root mean square deviation of the poses from their mean, in radians, and the drift
-  /// from the mean of the first half to the mean of the second half, in rad/s.
-  ///
-  /// - Throws: `moved` if a pose is more than `largestTurn` from the mean.
+  /// Returns the root mean square angle from the mean pose, in radians, and the drift, in rad/s.
   private static func pose(
     _ poses: [HeadSample]
   ) throws(CalibrationError) -> (noise: Double, drift: Double) {

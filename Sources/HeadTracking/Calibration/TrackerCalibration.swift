@@ -4,30 +4,25 @@ import Geometry
 
 /// The calibration of a tracker, as measured by `stillstage calibrate`.
 public struct TrackerCalibration: Sendable, Equatable {
-  /// The version of the format; a calibration with another version is not used.
+  /// The version of the format.
   public static let currentVersion = 1
 
   public var vendorID: UInt16
   public var productID: UInt16
-  /// The serial number; empty if the tracker has none. In that case, the calibration is for all
-  /// trackers of this product without a serial number.
+  /// The serial number; empty if the tracker has none.
   public var serial: String
   public var name: String
   /// The map from the axes of the driver's samples to the axes of the head.
   public var axes: AxisMap
   /// The axis of the tracker's reference frame that points up.
   public var up: SignedAxis
-  /// The exact mounting of a tracker whose axes are not aligned with the head's, such as an
-  /// earphone; nil for other trackers. A mounting replaces `axes` and `up`.
+  /// The exact mounting, used for orientations instead of `axes` and `up`; nil if there is none.
   public var mounting: TrackerMounting?
-  /// The gyroscope's bias in rad/s, in the axes of the driver's samples; nil if the tracker reports
-  /// no rates.
+  /// The gyroscope's bias in rad/s, in the axes of the driver's samples; nil if unknown.
   public var gyroBias: SIMD3<Double>?
-  /// Standard deviation of a single gyroscope sample on each axis, in rad/s; nil if the tracker
-  /// reports no rates.
+  /// Standard deviation of a gyroscope sample on each axis, in rad/s; nil if unknown.
   public var gyroNoise: SIMD3<Double>?
-  /// Standard deviation of a single accelerometer sample on each axis, in m/s2; nil if the tracker
-  /// reports no raw samples.
+  /// Standard deviation of an accelerometer sample on each axis, in m/s2; nil if unknown.
   public var forceNoise: SIMD3<Double>?
   /// The number of samples per second.
   public var rate: Double
@@ -59,7 +54,7 @@ public struct TrackerCalibration: Sendable, Equatable {
     self.rate = rate
   }
 
-  /// Checks the values.
+  /// Checks the bias, the noise and the rate.
   ///
   /// - Throws: `badValue` for the first invalid value.
   public func validate() throws(CalibrationError) {
@@ -92,8 +87,8 @@ public struct TrackerCalibration: Sendable, Equatable {
 
   // MARK: Applying it
 
-  /// Returns the sample in the head's axes, in a reference frame whose z axis points up. The
-  /// gyroscope's bias is removed unless the calibration has a `mounting`.
+  /// Returns the sample in the head's axes, in a reference frame whose z axis points up. Without a
+  /// `mounting`, the gyroscope's bias is subtracted from a nonzero rate.
   public func applied(to sample: HeadSample) -> HeadSample {
     if let mounting { return Self.applied(mounting, to: sample) }
     let map = axes.quaternion
@@ -113,8 +108,7 @@ public struct TrackerCalibration: Sendable, Equatable {
     return sample
   }
 
-  /// Returns the raw sample in the head's axes. The angular velocity keeps its bias, because the
-  /// orientation filter estimates the bias; seed the filter with `filterBias`.
+  /// Returns the raw sample in the head's axes. The gyroscope's bias remains in it.
   public func applied(to sample: InertialSample) -> InertialSample {
     InertialSample(
       time: sample.time, angularVelocity: axes.apply(sample.angularVelocity),

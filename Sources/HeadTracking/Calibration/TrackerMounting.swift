@@ -2,8 +2,7 @@
 
 public import Geometry
 
-/// How the orientations that a tracker reports relate to the head: the mounting and the conventions
-/// of a tracker that documents neither.
+/// The mounting and the quaternion conventions of a tracker that documents neither.
 public struct TrackerMounting: Sendable, Equatable {
   /// The order of the components in the tracker's quaternions.
   public enum Components: String, Sendable, CaseIterable {

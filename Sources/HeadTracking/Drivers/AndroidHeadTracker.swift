@@ -4,8 +4,6 @@ import Geometry
 
 /// The driver for the Android head tracker HID protocol, versions 1 and 2. Source:
 /// source.android.com, "Head tracker HID protocol".
-///
-/// The ids, widths, order and scales of the fields come from the device's report descriptor.
 struct AndroidHeadTracker: Sendable {
   static let usage = HIDUsage(page: 0x20, usage: 0xE1)
   static func matches(_ node: HIDNode) -> Bool { node.usages.contains(usage) }
@@ -20,10 +18,6 @@ struct AndroidHeadTracker: Sendable {
   private let axes: AxisMap
 
   /// Reads the device's description of itself and finds the fields of its reports.
-  ///
-  /// - Throws: `notAHeadTracker` if the device does not follow the protocol or reports no
-  ///   orientation, `cannotOpen` if its report descriptor cannot be read, or `featureFailed` if the
-  ///   device does not answer.
   init(
     device: HIDDevice, path: String, axes: AxisMap = .rightFrontUp
   ) throws(HeadTrackingError) {
@@ -58,7 +52,7 @@ struct AndroidHeadTracker: Sendable {
     }
   }
 
-  /// The length of the orientation report, in bytes, but at least 64.
+  /// In bytes; at least 64.
   var inputLength: Int { max(64, descriptor.reportLength(.input, id: rotation.reportID)) }
 
   private static func description(
@@ -75,10 +69,7 @@ struct AndroidHeadTracker: Sendable {
     return text
   }
 
-  /// Reads a feature report in the form that `HIDField` expects: without the leading id if the
-  /// device does not number its reports.
-  ///
-  /// - Throws: `featureFailed` if the device does not answer.
+  /// Reads a feature report. The leading id is removed if the device does not number its reports.
   private static func read(
     _ id: UInt8, _ descriptor: HIDReportDescriptor, _ features: some HIDFeatures
   ) throws(HeadTrackingError) -> [UInt8] {
@@ -97,9 +88,6 @@ extension AndroidHeadTracker {
   }
 
   /// Makes the device send all its measurements, every 10 ms if it can.
-  ///
-  /// - Throws: `featureFailed` if a setting cannot be changed, or if the device has no setting for
-  ///   full power or for reporting all events.
   func start(features: some HIDFeatures) throws(HeadTrackingError) {
     var settings: [Setting] = []
     if let transport = transport { settings.append(transport) }
@@ -111,16 +99,13 @@ extension AndroidHeadTracker {
     try apply(settings, features)
   }
 
-  /// Stops the device's reports and lets the device sleep.
-  ///
-  /// - Throws: `featureFailed` if a setting cannot be changed.
+  /// Selects "no events" and "power off" if the device has these settings.
   func stop(features: some HIDFeatures) throws(HeadTrackingError) {
     try apply([selector(.reportNoEvents), selector(.powerOff)].compactMap(\.self), features)
   }
 
-  /// The transport setting of protocol version 2 over LE Audio; nil if the device has none. It is
-  /// ACL unless the device offers only ISO, because an isochronous link (ISO) exists only during a
-  /// stream.
+  /// The transport setting; nil if there is none. ISO is preferred if the device offers ISO alone,
+  /// otherwise ACL.
   private var transport: Setting? {
     guard let offer = protocolDescription.split(separator: "#").last.flatMap({ Int($0) }),
       offer & 2 != 0, offer & 1 == 0
@@ -141,10 +126,7 @@ extension AndroidHeadTracker {
     throw .featureFailed(report: 0, reason: "the descriptor has no selector for usage \(number)")
   }
 
-  /// Changes the fields of feature reports. Reads each report once, changes its fields, and writes
-  /// the report back, so that its other bits keep their values.
-  ///
-  /// - Throws: `featureFailed` if a report cannot be read or written, or is too short.
+  /// Changes settings in their feature reports. The other bits of the reports keep their values.
   private func apply(
     _ settings: [Setting], _ features: some HIDFeatures
   ) throws(HeadTrackingError) {
@@ -164,8 +146,7 @@ extension AndroidHeadTracker {
 // MARK: The driver
 
 extension AndroidHeadTracker: TrackerDriver {
-  /// Always true: the headset runs on a battery, so it keeps computing its orientation while the
-  /// link is interrupted.
+  /// True, because the headset keeps computing its orientation while the link is interrupted.
   var keepsReference: Bool { true }
 
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
@@ -182,12 +163,11 @@ extension AndroidHeadTracker: TrackerDriver {
 // MARK: Reports
 
 extension AndroidHeadTracker {
-  /// Returns the sample in an input report, or nil if the report contains no valid sample.
+  /// Returns the sample in an input report; nil if there is no valid sample.
   ///
   /// - Parameters:
   ///   - report: the report as read, with its id if the device numbers its reports.
-  ///   - time: the arrival time of the report, in CLOCK_MONOTONIC nanoseconds.
-  ///   - axes: the mounting of the tracker on the head.
+  ///   - time: the arrival time, in CLOCK_MONOTONIC nanoseconds.
   func decode(_ report: [UInt8], time: Int64, axes: AxisMap) -> HeadSample? {
     if rotation.reportID != 0 {
       guard report.first == rotation.reportID else { return nil }

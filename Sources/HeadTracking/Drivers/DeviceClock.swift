@@ -2,13 +2,9 @@
 
 /// Converts the ticks of a tracker's own clock to CLOCK_MONOTONIC.
 ///
-/// A report can be late but never early. So the minimum of (arrival - device time) over the last
-/// one to two seconds is taken as the offset between the clocks. This offset follows the drift of
-/// the clocks and removes the jitter of the bus and of the scheduler. Wraps of a narrow counter are
-/// counted; several wraps during a gap are inferred from the arrival times. If the device's clock
-/// jumps, the conversion starts again at the arrival of the first sample after the jump. The
-/// converted time always increases. It is later than the arrival only if samples arrive less than
-/// 1 us apart.
+/// A report can be late but never early. So the offset between the clocks is the minimum of
+/// (arrival - device time) over the present and the previous one-second window. A jump of the
+/// device's clock restarts the conversion. The converted times increase by at least 1 us.
 package struct DeviceClock: Sendable {
   let nanosecondsPerTick: Double
   private let mask: UInt64
@@ -23,12 +19,11 @@ package struct DeviceClock: Sendable {
   private var offset = Minimum()
   private var lateness = 0
 
-  /// Length of a window, in nanoseconds. The offset is the minimum over the present and the
-  /// previous window.
+  /// In nanoseconds.
   private static let window: Int64 = 1_000_000_000
   private static let jump = 0.5e9
-  /// Limit on the lateness, in nanoseconds. If more than 20 consecutive samples that arrive in real
-  /// time exceed the limit, the offset is assumed to be wrong, and the conversion starts again.
+  /// Limit on the lateness, in nanoseconds. More than 20 consecutive late samples restart the
+  /// conversion.
   private static let tooLate: Int64 = 50_000_000
 
   private struct Minimum {
@@ -43,11 +38,8 @@ package struct DeviceClock: Sendable {
     range = bits >= 48 ? .infinity : Double(mask) * nanosecondsPerTick + nanosecondsPerTick
   }
 
-  /// Returns the time of a sample, in CLOCK_MONOTONIC nanoseconds.
-  ///
-  /// - Parameters:
-  ///   - ticks: the value of the device's counter.
-  ///   - arrival: the arrival time of the report, in CLOCK_MONOTONIC nanoseconds.
+  /// Returns the time of a sample from the device's counter and the report's arrival time. Both
+  /// times are in CLOCK_MONOTONIC nanoseconds.
   package mutating func time(ticks: UInt64, arrival: Int64) -> Int64 {
     let ticks = ticks & mask
     if let last = lastTicks {
@@ -94,9 +86,8 @@ package struct DeviceClock: Sendable {
   }
 }
 
-/// Computes the times of several readings in one report. The times are evenly spaced, and all are
-/// later than the times of the previous report. The last time is the report's time, or slightly
-/// later if necessary.
+/// Computes evenly spaced times for the readings in a report, in nanoseconds. All are later than
+/// the times of the previous report. The last time is the report's time, or later if necessary.
 struct ReadingTimes: Sendable {
   private var last = Int64.min
 

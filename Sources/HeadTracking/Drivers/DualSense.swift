@@ -3,12 +3,11 @@
 /// Sony DualSense and DualSense Edge (054c:0ce6, 0df2), by cable and by Bluetooth.
 ///
 /// The pad has a six-axis sensor at 250 Hz, with a clock tick of 1/3 us. Over Bluetooth, the pad
-/// sends a short report without sensor data until its calibration has been read. The PS button
-/// recentres. Source: Linux 6.1, drivers/hid/hid-playstation.c.
+/// sends sensor data only after its calibration has been read. The PS button recentres. Source:
+/// Linux 6.1, drivers/hid/hid-playstation.c.
 ///
-/// Uncertain: the sampling rate over Bluetooth, and the signs of the rates, which are assumed to be
-/// right-handed about x right, y up (out of the face) and z towards the player. `--tracker-axes`
-/// changes the axes.
+/// Uncertain: the sampling rate over Bluetooth, and the signs of the rates. The rates are assumed
+/// to be right-handed about x right, y up (out of the face) and z towards the player.
 struct DualSense: TrackerDriver {
   let protocolDescription = "DualSense"
   let inputLength = 78
@@ -24,7 +23,7 @@ struct DualSense: TrackerDriver {
 
   init(axes: AxisMap? = nil) { self.axes = axes ?? .rightUpBack }
 
-  /// Reads the calibration. A pad that reports none is used with nominal scales.
+  /// Reads the calibration. If that fails, the present calibration stays, nominal at first.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     guard let report = try? link.feature(id: 0x05, length: 41) else { return }
     calibration = PadCalibration(report, order: .pairs)

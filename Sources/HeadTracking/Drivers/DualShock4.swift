@@ -2,15 +2,12 @@
 
 /// Sony DualShock 4 (054c:05c4, 09cc) by cable and by Bluetooth, and its wireless adapter (0ba0).
 ///
-/// The pad has a six-axis sensor with a 16-bit clock, which has a tick of 16/3 us and wraps about
-/// three times per second. Over Bluetooth, the pad sends a short report without sensor data until
-/// its calibration has been read. The PS button recentres. Source: Linux 6.1,
-/// drivers/hid/hid-sony.c.
+/// The pad has a six-axis sensor with a 16-bit clock (tick 16/3 us). Over Bluetooth, the pad sends
+/// sensor data only after its calibration has been read. The PS button recentres. Source: Linux
+/// 6.1, drivers/hid/hid-sony.c.
 ///
-/// The calibration lists the gyroscope's readings at the positive and negative reference rate. The
-/// order of these readings by cable differs from the order over Bluetooth and through the adapter.
-/// The signs of the readings show which order applies. The same points are uncertain as for
-/// `DualSense`.
+/// The order of the gyroscope's calibration readings depends on the connection. The signs of the
+/// readings show the order. The same points are uncertain as for `DualSense`.
 struct DualShock4: TrackerDriver {
   let protocolDescription = "DualShock 4"
   let inputLength = 78
@@ -30,7 +27,7 @@ struct DualShock4: TrackerDriver {
     self.axes = axes ?? .rightUpBack
   }
 
-  /// Reads the calibration. A pad that reports none is used with nominal scales.
+  /// Reads the calibration. If that fails, the present calibration stays, nominal at first.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     // Over Bluetooth, reading 0x02 enables the long report; 0x05 has the checksum.
     let byCable = try? link.feature(id: 0x02, length: 37)

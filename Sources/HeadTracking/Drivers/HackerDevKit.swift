@@ -2,15 +2,12 @@
 
 import Geometry
 
-/// OSVR Hacker Dev Kit (1532:0b00), which computes its orientation itself and sends 100 or 400
-/// reports per second.
+/// OSVR Hacker Dev Kit (1532:0b00), which computes its orientation itself.
 ///
 /// The reported quaternion is the orientation of the sensor (x right, y front, z up), which is
-/// mounted on edge in the headset. A quarter turn about the interaural axis, nose up, converts it
-/// to the orientation of the head. Source: Monado, src/xrt/drivers/hdk (BSL-1.0).
+/// mounted on edge in the headset. Source: Monado, src/xrt/drivers/hdk (BSL-1.0).
 ///
-/// Uncertain: whether the angular velocity is in the sensor's frame, as assumed here, or in the
-/// world's frame. `--tracker-axes` replaces the axes x right, y front, z up for other mountings.
+/// Uncertain: whether the angular velocity is in the sensor's frame, as assumed here.
 struct HackerDevKit: TrackerDriver {
   let protocolDescription = "OSVR HDK"
   let inputLength = 64

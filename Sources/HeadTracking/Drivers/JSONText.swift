@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON reader (RFC 8259), limited to what a device's calibration needs. Any bytes may be passed;
-/// text that cannot be parsed results in nil.
+/// Reads JSON text (RFC 8259), as far as device calibrations need it. Any bytes may be passed.
 struct JSONText {
   enum Value: Equatable {
     case object([String: Value])
@@ -22,8 +21,7 @@ struct JSONText {
     at = start
   }
 
-  /// Reads the value at the current position. Returns nil if there is no valid value, or if values
-  /// are nested more than 32 deep.
+  /// Reads the next value; nil if it is invalid or nested more than 32 deep.
   mutating func value() -> Value? {
     skipBlanks()
     guard let byte = peek, depth < Self.deepest else { return nil }
@@ -76,8 +74,7 @@ struct JSONText {
     return take("]") ? .array(items) : nil
   }
 
-  /// Reads a string. Escapes are not decoded, because no relevant key or value contains an escape.
-  /// Returns nil if there is no complete string at the current position.
+  /// Reads a string without decoding escapes; nil if it is not complete.
   private mutating func string() -> String? {
     guard peek == UInt8(ascii: "\"") else { return nil }
     let start = at + 1

@@ -6,9 +6,8 @@
 /// The headset stops sending ten seconds after the last keep-alive report. Axes: x right, y up, z
 /// back. Source: OpenHMD/OpenHMD, src/drv_oculus_rift (Boost licence).
 ///
-/// Uncertain: the layout of the keep-alive report of the DK2 and CV1 (0x11), and the unit of the
-/// magnetometer, assumed to be 1e-4 gauss. If the headset refuses report 0x11, the driver sends the
-/// older report 0x08.
+/// Uncertain: the layout of the keep-alive report 0x11 of the DK2 and CV1, and the unit of the
+/// magnetometer, assumed to be 1e-4 gauss.
 struct OculusRift: TrackerDriver {
   enum Model: Sendable {
     case dk1
@@ -27,9 +26,8 @@ struct OculusRift: TrackerDriver {
     0x0001: .dk1, 0x0021: .dk2, 0x2021: .dk2, 0x0031: .cv1,
   ]
   private static let keepAliveMilliseconds: UInt16 = 10_000
-  /// Nanoseconds between keep-alive reports.
   private static let keepAliveInterval: Int64 = 3_000_000_000
-  /// One count of a reading: 1e-4 rad/s or 1e-4 m/s2.
+  /// One count of a reading, in rad/s or m/s2.
   private static let step = 1e-4
 
   static func matches(_ node: HIDNode) -> Bool {
@@ -59,10 +57,7 @@ struct OculusRift: TrackerDriver {
 // MARK: Start
 
 extension OculusRift {
-  /// Starts the headset, which then sends for ten seconds. The DK2 and CV1 are asked for calibrated
-  /// readings.
-  ///
-  /// - Throws: `featureFailed` if the headset refuses the keep-alive report.
+  /// Starts the headset for ten seconds. The DK2 and CV1 are asked for calibrated readings.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = Self.clock(model)
     if model == .cv1 {
@@ -133,8 +128,8 @@ extension OculusRift {
     }
   }
 
-  /// Unpacks three signed 21-bit numbers from the eight bytes at offset `at`, in big-endian order.
-  /// The last bit is unused.
+  /// Unpacks three signed 21-bit numbers from eight big-endian bytes at offset `at`. The last bit
+  /// is unused.
   static func unpack(_ report: [UInt8], _ at: Int) -> SIMD3<Double> {
     let word = report[at..<at + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     let parts = [0, 21, 42].map { Double(Int64(bitPattern: word << UInt64($0)) >> 43) }

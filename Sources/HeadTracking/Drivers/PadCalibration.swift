@@ -5,22 +5,21 @@ import System
 /// The factory calibration of a DualSense or DualShock 4, from its feature report.
 ///
 /// The report contains the sensor readings at a known angular rate, and at +1 g and -1 g on each
-/// axis. Some clones leave the report empty or fill it with garbage. Therefore, an axis whose scale
-/// is not near the nominal one gets the nominal scale. Source: Linux 6.1,
-/// drivers/hid/hid-playstation.c and hid-sony.c.
+/// axis. Some clones report garbage, so an implausible scale is replaced by the nominal scale.
+/// Source: Linux 6.1, drivers/hid/hid-playstation.c and hid-sony.c.
 struct PadCalibration: Sendable, Equatable {
-  /// The gyroscope's reading at rest, in raw counts, in the pad's axes.
+  /// The gyroscope's reading at rest, in raw counts.
   var gyroBias = SIMD3<Double>()
-  /// The gyroscope's scale, in rad/s per count, in the pad's axes.
+  /// In rad/s per count.
   var gyroScale = SIMD3<Double>(repeating: Self.nominalGyro)
-  /// The accelerometer's reading at 0 g, in raw counts, in the pad's axes.
+  /// The accelerometer's reading at 0 g, in raw counts.
   var accelBias = SIMD3<Double>()
-  /// The accelerometer's scale, in m/s2 per count, in the pad's axes.
+  /// In m/s2 per count.
   var accelScale = SIMD3<Double>(repeating: Self.nominalAccel)
 
-  /// Nominal scale of the gyroscope, in rad/s per count. Full scale is 2000 degrees/s.
+  /// In rad/s per count; full scale is 2000 degrees/s.
   static let nominalGyro = 2000 / 32768 * radiansPerDegree
-  /// Nominal scale of the accelerometer, in m/s2 per count. Full scale is 4 g.
+  /// In m/s2 per count; full scale is 4 g.
   static let nominalAccel = 4 / 32768 * standardGravity
 
   /// The order of the gyroscope's readings at the positive and negative reference rate.
@@ -29,19 +28,14 @@ struct PadCalibration: Sendable, Equatable {
     case pairs
     /// The order pitch+, yaw+, roll+, pitch-, yaw-, roll-.
     case ends
-    /// Either `pairs` or `ends`, whichever fits the signs: readings at the negative rate are
-    /// negative.
+    /// `pairs` if the signs of the readings fit it, otherwise `ends`.
     case bySigns
   }
 
   init() {}
 
-  /// Reads a calibration.
-  ///
-  /// - Parameters:
-  ///   - report: the feature report with its id, at least 35 bytes. A shorter report results in the
-  ///     nominal calibration.
-  ///   - order: the order of the gyroscope's readings in the report.
+  /// Reads a calibration from a feature report with its id. A report below 35 bytes gives the
+  /// nominal calibration.
   init(_ report: [UInt8], order: Order) {
     guard report.count >= 35 else { return }
     let ends = (0..<6).map { Double(report.i16(7 + 2 * $0)) }
@@ -70,8 +64,6 @@ struct PadCalibration: Sendable, Equatable {
     }
   }
 
-  /// Returns whether a scale is plausible: between half and twice the nominal scale. Factory scales
-  /// are within a few percent of the nominal ones.
   private static func isNear(_ scale: Double, _ nominal: Double) -> Bool {
     scale > 0.5 * nominal && scale < 2 * nominal
   }
@@ -86,14 +78,14 @@ struct PadCalibration: Sendable, Equatable {
 }
 
 extension AxisMap {
-  /// x right, y up, z back, as in most game controllers and headsets.
+  /// The tracker axes x right, y up, z back.
   static let rightUpBack = AxisMap(columns: SIMD3(2, 0, 1), signs: SIMD3(-1, -1, 1))
 }
 
 /// The checksum at the end of a pad's Bluetooth reports.
 enum PadChecksum {
   /// Returns whether the last four bytes are the CRC-32 of the seed byte and the preceding bytes.
-  /// The seed byte depends on the kind of report: 0xA1 for input, 0xA3 for feature reports.
+  /// The seed is 0xA1 for input and 0xA3 for feature reports.
   static func isRight(_ report: some Collection<UInt8>, seed: UInt8) -> Bool {
     let bytes = Array(report)
     guard bytes.count > 4 else { return false }

@@ -5,12 +5,12 @@ import System
 /// PlayStation VR, first generation (054c:09af): a six-axis sensor at 2 kHz, with two readings per
 /// report.
 ///
-/// The sensor is one USB interface. Power and VR mode are set through another, the control
-/// interface. Reports list the axes as y, x, -z, where x is right, y up and z back. Sources:
-/// OpenHMD/OpenHMD, src/drv_psvr; Monado, src/xrt/drivers/psvr.
+/// The sensor is one USB interface. Another, the control interface, sets power and VR mode. Reports
+/// list the axes as y, x, -z, where x is right, y up and z back. Sources: OpenHMD/OpenHMD,
+/// src/drv_psvr; Monado, src/xrt/drivers/psvr.
 ///
 /// Uncertain: the scale of the rates (0.00105 rad/s per count, Monado's fit) and the axes. The
-/// driver does not read the headset's own calibration; the orientation filter estimates the bias.
+/// headset's own calibration is not read.
 struct PlayStationVR: TrackerDriver {
   let protocolDescription = "PlayStation VR"
   private let axes: AxisMap
@@ -33,12 +33,7 @@ struct PlayStationVR: TrackerDriver {
     isHeadset(node) && node.interface == sensorInterface
   }
 
-  /// Creates the driver.
-  ///
-  /// - Parameters:
-  ///   - node: the node of the sensor interface.
-  ///   - nodes: all nodes, among them the control interface of the same headset.
-  ///   - axes: the mounting of the tracker on the head; nil for x right, y up, z back.
+  /// Creates the driver. The control interface is searched for in `nodes`.
   init(_ node: HIDNode, among nodes: [HIDNode], axes: AxisMap? = nil) {
     control = nodes.first {
       Self.isHeadset($0) && $0.interface == Self.controlInterface && $0.serial == node.serial
@@ -46,11 +41,7 @@ struct PlayStationVR: TrackerDriver {
     self.axes = axes ?? .rightUpBack
   }
 
-  /// Switches the headset on through the control interface. If there is none, nothing is sent,
-  /// because a headset that is already on streams anyway.
-  ///
-  /// - Throws: `cannotOpen` if the control interface cannot be opened, or `featureFailed` if it
-  ///   refuses a report.
+  /// Switches the headset on through the control interface, if there is one.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = DeviceClock(nanosecondsPerTick: 1000, bits: 24)
     guard let control else { return }

@@ -13,10 +13,6 @@ struct ProfiledTracker: TrackerDriver {
   private var times = ReadingTimes()
   private var isPressed = false
 
-  /// Creates the driver.
-  ///
-  /// - Throws: `notAHeadTracker` if the profile is invalid or the descriptor lacks a usage that the
-  ///   profile names.
   init(
     _ profile: TrackerProfile, descriptor: HIDReportDescriptor, path: String,
     axes: AxisMap? = nil
@@ -75,9 +71,8 @@ struct ProfiledTracker: TrackerDriver {
     ]
   }
 
-  /// Returns the time of a sample, in CLOCK_MONOTONIC nanoseconds: from the device's clock if the
-  /// profile names one (its ticks may be signed), otherwise from the regularised arrival times.
-  /// Returns nil if the ticks are out of range.
+  /// Returns the time of a sample, in CLOCK_MONOTONIC nanoseconds; nil if the ticks are out of
+  /// range. Without a device clock, this is a smoothed arrival time.
   private mutating func moment(
     _ values: [TrackerProfile.Signal: Double], _ arrival: Int64
   ) -> Int64? {
@@ -128,7 +123,7 @@ struct ProfiledTracker: TrackerDriver {
 }
 
 extension TrackerProfile.NumberType {
-  /// Returns the number at a byte offset in a report, or nil if the report is too short.
+  /// Returns the number at a byte offset; nil if the report is too short.
   func value(_ report: [UInt8], _ at: Int) -> Double? {
     guard at >= 0, at + size <= report.count else { return nil }
     switch self {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Functions for little-endian numbers in a report. The caller must check the length.
+/// Little-endian numbers in a report. The caller must check the length.
 extension Array where Element == UInt8 {
   func u16(_ at: Int) -> UInt16 { UInt16(self[at]) | UInt16(self[at + 1]) << 8 }
   func i16(_ at: Int) -> Int16 { Int16(bitPattern: u16(at)) }
@@ -28,13 +28,11 @@ extension Array where Element == UInt8 {
   }
 }
 
-/// Standard gravity (1 g) in m/s2.
+/// In m/s2.
 let standardGravity = 9.80665
-/// Radians per degree.
 let radiansPerDegree = Double.pi / 180
 
 extension InertialSample {
-  /// Whether all values are finite.
   var isFinite: Bool {
     let sum = (angularVelocity + specificForce + (magneticField ?? .zero)).sum()
     return sum.isFinite

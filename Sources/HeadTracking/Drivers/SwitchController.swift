@@ -4,13 +4,12 @@
 /// charging grip (200e).
 ///
 /// Each report contains three readings of a six-axis sensor, 5 ms apart. The pad has no usable
-/// clock, so the driver regularises the arrival times. The Home button (on the left Joy-Con:
-/// Capture) recentres. Sources: Linux 6.1, drivers/hid/hid-nintendo.c;
+/// clock, so the driver smooths the arrival times. The Home button (on the left Joy-Con: Capture)
+/// recentres. Sources: Linux 6.1, drivers/hid/hid-nintendo.c;
 /// dekuNukem/Nintendo_Switch_Reverse_Engineering.
 ///
-/// The kernel's own driver (hid-nintendo) keeps the sensor running and communicates with the pad
-/// all the time. If it is in use, this driver sends nothing and uses nominal scales. Uncertain: the
-/// report interval over Bluetooth, which is therefore measured.
+/// If the kernel's own driver (hid-nintendo) is in use, this driver sends nothing and uses nominal
+/// scales. Uncertain: the report interval over Bluetooth, which is therefore measured.
 struct SwitchController: TrackerDriver {
   let protocolDescription: String
   private let axes: AxisMap
@@ -74,7 +73,7 @@ extension SwitchController {
     clock = SampleClock()
     if link.kernelDriver == "nintendo" { return }
     if bus != .bluetooth { wakeCable(link) }
-    // This command enables the sensor, so failure to send it is an error.
+    // 0x40 enables the sensor; 0x03 selects report 0x30.
     try send(0x40, [0x01], link)
     _ = acknowledged(0x40, link)
     calibration = readCalibration(link)
@@ -87,9 +86,8 @@ extension SwitchController {
     try? send(0x40, [0x00], link)
   }
 
-  /// Prepares a pad on USB: a handshake, a change to 3 Mbit/s, another handshake, and the command
-  /// that disables time-outs. Stops if the pad does not reply, because the pad is then not really
-  /// on USB.
+  /// Prepares a pad on USB: handshake, change to 3 Mbit/s, handshake, no time-outs. Stops if the
+  /// pad does not reply.
   private func wakeCable(_ link: some TrackerLink) {
     for command: UInt8 in [0x02, 0x03, 0x02, 0x04] {
       do { try link.write([0x80, command] + [UInt8](repeating: 0, count: 62)) } catch { return }
@@ -102,8 +100,6 @@ extension SwitchController {
   }
 
   /// Sends a subcommand that leaves the rumble motors at rest.
-  ///
-  /// - Throws: `featureFailed` if the report cannot be written.
   private mutating func send(
     _ command: UInt8, _ data: [UInt8], _ link: some TrackerLink
   ) throws(HeadTrackingError) {
@@ -113,8 +109,8 @@ extension SwitchController {
     try link.write(report + [UInt8](repeating: 0, count: max(0, 49 - report.count)))
   }
 
-  /// Waits for the reply to a subcommand and returns the bytes after the subcommand's number.
-  /// Returns nil if no reply arrives within 200 ms.
+  /// Returns the bytes after the subcommand's number in the reply; nil if there is no reply within
+  /// 200 ms.
   private func acknowledged(_ command: UInt8, _ link: some TrackerLink) -> [UInt8]? {
     link.reply(withinMilliseconds: 200) { report in
       guard report.count >= 20, report[0] == 0x21, report[14] == command else { return nil }
@@ -122,8 +118,8 @@ extension SwitchController {
     }
   }
 
-  /// Returns the user's calibration if there is a valid one, otherwise the factory's, otherwise the
-  /// nominal one.
+  /// Returns the user's calibration if it is valid, otherwise the factory's, otherwise the nominal
+  /// one.
   private mutating func readCalibration(_ link: some TrackerLink) -> SwitchCalibration {
     if flash(0x8026, 2, link) == [0xB2, 0xA1], let data = flash(0x8028, 24, link),
       let calibration = SwitchCalibration(data)
@@ -148,7 +144,7 @@ extension SwitchController {
   }
 }
 
-/// Offsets and scales of a Switch controller's sensor, from its flash memory.
+/// Offsets and scales of a Switch controller's sensor.
 struct SwitchCalibration: Sendable, Equatable {
   var accelOrigin = SIMD3<Double>()
   /// The accelerometer's reading at 4 g, in raw counts.
@@ -159,8 +155,7 @@ struct SwitchCalibration: Sendable, Equatable {
 
   init() {}
 
-  /// Decodes 24 bytes of the flash memory. Returns nil if there are fewer bytes or the scales are
-  /// implausible, as in empty memory.
+  /// Decodes 24 bytes of the flash memory; nil if there are fewer or the scales are implausible.
   init?(_ data: [UInt8]) {
     guard data.count >= 24 else { return nil }
     accelOrigin = data.vector(0)
@@ -176,8 +171,7 @@ struct SwitchCalibration: Sendable, Equatable {
     }
   }
 
-  /// Returns the specific force in m/s2. The origin is used only for the scale; it is not
-  /// subtracted from the reading.
+  /// Returns the specific force in m/s2. The origin is not subtracted from the reading.
   func force(_ raw: SIMD3<Double>) -> SIMD3<Double> {
     raw * (4 * standardGravity) / (accelScale - accelOrigin)
   }

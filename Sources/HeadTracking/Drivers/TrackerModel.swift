@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An entry of the table that selects the driver for a HID device.
+/// A kind of HID device and its driver.
 struct TrackerModel: Sendable {
   var kind: TrackerKind
   var matches: @Sendable (HIDNode) -> Bool
@@ -32,8 +32,8 @@ struct TrackerModel: Sendable {
     },
   ]
 
-  /// Returns the entry for a node. A profile takes precedence over the built-in drivers, because
-  /// the user supplied it. Returns nil if no profile and no driver matches.
+  /// Returns the entry for a node; nil if none matches. Profiles take precedence over built-in
+  /// drivers.
   static func find(_ node: HIDNode, _ settings: TrackerSettings) -> TrackerModel? {
     if let profile = settings.profiles.first(where: { $0.matches(node) }) {
       return TrackerModel(kind: profile.kind, matches: profile.matches) {
@@ -56,12 +56,11 @@ extension TrackerProfile {
   }
 }
 
-/// The inputs from which a driver is created.
 struct TrackerContext {
   var node: HIDNode
   var device: HIDDevice
   var settings: TrackerSettings
-  /// All HID nodes, for devices that consist of several nodes.
+  /// All HID nodes, because a device can consist of several nodes.
   var nodes: [HIDNode]
 
   var axes: AxisMap? { settings.axes }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A description of a simple HID tracker that needs no driver of its own: the meaning of the bits
-/// in its reports.
-///
-/// docs/trackers.md describes the file format of such a profile.
+/// A description of a simple HID tracker: the meaning of the bits in its reports. See
+/// docs/trackers.md.
 public struct TrackerProfile: Sendable, Equatable {
   /// The quantity that a number in a report represents.
   public enum Signal: String, Sendable, CaseIterable {
@@ -42,11 +40,10 @@ public struct TrackerProfile: Sendable, Equatable {
   }
 
   public enum Place: Sendable, Equatable {
-    /// The number is at a byte offset in the report as read, which begins with the report id if
-    /// there is one.
+    /// The number is at a byte offset in the report as read, including a report id.
     case byte(Int, NumberType)
-    /// The number is the raw value of an element, without any physical scale. Element 0 has this
-    /// usage, and the later elements follow it in the same field.
+    /// The number is the raw value of an element. Element 0 has this usage, and the later elements
+    /// follow it in the same field.
     case usage(HIDUsage, element: Int)
   }
 
@@ -69,8 +66,7 @@ public struct TrackerProfile: Sendable, Equatable {
   public var productID: UInt16?
   /// The top-level usage that the device must have; nil for any.
   public var usage: HIDUsage?
-  /// The id of the reports that contain the signals; nil to decode every report, for example if
-  /// reports are not numbered.
+  /// The id of the reports to decode; nil to decode every report.
   public var reportID: UInt8?
   public var kind: TrackerKind
   public var axes: AxisMap
@@ -105,7 +101,7 @@ public struct TrackerProfile: Sendable, Equatable {
     self.startOutputs = startOutputs
   }
 
-  /// The reason why the profile is invalid, for a message; nil if it is valid.
+  /// The reason why the profile is invalid; nil if it is valid.
   public var problem: String? {
     let has = Set(signals.keys)
     let sets: [Set<Signal>] = [

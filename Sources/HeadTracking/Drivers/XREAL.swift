@@ -9,10 +9,9 @@ import System
 /// read in segments while the stream is off. Sources: badicsalex/ar-drivers-rs (MIT), Monado's
 /// xreal_air driver.
 ///
-/// Uncertain: the signs of the calibration's biases (`biasSigns`), which ar-drivers found by trial;
-/// the orientation filter removes any remaining bias. Also uncertain: the unit of the magnetometer,
-/// assumed to be gauss, and its mounting. The magnetic field is recorded, but used only on request.
-/// The checksum at the end of a data report is of an unknown kind and is not checked.
+/// Uncertain: the signs of the calibration's biases (`biasSigns`), and the unit (assumed to be
+/// gauss) and the mounting of the magnetometer. The checksum at the end of a data report is not
+/// checked.
 struct XREAL: TrackerDriver {
   let protocolDescription = "XREAL Air"
   private let isUltra: Bool
@@ -23,7 +22,6 @@ struct XREAL: TrackerDriver {
   /// The head's axes in raw axes: front is -y, left is x, up is z.
   static let nativeAxes = AxisMap(columns: SIMD3(1, 0, 2), signs: SIMD3(-1, 1, 1))
   /// The signs of the calibration's biases, in the axes of the calibration (x right, y up, z back).
-  /// `raw(_:)` then converts the biases to raw axes, in which they are added to the readings.
   private static let biasSigns = SIMD3<Double>(-1, 1, 1)
   private static let ultra: UInt16 = 0x0426
 
@@ -54,12 +52,8 @@ extension XREAL {
   /// The largest calibration accepted, in bytes.
   private static let mostBytes = 1 << 17
 
-  /// Reads the calibration and switches the stream on.
-  ///
-  /// If the calibration cannot be read, the driver keeps its present biases, which are zero at
-  /// first.
-  ///
-  /// - Throws: `featureFailed` if the glasses do not reply to the first command.
+  /// Reads the calibration and switches the stream on. If the calibration cannot be read, the
+  /// present biases stay, zero at first.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = DeviceClock(nanosecondsPerTick: 1)
     guard ask(.stream, [0], link) != nil else {
@@ -92,17 +86,15 @@ extension XREAL {
     }
   }
 
-  /// Builds the frame of a command: a start byte, a checksum of all that follows it, a length, the
-  /// message and the data. The length counts itself, the message and the data. The frame is padded
-  /// to 64 bytes; the checksum does not cover the padding.
+  /// Builds the frame of a command: start byte, checksum, length, message and data, padded to 64
+  /// bytes. The length counts itself, the message and the data. The checksum covers the same bytes.
   static func frame(_ message: UInt8, _ data: [UInt8]) -> [UInt8] {
     let body = [UInt8].bytes(UInt16(3 + data.count)) + [message] + data
     let frame = [0xAA] + [UInt8].bytes(CRC32.of(body)) + body
     return frame + [UInt8](repeating: 0, count: max(0, 64 - frame.count))
   }
 
-  /// Returns the data of the reply to a message. Returns nil if the report is not such a reply or
-  /// is damaged.
+  /// Returns the data of the reply to a message. Returns nil for a damaged reply or another report.
   static func answer(_ report: [UInt8], to message: UInt8) -> [UInt8]? {
     guard report.count >= 8, report[0] == 0xAA, report[7] == message else { return nil }
     let length = Int(report.u16(5))
@@ -136,15 +128,14 @@ extension XREAL {
     ]
   }
 
-  /// Converts a bias from the calibration to the axes of the raw readings. The result is added to
-  /// the readings.
+  /// Converts a bias from the calibration to the axes of the raw readings.
   private func raw(_ bias: SIMD3<Double>) -> SIMD3<Double> {
     let turned = bias * Self.biasSigns
     return SIMD3(-turned.x, turned.z, turned.y)
   }
 
-  /// Returns the magnetic field in microtesla, or nil if the numerator or the denominator of the
-  /// scale is 0. The scale is big-endian; the values are offset binary.
+  /// Returns the magnetic field in microtesla; nil if the scale is invalid. The scale is
+  /// big-endian; the values are offset binary.
   private func field(_ report: [UInt8]) -> SIMD3<Double>? {
     let factor = Double(report.u16(42).byteSwapped)
     let divisor = Double(report.u32(44).byteSwapped)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The part of the calibration of XREAL glasses that the driver uses: `IMU.device_1` of a JSON
-/// text.
+/// The biases in the calibration of XREAL glasses: `IMU.device_1` of a JSON text.
 struct XREALCalibration: Sendable, Equatable {
   /// The gyroscope's bias, in rad/s, with the signs of the file.
   var gyroBias = SIMD3<Double>()
@@ -10,11 +9,11 @@ struct XREALCalibration: Sendable, Equatable {
 
   init() {}
 
-  /// Parses the text. On some glasses the text starts in the middle, so the object `IMU` is
-  /// searched for.
+  /// Parses the text from the object `IMU` on, because some texts start in the middle. A missing
+  /// bias counts as zero.
   ///
-  /// - Returns: nil if there is no such object, if it is invalid or has no `device_1`, or if a bias
-  ///   is implausibly large.
+  /// - Returns: nil if `device_1` of `IMU` is missing or invalid, or if a bias is implausibly
+  ///   large.
   init?(_ text: [UInt8]) {
     guard let start = Self.object(named: "IMU", in: text) else { return nil }
     var parser = JSONText(text, at: start)
@@ -35,9 +34,7 @@ struct XREALCalibration: Sendable, Equatable {
     return vector
   }
 
-  /// Returns the position of the object that is the value of a key, or nil if there is none.
-  ///
-  /// - Parameter name: the key.
+  /// Returns the position of the object with the key `name`; nil if there is none.
   private static func object(named name: String, in text: [UInt8]) -> Int? {
     let key = Array("\"\(name)\"".utf8)
     guard text.count > key.count else { return nil }

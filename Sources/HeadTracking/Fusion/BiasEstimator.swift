@@ -3,12 +3,11 @@
 import CRealtime
 import Geometry
 
-/// Estimates the gyroscope's bias and the uncertainty of the estimate with a Kalman filter (arXiv
-/// 2203.17024, section 3.6). Its measurements are the mean rate at rest and, in motion, the
-/// corrections that the inclination repeatedly needs.
+/// Estimates the gyroscope's bias and its uncertainty with a Kalman filter (arXiv 2203.17024,
+/// section 3.6).
 ///
-/// The three measurements of a step have independent noise and are applied one after the other,
-/// which is equivalent to a joint update and needs no matrix inverse.
+/// The three measurements of a step have independent noise, so they are applied one after the
+/// other.
 struct BiasEstimator: Sendable {
   /// The estimated bias, in the sensor's frame, in rad/s.
   private(set) var bias: SIMD3<Double>
@@ -56,9 +55,7 @@ struct BiasEstimator: Sendable {
     }
   }
 
-  /// Starts from a known bias and its standard deviation, both in rad/s. Each component of the bias
-  /// is clamped to plus or minus `FusionSettings.biasLimit`; the standard deviation is at most
-  /// `biasSigmaInitial`.
+  /// Starts from a known bias and standard deviation, in rad/s, within the limits of the settings.
   @_noLocks
   mutating func seed(_ bias: SIMD3<Double>, sigma: Double) {
     self.bias = Self.clipped(bias, limit)
@@ -66,10 +63,7 @@ struct BiasEstimator: Sendable {
     columns = Self.diagonal(variance < initialVariance ? variance : initialVariance)
   }
 
-  /// Increases the variance of the bias, up to about its initial value, because the bias may have
-  /// drifted.
-  ///
-  /// - Parameter seconds: the time since the previous sample.
+  /// Increases the variance of the bias, because the bias may have drifted.
   @_noLocks
   mutating func age(seconds: Double) {
     let more = growth * seconds
@@ -90,14 +84,11 @@ struct BiasEstimator: Sendable {
     bias = Self.clipped(bias, limit)
   }
 
-  /// Updates the bias in motion. The correction that the inclination needs shows the remaining
-  /// error of the bias, in the earth's frame.
+  /// Updates the bias in motion.
   ///
   /// - Parameters:
-  ///   - correction: the angular velocity of the correction about the horizontal axes x and y, in
-  ///     rad/s.
+  ///   - correction: the correction of the inclination about the horizontal axes x and y, in rad/s.
   ///   - sensorToEarth: the orientation, without the heading from the magnetometer.
-  ///   - seconds: the time since the previous sample.
   @_noLocks
   mutating func updateInMotion(
     correction: SIMD2<Double>, sensorToEarth: Quaternion, seconds: Double
@@ -120,7 +111,7 @@ struct BiasEstimator: Sendable {
     bias = Self.clipped(bias, limit)
   }
 
-  /// Keeps the low-pass filters, which are used in motion, up to date while the sensor is at rest.
+  /// Keeps the low-pass filters for motion up to date while the sensor is at rest.
   @_noLocks
   mutating func follow(sensorToEarth: Quaternion, seconds: Double) {
     let now = RotationMatrix(sensorToEarth)
@@ -130,7 +121,7 @@ struct BiasEstimator: Sendable {
     _ = rows.2.update(now.z, seconds: seconds)
   }
 
-  /// Resets the low-pass filters that are used in motion. The bias does not change.
+  /// Resets the low-pass filters for motion.
   @_noLocks
   mutating func restartMotion() {
     earthBias.restart()
@@ -139,8 +130,7 @@ struct BiasEstimator: Sendable {
     rows.2.restart()
   }
 
-  /// Applies one measurement with the given variance: along `direction`, the bias differs from
-  /// `start` by `offset`.
+  /// Applies one measurement: along `direction`, the bias differs from `start` by `offset`.
   @_noLocks
   private mutating func take(
     _ offset: Double, _ direction: SIMD3<Double>, _ variance: Double, from start: SIMD3<Double>
@@ -156,8 +146,8 @@ struct BiasEstimator: Sendable {
     )
   }
 
-  /// Returns the variance to assume for a measurement, so that the variance of the bias settles at
-  /// `settled` although it grows by `growth` per step.
+  /// Returns the measurement variance at which the bias's variance settles at `settled`. Without
+  /// measurements, the bias's variance grows by `growth` per step.
   @_noLocks
   private static func measurementVariance(_ settled: Double, _ growth: Double) -> Double {
     growth > 0 ? settled * settled / growth + settled : settled

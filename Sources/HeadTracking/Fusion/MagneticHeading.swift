@@ -8,8 +8,8 @@ struct MagneticHeading: Sendable {
   /// The angle of the rotation about z from the levelled almost-inertial frame to the earth's frame
   /// (x east, y north), in radians.
   private(set) var angle: Double
-  /// Whether the field differs from the reference field, or has matched it again for less than
-  /// `FusionSettings.magneticUndisturbedTime`. It is true until there is a reference field.
+  /// Whether the field differs from the reference field, or differed until recently; true without a
+  /// reference field.
   private(set) var isDisturbed: Bool
 
   private var field: VectorLowPass
@@ -20,8 +20,7 @@ struct MagneticHeading: Sendable {
   private var candidateTime: Double
   private var undisturbedTime: Double
   private var rejectionTime: Double
-  /// The smallest gain of the next update while the first headings are averaged, `1/n` for update
-  /// number `n`; 0 afterwards.
+  /// The smallest gain of the next update, `1/n` for update number `n`; 0 after the first updates.
   private var firstGain: Double
   private let settings: FusionSettings
 
@@ -47,7 +46,6 @@ struct MagneticHeading: Sendable {
   ///   - horizontal: the field in the levelled almost-inertial frame (z up), in microtesla.
   ///   - rate: the sensor's low-passed angular rate, in rad/s.
   ///   - biasSigma: the standard deviation of the gyroscope's bias, in rad/s.
-  ///   - seconds: the time since the previous sample.
   @_noLocks
   mutating func update(
     _ horizontal: SIMD3<Double>, rate: Double, biasSigma: Double, seconds: Double
@@ -64,8 +62,7 @@ struct MagneticHeading: Sendable {
     correct(towards: realtime_atan2(horizontal.x, horizontal.y), time: time, seconds: seconds)
   }
 
-  /// Compares the field with the reference field, and adopts a new reference if the field stays
-  /// different but steady.
+  /// Compares the field with the reference field, which a different but steady field replaces.
   @_noLocks
   private mutating func judge(norm: Double, dip: Double, rate: Double, seconds: Double) {
     let follow = 1 - realtime_exp(-seconds / settings.magneticReferenceTime)
@@ -112,13 +109,11 @@ struct MagneticHeading: Sendable {
     return dipOff > -dipLimit
   }
 
-  /// Turns the heading towards the measured north. A disturbance at first stops the heading from
-  /// turning, and later slows it down.
+  /// Turns the heading towards the measured north, unless a disturbance prevents it.
   ///
   /// - Parameters:
   ///   - measured: the heading from the field alone, in radians.
   ///   - time: the time constant, in seconds.
-  ///   - seconds: the time since the previous sample.
   @_noLocks
   private mutating func correct(towards measured: Double, time: Double, seconds: Double) {
     var gain = 1 - realtime_exp(-seconds / time)

@@ -5,13 +5,10 @@ public import Geometry
 
 /// Estimates an inertial sensor's orientation from its raw samples.
 ///
-/// Integrating the gyroscope gives the orientation in an almost-inertial frame, which drifts
-/// slowly. In that frame the specific force is low-passed, so that the head's own accelerations,
-/// which cancel over seconds, do not look like gravity. The low-passed force gives the inclination
-/// of the frame. The gyroscope's bias is estimated at rest and in motion. The heading comes from
-/// the gyroscope. If the magnetometer is used, the magnetic field corrects the heading, but no
-/// other angle. The method is VQF (D. Laidig, T. Seel, Information Fusion 91, 2023, arXiv
-/// 2203.17024); docs/orientation-filter.md lists the differences.
+/// Integrating the gyroscope gives the orientation in an almost-inertial frame. The specific force,
+/// low-passed in that frame, gives the frame's inclination. The magnetic field can correct the
+/// heading. The method is VQF (D. Laidig, T. Seel, Information Fusion 91, 2023, arXiv 2203.17024);
+/// docs/orientation-filter.md lists the differences.
 ///
 /// For any input, `orientation` is a finite unit quaternion.
 ///
@@ -21,8 +18,7 @@ public struct OrientationFilter: Sendable {
   public let settings: FusionSettings
   /// Angular velocity in the sensor's frame, in rad/s, with the estimated bias removed.
   public private(set) var angularVelocity: SIMD3<Double>
-  /// The number of samples that were ignored because they were out of order, or because their
-  /// angular velocity was implausibly large or not finite.
+  /// The number of samples that were ignored because of their time or their angular velocity.
   public private(set) var rejected: Int
 
   private var spacing: SampleSpacing
@@ -39,12 +35,11 @@ public struct OrientationFilter: Sendable {
   private var isSaturated: Bool
   private var hasForce: Bool
 
-  /// Upper limit for a plausible angular velocity of a head, in rad/s.
+  /// Upper limit for a plausible angular velocity on each axis, in rad/s.
   private static var largestRate: Double { @_noLocks get { 100.0 } }
-  /// Upper limit for a plausible specific force on a head, in m/s2.
+  /// Upper limit for a plausible specific force on each axis, in m/s2.
   private static var largestForce: Double { @_noLocks get { 1000.0 } }
-  /// Lower limit for a usable specific force, in m/s2. A smaller force means free fall or a missing
-  /// accelerometer.
+  /// Lower limit for a usable specific force, in m/s2.
   private static var smallestForce: Double { @_noLocks get { 0.5 } }
 
   public init(settings: FusionSettings = FusionSettings()) {
@@ -66,9 +61,8 @@ public struct OrientationFilter: Sendable {
 
   // MARK: Results
 
-  /// The orientation, which rotates from the sensor's frame to the earth's frame with z up. With
-  /// the magnetometer, x points east once a field has been measured. Without the magnetometer, the
-  /// direction of x is arbitrary.
+  /// The rotation from the sensor's frame to the earth's frame with z up. With the magnetometer, x
+  /// points east once a field has been measured. Otherwise the direction of x is arbitrary.
   public var orientation: Quaternion {
     @_noLocks get {
       let level = inclination * strapdown
@@ -94,19 +88,18 @@ public struct OrientationFilter: Sendable {
     @_noLocks get { rest.isAtRest }
   }
 
-  /// Whether the magnetic field differs from the reference field, or has matched it again for less
-  /// than `FusionSettings.magneticUndisturbedTime`. It is true until there is a reference field.
+  /// Whether the magnetic field differs from the reference field, or differed until recently; true
+  /// without a reference field.
   public var isMagneticallyDisturbed: Bool {
     @_noLocks get { magnetic.isDisturbed }
   }
 
-  /// The usual interval between samples, in seconds; 0 before the second sample.
+  /// The usual interval between samples, in seconds; 0 until it is known.
   public var sampleInterval: Double {
     @_noLocks get { spacing.interval }
   }
 
-  /// Starts from a bias that is known from a calibration or an earlier session. Invalid values are
-  /// ignored.
+  /// Starts from a known bias. Invalid values are ignored.
   ///
   /// - Parameters:
   ///   - bias: the bias in the sensor's frame, in rad/s.
@@ -119,8 +112,7 @@ public struct OrientationFilter: Sendable {
 
   // MARK: A sample
 
-  /// Updates the orientation with the next sample. Ignores an invalid sample, and leaves out a
-  /// force or a field that is unusable.
+  /// Updates the orientation with the next sample. Invalid samples, forces and fields are ignored.
   @_noLocks
   public mutating func update(_ sample: InertialSample) {
     guard Self.isFinite(sample.angularVelocity, below: Self.largestRate) else {
@@ -148,8 +140,7 @@ public struct OrientationFilter: Sendable {
     }
   }
 
-  /// Integrates the rate over the time since the previous sample, because the sensor's own filter
-  /// averaged the rate over that time.
+  /// Integrates the rate and bridges missed samples.
   @_noLocks
   private mutating func integrate(_ measured: SIMD3<Double>, _ step: SampleSpacing.Step) {
     let rate = measured - estimator.bias
@@ -168,9 +159,8 @@ public struct OrientationFilter: Sendable {
     angularVelocity = rate
   }
 
-  /// Tracks saturation of the gyroscope, and resets the filters when the saturation ends. The rate
-  /// is wrong while the gyroscope is saturated, so the low-passed values from before the saturation
-  /// no longer fit the almost-inertial frame after it.
+  /// Resets the filters when a saturation of the gyroscope ends, because the almost-inertial frame
+  /// is then wrong.
   @_noLocks
   private mutating func noteSaturation(_ rate: SIMD3<Double>) {
     let limit = settings.rateRange * 0.999 * Double.pi / 180
@@ -221,8 +211,7 @@ public struct OrientationFilter: Sendable {
     return Quaternion(w: w, x: 0.5 * y / w, y: -0.5 * x / w, z: 0)
   }
 
-  /// Discards the filters' knowledge of recent motion after a break, because the motion during the
-  /// break is unknown. Orientation and bias do not change.
+  /// Forgets the recent motion after a break. Orientation and bias do not change.
   @_noLocks
   private mutating func interrupt() {
     forces.restart()
@@ -232,7 +221,7 @@ public struct OrientationFilter: Sendable {
     rateBeforeGap = SIMD3(0, 0, 0)
   }
 
-  /// Returns whether all components are finite and smaller in magnitude than the limit.
+  /// Returns whether each component is between `-limit` and `limit`.
   @_noLocks
   private static func isFinite(_ v: SIMD3<Double>, below limit: Double) -> Bool {
     guard v.x < limit, v.x > -limit, v.y < limit, v.y > -limit else { return false }

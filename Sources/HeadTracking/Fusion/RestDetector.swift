@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Detects whether the sensor is at rest: the rate and the specific force both stay near their own
-/// low-passed values for a while, and the mean rate is small enough for a bias (arXiv 2203.17024,
-/// section 3.5).
+/// Detects whether the sensor is at rest (arXiv 2203.17024, section 3.5).
+///
+/// At rest, the rate and the force stay near their low-passed values, and the mean rate is small
+/// enough for a bias.
 struct RestDetector: Sendable {
   private(set) var isAtRest: Bool
-  /// The low-passed rate, in rad/s; at rest, this is the gyroscope's bias.
+  /// The low-passed rate, in rad/s.
   private(set) var meanRate: SIMD3<Double>
   private var rates: VectorLowPass
   private var forces: VectorLowPass
@@ -29,12 +30,7 @@ struct RestDetector: Sendable {
     restTime = settings.restTime
   }
 
-  /// Takes the next sample.
-  ///
-  /// - Parameters:
-  ///   - rate: the measured angular velocity, in rad/s.
-  ///   - force: the specific force, in m/s2.
-  ///   - seconds: the time since the previous sample.
+  /// Takes the next sample, with the rate in rad/s and the specific force in m/s2.
   @_noLocks
   mutating func update(rate: SIMD3<Double>, force: SIMD3<Double>, seconds: Double) {
     meanRate = rates.update(rate, seconds: seconds)
@@ -49,8 +45,7 @@ struct RestDetector: Sendable {
     isAtRest = still >= restTime
   }
 
-  /// Resets the detector, so that the sensor does not count as at rest until rest is detected
-  /// again.
+  /// Resets the detector to motion.
   @_noLocks
   mutating func restart() {
     rates.restart()

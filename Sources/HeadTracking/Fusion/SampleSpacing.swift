@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Determines the time step of each sample from its timestamp, in spite of gaps, bursts after a
-/// stall, clocks that wrap or jump, and samples out of order.
+/// Determines the time step of each sample from its timestamp. It copes with gaps, bursts, clock
+/// jumps and samples out of order.
 struct SampleSpacing: Sendable {
-  /// The time step of one sample.
   struct Step: Sendable {
-    /// Seconds that the sample represents. Normally this is the time since the previous sample. It
-    /// is the usual interval after a gap or a break, and for each sample of a burst until the burst
-    /// has filled the gap. It is 0 for the first sample and for stale samples.
+    /// Seconds that the sample represents: usually the time since the previous sample. It is the
+    /// usual interval after a gap or a break, and 0 for the first sample and for stale samples.
     var seconds: Double
-    /// Seconds of a gap before the previous sample that no burst has filled.
+    /// Seconds of an earlier gap that no burst has filled.
     var missedSeconds: Double
-    /// Whether the sample is older than the previous one and must be ignored.
+    /// Whether the sample is out of order and must be ignored.
     var isStale: Bool
-    /// Whether the clock jumped, or samples were missing for so long that the motion in between is
-    /// unknown.
+    /// Whether the clock jumped or samples were missing for too long.
     var isBreak: Bool
 
     @_noLocks
@@ -28,7 +25,7 @@ struct SampleSpacing: Sendable {
     }
   }
 
-  /// The usual interval between samples, in seconds; 0 before the second sample.
+  /// The usual interval between samples, in seconds; 0 until it is known.
   private(set) var interval: Double
   private var last: Int64
   private var hasLast: Bool
@@ -50,10 +47,7 @@ struct SampleSpacing: Sendable {
     staleRun = 0
   }
 
-  /// Advances to the next sample.
-  ///
-  /// - Parameter time: the timestamp of the sample, in nanoseconds.
-  /// - Returns: the time step of the sample.
+  /// Returns the time step of the next sample. The timestamp is in nanoseconds.
   @_noLocks
   mutating func advance(to time: Int64) -> Step {
     let before = last
@@ -87,11 +81,8 @@ struct SampleSpacing: Sendable {
 
   /// Returns the step for a timestamp that is not older than the previous one.
   ///
-  /// A gap is first assumed to be a stall, after which the delayed samples arrive in a burst. Each
-  /// sample of a burst gets the usual interval. If no burst follows, samples were lost, and the
-  /// next step reports the gap as missed time.
-  ///
-  /// - Parameter seconds: the time since the previous timestamp.
+  /// A gap is first assumed to be a stall that a burst of delayed samples will fill. If no burst
+  /// follows, a later step reports the gap as missed time.
   @_noLocks
   private mutating func step(_ seconds: Double) -> Step {
     guard interval > 0 else {

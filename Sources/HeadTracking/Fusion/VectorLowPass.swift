@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A second-order Butterworth low-pass filter for vectors of three components, with any spacing of
-/// the samples.
+/// A second-order Butterworth low-pass filter for vectors, with any spacing of the samples.
 ///
 /// The filter uses the trapezoidal state-variable form (A. Simper, "Linear trapezoidal integrated
-/// SVF", 2013; V. Zavalishin, "The Art of VA Filter Design", ch. 4). At a constant spacing, it is
-/// equivalent to the bilinear biquad. The spacing may change from sample to sample without a jump
-/// in the output. During the first time constant, the output is the mean of the input so far, as in
-/// arXiv 2203.17024, section 3.4.
+/// SVF", 2013; V. Zavalishin, "The Art of VA Filter Design", ch. 4). During the first time
+/// constant, the output is the mean of the input so far (arXiv 2203.17024, section 3.4).
 struct VectorLowPass: Sendable {
   private var band: SIMD3<Double>
   private var low: SIMD3<Double>
   private var sum: SIMD3<Double>
-  /// The duration of the input so far, in seconds. Counting stops once it reaches `time`; until
-  /// then, the output is the mean of the input.
+  /// Seconds of input since the start, counted until they reach `time`.
   private var heard: Double
   private var count: Double
   private let time: Double
 
-  /// Creates a low-pass.
-  ///
-  /// - Parameter time: the time constant, in seconds. The cutoff frequency in Hz is `sqrt(2) / (2 *
-  ///   pi * time)`.
+  /// Creates a filter with a time constant in seconds. The cutoff frequency in Hz is `sqrt(2) / (2
+  /// * pi * time)`.
   @_noLocks
   init(time: Double) {
     band = SIMD3(0, 0, 0)
@@ -32,7 +26,6 @@ struct VectorLowPass: Sendable {
     self.time = time
   }
 
-  /// Resets the filter, so that it averages again for the first time constant.
   @_noLocks
   mutating func restart() {
     band = SIMD3(0, 0, 0)
@@ -42,11 +35,7 @@ struct VectorLowPass: Sendable {
     count = 0
   }
 
-  /// Filters the next value and returns the output.
-  ///
-  /// - Parameters:
-  ///   - input: the next value.
-  ///   - seconds: the time since the previous value.
+  /// Filters the next value. `seconds` is the time since the previous value.
   @_noLocks
   mutating func update(_ input: SIMD3<Double>, seconds: Double) -> SIMD3<Double> {
     if heard < time {
@@ -65,8 +54,7 @@ struct VectorLowPass: Sendable {
     return second
   }
 
-  /// Approximates tan(x) for small angles with its Taylor series. Angles above 1 count as 1,
-  /// because a longer spacing practically resets the filter anyway.
+  /// Approximates tan(x) with its Taylor series. Angles above 1 count as 1.
   @_noLocks
   private static func warp(_ x: Double) -> Double {
     let angle = x < 1 ? x : 1

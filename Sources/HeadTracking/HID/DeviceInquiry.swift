@@ -5,12 +5,11 @@ import Glibc
 import Synchronization
 import System
 
-/// A question to a device, which is asked on a separate thread. A device that does not answer can
-/// block that thread in the kernel for several seconds.
+/// A question to a device, asked on a separate thread, which the device can block for several
+/// seconds.
 final class DeviceInquiry<Answer: Sendable>: Sendable {
   private let state = Mutex<Answer?>(nil)
 
-  /// Starts the thread.
   init(_ ask: @escaping @Sendable () -> Answer) {
     DetachedThread.run { [self] in
       let answer = ask()
@@ -18,12 +17,10 @@ final class DeviceInquiry<Answer: Sendable>: Sendable {
     }
   }
 
-  /// The answer; nil while there is none.
   var answer: Answer? { state.withLock { $0 } }
 }
 
-/// Lets threads wait for each other. Each thread passes when all of them have arrived, or after it
-/// has waited for about 0.2 s.
+/// Lets threads wait until all of them have arrived, or for about 0.2 s.
 ///
 /// While a request for a feature report waits for an answer, Linux lets no program open or close
 /// any hidraw device (`minors_rwsem` in drivers/hid/hidraw.c). So devices are opened before any of
@@ -40,9 +37,7 @@ final class DeviceGate: Sendable {
   }
 }
 
-/// Asks devices, and remembers the inquiries that have not ended.
 final class DeviceInquiries<Answer: Sendable>: Sendable {
-  /// A question to one device.
   struct Question: Sendable {
     /// Identifies the device until it is unplugged.
     var key: String
@@ -52,11 +47,11 @@ final class DeviceInquiries<Answer: Sendable>: Sendable {
   private let running = Mutex<[String: DeviceInquiry<Answer>]>([:])
 
   /// Asks devices in parallel. A device that has not answered an earlier question is not asked
-  /// again and not waited for.
+  /// again.
   ///
   /// - Parameters:
   ///   - milliseconds: the maximum wait for the answers.
-  ///   - isEnough: returns whether the answers so far make further waiting unnecessary.
+  ///   - isEnough: returns whether the answers so far are enough.
   /// - Returns: the answers in the order of the questions, with nil for each missing answer.
   func answers(
     to questions: [Question], milliseconds: Int64, isEnough: ([Answer?]) -> Bool

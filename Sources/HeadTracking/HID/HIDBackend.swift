@@ -5,8 +5,8 @@ import Glibc
 import Synchronization
 import System
 
-/// The functions of a hidapi backend. The two backends export the same symbols, so the libusb
-/// backend is opened at run time.
+/// The functions of a hidapi backend. The libusb backend is opened at run time, because both export
+/// the same symbols.
 struct HIDBackend: @unchecked Sendable {
   typealias Handle = OpaquePointer
   private typealias Start = @convention(c) () -> Int32
@@ -30,8 +30,7 @@ struct HIDBackend: @unchecked Sendable {
     read: { hid_read_timeout($0, $1, $2, $3) }, getFeature: { hid_get_feature_report($0, $1, $2) },
     sendFeature: { hid_send_feature_report($0, $1, $2) }, write: { hid_write($0, $1, $2) })
 
-  /// The backend that opens USB devices through libusb and detaches the kernel's driver; nil if
-  /// Debian's package libhidapi-libusb0 is missing.
+  /// The backend that opens USB devices through libusb; nil if its library cannot be used.
   static let libusb: HIDBackend? = {
     // Calls within the library must not reach the functions of the hidraw backend (RTLD_DEEPBIND).
     let flags = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND
@@ -51,14 +50,10 @@ struct HIDBackend: @unchecked Sendable {
       write: write)
   }()
 
-  /// Opening a device modifies global state of the library (the error text), so only one thread at
-  /// a time may do it.
+  /// Guards the opening of devices, which changes global state in hidapi.
   private static let lock = Mutex<Void>(())
 
-  /// Opens a hidraw node or a USB interface, such as `1-2:1.3`. A hidraw node is first checked with
-  /// `hidraw_check`, because hidapi reports no error number.
-  ///
-  /// - Throws: the error of this check, or EIO if hidapi cannot open the device.
+  /// Opens a hidraw node or a USB interface, such as `1-2:1.3`.
   func open(_ path: String) throws(SystemError) -> Handle {
     if path.hasPrefix("/") {
       // The check can take long, so the lock must not be held during it.

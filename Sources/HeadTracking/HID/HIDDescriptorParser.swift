@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Parses the items of a report descriptor (HID 1.11, section 6.2.2) and computes the fields.
+/// Parses the items of a report descriptor (HID 1.11, section 6.2.2).
 struct HIDDescriptorParser {
-  /// The length of the longest report that the kernel's hidraw supports, in bits. Parsing stops at
-  /// a field that ends beyond this limit.
+  /// The length limit of a report in the kernel's hidraw, in bits.
   static let maximumReportBits = 16384 * 8
   static let maximumDepth = 64
 
@@ -19,8 +18,7 @@ struct HIDDescriptorParser {
     var id: UInt8
   }
 
-  /// An item's data before the sign is known: whether a maximum is signed depends on the
-  /// corresponding minimum.
+  /// An item's data before the sign is known.
   private struct Datum {
     var bits: UInt32 = 0
     var size = 0
@@ -161,8 +159,8 @@ struct HIDDescriptorParser {
     locals.usages.append((range, hasPage))
   }
 
-  /// Returns the usages of the main item. A usage without a page gets the page that is current at
-  /// the main item (HID 1.11, section 6.2.2.8).
+  /// Returns the usages of the main item. A usage without a page gets the current page (HID 1.11,
+  /// section 6.2.2.8).
   private func resolvedUsages() -> [ClosedRange<UInt32>] {
     let page = UInt32(globals.page) << 16
     return locals.usages.map { usage in
@@ -194,14 +192,14 @@ struct HIDDescriptorParser {
     return true
   }
 
-  /// Decodes a maximum. Many descriptors write 255 as the byte 0xFF, so a maximum is signed only if
-  /// the minimum is negative.
+  /// Decodes a maximum, which is signed only if the minimum is negative. Many descriptors write 255
+  /// as the byte 0xFF.
   private static func maximum(_ datum: Datum, above minimum: Int64) -> Int64 {
     minimum < 0 ? datum.signed : datum.unsigned
   }
 
-  /// Decodes a unit exponent. The standard defines a two's complement nibble. Any larger value, as
-  /// some devices write it, is decoded as a signed number and clamped to -16 ... 16.
+  /// Decodes a unit exponent: a two's complement nibble or, from some devices, a larger number,
+  /// which is clamped.
   private static func exponent(_ datum: Datum) -> Int {
     if datum.bits < 16 { return Int(datum.bits) - (datum.bits > 7 ? 16 : 0) }
     return Int(max(-16, min(16, datum.signed)))

@@ -3,20 +3,14 @@
 import Glibc
 import System
 
-/// A driver's access to the feature reports of a device. Tests replace the device with a simulated
-/// one.
 protocol HIDFeatures {
   /// Reads a feature report, which begins with its id (0 if the device does not number its
-  /// reports).
-  ///
-  /// - Parameter length: the length of the report in bytes, including the id.
-  /// - Throws: `featureFailed` if the device does not supply the report.
+  /// reports). The length in bytes includes the id.
   func feature(id: UInt8, length: Int) throws(HeadTrackingError) -> [UInt8]
   func setFeature(_ report: [UInt8]) throws(HeadTrackingError)
 }
 
-/// An open hidraw node or USB interface, used by one thread at a time. It is closed on
-/// deinitialisation.
+/// An open hidraw node or USB interface, for one thread at a time.
 final class HIDDevice: TrackerLink {
   enum ReadResult {
     case report(length: Int)
@@ -27,14 +21,10 @@ final class HIDDevice: TrackerLink {
   let path: String
   private let backend: HIDBackend
   private let handle: OpaquePointer
-  /// The report descriptor if it was read before the device was opened; otherwise empty.
+  /// Empty if the descriptor was not read before the device was opened.
   private let descriptor: [UInt8]
 
-  /// Opens a node. If the path of the node is a USB interface, the kernel's driver is detached
-  /// until the device is closed.
-  ///
-  /// - Throws: the system's error; ENODEV if the path is a USB interface and there is no libusb
-  ///   backend.
+  /// Opens a node. For a USB interface, the kernel's driver is detached until the device is closed.
   init(_ node: HIDNode) throws(SystemError) {
     (path, descriptor) = (node.path, node.descriptor)
     if node.path.hasPrefix("/") {
@@ -49,8 +39,7 @@ final class HIDDevice: TrackerLink {
 
   deinit { backend.close(handle) }
 
-  /// Reads one input report into the buffer, with its id if the device numbers its reports. Returns
-  /// `nothing` if no report arrives within the timeout, and `gone` on an error.
+  /// Reads one input report. Returns `nothing` after the timeout, and `gone` on an error.
   func read(into buffer: inout [UInt8], timeoutMilliseconds: Int) -> ReadResult {
     let length = buffer.withUnsafeMutableBufferPointer {
       backend.read(handle, $0.baseAddress, $0.count, Int32(timeoutMilliseconds))
@@ -91,10 +80,7 @@ final class HIDDevice: TrackerLink {
     return "/sys/class/hidraw/\(node)/device"
   }
 
-  /// Returns the report descriptor. If it is not known yet, it is read from sysfs, because hidapi
-  /// 0.13 has no function for it.
-  ///
-  /// - Throws: `cannotOpen` if the file cannot be read.
+  /// Returns the report descriptor, from sysfs if it is not known yet.
   func reportDescriptor() throws(HeadTrackingError) -> HIDReportDescriptor {
     if !descriptor.isEmpty { return HIDReportDescriptor(descriptor) }
     // The kernel limits the size to 4096 bytes (HID_MAX_DESCRIPTOR_SIZE).

@@ -1,38 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One input, output or feature item of a report descriptor: `count` elements of `bitSize` bits
-/// each in one report.
+/// each.
 ///
 /// Source: USB Device Class Definition for HID 1.11, sections 5.8 and 6.2.2.
 public struct HIDField: Sendable, Equatable {
   public var kind: HIDReportKind
   /// The report id; 0 if the device does not number its reports.
   public var reportID: UInt8
-  /// Offset in bits from the start of the report as read, which begins with the report id if there
-  /// is one.
+  /// Offset in bits from the start of the report as read, including its id if there is one.
   public var bitOffset: Int
   /// Bits per element; `value` and `set` support 1 to 32.
   public var bitSize: Int
   public var count: Int
   public var isConstant: Bool
-  /// Whether each element is the value of its own usage. It is false for an array, whose elements
-  /// select usages from the list.
+  /// Whether each element is the value of its own usage. The elements of an array select usages
+  /// instead.
   public var isVariable: Bool
   public var logicalMinimum: Int64
   public var logicalMaximum: Int64
   public var physicalMinimum: Int64
   public var physicalMaximum: Int64
   public var unit: UInt32
-  /// The exponent of the power of ten by which physical values are multiplied.
+  /// The exponent of the power of ten that multiplies physical values.
   public var unitExponent: Int
-  /// The usages in descriptor order, each with its page in the upper 16 bits. Ranges are not
-  /// expanded.
+  /// The usages in descriptor order, with the page in the upper 16 bits.
   public var usageRanges: [ClosedRange<UInt32>]
   /// The usages of the enclosing collections, outermost first.
   public var collections: [HIDUsage]
 
-  /// Returns the usage of an element. The last usage applies to all further elements (HID 1.11,
-  /// section 6.2.2.8). Returns nil if the field has no usages.
+  /// Returns the usage of an element; nil if the field has no usages. The last usage applies to all
+  /// further elements (HID 1.11, section 6.2.2.8).
   public func usage(of element: Int) -> HIDUsage? {
     var left = element
     for range in usageRanges {
@@ -43,8 +41,7 @@ public struct HIDField: Sendable, Equatable {
     return usageRanges.last.map { HIDUsage($0.upperBound) }
   }
 
-  /// Returns the index of a usage in the field's list of usages, with ranges expanded. Returns nil
-  /// if the list does not contain the usage.
+  /// Returns the index of a usage in the list with ranges expanded; nil if it is not listed.
   public func index(of usage: HIDUsage) -> Int? {
     var before = 0
     for range in usageRanges {
@@ -54,8 +51,8 @@ public struct HIDField: Sendable, Equatable {
     return nil
   }
 
-  /// Returns the raw value with which an array element selects the usage. Returns nil if the field
-  /// is not an array or does not list the usage, or if the value exceeds the logical maximum.
+  /// Returns the raw value with which an array element selects the usage; nil if the field cannot
+  /// select it.
   public func selector(for usage: HIDUsage) -> Int64? {
     guard !isVariable, let index = index(of: usage) else { return nil }
     let value = logicalMinimum + Int64(index)
@@ -65,11 +62,9 @@ public struct HIDField: Sendable, Equatable {
 
 extension HIDField {
   /// Returns the raw value of an element, sign-extended if the logical minimum is negative. Returns
-  /// nil if there is no such element, its size is unsupported, or the report is too short.
+  /// nil if the element does not exist, is of unsupported size, or is beyond the report.
   ///
-  /// - Parameters:
-  ///   - report: the report as read, with its id if the device numbers its reports.
-  ///   - element: index of the element, below `count`.
+  /// - Parameter report: the report as read, with its id if the device numbers its reports.
   public func value(in report: [UInt8], element: Int = 0) -> Int64? {
     guard (0..<count).contains(element), (1...32).contains(bitSize) else { return nil }
     let first = bitOffset + element * bitSize
@@ -85,8 +80,8 @@ extension HIDField {
 
   /// Writes the raw value of an element into a report.
   ///
-  /// - Returns: false if there is no such element, its size is unsupported, or the report is too
-  ///   short.
+  /// - Returns: false if the element does not exist, is of unsupported size, or is beyond the
+  ///   report.
   @discardableResult
   public func set(_ value: Int64, in report: inout [UInt8], element: Int = 0) -> Bool {
     guard (0..<count).contains(element), (1...32).contains(bitSize) else { return false }
@@ -103,8 +98,8 @@ extension HIDField {
     return true
   }
 
-  /// The number of physical units per step of the raw value: the reciprocal of the resolution that
-  /// HID 1.11, section 6.2.2.7, defines.
+  /// Physical units per step of the raw value: the reciprocal of the resolution in HID 1.11,
+  /// section 6.2.2.7.
   public var resolution: Double {
     let logical = Double(logicalMaximum) - Double(logicalMinimum)
     let physical = Double(physicalMaximum) - Double(physicalMinimum)
@@ -120,8 +115,8 @@ extension HIDField {
       + Double(physicalMinimum) * HIDField.powerOfTen(unitExponent)
   }
 
-  /// Returns the physical value of an element, in the field's unit. Returns nil in the same cases
-  /// as `value(in:element:)`.
+  /// Returns the physical value of an element, in the field's unit; nil as for
+  /// `value(in:element:)`.
   public func physicalValue(in report: [UInt8], element: Int = 0) -> Double? {
     value(in: report, element: element).map(physical)
   }

@@ -4,11 +4,10 @@ import System
 
 /// A hidraw node and the kernel's information about its device.
 ///
-/// The information comes from sysfs, which can be read without special permission. In hidapi
-/// 0.13.1, `hid_enumerate` reads the same files, but can crash if a device is unplugged at that
-/// moment (hidapi pull request 580).
+/// The information is read from sysfs, because `hid_enumerate` in hidapi 0.13.1 can crash if a
+/// device is unplugged at that moment (hidapi pull request 580).
 struct HIDNode: Sendable, Equatable {
-  /// The device file, such as `/dev/hidraw0`. For other paths, see `HeldTracker.node`.
+  /// The device file, such as `/dev/hidraw0`, or another path as in `HeldTracker.node`.
   var path: String
   var vendorID: UInt16
   var productID: UInt16
@@ -18,14 +17,14 @@ struct HIDNode: Sendable, Equatable {
   var bus: TrackerBus
   /// The number of the USB interface; -1 if it is unknown or the bus is not USB.
   var interface: Int
-  /// The usages of the top-level collections; empty if the report descriptor cannot be read.
+  /// The usages of the top-level collections.
   var usages: [HIDUsage]
-  /// The name of the kernel's folder for the device, such as `0003:054C:0CE6.0001`.
+  /// The kernel's name of the device, such as `0003:054C:0CE6.0001`.
   var kernelName = ""
-  /// The report descriptor, if it must be known before the device is opened; otherwise empty.
+  /// The report descriptor, if it was read before the device is opened; otherwise empty.
   var descriptor: [UInt8] = []
 
-  /// Returns all nodes, ordered by number. A node that disappears during the search is omitted.
+  /// Returns the nodes, ordered by number.
   static func all(in folder: String = "/sys/class/hidraw") -> [HIDNode] {
     let mark = "hidraw"
     let numbers = (SystemFile.names(in: folder) ?? []).filter { $0.hasPrefix(mark) }
@@ -35,19 +34,13 @@ struct HIDNode: Sendable, Equatable {
 }
 
 extension HIDNode {
-  /// Reads the information about a node. Returns nil if the node has no valid `HID_ID`, for example
-  /// because the device is gone.
+  /// Returns nil without a valid `HID_ID`.
   private init?(_ name: String, in folder: String) {
     let link = "\(folder)/\(name)/device"
     self.init(device: SystemFile.resolved(link) ?? link, path: "/dev/\(name)")
   }
 
-  /// Reads the information about a HID device from its folder in sysfs. Returns nil if the folder
-  /// has no valid `HID_ID`.
-  ///
-  /// - Parameters:
-  ///   - device: the folder in sysfs.
-  ///   - path: the path of the node.
+  /// Reads the information from the device's folder in sysfs; nil without a valid `HID_ID`.
   init?(device: String, path: String) {
     let values = SystemFile.values(device + "/uevent")
     // Bus, vendor and product, such as 0003:000005AC:00008242.
@@ -72,8 +65,7 @@ extension HIDNode {
       kernelName: device.split(separator: "/").last.map(String.init) ?? "")
   }
 
-  /// Returns the nearest folder above `folder` that contains a nonempty file of the given name, or
-  /// nil if there is none.
+  /// Returns the nearest folder above `folder` with a nonempty file of the given name.
   private static func nearest(to folder: String, with file: String) -> String? {
     var parts = folder.split(separator: "/")
     while parts.popLast() != nil, !parts.isEmpty {
@@ -88,8 +80,8 @@ extension HIDNode {
     return String(decoding: bytes, as: UTF8.self).trimmingBlanks
   }
 
-  /// Returns the trimmed text without control characters, because a device could use them to
-  /// manipulate a terminal. The result has at most 256 scalars. It is empty for nil.
+  /// Returns the trimmed text without control characters, which could manipulate a terminal. It has
+  /// at most 256 scalars.
   private static func cleaned(_ text: String?) -> String {
     let scalars = (text ?? "").unicodeScalars.lazy.filter {
       $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)
@@ -99,8 +91,8 @@ extension HIDNode {
 }
 
 extension SystemFile {
-  /// Returns the keys and values of a file with lines such as `DRIVER=hid-generic`. If a key is
-  /// repeated, its first value counts. The dictionary is empty if the file cannot be read.
+  /// Returns the keys and values of a file with lines such as `DRIVER=hid-generic`. The first value
+  /// of a key counts.
   static func values(_ file: String) -> [String: String] {
     guard let bytes = try? contents(file) else { return [:] }
     let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
@@ -111,7 +103,7 @@ extension SystemFile {
   }
 
   /// Returns the last value of a key; nil if there is none. In a `uevent` file, a device's name can
-  /// contain line breaks and thus imitate lines of the kernel. The kernel's own lines follow later.
+  /// contain false lines; the kernel's own line follows later.
   static func lastValue(of key: String, in file: String) -> String? {
     guard let bytes = try? contents(file) else { return nil }
     let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)

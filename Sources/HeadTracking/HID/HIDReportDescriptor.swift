@@ -2,14 +2,12 @@
 
 /// A HID report descriptor: the meaning of the bits of each report.
 ///
-/// Any bytes are accepted. Parsing stops at the first invalid item; the fields before that item
-/// remain available. Time and memory are proportional to the descriptor's length.
+/// Parsing stops at the first invalid item. The fields before that item remain available.
 public struct HIDReportDescriptor: Sendable {
   /// The fields in descriptor order, including padding. Empty fields are omitted.
   public internal(set) var fields: [HIDField] = []
   /// The usages of the top-level collections, in descriptor order.
   public internal(set) var applications: [HIDUsage] = []
-  /// The usages of all collections.
   var collections: Set<HIDUsage> = []
   /// Whether the reports begin with an id.
   public internal(set) var hasReportIDs = false
@@ -24,8 +22,8 @@ public struct HIDReportDescriptor: Sendable {
     self = parser.result
   }
 
-  /// Returns the length of a report in bytes, including its id if the device numbers its reports.
-  /// Returns 0 if the descriptor has no such report.
+  /// Returns the length of a report in bytes, including its id if there is one; 0 if there is no
+  /// such report.
   public func reportLength(_ kind: HIDReportKind, id: UInt8) -> Int {
     let bits = fields.lazy.filter { $0.kind == kind && $0.reportID == id }
       .map { $0.bitOffset + $0.bitSize * $0.count }.max()
@@ -38,8 +36,7 @@ public struct HIDReportDescriptor: Sendable {
   }
 }
 
-/// The purpose of a HID field or collection: the usage page in the upper 16 bits, the usage in the
-/// lower 16.
+/// The purpose of a HID field or collection: the usage page and the usage.
 public struct HIDUsage: Sendable, Equatable, Hashable {
   public var value: UInt32
 

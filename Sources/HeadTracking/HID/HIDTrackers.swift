@@ -4,18 +4,16 @@ import CRealtime
 import Glibc
 import System
 
-/// The HID trackers, on USB, Bluetooth or another bus.
 struct HIDTrackers: TrackerProvider {
   let settings: TrackerSettings
 
   /// The maximum wait for the answers of the devices, in milliseconds.
   static let longestAnswer: Int64 = 1000
-  /// How much longer to wait for other devices after a usable head tracker has answered, in
-  /// nanoseconds.
+  /// How long to wait for other devices after a usable head tracker has answered, in nanoseconds.
   private static let grace: Int64 = 50_000_000
   private static let inquiries = DeviceInquiries<Answer>()
 
-  /// The answer of a device; nil if the device is not a tracker or is gone.
+  /// Nil if the device is not a tracker or is gone.
   private typealias Answer = TrackerDescription?
 
   func trackers(detailed: Bool) -> [TrackerDescription] {
@@ -63,8 +61,7 @@ struct HIDTrackers: TrackerProvider {
     return try HIDConnection(node, settings)
   }
 
-  /// Opens a node and asks the device what it is. Returns nil if the device is not a tracker or is
-  /// gone.
+  /// Opens a node and asks the device what it is; nil if it is not a tracker or is gone.
   private static func describe(
     _ node: HIDNode, _ model: TrackerModel, _ nodes: [HIDNode], _ settings: TrackerSettings,
     _ gate: DeviceGate
@@ -97,7 +94,6 @@ struct HIDTrackers: TrackerProvider {
   }
 }
 
-/// A device that is closed on another thread.
 private final class Closing: @unchecked Sendable {
   private var device: HIDDevice?
 

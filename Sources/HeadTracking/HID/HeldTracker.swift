@@ -5,20 +5,17 @@ import System
 
 /// A head tracker that the kernel's driver `hid-sensor-hub` holds without a hidraw node.
 ///
-/// Up to Linux 6.4, the driver takes a device if its report descriptor has a physical collection on
-/// the sensor page (0x20). In Linux 6.3 and 6.4, an application collection is enough. From Linux
-/// 6.5 on, head trackers keep their hidraw nodes.
+/// From Linux 6.5 on, head trackers keep their hidraw nodes.
 struct HeldTracker {
   static let driver = "hid-sensor-hub"
 
-  /// The device. If libusb can open the device, the path is a USB interface, such as `1-2:1.3`.
-  /// Otherwise, the path is the device's folder in sysfs.
+  /// The device. Its path is a USB interface, such as `1-2:1.3`, if libusb can open it, otherwise a
+  /// folder in sysfs.
   var node: HIDNode
-  /// The device file of the USB device, such as `/dev/bus/usb/001/004`; nil if libusb
-  /// cannot open it.
+  /// The file of the USB device, such as `/dev/bus/usb/001/004`; nil if libusb cannot open it.
   var usbFile: String?
 
-  /// Returns all held head trackers, from the folder of HID devices in sysfs.
+  /// Returns all held head trackers.
   static func all(in folder: String = "/sys/bus/hid/devices") -> [HeldTracker] {
     (SystemFile.names(in: folder) ?? []).sorted().compactMap { HeldTracker("\(folder)/\($0)") }
   }
@@ -39,8 +36,7 @@ struct HeldTracker {
     self.node = node
   }
 
-  /// Returns the name of the USB interface to which a HID device belongs, and the file of the USB
-  /// device. Returns nil if they cannot be determined.
+  /// Returns the name of the USB interface and the file of the USB device; nil if unknown.
   private static func interface(above device: String) -> (name: String, file: String)? {
     let folder = device.split(separator: "/").dropLast().map(String.init)
     guard let name = folder.last, name.contains(":") else { return nil }
@@ -60,9 +56,8 @@ struct HeldTracker {
     String(repeating: "0", count: max(0, 3 - "\(number)".count)) + "\(number)"
   }
 
-  /// The entry in the list of trackers. A tracker that libusb can open is ready if the user may
-  /// open the USB device. The tracker is not asked anything, because opening it would detach the
-  /// kernel's driver.
+  /// The entry in the list of trackers. Opening the device would detach the kernel's driver, so the
+  /// device is not asked.
   var description: TrackerDescription {
     var tracker = TrackerDescription(
       node, kind: .head, access: .heldByKernel(driver: Self.driver))

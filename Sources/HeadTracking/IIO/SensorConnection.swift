@@ -3,13 +3,10 @@
 import CRealtime
 import Glibc
 
-/// An open motion sensor of the kernel's industrial I/O (IIO): a gyroscope, an accelerometer and,
-/// if present, a magnetometer. They are polled at a constant rate.
+/// An open motion sensor of the kernel's industrial I/O (IIO), polled at a constant rate.
 ///
-/// This type serves devices that `hid-sensor-hub` has claimed, which have no hidraw node, and the
-/// sensors built into laptops and tablets. The default axes are the kernel's axes for a device that
-/// is flat on a table: x right, y to the front (the upper edge of the screen), z up (out of the
-/// screen).
+/// The default axes are the kernel's for a device flat on a table: x right, y to the upper edge of
+/// the screen, z out of the screen.
 struct SensorConnection: TrackerConnection {
   let keepsReference = false
   private let gyroscope: SensorTriad
@@ -19,9 +16,6 @@ struct SensorConnection: TrackerConnection {
   private let interval: Int64
   private var due: Int64
 
-  /// Opens the sensors.
-  ///
-  /// - Throws: `cannotOpen` if the gyroscope or the accelerometer is gone.
   init(_ unit: SensorUnit, axes: AxisMap?) throws(HeadTrackingError) {
     guard let gyroscope = unit.triad("anglvel"), let accelerometer = unit.triad("accel") else {
       throw .cannotOpen(path: unit.folders[0], reason: errorText(ENODEV))

@@ -4,9 +4,8 @@ import Glibc
 
 /// A three-axis sensor of an industrial I/O device, read from files such as `in_anglvel_x_raw`.
 ///
-/// The units are defined by the kernel's ABI (Documentation/ABI/testing/sysfs-bus-iio): rad/s, m/s2
-/// and gauss. A value is `(raw + offset) * scale`, transformed by the mounting matrix if there is a
-/// valid one.
+/// The units are rad/s, m/s2 and gauss (Documentation/ABI/testing/sysfs-bus-iio). A value is `(raw
+/// + offset) * scale`, transformed by the mounting matrix if there is a valid one.
 struct SensorTriad {
   private let files: [SensorFile]
   private let scales: SIMD3<Double>
@@ -14,12 +13,7 @@ struct SensorTriad {
   /// The rows of the mounting matrix.
   private let mounting: [SIMD3<Double>]
 
-  /// Opens the files of the three axes.
-  ///
-  /// - Parameters:
-  ///   - folder: the folder of the device, such as `/sys/bus/iio/devices/iio:device0`.
-  ///   - kind: `anglvel`, `accel` or `magn`.
-  /// - Returns: nil if the device does not have readable files for all three axes.
+  /// Opens the files of the three axes; nil if this fails. `kind` is `anglvel`, `accel` or `magn`.
   init?(folder: String, kind: String) {
     var files: [SensorFile] = []
     var scales = SIMD3<Double>()
@@ -42,8 +36,7 @@ struct SensorTriad {
       .compactMap(Self.matrix).first ?? [SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1)]
   }
 
-  /// The present values of the three axes, read anew on each access. The value is nil if an axis
-  /// cannot be read, usually because the device is gone.
+  /// The present values of the three axes; nil if an axis cannot be read.
   var vector: SIMD3<Double>? {
     var raw = SIMD3<Double>()
     for index in 0..<3 {
@@ -54,8 +47,8 @@ struct SensorTriad {
     return SIMD3((mounting[0] * v).sum(), (mounting[1] * v).sum(), (mounting[2] * v).sum())
   }
 
-  /// Parses a matrix such as `a, b, c; d, e, f; g, h, i` into its rows. Returns nil unless it has
-  /// three rows of three numbers and a determinant within 0.05 of 1.
+  /// Parses a matrix such as `a, b, c; d, e, f; g, h, i` into its rows; nil unless the text is a 3
+  /// x 3 matrix with a determinant near 1.
   static func matrix(_ text: String) -> [SIMD3<Double>]? {
     let rows = text.split(separator: ";").map { row in
       row.split(separator: ",").compactMap { Double(String($0).trimmingBlanks) }
@@ -70,11 +63,10 @@ struct SensorTriad {
   }
 }
 
-/// An open sysfs file of a kernel sensor. Each read returns a new value.
+/// An open sysfs file of a kernel sensor.
 final class SensorFile {
   private let descriptor: Int32
 
-  /// Opens a file. Returns nil if the file does not exist or may not be read.
   init?(_ path: String) {
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
     if descriptor < 0 { return nil }
@@ -82,8 +74,7 @@ final class SensorFile {
 
   deinit { close(descriptor) }
 
-  /// The present contents of the file, at most 256 bytes, trimmed. The value is nil if reading
-  /// fails, for example because the sensor is gone.
+  /// The present contents, at most 256 bytes, trimmed; nil if empty or unreadable.
   var text: String? {
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = pread(descriptor, &bytes, bytes.count, 0)

@@ -2,15 +2,14 @@
 
 import System
 
-/// The industrial I/O devices of one piece of hardware. Often the gyroscope and the accelerometer
-/// are separate devices.
+/// The industrial I/O devices of one piece of hardware, such as a gyroscope and an accelerometer.
 struct SensorUnit: Sendable, Equatable {
-  /// The folders of the devices, such as `/sys/bus/iio/devices/iio:device0`.
+  /// The folders of the devices.
   var folders: [String]
   var name: String
   /// The polling rate, 25 to 200 samples per second; 100 if the kernel states no rate.
   var rate: Double
-  /// Whether the hardware is a HID device that the kernel's hid-sensor-hub has claimed.
+  /// Whether the kernel's hid-sensor-hub has claimed the hardware.
   var isHidden: Bool
   var vendorID: UInt16 = 0
   var productID: UInt16 = 0
@@ -52,9 +51,8 @@ struct SensorUnit: Sendable, Equatable {
     return unit.triad("anglvel") != nil && unit.triad("accel") != nil ? unit : nil
   }
 
-  /// Returns the folder of the hardware to which an industrial I/O device belongs: the folder above
-  /// the `HID-SENSOR-` component of the device's path, or the device's parent folder if there is no
-  /// such component.
+  /// Returns the folder of a device's hardware: above the `HID-SENSOR-` component of its path,
+  /// otherwise the parent folder.
   private static func hardware(of path: String) -> String {
     var parts = (SystemFile.resolved(path) ?? path).split(separator: "/").dropLast()
     if let hub = parts.firstIndex(where: { $0.hasPrefix("HID-SENSOR-") }) {
@@ -63,8 +61,8 @@ struct SensorUnit: Sendable, Equatable {
     return parts.map { "/" + $0 }.joined()
   }
 
-  /// Returns the vendor and product from the name of a folder such as `.../0003:8086:0AC2.0001`, or
-  /// nil if the name has another form.
+  /// Returns the vendor and product from a folder name such as `0003:8086:0AC2.0001`; nil for other
+  /// names.
   private static func hidNumbers(_ place: String) -> (vendor: UInt16, product: UInt16)? {
     let words = place.split(separator: "/").last?.split(whereSeparator: { ":.".contains($0) }) ?? []
     guard words.count == 4, let vendor = UInt16(words[1], radix: 16),

@@ -2,20 +2,18 @@
 
 package import System
 
-/// A table of numbers from CSV text. Its columns are found by the names in the first line that is
-/// not blank.
+/// A table of numbers from CSV text, with columns found by name.
 ///
-/// Columns that were not requested are ignored, as are blank lines, blanks and quotes around a
-/// cell, and a byte order mark.
+/// The names are in the first line that is not blank. Other columns, blank lines, quotes around a
+/// cell and a byte order mark are ignored.
 package struct ColumnTable {
   /// The columns to look for.
   package struct Wanted {
-    /// Required columns: a file without one of them is rejected.
+    /// Columns that the file must have.
     let required: [String]
-    /// Groups of columns that are read only if all columns of the group are present.
+    /// Groups of columns. A group is read if all its columns are present.
     let optional: [[String]]
-    /// Columns whose cells may be missing, empty or not finite because values were lost. Missing
-    /// and empty cells become NaN.
+    /// Columns in which missing and empty cells become NaN and other numbers need not be finite.
     let gaps: Set<String>
 
     package init(required: [String], optional: [[String]] = [], gaps: Set<String> = []) {
@@ -23,8 +21,7 @@ package struct ColumnTable {
     }
   }
 
-  /// The columns that were found, in the requested order: first the required columns, then the
-  /// columns of complete groups.
+  /// The columns that were found: first the required columns, then the columns of complete groups.
   private(set) var columns: [String] = []
   /// The line number of each row, from 1.
   private(set) var lines: [Int] = []
@@ -33,27 +30,24 @@ package struct ColumnTable {
   private var places: [Int] = []
   private let name: String
   private let wanted: Wanted
-  /// The number of lines parsed so far.
   private var line = 0
   /// The start of a line whose end has not been read yet.
   private var unfinished: [UInt8] = []
 
-  /// The maximum number of rows.
   static let maximumRows = 5_000_000
-  /// The maximum number of lines, including blank lines.
+  /// Including blank lines.
   static let maximumLines = 10_000_000
-  /// The maximum length of a line, in bytes.
   static let maximumLineBytes = 1 << 20
 
-  /// Parses a file.
+  /// Parses the text of a file.
   ///
   /// - Parameters:
-  ///   - bytes: the text of the file.
+  ///   - bytes: the text.
   ///   - name: the name of the file in error messages.
   ///   - wanted: the columns to look for.
   ///
-  /// - Throws: `cannotReadMotion` if there are no rows, or too many rows or lines; `badMotionRow`,
-  ///   with the line and the problem, if the header or a row is invalid or a line is too long.
+  /// - Throws: `cannotReadMotion` if there are no rows, or too many rows or lines; `badMotionRow`
+  ///   if a line is invalid or too long.
   package init(_ bytes: [UInt8], name: String, _ wanted: Wanted) throws(HeadTrackingError) {
     self.init(name: name, wanted)
     try add(bytes[...])
@@ -67,10 +61,9 @@ package struct ColumnTable {
   ///   - wanted: the columns to look for.
   ///   - monitor: receives the fraction of the file that has been read.
   ///
-  /// - Throws: `cannotReadMotion` if the file cannot be read, has no rows, or is too large (1 GB
-  ///   uncompressed, `maximumRows` or `maximumLines`); `badMotionRow`, with the line and the
-  ///   problem, if the header or a row is invalid or a line is too long; `interrupted` if the
-  ///   monitor ended the reading.
+  /// - Throws: `cannotReadMotion` if the file cannot be read, has no rows, or is too large;
+  ///   `badMotionRow` if a line is invalid or too long; `interrupted` if the monitor ended the
+  ///   reading.
   package init(
     path: String, _ wanted: Wanted, monitor: TaskMonitor = .none
   ) throws(HeadTrackingError) {
@@ -85,8 +78,7 @@ package struct ColumnTable {
     (self.name, self.wanted) = (name, wanted)
   }
 
-  /// Parses the lines that end in a part of the text, and keeps an unfinished line for the next
-  /// part.
+  /// Parses the complete lines, and keeps an unfinished line for the next part.
   private mutating func add(_ part: ArraySlice<UInt8>) throws(HeadTrackingError) {
     var start = part.startIndex
     while let end = part[start...].firstIndex(of: 0x0A) {
@@ -119,8 +111,7 @@ package struct ColumnTable {
 
   package var rowCount: Int { lines.count }
 
-  /// Returns the index of a column in each row, from 0, or nil if the table does not have the
-  /// column.
+  /// Returns the index of a column in each row; nil if the table does not have the column.
   package func place(of column: String) -> Int? { columns.firstIndex(of: column) }
 
   /// Returns the numbers of one row, in the order of `columns`.
@@ -128,7 +119,7 @@ package struct ColumnTable {
     cells[(index * columns.count)..<((index + 1) * columns.count)]
   }
 
-  /// Returns an error about a row, with the number of its line in the file.
+  /// Returns an error about a row, with its line number.
   package func error(row: Int, _ reason: String) -> HeadTrackingError {
     .badMotionRow(path: name, line: lines[row], reason: reason)
   }
@@ -204,8 +195,8 @@ package struct ColumnTable {
     return cell
   }
 
-  /// Returns the trimmed text of a cell. Bytes below 0x20 become `?`, because an error message that
-  /// contains the text must stay one line.
+  /// Returns the trimmed text of a cell. Bytes below 0x20 become `?`, to keep error messages on one
+  /// line.
   private static func text(_ cell: ArraySlice<UInt8>) -> String {
     String(decoding: trimmed(cell).map { $0 < 0x20 ? 0x3F : $0 }, as: UTF8.self)
   }

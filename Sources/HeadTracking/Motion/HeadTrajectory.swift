@@ -2,10 +2,9 @@
 
 public import Geometry
 
-/// The orientation of a head over time: one pose (`headToWorld`) for each of a list of increasing
-/// times.
+/// The orientation of a head, `headToWorld`, over time.
 public struct HeadTrajectory: @unchecked Sendable {
-  /// Owns the rows, which never change after initialisation.
+  /// Owns the rows, which never change.
   private final class Storage {
     let times: UnsafeMutablePointer<Double>
     let poses: UnsafeMutablePointer<Quaternion>
@@ -23,18 +22,18 @@ public struct HeadTrajectory: @unchecked Sendable {
     }
   }
 
-  /// The rows (times and poses) without their owner, so that an audio thread can copy them without
-  /// retaining an object. The rows are valid as long as the trajectory or a copy of it exists.
+  /// The rows without their owner, so that an audio thread can copy them without retaining an
+  /// object. They are valid as long as the trajectory or a copy of it exists.
   public struct Rows: BitwiseCopyable, @unchecked Sendable {
     let times: UnsafePointer<Double>
     let poses: UnsafePointer<Quaternion>
     /// The number of rows, at least one.
     public let count: Int
 
-    /// Returns the pose at a time: interpolated (slerp) between rows, the first pose before the
-    /// first row, and the last pose after the last row.
+    /// Returns the pose at a time, interpolated (slerp) between rows. Before the first row and
+    /// after the last row, the pose is constant.
     ///
-    /// Real-time safe; the search takes about log2(`count`) steps.
+    /// Real-time safe.
     @_noLocks
     public func pose(atSeconds time: Double) -> Quaternion {
       guard time > times[0] else { return poses[0] }
@@ -77,10 +76,10 @@ public struct HeadTrajectory: @unchecked Sendable {
   /// The poses of the rows, `headToWorld`.
   public var poses: [Quaternion] { Array(UnsafeBufferPointer(start: rows.poses, count: count)) }
 
-  /// Returns the pose at a time: interpolated (slerp) between rows, the first pose before the first
-  /// row, and the last pose after the last row.
+  /// Returns the pose at a time, interpolated (slerp) between rows. Before the first row and after
+  /// the last row, the pose is constant.
   ///
-  /// Real-time safe; the search takes about log2(`count`) steps.
+  /// Real-time safe.
   @_noLocks
   public func pose(atSeconds time: Double) -> Quaternion { rows.pose(atSeconds: time) }
 }

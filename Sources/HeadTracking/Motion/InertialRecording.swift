@@ -8,18 +8,17 @@ public import System
 /// The file is CSV, plain or gzip, with columns found by name: `t` in seconds and strictly
 /// increasing, `gx,gy,gz` in rad/s, `ax,ay,az` in m/s2. Optional columns are `mx,my,mz` in
 /// microtesla, `qw,qx,qy,qz` with the true orientation from sensor to earth (x east, y north, z
-/// up), and `movement`, which is 1 in rows to be scored. A cell of a sensor or of the true
-/// orientation may be `nan` or empty if the value was lost.
+/// up), and `movement`, which is 1 in rows to be scored. Cells of other columns than `t` may be
+/// empty or `nan`.
 public struct InertialRecording: Sendable {
   /// The time of each sample in seconds, as in the file.
   public private(set) var times: [Double] = []
   /// The samples. Their times are `times` in nanoseconds.
   public private(set) var samples: [InertialSample] = []
-  /// For each sample, the true orientation from sensor to earth, of unit norm; nil if the value was
-  /// lost or is not a rotation. The array is empty if the file has no such columns.
+  /// For each sample, the true orientation from sensor to earth; nil if it is missing or not a
+  /// rotation. The array is empty if the file has no such columns.
   public private(set) var truth: [Quaternion?] = []
-  /// For each sample, whether it counts when errors are computed; always true if the file has no
-  /// `movement` column.
+  /// For each sample, whether it is scored; true if the file has no `movement` column.
   public private(set) var isScored: [Bool] = []
   /// Whether the file has magnetometer columns.
   public let hasMagneticField: Bool
@@ -30,9 +29,8 @@ public struct InertialRecording: Sendable {
   ///   - path: the path of the file.
   ///   - monitor: receives the fraction of the file that has been read.
   ///
-  /// - Throws: `cannotReadMotion` if the file cannot be read, has no rows, or is too large (1 GB
-  ///   uncompressed, 5,000,000 rows or 10,000,000 lines); `badMotionRow`, with the line and the
-  ///   problem, if the header or a row is invalid; `interrupted` if the monitor ended the reading.
+  /// - Throws: `cannotReadMotion` if the file cannot be read, has no rows, or is too large;
+  ///   `badMotionRow` if a line is invalid; `interrupted` if the monitor ended the reading.
   public init(path: String, monitor: TaskMonitor = .none) throws(HeadTrackingError) {
     try self.init(ColumnTable(path: path, Self.wanted, monitor: monitor), monitor)
   }

@@ -6,7 +6,7 @@ public import System
 /// Reads a recorded head motion: CSV with the columns `t,w,x,y,z`, plain or gzip.
 ///
 /// `t` is in seconds and strictly increasing; `w,x,y,z` is `headToWorld`. Columns are found by
-/// their names in the first line that is not blank. Other columns and blank lines are ignored.
+/// name.
 public enum MotionFile {
   /// Reads a file.
   ///
@@ -14,9 +14,8 @@ public enum MotionFile {
   ///   - path: the path of the file.
   ///   - monitor: receives the fraction of the file that has been read.
   ///
-  /// - Throws: `cannotReadMotion` if the file cannot be read, has no rows, or is too large (1 GB
-  ///   uncompressed, 5,000,000 rows or 10,000,000 lines); `badMotionRow`, with the line and the
-  ///   problem, if the header or a row is invalid; `interrupted` if the monitor ended the reading.
+  /// - Throws: `cannotReadMotion` if the file cannot be read, has no rows, or is too large;
+  ///   `badMotionRow` if a line is invalid; `interrupted` if the monitor ended the reading.
   public static func read(
     _ path: String, monitor: TaskMonitor = .none
   ) throws(HeadTrackingError) -> HeadTrajectory {
@@ -25,10 +24,7 @@ public enum MotionFile {
 
   private static var wanted: ColumnTable.Wanted { .init(required: ["t", "w", "x", "y", "z"]) }
 
-  /// Parses the text of a file; errors refer to the file by `name`.
-  ///
-  /// - Throws: `cannotReadMotion` if there are no rows, or `badMotionRow`, with the line and the
-  ///   problem, if the header or a row is invalid.
+  /// Parses the text of a file. Errors refer to the file by `name`.
   static func parse(_ bytes: [UInt8], name: String) throws(HeadTrackingError) -> HeadTrajectory {
     try trajectory(ColumnTable(bytes, name: name, wanted), .none)
   }

@@ -6,30 +6,21 @@ import System
 
 /// Reads text files, plain or compressed with gzip.
 package enum TextFile {
-  /// The maximum size of the uncompressed text if a file is read part by part: 1 GB.
+  /// The uncompressed size limit if a file is read part by part, in bytes.
   static let maximumBytes = 1 << 30
-  /// The maximum size of the uncompressed text if a file is read as a whole: 256 MB.
+  /// The uncompressed size limit if a file is read as a whole, in bytes.
   static let maximumWholeBytes = 256 << 20
 
   /// Returns the uncompressed contents of a file.
   ///
-  /// - Throws: `cannotReadMotion`, with the reason, if the file cannot be read, is damaged, or is
-  ///   larger than 256 MB.
+  /// - Throws: `cannotReadMotion` if the file cannot be read, is damaged, or is larger than 256 MB.
   package static func read(_ path: String) throws(HeadTrackingError) -> [UInt8] {
     var bytes: [UInt8] = []
     try read(path, limit: maximumWholeBytes) { bytes += $0 }
     return bytes
   }
 
-  /// Passes the uncompressed contents of a file to `take`, part by part.
-  ///
-  /// - Parameters:
-  ///   - path: the path of the file.
-  ///   - limit: the maximum size of the uncompressed text, in bytes.
-  ///   - monitor: receives the fraction of the file that has been read.
-  ///   - take: receives the parts in order.
-  /// - Throws: `cannotReadMotion`, with the reason, if the file cannot be read, is damaged, or is
-  ///   too large; `interrupted` if the monitor ended the reading; or an error from `take`.
+  /// Passes the uncompressed contents of a file to `take`, part by part. The limit is in bytes.
   static func read(
     _ path: String, limit: Int = maximumBytes, monitor: TaskMonitor = .none,
     _ take: (ArraySlice<UInt8>) throws(HeadTrackingError) -> Void

@@ -9,16 +9,11 @@ struct Fade: Sendable {
   private var start: Int64 = 0
   private var duration = 1.0
 
-  /// Creates a fade with zero rotation.
   @_noLocks
   init() {}
 
-  /// Creates a fade.
-  ///
-  /// - Parameters:
-  ///   - turn: the rotation vector at the start, in radians.
-  ///   - start: the time at which the decay begins, in nanoseconds.
-  ///   - duration: the duration of the decay, in nanoseconds; values below 1 count as 1.
+  /// Creates a fade from a rotation vector in radians. Times are in nanoseconds; a duration below 1
+  /// counts as 1.
   @_noLocks
   init(_ turn: SIMD3<Double>, from start: Int64, over duration: Double) {
     self.turn = turn
@@ -26,13 +21,13 @@ struct Fade: Sendable {
     self.duration = max(1, duration)
   }
 
-  /// Returns the rotation that remains at a time in a linear decay.
+  /// Returns the rotation that remains after a linear decay.
   @_noLocks
   func linear(_ time: Int64) -> Quaternion {
     left(1 - min(1, max(0, Double(time - start) / duration)))
   }
 
-  /// Returns the rotation that remains at a time in a decay along a minimum-jerk curve.
+  /// Returns the rotation that remains after a decay along a minimum-jerk curve.
   @_noLocks
   func smooth(_ time: Int64) -> Quaternion {
     left(1 - Fade.minimumJerk(Double(time - start) / duration))
@@ -44,9 +39,8 @@ struct Fade: Sendable {
     return Quaternion(rotationVector: turn * share)
   }
 
-  /// Returns the value of the minimum-jerk curve `10 s^3 - 15 s^4 + 6 s^5`, where `s` is `fraction`
-  /// clamped to 0 ... 1. The curve rises from 0 to 1 with zero velocity and acceleration at both
-  /// ends (Flash and Hogan, J. Neurosci. 1985).
+  /// Returns the minimum-jerk curve `10 s^3 - 15 s^4 + 6 s^5`, where `s` is `fraction` clamped to 0
+  /// ... 1 (Flash and Hogan, J. Neurosci. 1985).
   @_noLocks
   static func minimumJerk(_ fraction: Double) -> Double {
     let s = min(1, max(0, fraction))

@@ -7,18 +7,14 @@ import System
 
 /// Passes the head pose from the tracker's thread to the renderer.
 ///
-/// The pose is relative to the front of the stage. When a new reference frame of the tracker
-/// begins, and at each `recenter()`, the front becomes the direction that the head faces. For a new
-/// reference frame, `keepFront(_:)` can set another front. The front has only a yaw; pitch and roll
-/// are relative to gravity. If a second tracker feeds a `DeviceSampleSink`, the stage stands still
-/// relative to the object that carries that tracker, such as a screen or a seat.
-/// `HeadToStageConditioner` makes poses from samples, and `HeadToStageTimeline` interpolates and
-/// extrapolates them.
+/// The pose is relative to the front of the stage. A new reference frame and `recenter()` move the
+/// front to the direction that the head faces. If a second tracker feeds a `DeviceSampleSink`, the
+/// stage stands still relative to the object that carries that tracker.
 ///
 /// ## Threading
 /// Only one thread (the audio thread during playback) may use `pose(at:)`, `pose(at:now:)` and the
-/// members for a pass (`beginPass`, `poseOfPass`, `sampleIntervalOfPass`). These members allocate
-/// nothing, take no lock and never wait. Use everything else from any thread.
+/// members for a pass (`beginPass`, `poseOfPass`, `sampleIntervalOfPass`). These members are
+/// real-time safe. Use everything else from any thread.
 public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   private struct Producer {
     var stage = HeadToStageConditioner()
@@ -29,11 +25,10 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
 
   private struct Reader {
     var track = HeadToStageTimeline()
-    /// The timeline for queued sound that is rendered again.
+    /// For queued sound that is rendered again.
     var again = HeadToStageTimeline()
     var position = 0
-    /// The time of the latest `beginPass`, in CLOCK_MONOTONIC nanoseconds; nil before the first
-    /// call.
+    /// In CLOCK_MONOTONIC nanoseconds.
     var lastPass: Int64?
   }
 
@@ -47,7 +42,6 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   private let rendered = SequenceRing(blank: Quaternion.identity)
   private let used = SequenceRing(blank: SampleUse())
   private let observers = Mutex<[Observer]>([])
-  /// The sources that `branch()` returned.
   private let branches = Mutex<[HeadPoseSource]>([])
 
   public init() {
@@ -63,8 +57,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     used.deallocate()
   }
 
-  /// Returns a new source of the same poses for another renderer. It gets all later samples and
-  /// announcements of this source, but has its own `prediction` and `correctsQuickly`.
+  /// Returns a new source of the same poses for another renderer, with its own `prediction` and
+  /// `correctsQuickly`.
   public func branch() -> HeadPoseSource {
     let branch = HeadPoseSource()
     (branch.takesDriftBack, branch.levelsOnRecenter) = (takesDriftBack, levelsOnRecenter)
@@ -77,7 +71,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   }
 
   /// Takes a sample from the tracker. A sample that is not a rotation, or not newer than the
-  /// previous one, is ignored and counted as rejected.
+  /// previous one, is counted as rejected.
   ///
   /// - Returns: true if the tracker's reference frame jumped before the sample.
   @discardableResult
@@ -98,9 +92,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     }
   }
 
-  /// Adds a function that is called after every pushed sample, even a rejected one, until the
-  /// function returns false. The function runs on the thread that pushes the sample, and must not
-  /// call this source.
+  /// Adds a function that is called after every pushed sample until the function returns false. The
+  /// function must not call this source.
   public func observe(_ observer: @escaping @Sendable () -> Bool) {
     observers.withLock { $0.append(observer) }
   }
@@ -109,15 +102,14 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     observers.withLock { $0.removeAll { !$0() } }
   }
 
-  /// Counts a report as rejected, because no sample can be made from it.
+  /// Counts a report as rejected.
   public func reject() {
     producer.withLock { $0.rejected += 1 }
     forEachBranch { $0.reject() }
   }
 
-  /// Announces that the next sample is in a new reference frame, unrelated to the previous one, for
-  /// example after a tracker has been connected. The front becomes the direction that the head
-  /// faces in that sample, or the front set by `keepFront(_:)`.
+  /// Announces that the next sample is in a new reference frame. The front becomes the direction
+  /// that the head faces in that sample, or the front set by `keepFront(_:)`.
   public func beginReference() {
     producer.withLock { $0.stage.beginReference() }
     forEachBranch { $0.beginReference() }
@@ -131,8 +123,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
 
   // MARK: The front
 
-  /// Moves the front of the stage to the direction that the head faces at the next sample. The move
-  /// is gradual.
+  /// Gradually moves the front of the stage to the direction that the head faces at the next
+  /// sample.
   public func recenter() {
     producer.withLock { $0.stage.recenter() }
     forEachBranch { $0.recenter() }
@@ -146,8 +138,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     }
   }
 
-  /// Whether the yaw drift of the tracker is corrected: while the head rests near the front, the
-  /// front moves towards the direction that the head faces, inaudibly slowly. The default is true.
+  /// Whether the yaw drift of the tracker is corrected. While the head rests near the front, the
+  /// front then slowly follows the direction that the head faces. The default is true.
   public var takesDriftBack: Bool {
     get { producer.withLock { $0.stage.isRecentring } }
     set {
@@ -160,8 +152,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   /// while the stage is relative to a device.
   public var front: Double? { producer.withLock { $0.stage.front } }
 
-  /// Sets the front for the tracker's next new reference frame, instead of the direction that the
-  /// head faces then. The setting applies once.
+  /// Sets the front for the tracker's next new reference frame. The setting applies once.
   ///
   /// - Parameter yaw: the yaw of the front in the tracker's own world, in radians. A value that is
   ///   not finite removes the setting.
@@ -199,9 +190,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     set { predictionCode.store(newValue.code, ordering: .relaxed) }
   }
 
-  /// Whether a prediction error is corrected quickly, over 5 to 40 ms. Set it to true if each pose
-  /// is read just before its sound is heard. If it is false (the default), a correction takes at
-  /// least 1.25 update intervals, and the correction of a large error takes up to 45 ms.
+  /// Whether prediction errors are corrected quickly, over 5 to 40 ms. Otherwise a correction takes
+  /// up to 45 ms or 1.25 update intervals, whichever is longer. The default is false.
   public var correctsQuickly: Bool {
     get { quickness.load(ordering: .relaxed) }
     set { quickness.store(newValue, ordering: .relaxed) }
@@ -209,26 +199,20 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
 
   /// Returns the head pose `headToStage`, relative to the front of the stage.
   ///
-  /// - Parameter time: when the sound is heard, in CLOCK_MONOTONIC nanoseconds; usually some tens
-  ///   of milliseconds ahead. If it is earlier than in the previous call, or at least 100 ms later,
-  ///   a new pass begins, as after a seek.
+  /// - Parameter time: when the sound is heard, in CLOCK_MONOTONIC nanoseconds. A time before the
+  ///   previous one, or at least 100 ms after it, begins a new pass.
   @_noLocks
   public func pose(at time: Int64) -> Quaternion {
     pose(at: time, now: monotonic_nanoseconds())
   }
 
-  /// Returns the head pose `headToStage` as `pose(at:)` does, but with a present time that the
-  /// caller supplies.
-  ///
-  /// - Parameters:
-  ///   - time: when the sound is heard, in CLOCK_MONOTONIC nanoseconds.
-  ///   - now: the present time on the same clock.
+  /// Returns the head pose `headToStage` as `pose(at:)` does. Times are in CLOCK_MONOTONIC
+  /// nanoseconds.
   @_noLocks
   public func pose(at time: Int64, now: Int64) -> Quaternion {
     takeSamples(heard: time, now: now)
     let pose = reader.pointee.track.pose(at: time, now: now)
-    // While queued sound is being rewritten, this first rendering of the queue's end is not what
-    // the listener hears. `beginPass` reports the pose then.
+    // While queued sound is being rewritten, `beginPass` reports the pose that is heard.
     if let last = reader.pointee.lastPass, now - last < 100_000_000 { return pose }
     rendered.push(pose)
     return pose
@@ -250,15 +234,13 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     reader.pointee.again.prediction = prediction
   }
 
-  /// Begins a pass over queued sound that is rendered again. The results of `pose(at:)` do not
-  /// change.
+  /// Begins a pass over queued sound that is rendered again.
   ///
   /// After a new front, a new or jumped reference frame, or a gap in the samples, the pose eases
-  /// from `played` to the new samples. Otherwise the pose follows the newest samples at once. Call
-  /// this function on the thread that calls `pose(at:)`.
+  /// from `played` to the new samples. Otherwise the pose follows the newest samples at once.
   ///
   /// - Parameters:
-  ///   - start: when the first frame of the pass is heard, in CLOCK_MONOTONIC nanoseconds.
+  ///   - start: when the first frame is heard, in CLOCK_MONOTONIC nanoseconds.
   ///   - end: when the last frame is heard.
   ///   - played: the pose at `start` as it was played.
   ///   - now: the present time, on the same clock.
@@ -270,14 +252,12 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     rendered.push(reader.pointee.again.truth(at: start))
   }
 
-  /// The tracker's sampling interval, in nanoseconds; 0 before the first sample, and 20 ms until
-  /// the interval is known.
+  /// The tracker's sampling interval, in nanoseconds; 0 before the first sample, 20 ms until known.
   public var sampleIntervalOfPass: Int64 {
     @_noLocks get { reader.pointee.again.sampleInterval }
   }
 
-  /// Returns the head pose at a time in the latest pass, interpolated or predicted from the newest
-  /// samples.
+  /// Returns the head pose at a time in the latest pass.
   ///
   /// - Parameter time: when the sound is heard, in CLOCK_MONOTONIC nanoseconds.
   @_noLocks

@@ -17,7 +17,7 @@ public struct HeadPoseStatus: Sendable, Equatable {
 
   public var freshness: Freshness
   /// The head pose that the renderer used last, relative to the front of the stage; the identity
-  /// before the first request.
+  /// before the first.
   public var pose: Quaternion
   /// The newest accepted sample, in the tracker's own reference frame; nil before the first sample.
   public var latestSample: HeadSample?
@@ -27,8 +27,7 @@ public struct HeadPoseStatus: Sendable, Equatable {
   public var ageMilliseconds: Double?
   /// The number of accepted samples.
   public var acceptedCount: Int
-  /// The number of rejected reports: invalid reports, network messages without a pose, and samples
-  /// that are not a rotation or are not newer than the previous one.
+  /// The number of rejected reports and samples.
   public var rejectedCount: Int
   /// The number of jumps of the tracker's reference frame.
   public var discontinuityCount: Int
@@ -41,13 +40,11 @@ public struct HeadPoseStatus: Sendable, Equatable {
 public struct SampleUse: BitwiseCopyable, Sendable, Equatable {
   /// The time of the sample, `HeadSample.time`.
   public var arrival: Int64
-  /// When the pose and the forecast that were made from the sample became available to the
-  /// renderer.
+  /// When the renderer could use the pose from the sample.
   public var ready: Int64
-  /// When the renderer took the sample, with its first request after `ready`.
+  /// When the renderer took the sample.
   public var used: Int64
-  /// The time for which the renderer then requested a pose: when the first sound rendered with the
-  /// sample is heard.
+  /// When the first sound rendered with the sample is heard.
   public var heard: Int64
 
   @_noLocks

@@ -8,22 +8,19 @@ public protocol HeadSampleSink: AnyObject, Sendable {
   @discardableResult
   func push(_ sample: HeadSample) -> Bool
 
-  /// Counts a report as rejected, because no sample can be made from it.
+  /// Counts a report as rejected.
   func reject()
 
-  /// Announces that the next sample is in a new reference frame, unrelated to the previous one, for
-  /// example after a tracker has been connected.
+  /// Announces that the next sample is in a new reference frame, unrelated to the previous one.
   func beginReference()
 
   /// Announces that the next sample follows a pause, in the same reference frame as before.
   func resumeReference()
 
-  /// Handles a press of the tracker's recentring button: the front becomes the direction that the
-  /// head faces.
+  /// Handles a press of the tracker's recentring button.
   func recenter()
 
-  /// Whether recentring also levels the head, because the tracker's mounting is known only roughly;
-  /// false by default.
+  /// Whether recentring also levels the head; false by default.
   var levelsOnRecenter: Bool { get set }
 }
 
@@ -34,8 +31,8 @@ extension HeadSampleSink {
   }
 }
 
-/// Feeds the samples of a device's tracker to a `HeadPoseSource`, so that the stage stands still
-/// relative to the device, such as a screen or a seat.
+/// Feeds the samples of a device's tracker to a `HeadPoseSource`. The stage then stands still
+/// relative to the device.
 public final class DeviceSampleSink: HeadSampleSink {
   private let head: HeadPoseSource
 

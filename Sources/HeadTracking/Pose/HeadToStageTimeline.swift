@@ -3,32 +3,24 @@
 import CRealtime
 import Geometry
 
-/// The head pose `headToStage` as a function of stream time (when the sound is heard), computed
-/// from the samples received so far.
+/// The head pose `headToStage` as a function of stream time (when the sound is heard).
 ///
-/// Between samples, the pose is interpolated. Beyond the newest sample, the pose follows that
-/// sample's forecast until the next sample is overdue, then brakes to rest. So the timeline never
-/// waits for a sample, and the pose never drifts away. When a new sample shows a prediction error,
-/// the error is corrected gradually, so that the pose has no steps. A larger error takes longer to
-/// correct, up to 45 ms, but no correction is shorter than 1.25 update intervals. With
-/// `correctsQuickly`, a correction takes 5 to 40 ms instead.
+/// Beyond the newest sample, the pose follows that sample's forecast until the next sample is
+/// overdue, then brakes to rest. A prediction error is corrected gradually.
 ///
-/// `prediction` determines how far ahead of the present the pose is predicted. If queries are
-/// further ahead, the excess is subtracted from their times. It is smoothed first, so that evenly
-/// spaced queries keep evenly spaced times.
+/// If queries are further ahead of the present than `prediction` allows, the excess is smoothed and
+/// subtracted from their times.
 ///
-/// If samples stop, the pose holds until the newest sample is older than the stale limit, then
-/// eases to the front over `easeToFront`. When samples return, the pose eases back over `easeBack`.
+/// If samples stop, the pose holds until the newest sample is stale, then eases to the front over
+/// `easeToFront`. When samples return, the pose eases back over `easeBack`.
 ///
-/// Query times increase while the stream is written. A query for an earlier time than the previous
-/// query, or for a time at least `passJump` later, begins a new pass, for example after a seek. A
-/// new pass starts without a correction.
+/// A query for an earlier time than the previous query, or for a time at least `passJump` later,
+/// begins a new pass without a correction.
 ///
 /// ## Threading
 /// A value that belongs to one thread; all functions are real-time safe.
 struct HeadToStageTimeline: Sendable {
-  /// Time limits and durations, in nanoseconds, except `staleAfterIntervals`, a number of sampling
-  /// intervals.
+  /// Times in nanoseconds, except `staleAfterIntervals`, a number of sampling intervals.
   struct Settings: Sendable {
     var staleAfter: Int64 = 120_000_000
     var staleAfterIntervals: Int64 = 5
@@ -36,60 +28,53 @@ struct HeadToStageTimeline: Sendable {
     var easeBack: Int64 = 300_000_000
     /// Duration of the move to a front that the listener chose.
     var easeToNewFront: Int64 = 400_000_000
-    /// Longest duration of the correction of a prediction error without `correctsQuickly`. Such a
-    /// correction takes at least 1.25 update intervals, even if that is longer. An update interval
-    /// is the stream time between two successive queries that see new samples.
+    /// Longest duration of a correction without `correctsQuickly`, unless 1.25 update intervals are
+    /// longer. An update interval is the stream time between two successive queries that see new
+    /// samples.
     var longestCorrection = 45_000_000.0
     /// Longest extrapolation beyond the newest sample, not counting the braking that follows.
     var maximumLookAhead: Int64 = 300_000_000
-    /// Smallest difference between the times of two queries that counts as a jump instead of a
-    /// step.
+    /// Smallest difference between the times of two queries that counts as a jump.
     var passJump: Int64 = 100_000_000
 
     static let `default` = Settings()
 
-    /// Returns the age above which the newest sample counts as stale, in nanoseconds.
-    ///
-    /// - Parameter interval: the tracker's sampling interval, in nanoseconds.
+    /// Returns the age above which the newest sample counts as stale. Times are in nanoseconds.
     @_noLocks
     func staleLimit(_ interval: Int64) -> Int64 {
       max(staleAfter, staleAfterIntervals * interval)
     }
   }
 
-  /// The discontinuity that the next query must smooth.
   private enum Pending {
     case nothing
     case correction
     case ease(Int64)
   }
 
-  /// The angle above which a prediction error counts as a leap: 0.2 rad, or 11 degrees.
+  /// A prediction error above this angle, in radians, counts as a leap.
   private static var leap: Double {
     @_noLocks get { 0.2 }
   }
 
-  /// How much faster than the head itself a correction moves the pose, in rad/s.
+  /// How much faster than the head a correction moves the pose, in rad/s.
   private static var calm: Double {
     @_noLocks get { 2 }
   }
 
   private let settings: Settings
   private var history = RecentPoses()
-  /// The newest sample, or a still head at time 0 if there is none. It is stored separately,
-  /// because reading it from `history` would copy every sample.
+  /// The newest sample. Reading it from `history` would copy every sample.
   private var newest = RecentPoses.none
-  /// How far ahead of the present the pose is predicted.
   var prediction = PosePrediction.automatic
-  /// Whether a prediction error is corrected as fast as its size requires: see `quickTime`.
+  /// Whether a correction takes `quickTime`.
   var correctsQuickly = false
-  /// How much further ahead the queries are than `prediction` allows, smoothed, in nanoseconds;
-  /// negative if a fixed prediction is further ahead than the queries.
+  /// How much further ahead the queries are than `prediction` allows, smoothed, in nanoseconds.
   private var excess = 0.0
-  /// How far ahead of the present the last query was, or the end of the last pass, in nanoseconds.
+  /// How far ahead of the present the last query or the end of the last pass was, in nanoseconds.
   private var lead: Int64 = 0
-  /// The typical `lead` of the queries before the newest sample, in nanoseconds. It changes only
-  /// when a sample arrives, so that braking is the same for all queries between two samples.
+  /// The typical `lead` of earlier queries, in nanoseconds. It changes only when a sample arrives,
+  /// so that queries between two samples brake alike.
   private var usualLead: Int64 = 0
   private var pending = Pending.nothing
   private var correction = Fade()
@@ -108,7 +93,6 @@ struct HeadToStageTimeline: Sendable {
     self.settings = settings
   }
 
-  /// Adds the next sample.
   @_noLocks
   mutating func append(_ pose: StampedPose) {
     let previous = newest
@@ -135,11 +119,8 @@ struct HeadToStageTimeline: Sendable {
     newest = pose
   }
 
-  /// Returns the head pose relative to the front of the stage.
-  ///
-  /// - Parameters:
-  ///   - time: when the sound is heard, in CLOCK_MONOTONIC nanoseconds.
-  ///   - now: the present time, against which the age of samples is measured.
+  /// Returns the head pose relative to the front of the stage. Times are in CLOCK_MONOTONIC
+  /// nanoseconds.
   @_noLocks
   mutating func pose(at time: Int64, now: Int64) -> Quaternion {
     defer {
@@ -163,7 +144,7 @@ struct HeadToStageTimeline: Sendable {
     staleSince = time
   }
 
-  /// The age above which the newest sample counts as stale, in nanoseconds.
+  /// In nanoseconds.
   private var staleLimit: Int64 {
     @_noLocks get {
       settings.staleLimit(newest.interval)
@@ -180,8 +161,7 @@ extension HeadToStageTimeline {
     pending = .ease(duration)
   }
 
-  /// Starts the pending fade, which joins the pose as played to the path of the new samples. A
-  /// query that begins a new pass starts no fade.
+  /// Starts the pending fade from the pose as played to the path of the new samples.
   @_noLocks
   private mutating func connect(_ time: Int64, _ now: Int64) {
     let isForward = hasOutput && time >= lastTime && time - lastTime < settings.passJump
@@ -211,8 +191,8 @@ extension HeadToStageTimeline {
         correction = Fade(residual, from: lastTime, over: quickTime(size, speed: speed))
         break
       }
-      // Correct at the head's own speed plus `calm` (2.3 degrees in 20 ms), but within the time
-      // limit. Take at least 1.25 update intervals, so that a late sample does not stop the motion.
+      // Correct at the head's own speed plus `calm`, within the limits. The lower limit keeps the
+      // motion going if a sample is late.
       let wanted = min(timeToCorrect(size), size / (Self.calm + speed) * 1e9)
       let duration = max(1.25 * noteUpdate(), wanted)
       correction = Fade(residual, from: lastTime, over: duration)
@@ -220,14 +200,9 @@ extension HeadToStageTimeline {
     pending = .nothing
   }
 
-  /// Returns the duration of a quick correction, in nanoseconds. For an error that the tracker's
-  /// noise and jitter explain (0.6 degrees plus the rotation in 4 ms), it is 1.5 sampling
-  /// intervals, clamped to 15 ... 40 ms. For a larger error, it is shorter in proportion, but at
-  /// least 5 ms.
-  ///
-  /// - Parameters:
-  ///   - size: the error, in radians.
-  ///   - speed: the angular speed of the head, in rad/s.
+  /// Returns the duration of a quick correction, in nanoseconds: 1.5 sampling intervals, clamped to
+  /// 15 ... 40 ms. For an error above 0.6 degrees plus the rotation in 4 ms, the duration is
+  /// shorter in proportion, but at least 5 ms. The error is in radians, the head's speed in rad/s.
   @_noLocks
   private func quickTime(_ size: Double, speed: Double) -> Double {
     let usual = min(40e6, max(15e6, 1.5 * Double(newest.interval)))
@@ -235,10 +210,8 @@ extension HeadToStageTimeline {
     return max(5e6, usual / max(1, size / expected))
   }
 
-  /// Returns the longest duration of the correction of an error, in nanoseconds. A leap keeps its
-  /// first deadline, although the uncorrected remainder counts as a new error at each new sample.
-  ///
-  /// - Parameter size: the error, in radians.
+  /// Returns the longest duration for correcting an error in radians, in nanoseconds. A leap keeps
+  /// its first deadline, although its remainder counts as a new error at each sample.
   @_noLocks
   private mutating func timeToCorrect(_ size: Double) -> Double {
     let left = Double(leapEnd - lastTime)
@@ -253,8 +226,8 @@ extension HeadToStageTimeline {
     return Double(lead - prediction.lookAhead(lead))
   }
 
-  /// Measures and returns the update interval, smoothed, in nanoseconds. It is at least the
-  /// sampling interval, and longer if a block spans several samples.
+  /// Measures and returns the smoothed update interval, in nanoseconds, at least the sampling
+  /// interval.
   @_noLocks
   private mutating func noteUpdate() -> Double {
     let own = Double(newest.interval)
@@ -269,17 +242,11 @@ extension HeadToStageTimeline {
 // MARK: Rendering again
 
 extension HeadToStageTimeline {
-  /// Begins a pass over queued sound that is rendered again.
+  /// Begins a pass over queued sound that is rendered again. `played` is the pose at `start` as it
+  /// was played. Times are in CLOCK_MONOTONIC nanoseconds.
   ///
-  /// After a new front, a new or jumped reference frame, or a gap in the samples, the pose eases
-  /// from `played` to the new samples. Otherwise the pose follows the newest samples at once, and
-  /// the caller smooths the transition.
-  ///
-  /// - Parameters:
-  ///   - start: when the first frame is heard, in CLOCK_MONOTONIC nanoseconds.
-  ///   - end: when the last frame is heard.
-  ///   - played: the pose at `start` as it was played.
-  ///   - now: the present time, on the same clock.
+  /// If an ease is pending, the pose eases from `played` to the new samples. Otherwise the pose
+  /// follows the newest samples at once.
   @_noLocks
   mutating func beginPass(from start: Int64, to end: Int64, played: Quaternion, now: Int64) {
     (lastTime, lastOutput, hasOutput) = (start, played, true)
@@ -295,14 +262,12 @@ extension HeadToStageTimeline {
     pending = .nothing
   }
 
-  /// The tracker's sampling interval, in nanoseconds; 0 before the first sample, and 20 ms until
-  /// the interval is known.
+  /// In nanoseconds; 0 before the first sample, 20 ms until known.
   var sampleInterval: Int64 {
     @_noLocks get { history.isEmpty ? 0 : newest.interval }
   }
 
-  /// Returns the pose at a time in the current pass, from the newest samples and without the
-  /// correction of prediction errors.
+  /// Returns the pose in the current pass, without the correction of prediction errors.
   @_noLocks
   func truth(at time: Int64) -> Quaternion {
     if history.isEmpty { return lastOutput }
@@ -313,8 +278,8 @@ extension HeadToStageTimeline {
 // MARK: The path through the samples
 
 extension HeadToStageTimeline {
-  /// Returns the pose on the path through the samples or, if the samples are stale, on the
-  /// transition from that path to the front.
+  /// Returns the pose on the path through the samples or, if they are stale, on the way to the
+  /// front.
   @_noLocks
   private func base(_ time: Int64) -> Quaternion {
     let here = reach(time)
@@ -331,8 +296,7 @@ extension HeadToStageTimeline {
     return newest.foreseen(after: HeadToStageTimeline.braked(ahead, lookAhead))
   }
 
-  /// How long after the newest sample the next sample counts as overdue and braking begins, in
-  /// seconds.
+  /// Seconds after the newest sample at which braking begins.
   private var lookAhead: Double {
     @_noLocks get {
       let update = Double(newest.interval) + updateInterval
@@ -341,8 +305,8 @@ extension HeadToStageTimeline {
     }
   }
 
-  /// Maps the seconds since the newest sample to seconds of extrapolated motion: full speed up to
-  /// the limit, then constant deceleration to rest over 30 ms.
+  /// Maps the seconds since the newest sample to seconds of motion. Beyond the limit, the motion
+  /// decelerates to rest over 30 ms.
   @_noLocks
   private static func braked(_ seconds: Double, _ limit: Double) -> Double {
     guard seconds > limit else { return seconds }

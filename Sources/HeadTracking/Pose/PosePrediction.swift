@@ -2,8 +2,8 @@
 
 /// How far ahead of the present the head pose is predicted.
 public enum PosePrediction: Sendable, Equatable {
-  /// The pose is predicted for the time at which the sound is heard, as the queue and the server
-  /// report it, but at most this many nanoseconds ahead.
+  /// The pose is predicted for the time at which the sound is heard, but at most this many
+  /// nanoseconds ahead.
   case measured(atMost: Int64)
   /// The pose is predicted this many nanoseconds ahead, regardless of the latency.
   case fixed(Int64)
@@ -16,8 +16,7 @@ public enum PosePrediction: Sendable, Equatable {
     @_noLocks get { .fixed(0) }
   }
 
-  /// Returns the look-ahead, in nanoseconds, for a query that is `lead` nanoseconds ahead of the
-  /// present.
+  /// Returns the look-ahead for a query that is `lead` ahead of the present, both in nanoseconds.
   @_noLocks
   func lookAhead(_ lead: Int64) -> Int64 {
     switch self {
@@ -26,8 +25,8 @@ public enum PosePrediction: Sendable, Equatable {
     }
   }
 
-  /// The prediction as a number that an atomic can hold: the limit, or the bitwise complement of a
-  /// fixed look-ahead. A negative limit or look-ahead counts as 0.
+  /// The prediction as a number: the limit, or the bitwise complement of a fixed look-ahead.
+  /// Negative values count as 0.
   var code: Int64 {
     switch self {
     case .measured(let limit): max(0, limit)

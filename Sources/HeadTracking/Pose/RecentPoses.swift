@@ -32,12 +32,9 @@ struct RecentPoses: Sendable {
     count = 0
   }
 
-  /// Returns the pose at a time, interpolated between the neighbouring samples. For a time before
-  /// the oldest sample, it returns the oldest pose, and for a time after the newest sample, the
-  /// newest pose.
+  /// Returns the pose at a time, interpolated between samples and constant beyond them.
   ///
-  /// Inlining is disabled, because the caller would otherwise copy every sample, even on paths
-  /// without this call.
+  /// Inlining is disabled, because the caller would otherwise copy every sample.
   @_noLocks
   @inline(never)
   func interpolate(_ time: Int64) -> Quaternion {

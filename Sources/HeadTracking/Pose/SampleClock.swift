@@ -2,20 +2,16 @@
 
 /// Assigns evenly spaced times to the samples of a tracker with a constant sampling rate.
 ///
-/// Arrivals jitter because of the scheduler and the bus; the tracker's own clock does not. A
-/// second-order loop follows that clock: it corrects phase and interval by a fraction of each
-/// residual (arrival minus predicted arrival). At first, the memory grows (least squares over all
-/// samples so far); later, the loop has constant Benedict-Bordner gains. Sources: F. Adriaensen,
-/// "Using a DLL to filter time", LAC 2005; E. Brookner, "Tracking and Kalman Filtering Made Easy",
-/// 1998, ch. 1.
+/// A second-order loop follows the tracker's clock. It corrects phase and interval by a fraction of
+/// each residual (arrival minus predicted arrival). At first, the memory grows (least squares over
+/// all samples so far); later, the loop has constant Benedict-Bordner gains. Sources: F.
+/// Adriaensen, "Using a DLL to filter time", LAC 2005; E. Brookner, "Tracking and Kalman Filtering
+/// Made Easy", 1998, ch. 1.
 ///
-/// A sample can be very late, but never earlier than the jitter allows. Therefore a sample that
-/// arrives up to about half an interval late (more if the jitter is very small or very large) is
-/// taken as delayed, not as a sign that a sample was lost. A single late sample has little effect
-/// on the loop. The times follow the earliest arrivals, and a time is later than the arrival only
-/// if two samples arrive at the same time.
+/// A sample counts as delayed if it is up to 0.55 to 0.9 intervals late, depending on the jitter.
+/// If it is later, samples were lost before it. The times follow the earliest arrivals.
 struct SampleClock: Sendable {
-  /// The tracker's sampling interval in nanoseconds; 0 before the second sample.
+  /// The tracker's sampling interval in nanoseconds; 0 until it is known.
   private(set) var interval = 0.0
   private var time = 0.0
   private var origin: Int64 = 0
@@ -33,17 +29,15 @@ struct SampleClock: Sendable {
   /// intervals.
   private var unlike = 0
 
-  /// Largest fraction of a residual by which the settled loop corrects the phase. It corresponds to
-  /// a memory of 20 samples.
+  /// Largest fraction of a residual by which the settled loop corrects the phase: a memory of 20
+  /// samples.
   private static let settledGain = 0.05
   /// Shortest memory of the settled loop, in nanoseconds: 0.3 s.
   private static let memory = 0.3e9
   /// The earliest arrivals precede the mean arrival by this multiple of the mean earliness.
   private static let reach = 3.5
 
-  /// Returns the regular time of a sample that arrived at `arrival`, both in nanoseconds. The time
-  /// increases with every call, and is no later than the arrival unless two samples arrive at the
-  /// same time.
+  /// Returns the regular time of a sample, in nanoseconds. The time increases with every call.
   mutating func stamp(_ arrival: Int64) -> Int64 {
     guard let previous = lastStamp else {
       origin = arrival
@@ -67,16 +61,16 @@ struct SampleClock: Sendable {
     return finish(origin + Int64(time - Self.reach * earliness), after: previous, arrival)
   }
 
-  /// Returns the number of sampling intervals since the last sample: one, plus one for each lost
-  /// sample, or 0 for a late sample that was counted as lost before.
+  /// Returns the number of sampling intervals since the last sample; 0 for a late sample that was
+  /// counted as lost.
   private mutating func steps(_ elapsed: Double) -> Double {
     if doubtful > 0, elapsed < 0.3 * interval {
       doubtful -= 1
       return 0
     }
-    // `limit` is the lateness, in intervals, above which a sample counts as lost. It is high if the
-    // jitter is small, because then nothing comes early, and also if the jitter is large, because
-    // then a late sample is likelier than a lost one.
+    // `limit` is the lateness, in intervals, above which a sample counts as lost. It is high for
+    // little jitter, because then nothing comes early, and for much jitter, because late samples
+    // are then likelier than lost ones.
     let spread = earliness / interval
     let limit = min(0.9, max(0.9 - 4 * spread, 0.5 + 5 * spread * spread, 0.55))
     let lost = max(0, (elapsed / interval - 1 - limit).rounded(.up))
@@ -115,8 +109,7 @@ struct SampleClock: Sendable {
     return result
   }
 
-  /// The interquartile mean of the recent intervals, in nanoseconds. Once there are several
-  /// intervals, a lost sample or two samples that arrive together hardly affect it.
+  /// The interquartile mean of the recent intervals, in nanoseconds.
   private var interquartileMean: Double {
     let sorted = recent.sorted()
     let cut = sorted.count / 4

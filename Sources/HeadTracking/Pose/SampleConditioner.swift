@@ -3,9 +3,8 @@
 import CRealtime
 import Geometry
 
-/// The first processing step for a tracker's samples: it rejects invalid samples, makes the times
-/// of valid samples regular, and keeps the yaw continuous across jumps of the tracker's reference
-/// frame.
+/// Rejects invalid samples, makes their times regular, and keeps the yaw continuous across jumps of
+/// the reference frame.
 package struct SampleConditioner: Sendable {
   private(set) var clock = SampleClock()
   private(set) var last: StampedPose?
@@ -31,11 +30,8 @@ package struct SampleConditioner: Sendable {
     clock = SampleClock()
   }
 
-  /// Assumes that the head is upright at this sample: rotates this and all later samples by the
-  /// smallest rotation that makes the head upright.
-  ///
-  /// - Returns: false if the sample is tilted by more than 45 degrees, too much for a mounting
-  ///   error. Nothing changes then.
+  /// Rotates this and all later samples by the smallest rotation that makes the head upright at
+  /// this sample. Returns false and changes nothing for a tilt above 45 degrees.
   mutating func level(by sample: HeadSample) -> Bool {
     let up = SIMD3<Double>(0, 0, 1)
     let upInTracker = sample.headToWorld.normalized.conjugate.rotate(up)
@@ -44,14 +40,13 @@ package struct SampleConditioner: Sendable {
     return true
   }
 
-  /// Rotates a vector from the frame that the tracker takes for the head's frame to the head's true
-  /// frame.
+  /// Rotates a vector from the tracker's assumed head frame to the head's true frame.
   func inHead(_ vector: SIMD3<Double>) -> SIMD3<Double> { level.conjugate.rotate(vector) }
 
   /// Converts a sample to a pose with a regular time and a continuous yaw. Returns nil if the
   /// sample is not a rotation or is not newer than the previous one.
   mutating func condition(_ sample: HeadSample) -> StampedPose? {
-    // Rounding changes the norm only slightly; a norm far from 1 does not belong to a rotation.
+    // Rounding changes the norm only slightly.
     let norm = sample.headToWorld.squaredNorm
     guard norm > 0.8, norm < 1.2 else { return nil }
     guard last.map({ sample.time > $0.arrival }) ?? true else { return nil }
@@ -72,17 +67,15 @@ package struct SampleConditioner: Sendable {
     return pose
   }
 
-  /// The yaw that has been added to the tracker's orientations because of jumps, in radians.
+  /// The yaw added because of jumps, in radians.
   var frameYaw: Double { 2 * realtime_atan2(frame.z, frame.w) }
 
-  /// The tracker's sampling interval, in nanoseconds, clamped to 0.25 ... 500 ms; 20 ms until it is
-  /// known.
+  /// The sampling interval, in nanoseconds, clamped to 0.25 ... 500 ms; 20 ms until it is known.
   private var interval: Int64 {
     clock.interval > 0 ? Int64(max(250_000, min(clock.interval, 500_000_000))) : 20_000_000
   }
 
-  /// Returns the angular velocity, or nil if it is exactly zero (no gyroscope) or `finite` rejects
-  /// it.
+  /// Returns nil if the velocity is exactly zero (no gyroscope) or `finite` rejects it.
   private static func usable(_ velocity: SIMD3<Double>?) -> SIMD3<Double>? {
     finite(velocity).flatMap { $0 == .zero ? nil : $0 }
   }
@@ -92,13 +85,8 @@ package struct SampleConditioner: Sendable {
     velocity.flatMap { ($0 * $0).sum() < 1e4 ? $0 : nil }
   }
 
-  /// Returns the rotation about z that makes the yaw continuous across a jump: it gives the first
-  /// sample after the jump the yaw predicted from the last pose before the jump.
-  ///
-  /// - Parameters:
-  ///   - last: the last pose before the jump.
-  ///   - time: the time of the sample, in nanoseconds.
-  ///   - turn: the orientation of the sample.
+  /// Returns the rotation about z that keeps the yaw continuous across a jump. The time is in
+  /// nanoseconds.
   private static func continuation(
     of last: StampedPose, at time: Int64, in turn: Quaternion
   ) -> Quaternion {

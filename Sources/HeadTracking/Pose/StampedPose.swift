@@ -2,33 +2,28 @@
 
 import Geometry
 
-/// A sample prepared for the renderer, with a smoothed time and a continuous reference frame.
+/// A sample prepared for the renderer.
 struct StampedPose: Sendable, Equatable {
-  /// When the tracker took the sample, as estimated by `SampleClock`, in CLOCK_MONOTONIC
-  /// nanoseconds.
+  /// The estimated time at which the tracker took the sample, in CLOCK_MONOTONIC nanoseconds.
   var time: Int64
   /// The time of the sample before smoothing, `HeadSample.time`.
   var arrival: Int64
   /// When the pose was ready for the renderer, in CLOCK_MONOTONIC nanoseconds; 0 if unknown.
   var ready: Int64 = 0
-  /// The tracker's sampling interval, in nanoseconds.
+  /// In nanoseconds.
   var interval: Int64
-  /// The orientation: `headToWorld` from `SampleConditioner`, `deviceToWorld` in
-  /// `DeviceToWorldTimeline`, `headToStage` from `HeadToStageConditioner`.
+  /// `headToWorld`, `deviceToWorld` or `headToStage`, depending on the processing step.
   var orientation: Quaternion
   /// Angular velocity in the frame of the head or the device, in rad/s; valid only if
   /// `hasVelocity`.
   var angularVelocity: SIMD3<Double>
   var hasVelocity: Bool
-  /// A counter of the tracker's reference frames. It increases when a new frame begins, for example
-  /// because the tracker was switched on or replaced; the stage then gets a new front. Because it
-  /// is a counter, a reader that missed samples also notices the change.
+  /// A counter of the tracker's reference frames. It increases when a new frame begins.
   var reference: UInt16
-  /// A counter of the jumps of the reference frame. The yaw of the poses continues across a jump.
+  /// A counter of the jumps of the reference frame.
   var breaks: UInt16
   /// A counter of the new fronts that the listener chose.
   var fronts: UInt16
-  /// The predicted motion of the head.
   var forecast: Forecast
 
   @_noLocks
@@ -49,16 +44,13 @@ struct StampedPose: Sendable, Equatable {
     self.forecast = forecast
   }
 
-  /// Returns the predicted orientation of the head after this sample.
-  ///
-  /// - Parameter seconds: time since the sample, not negative.
+  /// Returns the predicted orientation after this sample. `seconds` is not negative.
   @_noLocks
   func foreseen(after seconds: Double) -> Quaternion {
     orientation * Quaternion(rotationVector: forecast.turn(after: seconds))
   }
 
-  /// Chooses, from the two quaternions that represent this orientation, the one nearer to the
-  /// quaternion of `other`.
+  /// Of the two quaternions for this orientation, chooses the one nearer to that of `other`.
   mutating func takeSign(of other: StampedPose) {
     let (a, b) = (other.orientation, orientation)
     guard a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z < 0 else { return }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The predicted motion of a head: mean angular velocities over several look-aheads, interpolated
-/// linearly in between.
+/// The predicted motion of a head: mean angular velocities over several look-aheads.
 ///
 /// ## Threading
 /// A plain value; all functions are real-time safe.
 public struct Forecast: BitwiseCopyable, Sendable, Equatable {
-  /// Look-aheads over which the mean velocities are predicted, in seconds.
+  /// Look-aheads of the predicted mean velocities, in seconds.
   public static let lookAheads = [0.020, 0.050, 0.100, 0.200]
 
   /// The predicted mean angular velocities over the next 0, 20, 50, 100 and 200 ms, in the head's

@@ -5,31 +5,25 @@ public import Geometry
 
 /// Predicts a head's motion up to 200 ms ahead.
 ///
-/// For each axis of the head separately, the predicted mean velocity over a look-ahead is a linear
-/// combination of the present velocity and of mean velocities within the last 200 ms. The
-/// coefficients are learned: each past moment is compared with the motion that followed it, with a
-/// memory of three seconds. So the prediction adapts to how this head moves now. Until the head has
-/// moved enough to learn from, the coefficients are close to those of typical human head turns
-/// (`PredictorPrior`).
+/// For each axis of the head, the predicted mean velocity over a look-ahead is a linear combination
+/// of recent velocities. The coefficients are learned from past motion, with a memory of three
+/// seconds, starting from `PredictorPrior`.
 ///
-/// The velocities come from the gyroscope if it can be trusted, otherwise from the poses. A
-/// gyroscope that reads zero or disagrees with the poses is not trusted.
-///
-/// A head that moves no more than the sensor's noise is predicted to stay at the mean of the recent
-/// poses. The speed and acceleration of the prediction are limited to those that a head can reach.
+/// The velocities come from the gyroscope if it agrees with the poses, otherwise from the poses. A
+/// head that moves no more than the sensor's noise is predicted to stay at the mean of the recent
+/// poses.
 ///
 /// ## Threading
 /// A value for one thread at a time. Its forecasts may be evaluated on the audio thread.
 public struct HeadPredictor: Sendable {
-  /// Largest speed of a head, in rad/s: 1000 degrees/s.
+  /// Largest speed of a head, in rad/s.
   static let fastest = 17.5
-  /// Largest acceleration of a head, in rad/s^2: about the peak acceleration of a minimum-jerk turn
-  /// by 180 degrees whose peak speed is `fastest`.
+  /// Largest acceleration of a head, in rad/s^2.
   static let strongest = 150.0
 
   private var memory = MotionMemory()
   private var learners: [RidgeLearner] = []
-  /// For each learner, the number of the `memory` entry from which it learns next.
+  /// For each learner, the number of the next `memory` entry.
   private var next = [Int](repeating: 0, count: 4)
   private var learned = [Int64](repeating: 0, count: 4)
   private var noise = PoseNoise()
@@ -50,8 +44,7 @@ public struct HeadPredictor: Sendable {
     for index in next.indices { next[index] = memory.end }
   }
 
-  /// Announces that later poses are in a world that is rotated by `turn`, and rotates the stored
-  /// poses into that world.
+  /// Rotates the stored poses into another world.
   mutating func turn(by turn: Quaternion) {
     memory.turn(by: turn)
     noise.restart()
@@ -62,8 +55,7 @@ public struct HeadPredictor: Sendable {
   /// Takes a sample and returns the forecast from it.
   ///
   /// - Parameters:
-  ///   - time: the time of the sample, in nanoseconds. It must be later than the time of the
-  ///     previous sample.
+  ///   - time: the time of the sample, in nanoseconds.
   ///   - pose: the orientation of the head, of unit norm, in a frame that stays fixed.
   ///   - angularVelocity: the gyroscope's reading, in the head's frame, in rad/s; nil without a
   ///     gyroscope.
@@ -128,8 +120,8 @@ public struct HeadPredictor: Sendable {
 
 extension HeadPredictor {
   private struct Stillness {
-    /// How still the head is: 1 if it moves no more than the tracker's noise, 0 if it clearly
-    /// moves, with a smooth transition.
+    /// How still the head is: 0 if it clearly moves, 1 if it moves no more than the tracker's
+    /// noise.
     var share: Double
     /// Rotation vector from the pose to the mean of the recent poses, in radians.
     var mean: SIMD3<Double>
@@ -152,8 +144,7 @@ extension HeadPredictor {
       farthest = max(farthest, realtime_sqrt((moved * moved).sum()))
     }
     entry.features.isComplete = reached == 4
-    // If the history is too short, assume that the head moved at its earliest known velocity before
-    // the history began.
+    // If the history is too short, repeat its earliest known velocity.
     let known = entry.features.values[reached]
     for index in reached..<4 { entry.features.values[index + 1] = known }
     var motion = Self.smooth(farthest, from: noise.still, to: 1.6 * noise.still)
@@ -164,8 +155,7 @@ extension HeadPredictor {
     return Stillness(share: 1 - motion, mean: sum / Double(reached + 1))
   }
 
-  /// The speed below which a gyroscope is assumed to measure only noise and bias, in rad/s: 2
-  /// degrees/s.
+  /// The speed below which a gyroscope is assumed to measure only noise and bias, in rad/s.
   private static let slow = 0.035
 
   private static func smooth(_ value: Double, from low: Double, to high: Double) -> Double {
@@ -173,8 +163,7 @@ extension HeadPredictor {
     return x * x * (3 - 2 * x)
   }
 
-  /// Updates each learner with past moments that are at least as old as its look-ahead, because the
-  /// motion that followed them is known.
+  /// Updates each learner with past moments whose later motion is known.
   private mutating func learn(_ entry: MotionEntry) {
     for index in learners.indices {
       let seconds = Forecast.lookAheads[index]
@@ -223,17 +212,13 @@ extension HeadPredictor {
 
 /// The predictor's coefficients before it has seen the head move.
 ///
-/// The coefficients are the least-squares solution over an ensemble of 300 minimum-jerk turns
-/// (Flash and Hogan, J. Neurosci. 1985) of 15 to 90 degrees, sampled at 100 Hz. Each turn lasts
-/// (0.25 s + 0.25 s per 60 degrees) times a factor from 0.9 to 1.8, with rest before and after. The
-/// pose noise is 0.1 degrees, the gyroscope noise 1 degree/s (0.2 degrees and 4 degrees/s for the
-/// farthest look-ahead). The noise prevents the solution from relying too much on differences
-/// between velocities. No recording was used.
+/// They are the least-squares solution over 300 minimum-jerk turns (Flash and Hogan, J. Neurosci.
+/// 1985) of 15 to 90 degrees, sampled at 100 Hz. Each turn lasts (0.25 s + 0.25 s per 60 degrees)
+/// times a factor from 0.9 to 1.8, with rest before and after. The pose noise is 0.1 degrees, the
+/// gyroscope noise 1 degree/s (0.2 degrees and 4 degrees/s for the last row).
 ///
-/// Rows: look-aheads of 20, 50, 100 and 200 ms. Columns: the features of `MotionFeatures`. Each row
-/// gives the mean angular velocity over its look-ahead.
+/// Rows: look-aheads of 20, 50, 100 and 200 ms. Columns: the features of `MotionFeatures`.
 enum PredictorPrior {
-  /// The coefficients with a trusted gyroscope.
   static let inertial: [[Double]] = [
     [0.6806, 0.8275, -0.4918, -0.0611, 0.0397],
     [1.1321, 0.9856, -1.3030, 0.1199, 0.0502],
@@ -241,8 +226,7 @@ enum PredictorPrior {
     [0.8568, 1.2581, -0.5028, -1.2005, 0.3952],
   ]
 
-  /// The coefficients without a trusted gyroscope. The first feature, the gyroscope's rate, is not
-  /// used.
+  /// The coefficients without a trusted gyroscope.
   static let positional: [[Double]] = [
     [0, 0.3596, 0.8052, -0.0297, -0.2192],
     [0, 0.6134, 0.7636, -0.3382, -0.1382],

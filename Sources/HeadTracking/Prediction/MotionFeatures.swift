@@ -6,24 +6,23 @@ import Geometry
 struct MotionFeatures: Sendable {
   typealias Values = InlineArray<5, SIMD3<Double>>
 
-  /// Angular velocities in the head's frame, in rad/s: the present rate of the gyroscope (zero
-  /// unless the gyroscope is trusted), then the mean velocities over the last 20 ms, 20 to 50 ms
-  /// ago, 50 to 100 ms ago, and 100 to 200 ms ago.
+  /// Angular velocities in the head's frame, in rad/s: the present rate of the gyroscope (zero if
+  /// it is not trusted), then the mean velocities 0 to 20, 20 to 50, 50 to 100 and 100 to 200 ms
+  /// ago.
   var values = Values(repeating: .zero)
   /// Whether the history covers the 200 ms that `values` needs.
   var isComplete = false
 
-  /// How far back the time range of each mean velocity reaches, in nanoseconds.
+  /// How far back each mean velocity reaches, in nanoseconds.
   static let lags: InlineArray<4, Int64> = [20_000_000, 50_000_000, 100_000_000, 200_000_000]
 }
 
-/// One moment in the predictor's memory.
 struct MotionEntry: Sendable {
   var time: Int64 = 0
   /// The pose as given to the predictor.
   var pose = Quaternion.identity
-  /// The orientation integrated from the gyroscope while the gyroscope is trusted, otherwise from
-  /// the changes of the pose. Only differences between entries matter.
+  /// The orientation integrated from the gyroscope if it is trusted, otherwise from the poses. Only
+  /// differences between entries matter.
   var path = Quaternion.identity
   var features = MotionFeatures()
   var isInertial = false
@@ -31,16 +30,16 @@ struct MotionEntry: Sendable {
 
 /// The newest entries of a motion, at most 128.
 struct MotionMemory: Sendable {
-  /// The number of entries, a power of two. Even if entries are only `spacing` apart, they cover
-  /// the 200 ms of the features plus the 200 ms until the last learner uses an entry.
+  /// A power of two. The entries cover the 200 ms of the features plus the longest look-ahead of
+  /// 200 ms.
   private static let capacity = 128
   /// Smallest time between entries, in nanoseconds.
   static let spacing: Int64 = 3_900_000
 
   private var entries = [MotionEntry](repeating: MotionEntry(), count: capacity)
-  /// The number of entries ever written, which is also the number of the next entry.
+  /// The number of the next entry.
   private(set) var end = 0
-  /// The number of the oldest entry still stored.
+  /// The number of the oldest stored entry.
   private(set) var start = 0
 
   subscript(number: Int) -> MotionEntry {
@@ -56,13 +55,11 @@ struct MotionMemory: Sendable {
 
   mutating func removeAll() { start = end }
 
-  /// Rotates the stored poses by `turn`, into another world.
   mutating func turn(by turn: Quaternion) {
     for number in start..<end { self[number].pose = (turn * self[number].pose).normalized }
   }
 
-  /// Returns the pose and the path at a time between the oldest entry and `newest`, interpolated.
-  /// Returns nil if the time is before the oldest entry.
+  /// Returns the interpolated pose and path at a time; nil if no entry is as old.
   func state(at time: Int64, before newest: MotionEntry) -> (pose: Quaternion, path: Quaternion)? {
     var later = newest
     var number = end - 1

@@ -3,20 +3,15 @@
 import CRealtime
 import Geometry
 
-/// Learns five coefficients for each of the three axes by least squares, with a fading memory and
-/// regularisation towards a prior.
+/// Learns five coefficients for each of the three axes by least squares, with a fading memory and a
+/// prior.
 ///
 /// The method is Bayesian ridge regression (D. MacKay, Neural Computation 1992) with exponential
-/// forgetting as in recursive least squares.
+/// forgetting.
 ///
-/// Heads nod differently from how they turn. Therefore each axis learns mainly from its own motion.
-/// It also learns from the motion about the other two axes, with a small weight that matters only
-/// while the axis itself has moved little.
-///
-/// The weight of the prior increases with the mean squared prediction error while the head moves,
-/// and with the look-ahead, over which errors are correlated. So an unpredictable motion, such as
-/// the beginning of a turn, changes the coefficients little, and a predictable motion changes them
-/// quickly.
+/// Each axis learns mainly from its own motion, because heads nod differently from how they turn.
+/// The weight of the prior increases with the mean squared prediction error and with the
+/// look-ahead. So an unpredictable motion changes the coefficients little.
 struct RidgeLearner: Sendable {
   /// Five coefficients, each with one component per axis.
   typealias Coefficients = InlineArray<5, SIMD3<Double>>
@@ -28,32 +23,26 @@ struct RidgeLearner: Sendable {
   /// Weight of the prior per second of look-ahead and per rad^2/s^2 of mean squared prediction
   /// error.
   static let caution = 2.0
-  /// Smallest weight of the prior, in rad^2/s: about the weight of motion at 3 degrees/s for 1 s.
+  /// Smallest weight of the prior, in rad^2/s.
   static let leastWeight = 0.003
-  /// Smallest speed that counts as motion, in rad/s: 10 degrees/s.
+  /// Smallest speed that counts as motion, in rad/s.
   static let slow = 0.17
-  /// Weight of the motion about the other axes, relative to the motion about the axis itself.
+  /// Weight of the motion about the other axes, relative to the axis itself.
   static let share = 0.1
 
   private let prior: Row
   private let lookAhead: Double
   private(set) var coefficients: Coefficients
-  /// For each axis, the weighted sums of the products of two features, in rad^2/s; only the lower
-  /// triangle is used.
+  /// The weighted sums of the products of two features, in rad^2/s; the upper triangle is not used.
   private var products = InlineArray<25, SIMD3<Double>>(repeating: .zero)
-  /// For each axis, the weighted sums of the products of a feature and the prediction error of the
-  /// prior, in rad^2/s.
+  /// The weighted sums of the products of a feature and the prior's prediction error, in rad^2/s.
   private var rests = Coefficients(repeating: .zero)
-  /// For each axis, the weighted sum of the squared prediction errors of the prior, in rad^2/s.
+  /// The weighted sum of the prior's squared prediction errors, in rad^2/s.
   private var unexplained = SIMD3<Double>.zero
   /// Seconds of motion in the memory.
   private var motion = 0.0
 
-  /// Creates a learner.
-  ///
-  /// - Parameters:
-  ///   - prior: the five initial coefficients, the same for all axes.
-  ///   - lookAhead: the look-ahead over which the coefficients predict the motion, in seconds.
+  /// Creates a learner. The look-ahead is in seconds.
   init(prior: [Double], lookAhead: Double) {
     var row = Row(repeating: 0)
     var coefficients = Coefficients(repeating: .zero)
@@ -66,12 +55,8 @@ struct RidgeLearner: Sendable {
     self.lookAhead = lookAhead
   }
 
-  /// Learns from the motion that followed the given features.
-  ///
-  /// - Parameters:
-  ///   - features: the features of a past moment, in rad/s.
-  ///   - mean: the mean velocity over the look-ahead that follows that moment, in rad/s.
-  ///   - weight: the time that the moment represents, in seconds.
+  /// Learns from the motion that followed the given features. Velocities are in rad/s, and the
+  /// weight is in seconds.
   mutating func learn(_ features: MotionFeatures.Values, mean: SIMD3<Double>, weight: Double) {
     let keep = realtime_exp(-weight / Self.memory)
     var rest = mean
@@ -87,7 +72,6 @@ struct RidgeLearner: Sendable {
     motion = keep * motion + (square > Self.slow * Self.slow ? weight : 0)
   }
 
-  /// Recomputes the coefficients from all that has been learned.
   mutating func solve() {
     var change = Coefficients(repeating: .zero)
     for i in 0..<5 { change[i] = coefficients[i] - prior[i] }
@@ -107,10 +91,8 @@ struct RidgeLearner: Sendable {
     return own + Self.share * (value.sum() - own)
   }
 
-  /// Returns, for each axis, the weighted sum of the squared prediction errors of the present
-  /// coefficients, in rad^2/s.
-  ///
-  /// - Parameter change: the present coefficients minus the prior.
+  /// Returns the weighted sum of the squared prediction errors, in rad^2/s. `change` is the present
+  /// coefficients minus the prior.
   private func residual(_ change: Coefficients) -> SIMD3<Double> {
     var sum = unexplained
     for i in 0..<5 {

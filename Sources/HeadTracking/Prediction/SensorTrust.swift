@@ -4,9 +4,10 @@ import CRealtime
 import Geometry
 
 /// Estimates the noise of a tracker's poses from the deviation of three consecutive poses from
-/// uniform motion. The estimate is the minimum over the last few seconds, because a head's
-/// acceleration looks like noise (minimum statistics, R. Martin, IEEE Trans. Speech Audio Process.
-/// 2001).
+/// uniform motion.
+///
+/// The estimate is the minimum over the last few seconds, because a head's acceleration looks like
+/// noise (minimum statistics, R. Martin, IEEE Trans. Speech Audio Process. 2001).
 struct PoseNoise: Sendable {
   private var square = PoseNoise.initial * PoseNoise.initial
   private var recent = PoseNoise.initial * PoseNoise.initial
@@ -14,11 +15,10 @@ struct PoseNoise: Sendable {
   private var times: (Int64, Int64) = (0, 0)
   private var count = 0
 
-  /// Initial estimate of the noise, in radians: 0.1 degrees.
+  /// Initial estimate of the noise, in radians.
   private static let initial = 0.00175
 
-  /// The largest movement within 200 ms that noise alone may explain, in radians, clamped to
-  /// 0.0035 ... 0.05.
+  /// The largest movement within 200 ms that noise alone may explain, in radians.
   var still: Double { min(0.05, max(0.0035, 6.5 * realtime_sqrt(square))) }
 
   mutating func restart() { count = 0 }
@@ -31,8 +31,7 @@ struct PoseNoise: Sendable {
         let bend =
           (second.conjugate * pose).rotationVector
           + (second.conjugate * first).rotationVector * share
-        // The variance of the deviation, summed over three axes, as a multiple of one pose's
-        // variance.
+        // The variance of `bend`, summed over three axes, as a multiple of one pose's variance.
         let variances = 3 * (1 + (1 + share) * (1 + share) + share * share)
         take((bend * bend).sum() / variances, seconds: Double(after) * 1e-9)
       }
@@ -49,28 +48,26 @@ struct PoseNoise: Sendable {
   }
 }
 
-/// Judges whether a gyroscope agrees with the poses. The two are compared over at least 50 ms, so
-/// that the noise of the poses matters little.
+/// Judges whether a gyroscope agrees with the poses. Each comparison spans at least 50 ms.
 struct GyroTrust: Sendable {
   private(set) var isTrusted = true
   private var difference = 0.0
   private var motion = 0.0
-  /// The rotation integrated from the gyroscope since the present comparison began.
+  /// The rotation by the gyroscope since the present comparison began.
   private var turn = Quaternion.identity
   private var start: (pose: Quaternion, time: Int64)?
 
   private static let stretch: Int64 = 50_000_000
-  /// The speed below which no comparison is made, in rad/s: 20 degrees/s.
+  /// The speed below which no comparison is made, in rad/s.
   private static let slow = 0.35
 
   mutating func restart() { start = nil }
 
-  /// Takes the next sample, and judges the gyroscope at most every 50 ms.
+  /// Takes the next sample.
   ///
   /// - Parameters:
   ///   - step: the rotation vector since the previous sample according to the gyroscope, in
-  ///     radians; zero if either sample has no angular velocity.
-  ///   - pose: the pose after that rotation.
+  ///     radians; zero if unknown.
   ///   - time: the time of the pose, in nanoseconds.
   mutating func compare(gyroscope step: SIMD3<Double>, pose: Quaternion, time: Int64) {
     guard let start else {

@@ -2,15 +2,14 @@
 
 import Geometry
 
-/// The recent poses of the device that the stage is fixed to, such as a screen or a seat.
+/// The recent poses of the device that the stage is fixed to.
 struct DeviceToWorldTimeline: Sendable {
   private var conditioner = SampleConditioner()
   private var poses: [StampedPose] = []
 
-  /// Largest number of poses. When it is reached, the older half is removed; the rest covers 128 ms
-  /// at 1 kHz.
+  /// Largest number of poses. When it is reached, the older half is removed.
   private static let capacity = 256
-  /// Longest extrapolation of the device's motion beyond its newest sample, in nanoseconds.
+  /// Longest extrapolation beyond the newest sample, in nanoseconds.
   private static let longest: Int64 = 60_000_000
 
   var newest: StampedPose? { poses.last }
@@ -18,9 +17,7 @@ struct DeviceToWorldTimeline: Sendable {
   mutating func beginReference() { conditioner.beginReference() }
   mutating func resumeReference() { conditioner.resumeReference() }
 
-  /// Adds a sample.
-  ///
-  /// - Returns: true if the tracker's reference frame jumped before the sample.
+  /// Adds a sample. Returns true if the tracker's reference frame jumped before it.
   mutating func push(_ sample: HeadSample) -> Bool {
     let breaks = conditioner.breaks
     guard let pose = conditioner.condition(sample) else { return false }
@@ -30,18 +27,14 @@ struct DeviceToWorldTimeline: Sendable {
     return pose.breaks != breaks
   }
 
-  /// Returns whether the newest sample is no older than the stale limit of `HeadToStageTimeline`.
-  /// Returns false before the first sample.
-  ///
-  /// - Parameter now: the present time, in CLOCK_MONOTONIC nanoseconds.
+  /// Returns whether there is a sample that is not stale. `now` is in CLOCK_MONOTONIC nanoseconds.
   func isFresh(now: Int64) -> Bool {
     guard let newest else { return false }
     return now - newest.arrival <= HeadToStageTimeline.Settings.default.staleLimit(newest.interval)
   }
 
-  /// Returns `deviceToWorld` at a time: interpolated between samples, extrapolated by up to 60 ms
-  /// beyond the newest sample, and constant before the oldest sample. Returns nil if there are no
-  /// samples.
+  /// Returns `deviceToWorld` at a time, interpolated, or extrapolated by up to 60 ms; nil if there
+  /// are no samples.
   func deviceToWorld(at time: Int64) -> Quaternion? {
     guard let newest else { return nil }
     if time >= newest.time {
@@ -56,8 +49,7 @@ struct DeviceToWorldTimeline: Sendable {
     return .slerp(a.orientation, b.orientation, fraction)
   }
 
-  /// Returns the angular velocity at a time, in the device's frame, in rad/s; zero if it is
-  /// unknown.
+  /// Returns the angular velocity at a time, in the device's frame, in rad/s; zero if unknown.
   func velocity(at time: Int64) -> SIMD3<Double> {
     guard let last = poses.last(where: { $0.time <= time }) ?? poses.first else { return .zero }
     if last.hasVelocity { return last.angularVelocity }

@@ -3,9 +3,7 @@
 import CRealtime
 import Geometry
 
-/// Converts a tracker's samples (`headToWorld`) to poses for the renderer (`headToStage`). It
-/// rejects invalid samples, sets the front, removes the device's motion, corrects drift, and
-/// predicts the motion.
+/// Converts a tracker's samples (`headToWorld`) to poses for the renderer (`headToStage`).
 ///
 /// ```
 /// headToStage = anchorToWorld^-1 * driftTurn * headToWorld
@@ -20,17 +18,15 @@ struct HeadToStageConditioner: Sendable {
   private(set) var conditioner = SampleConditioner()
   var device = DeviceToWorldTimeline()
   private(set) var anchor = StageAnchor()
-  /// Whether drift is corrected while the head rests near the front. The default is true.
+  /// Whether drift is corrected while the head rests near the front.
   var isRecentring = true
-  /// Whether `recenter()` also levels the head.
   var levelsOnRecenter = false
-  /// The front for the tracker's next new reference frame, as a yaw in the tracker's world, in
-  /// radians. If it is nil, the front becomes the direction that the head faces when that frame
-  /// begins.
+  /// The yaw of the front for the next new reference frame, in the tracker's world, in radians; nil
+  /// for the direction that the head then faces.
   var keptFront: Double?
   private var recentring = Recentring()
   private var predictor = HeadPredictor()
-  /// The rotation of the world about the vertical that corrects the tracker's drift, in radians.
+  /// The rotation of the world about the vertical that corrects drift, in radians.
   private var drift = 0.0
   private var wantsFront = false
   private var fronts: UInt16 = 0
@@ -49,15 +45,13 @@ struct HeadToStageConditioner: Sendable {
     return Self.yaw(anchor.anchorToWorld) - drift - conditioner.frameYaw
   }
 
-  /// Returns whether the stage is fixed to the device.
-  ///
-  /// - Parameter now: the present time, in CLOCK_MONOTONIC nanoseconds.
+  /// Returns whether the stage is fixed to the device. `now` is in CLOCK_MONOTONIC nanoseconds.
   func isDeviceRelative(now: Int64) -> Bool {
     anchor.mode == .device && device.isFresh(now: now)
   }
 
-  /// Converts a sample to a pose for the renderer. Returns nil if the sample is not a rotation or
-  /// is not newer than the previous one.
+  /// Converts a sample to a pose for the renderer; nil if it is not a rotation or not newer than
+  /// the previous one.
   mutating func condition(_ sample: HeadSample) -> StampedPose? {
     let before = last
     if wantsFront, levelsOnRecenter, conditioner.level(by: sample) { predictor.restart() }

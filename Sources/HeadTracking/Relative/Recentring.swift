@@ -5,22 +5,16 @@ import CRealtime
 /// Corrects yaw drift by moving the front of the stage, inaudibly slowly, towards the direction
 /// that a resting head faces.
 ///
-/// Trackers without a compass drift in yaw. Their pitch and roll come from gravity and do not
-/// drift. A head that rests within `near` of the front is assumed to be looking straight ahead; the
-/// remaining angle between head and front is drift. Because drift moves the front away from the
-/// head, `near` must exceed the drift that accumulates while the head does not rest. A head that
-/// rests beyond `near` is assumed to be looking at something else, and the front does not follow
-/// it. Only yaw counts as motion: a head that nods, or is bent to read, counts as resting unless
-/// its nose points up or down steeply.
+/// A head that rests within `near` of the front is assumed to be looking straight ahead; the
+/// remaining yaw is drift. So `near` must exceed the drift that accumulates while the head does not
+/// rest. Only yaw counts as motion.
 ///
 /// The front moves at one eighth of the angle between front and head per second, but at no more
-/// than 0.8 degrees/s. It takes 1.6 s to reach that speed. Motion of the stage below 1 degree/s is
-/// inaudible.
+/// than 0.8 degrees/s. Motion of the stage below 1 degree/s is inaudible.
 struct Recentring: Sendable {
   /// Largest yaw from the front at which a resting head is assumed to be looking ahead, in radians.
   static let near = 15.0 * .pi / 180
-  /// Largest deviation of the yaw from its running mean that still counts as rest, in radians. The
-  /// time constant of the mean is one second.
+  /// Largest deviation of the yaw from its running mean (1 s) that counts as rest, in radians.
   static let still = 4.0 * .pi / 180
   /// Seconds for which the head must have rested before the front moves.
   static let patience = 2.0
@@ -28,8 +22,7 @@ struct Recentring: Sendable {
   static let fastest = 0.8 * .pi / 180
   /// Time constant of the correction, in seconds.
   static let time = 8.0
-  /// Largest acceleration of the correction, in rad/s^2. When the head stops resting, the
-  /// correction slows down eight times as fast.
+  /// Largest acceleration of the correction while the head rests, in rad/s^2.
   static let gain = 0.5 * .pi / 180
   /// Elevation of the nose, up or down, above which the yaw is unreliable, in radians.
   static let steep = 1.0
@@ -39,12 +32,8 @@ struct Recentring: Sendable {
   private var rate = 0.0
   private var hasBegun = false
 
-  /// Advances by one sample and returns the correction to add to the head's yaw, in radians.
-  ///
-  /// - Parameters:
-  ///   - yaw: the yaw of the head relative to the front, in radians, -pi to pi.
-  ///   - elevation: the elevation of the nose, in radians.
-  ///   - seconds: the time since the previous sample.
+  /// Advances by one sample and returns the correction to add to the head's yaw. Angles are in
+  /// radians; `yaw` is from -pi to pi and relative to the front.
   mutating func step(yaw: Double, elevation: Double, seconds: Double) -> Double {
     guard hasBegun, seconds > 0, seconds < 0.5 else {
       restart(at: yaw)

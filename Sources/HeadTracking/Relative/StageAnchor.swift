@@ -3,15 +3,12 @@
 import CRealtime
 import Geometry
 
-/// The frame that the stage is fixed to: it moves with the device while samples from the device
+/// The frame that the stage is fixed to. It moves with the device while samples from the device
 /// arrive, and stands still in the world otherwise.
 ///
-/// The pose of the frame is `anchorToWorld`. When the anchor is set, it is level and its x axis
-/// points to the front. The anchor then moves with the device, and stops if the device's samples
-/// stop. If the device returns in the same reference frame, the anchor moves to where the device
-/// would have carried it, at no more than 0.8 rad/s (46 degrees/s) relative to the device. If the
-/// device returns in a new reference frame, the anchor moves with the device again, starting from
-/// the anchor's present pose. Neither case causes a jump.
+/// If the device's samples return in the same reference frame, the anchor moves to where the device
+/// would have carried it, at no more than 0.8 rad/s relative to the device. If they return in a new
+/// reference frame, the anchor moves with the device from its present pose.
 struct StageAnchor: Sendable {
   enum Mode: String, Sendable {
     /// The stage moves with the device.
@@ -22,10 +19,10 @@ struct StageAnchor: Sendable {
 
   private(set) var mode = Mode.world
   private(set) var anchorToWorld = Quaternion.identity
-  /// Angular velocity of the device that carries the anchor, in the anchor's frame, in rad/s; zero
-  /// while the anchor stands still in the world.
+  /// Angular velocity of the device, in the anchor's frame, in rad/s; zero if the anchor stands
+  /// still.
   private(set) var angularVelocity = SIMD3<Double>.zero
-  /// The anchor's pose relative to the device, constant while the device carries the anchor.
+  /// The anchor's pose relative to the device.
   private var anchorToDevice = Quaternion.identity
   private var reference: UInt16?
   private var bridge = Fade()
@@ -33,13 +30,8 @@ struct StageAnchor: Sendable {
   private static let fastest = 0.8
 
   /// Makes the anchor level, with its x axis pointing to the front, and attaches it to the device
-  /// if samples from the device arrive.
-  ///
-  /// - Parameters:
-  ///   - yaw: the yaw of the front in the world, in radians.
-  ///   - device: the recent poses of the device.
-  ///   - time: the time of the head sample, in CLOCK_MONOTONIC nanoseconds.
-  ///   - now: the present time on the same clock.
+  /// if the device has fresh samples. The yaw is in radians; times are in CLOCK_MONOTONIC
+  /// nanoseconds.
   mutating func set(front yaw: Double, device: DeviceToWorldTimeline, at time: Int64, now: Int64) {
     anchorToWorld = Quaternion(
       w: realtime_cos(yaw / 2), x: 0, y: 0, z: realtime_sin(yaw / 2))
@@ -47,8 +39,7 @@ struct StageAnchor: Sendable {
     take(device, at: time, now: now)
   }
 
-  /// Moves the anchor with the device to the time of a head sample. Stops the anchor if the
-  /// device's samples have stopped.
+  /// Moves the anchor with the device, or stops the anchor if the device's samples have stopped.
   mutating func follow(_ device: DeviceToWorldTimeline, at time: Int64, now: Int64) {
     guard device.isFresh(now: now), let newest = device.newest,
       let deviceToWorld = device.deviceToWorld(at: time)
@@ -73,8 +64,8 @@ struct StageAnchor: Sendable {
     angularVelocity = anchorToDevice.conjugate.rotate(device.velocity(at: time))
   }
 
-  /// Attaches the anchor to the device at the anchor's present pose, or leaves it in the world if
-  /// the device's samples have stopped.
+  /// Attaches the anchor to the device at the anchor's present pose, or leaves it in the world
+  /// without fresh samples.
   private mutating func take(_ device: DeviceToWorldTimeline, at time: Int64, now: Int64) {
     guard device.isFresh(now: now), let newest = device.newest,
       let deviceToWorld = device.deviceToWorld(at: time)

@@ -8,21 +8,19 @@ public struct EarphoneDetails: Sendable, Equatable {
     /// Out of the ears, and not known to be in the case.
     case removed
     case inCase = "in the case"
-    /// Another program on this computer is assumed to be using the sensor, because the sensor's
-    /// channel cannot be opened.
+    /// The sensor's channel cannot be opened, probably because another program uses it.
     case heldByAnotherProgram = "held by another program"
     case unknown
   }
 
-  /// Remaining charge of each part, in percent, by the part's name: `left`, `right`, `case`,
-  /// `headset`.
+  /// Remaining charge in percent, by the part's name: `left`, `right`, `case`, `headset`.
   public var battery: [String: Int]
   /// The firmware's version; empty if unknown.
   public var firmware: String
   /// The bud whose sensor is in use: `left` or `right`; nil if unknown or for a headset.
   public var bud: String?
   public var state: State
-  /// Whether the decoding of this model's reports is untested, because no capture of them is known.
+  /// Whether the decoding of this model's reports is untested.
   public var isUntested: Bool
 
   public init(

@@ -3,16 +3,11 @@
 import CRealtime
 import System
 
-/// An open and started HID tracker.
 struct HIDConnection: TrackerConnection {
   private let device: HIDDevice
   private var driver: any TrackerDriver
   private var buffer: [UInt8]
 
-  /// Opens and starts the tracker.
-  ///
-  /// - Throws: `cannotOpen` if the node cannot be opened, `notAHeadTracker` if no driver supports
-  ///   the device, or an error from the driver.
   init(
     _ node: HIDNode, _ settings: TrackerSettings
   ) throws(HeadTrackingError) {

@@ -12,18 +12,14 @@ struct ReportBurst {
   let news: TrackerNews
 
   /// The number of reports from which the queue counts as full. hidraw keeps the oldest 63 reports,
-  /// so even the last report in a full queue is outdated.
+  /// so the reports in a full queue are outdated.
   static let fullQueue = 60
   static let mostAtOnce = 64
-  /// Time limit after the first report, in nanoseconds. If the queue fills as fast as it is read,
-  /// the remaining reports wait for the next call.
+  /// Time limit after the first report, in nanoseconds.
   static let longest: Int64 = 20_000_000
 
-  /// Reads the queue.
-  ///
-  /// - Parameters:
-  ///   - clock: returns the time of CLOCK_MONOTONIC, in nanoseconds.
-  ///   - next: returns the next report, and waits only for the first one.
+  /// Reads the queue. `clock` returns CLOCK_MONOTONIC nanoseconds, and `next` waits only for the
+  /// first report.
   init(clock: () -> Int64, next: (_ isFirst: Bool) -> Report) {
     var readings: [TrackerReading] = []
     var (rejected, count) = (0, 0)
@@ -43,9 +39,8 @@ struct ReportBurst {
     news = count == 0 ? .nothing : .readings(Self.useful(readings, count), rejected: rejected)
   }
 
-  /// Returns the readings to use. Of several orientations, only the newest is kept, or none if the
-  /// queue was full. All readings of other kinds are kept, because each raw reading has its own
-  /// time.
+  /// Returns the readings to use. Of the orientations in several reports, only the newest is kept,
+  /// or none if the queue was full.
   private static func useful(_ readings: [TrackerReading], _ count: Int) -> [TrackerReading] {
     guard count > 1 else { return readings }
     let last = readings.lastIndex { if case .head = $0 { true } else { false } }

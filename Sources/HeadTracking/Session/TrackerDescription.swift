@@ -12,21 +12,20 @@ public struct TrackerDescription: Sendable, Equatable {
     case heldByKernel(driver: String)
   }
 
-  /// The device node, such as `/dev/hidraw3`, or the folder of an industrial I/O device. For
-  /// earphones, it is `bluetooth:` and the address; for a capture, `replay:` and the file. For a
-  /// tracker that the kernel holds, it is the USB interface or the folder in sysfs. The path of a
-  /// device may change with every connection.
+  /// The device node, such as `/dev/hidraw3`, or another path: the folder of an industrial I/O
+  /// device, `bluetooth:` and an address, `replay:` and a file, or the USB interface or sysfs
+  /// folder of a held tracker.
   public var path: String
   public var vendorID: UInt16
   public var productID: UInt16
-  /// The serial number; empty if the device has none. For a Bluetooth device, this is the address.
-  /// For an industrial I/O device, it is `iio:` followed by the name.
+  /// The serial number; empty if unknown. Bluetooth earphones have their address, industrial I/O
+  /// devices `iio:` and the name.
   public var serial: String
   public var manufacturer: String
   public var product: String
   public var bus: TrackerBus
   /// A readable name of the device or of its protocol, such as `#AndroidHeadTracker#1.0` or
-  /// `DualSense`; empty if the device could not be opened.
+  /// `DualSense`; empty if unknown.
   public var protocolDescription: String
   public var kind: TrackerKind
   public var access: Access
@@ -35,11 +34,10 @@ public struct TrackerDescription: Sendable, Equatable {
   public var id: String
   /// What earphones report about themselves; nil for other trackers.
   public var earphones: EarphoneDetails?
-  /// The name of the kernel's folder for a HID device, such as `0018:1234:ABCD.0001`; empty for
-  /// other trackers.
+  /// The kernel's name of a HID device, such as `0018:1234:ABCD.0001`; otherwise empty.
   package var kernelName = ""
-  /// The USB interface through which libusb opens the tracker, such as `1-2:1.3`; nil for trackers
-  /// that are opened in another way.
+  /// The USB interface through which libusb opens the tracker, such as `1-2:1.3`; nil for other
+  /// trackers.
   package var usbPath: String?
 
   package init(
@@ -92,8 +90,6 @@ public struct TrackerDescription: Sendable, Equatable {
     }
   }
 
-  /// Returns whether this and `other` seem to be the same device: the vendor, product and serial
-  /// number are equal.
   func isSameDevice(as other: TrackerDescription) -> Bool {
     vendorID == other.vendorID && productID == other.productID && serial == other.serial
   }
@@ -114,10 +110,7 @@ public enum TrackerBus: String, Sendable, Equatable {
   case iio
   case unknown
 
-  /// Creates a bus from the kernel's number.
-  ///
-  /// - Parameter kernelNumber: a constant such as BUS_USB from the kernel's linux/input.h.
-  ///   Unsupported numbers result in `unknown`.
+  /// Creates a bus from a number such as BUS_USB in linux/input.h.
   init(kernelNumber: UInt32) {
     self =
       switch kernelNumber {

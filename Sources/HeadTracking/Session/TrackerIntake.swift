@@ -2,8 +2,7 @@
 
 import Geometry
 
-/// Converts a tracker's readings to poses: calibrates the readings and passes raw readings through
-/// the orientation filter.
+/// Converts a tracker's readings to poses with the calibration and the orientation filter.
 struct TrackerIntake {
   let sink: any HeadSampleSink
   let record: (@Sendable (TrackerMeasurement) -> Void)?
@@ -13,8 +12,7 @@ struct TrackerIntake {
   private var filter: OrientationFilter
   private var pushed = Int64.min
 
-  /// Smallest interval between poses from raw readings, in nanoseconds. The frequencies of head
-  /// motion are far below 100 Hz, so more poses add nothing.
+  /// Smallest interval between poses from raw readings, in nanoseconds.
   private static let poseInterval: Int64 = 3_500_000
 
   init(

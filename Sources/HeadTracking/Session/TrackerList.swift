@@ -2,20 +2,17 @@
 
 import Glibc
 
-/// A list of the connected trackers: head trackers, game controllers and the computer's own
-/// sensors.
+/// A list of the connected trackers.
 public struct TrackerList: Sendable {
   public private(set) var trackers: [TrackerDescription]
-  /// The provider of each tracker.
   private var providers: [any TrackerProvider] = []
 
-  /// Lists the trackers. This inspects every HID device and opens those that may be trackers, which
-  /// takes a few milliseconds. Other providers can take longer.
+  /// Lists the trackers. This can take a second or more if a device does not answer.
   ///
   /// - Parameters:
   ///   - settings: the providers and their settings.
-  ///   - detailed: whether to ask the devices for what only they know, such as the battery level.
-  ///     That can take several seconds.
+  ///   - detailed: whether to ask the devices for details such as the battery level. That can take
+  ///     several seconds.
   public static func current(
     _ settings: TrackerSettings = TrackerSettings(), detailed: Bool = false
   ) -> TrackerList {
@@ -38,8 +35,7 @@ public struct TrackerList: Sendable {
   /// Returns the tracker that an identifier matches. The identifier is compared with the paths,
   /// then with the serial numbers, then with `vendor:product`, then with parts of the names.
   ///
-  /// - Throws: `unknownTracker`, with the list of all trackers, if no tracker matches, or
-  ///   `ambiguousTracker`, with the list of matching trackers, if several match.
+  /// - Throws: `unknownTracker` if no tracker matches, or `ambiguousTracker` if several match.
   public func match(_ id: String) throws(HeadTrackingError) -> TrackerDescription {
     let wanted = id.lowercased()
     let tests: [(TrackerDescription) -> Bool] = [
@@ -58,7 +54,6 @@ public struct TrackerList: Sendable {
     "\(tracker.id) (\(tracker.name))"
   }
 
-  /// Opens and starts a tracker of this list.
   func connect(
     _ tracker: TrackerDescription, isCalibrated: Bool
   ) throws(HeadTrackingError) -> any TrackerConnection {

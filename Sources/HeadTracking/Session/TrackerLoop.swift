@@ -25,10 +25,9 @@ struct TrackerLoop: Sendable {
   }
 
   private static let lookMilliseconds = 400
-  /// Longest wait for a report, in milliseconds. It also limits the delay before a request to stop
-  /// is noticed.
+  /// Longest wait for a report, in milliseconds.
   private static let readMilliseconds = 50
-  /// Nanoseconds without a report after which the tracker is started again, in case it was reset.
+  /// Nanoseconds without a report after which the tracker is started again.
   private static let silence: Int64 = 2_000_000_000
   /// Nanoseconds for which the loop waits for the previous tracker before it uses another one.
   private static let loyalty: Int64 = 2_000_000_000

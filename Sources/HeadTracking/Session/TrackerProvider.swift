@@ -7,22 +7,17 @@
 package protocol TrackerProvider: Sendable {
   /// Returns the trackers that are connected now.
   ///
-  /// A session calls this about every 400 ms while it looks for a tracker.
-  ///
-  /// - Parameter detailed: whether to ask the devices for what only they know, such as the battery
-  ///   level. That can take several seconds.
+  /// - Parameter detailed: whether to ask the devices for details such as the battery level. That
+  ///   can take several seconds.
   func trackers(detailed: Bool) -> [TrackerDescription]
 
   /// Why this provider cannot find trackers, on one line; nil if no problem is known.
   var problem: String? { get }
 
-  /// Opens and starts a tracker.
+  /// Opens and starts a tracker that `trackers` returned.
   ///
-  /// - Parameters:
-  ///   - tracker: a tracker that `trackers` returned.
-  ///   - isCalibrated: whether a calibration maps the samples to the head's axes or is being
-  ///     measured. If so, the samples of a tracker that reports its mounting stay in the axes of
-  ///     its sensor.
+  /// - Parameter isCalibrated: whether a calibration exists or is being measured. If so, the
+  ///   samples of a tracker that reports its mounting stay in the axes of its sensor.
   /// - Throws: an error from the device or its driver.
   func connect(
     _ tracker: TrackerDescription, isCalibrated: Bool
@@ -37,8 +32,8 @@ extension TrackerProvider {
 package protocol TrackerConnection {
   /// Whether the tracker's own reference frame survives an interruption of a wireless link.
   var keepsReference: Bool { get }
-  /// Whether the mounting on the head is known only roughly, so that recentring also levels the
-  /// head; false by default.
+  /// Whether recentring also levels the head, because the tracker's mounting is known only roughly;
+  /// false by default.
   var levelsOnRecenter: Bool { get }
   /// Whether the connection itself starts a silent tracker again; false by default.
   var restartsItself: Bool { get }
@@ -63,7 +58,7 @@ package enum TrackerNews {
   case readings([TrackerReading], rejected: Int)
 }
 
-/// One item that a driver decodes from a report.
+/// One item decoded from a report.
 package enum TrackerReading: Sendable, Equatable {
   /// An orientation that the device computed itself.
   case head(HeadSample)

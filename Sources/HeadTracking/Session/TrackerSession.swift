@@ -4,16 +4,12 @@ import System
 
 /// Keeps a head tracker connected and feeds its samples to a `HeadSampleSink`.
 ///
-/// Until a tracker is open, the session looks for one about every 400 ms. For HID, a search reads
-/// sysfs and opens the candidates, which takes a few milliseconds. Watching /dev instead would
-/// report a node before udev has given the user access to it, so the session would have to retry
-/// anyway. While a tracker is open, the session does not search. If the tracker is lost, the
-/// session uses it again when it comes back. After two seconds, the session also accepts another
-/// tracker that fits the selection.
+/// Until a tracker is open, the session looks for one about every 400 ms. A lost tracker is used
+/// again when it comes back. After two seconds, the session also accepts another tracker that fits
+/// the selection.
 ///
-/// Some trackers keep their reference frame while their Bluetooth link is interrupted, because they
-/// run on a battery. When such a tracker comes back, the stage stays where it was. Otherwise a new
-/// reference frame begins.
+/// When a tracker that keeps its reference frame comes back over Bluetooth, the stage stays where
+/// it was. Otherwise a new reference frame begins.
 ///
 /// ## Threading
 /// Use a session from any thread. Events arrive on the session's own thread.
@@ -28,10 +24,8 @@ public final class TrackerSession: Sendable {
   ///   - sink: receives the samples.
   ///   - settings: where to look for trackers, and how to interpret their samples.
   ///   - onEvent: receives events, on the session's thread. It must not call `stop()`.
-  ///   - calibration: returns the calibration of a tracker, or nil if there is none. It is called
-  ///     each time the session tries to open a tracker.
-  ///   - record: receives the samples, on the session's thread. They are uncalibrated, except
-  ///     orientations that the filter computes from raw samples.
+  ///   - calibration: returns the calibration of a tracker; nil if there is none.
+  ///   - record: receives the measurements, on the session's thread.
   public init(
     _ selection: TrackerSelection, feeding sink: any HeadSampleSink,
     settings: TrackerSettings = TrackerSettings(),
@@ -55,16 +49,15 @@ public final class TrackerSession: Sendable {
     worker.start { loop.run(worker) }
   }
 
-  /// Stops the tracker's reports and ends the thread, usually within 100 ms. If the tracker does
-  /// not answer, the method returns after 1 s, and the thread ends later. The session cannot start
-  /// again.
+  /// Stops the tracker's reports and ends the thread. Waits for the thread for up to 1 s. The
+  /// session cannot start again.
   public func stop() { worker.stop(withinMilliseconds: 1000) }
 }
 
 /// How a session chooses its tracker.
 public enum TrackerSelection: Sendable, Equatable {
-  /// The first head tracker that appears. If there are several, the tracker in the Bluetooth
-  /// headphones that play the sound is preferred.
+  /// The first head tracker that appears, preferably the one in the Bluetooth headphones that play
+  /// the sound.
   case automatic
   /// The tracker that `TrackerList.match` returns for the identifier, now or when it appears.
   case id(String)
@@ -80,20 +73,18 @@ public enum TrackerEvent: Sendable, Equatable {
   case lost(TrackerDescription)
   /// The tracker's reference frame jumped. The stage stays where it was.
   case discontinuity
-  /// The tracker's recentring button was pressed: the front becomes the direction that the head
-  /// faces.
+  /// The tracker's recentring button was pressed.
   case recentered
-  /// The earphones were put in (true) or taken out (false). The pose holds while they are out.
+  /// The earphones were put in (true) or taken out (false).
   case worn(Bool)
-  /// A tracker cannot be found or used. The session keeps trying, and does not report a recent
-  /// error again until a tracker connects.
+  /// A tracker cannot be found or used. The session keeps trying.
   case failed(HeadTrackingError)
 }
 
 /// A sample from a tracker, for a recording.
 public struct TrackerMeasurement: Sendable, Equatable {
-  /// The orientation in the tracker's own reference frame, computed by the tracker or by the
-  /// orientation filter. The calibration is applied only if the filter computed the orientation.
+  /// The orientation in the tracker's own reference frame. The calibration is applied only if the
+  /// orientation filter computed the orientation.
   public var head: HeadSample
   /// The raw sample, uncalibrated; nil if the tracker computes its orientation itself.
   public var inertial: InertialSample?

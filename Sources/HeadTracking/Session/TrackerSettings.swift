@@ -2,8 +2,7 @@
 
 /// The settings of a session.
 public struct TrackerSettings: Sendable {
-  /// The mounting of a HID or industrial I/O tracker on the head; nil to use the mounting that the
-  /// driver or the profile states.
+  /// The mounting of a HID or industrial I/O tracker on the head; nil for the default mounting.
   public var axes: AxisMap?
   /// Descriptions of simple HID trackers, which take precedence over the built-in drivers.
   public var profiles: [TrackerProfile]
@@ -13,15 +12,14 @@ public struct TrackerSettings: Sendable {
   public var fusion: FusionSettings
   /// Providers in addition to HID and industrial I/O.
   package var providers: [any TrackerProvider] = []
-  /// The Bluetooth address of the current output, in upper or lower case; nil if the output is not
-  /// a Bluetooth device. Automatic selection prefers the tracker with this address.
+  /// The Bluetooth address of the current output; nil if there is none. Automatic selection prefers
+  /// the tracker with this address.
   package var outputAddress: @Sendable () -> String? = { nil }
-  /// Returns whether to end a search early, because its result is no longer wanted.
+  /// Returns whether to end a search early.
   package var isCancelled: @Sendable () -> Bool = { false }
-  /// Whether a search may end soon after it has found a usable head tracker. The search then omits
-  /// devices that have not answered.
+  /// Whether a search may end soon after it has found a usable head tracker.
   package var takesFirst = false
-  /// Whether to open trackers as if they were calibrated, because a calibration is being measured.
+  /// Whether to open trackers as if they were calibrated.
   package var isCalibrating = false
 
   public init(
@@ -43,7 +41,7 @@ public struct TrackerSettings: Sendable {
 public enum TrackerKind: String, Sendable, Equatable {
   /// Worn on the head.
   case head
-  /// A game controller. It has a good sensor, but serves as a head tracker only on request.
+  /// A game controller, which serves as a head tracker only on request.
   case controller
   /// Part of the computer itself, or of an object such as a seat.
   case device
