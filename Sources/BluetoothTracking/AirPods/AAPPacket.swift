@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fixed packets of Apple's accessory protocol (AAP) that this project sends. `SensorFrame`
-/// makes the other packets.
+/// The fixed packets of Apple's accessory protocol (AAP).
 enum AAPPacket {
   /// The first packet on a new link.
   static let handshake: [UInt8] = [0, 0, 4, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]
@@ -13,12 +12,11 @@ enum AAPPacket {
   static let takeOver: [UInt8] = [4, 0, 4, 0, 9, 0, 6, 1, 0, 0, 0]
 }
 
-/// A notification from the earphones that does not contain sensor data.
+/// A notification that does not contain sensor data.
 enum AAPNotification: Equatable {
   /// Where the primary and the secondary bud are.
   case ears(primary: BudPlace, secondary: BudPlace)
-  /// Remaining charge in percent, by the part's name, and the leading bud: `left` or `right`; nil
-  /// if no bud is listed, as for a headset.
+  /// Remaining charge in percent, by the part's name, and the leading bud: `left`, `right` or nil.
   case battery([String: Int], leading: String?)
   /// Name, model number, manufacturer, serial number, firmware and more.
   case information([String])
@@ -31,7 +29,6 @@ enum AAPNotification: Equatable {
     case inCase = 2
   }
 
-  /// Parses a packet. Returns nil if the packet is not one of these notifications.
   init?(_ packet: [UInt8]) {
     guard packet.count > 6, packet.starts(with: [4, 0, 4, 0]), packet[5] == 0 else { return nil }
     let payload = packet[6...]
@@ -65,8 +62,8 @@ enum AAPNotification: Equatable {
     return .battery(levels, leading: leading)
   }
 
-  /// Splits the first 1024 bytes at each NUL, drops leading unprintable bytes from each part, and
-  /// returns the parts that then consist of two or more printable ASCII characters.
+  /// Returns the texts in the first 1024 bytes, which are separated by NUL. A text has two or more
+  /// printable ASCII characters and may follow unprintable bytes.
   private static func texts(_ payload: ArraySlice<UInt8>) -> [String] {
     payload.prefix(1024).split(separator: 0).compactMap { bytes in
       let printable = bytes.drop { !(0x20..<0x7F).contains($0) }

@@ -6,8 +6,7 @@ import HeadTracking
 
 /// Asks AirPods for what they report about themselves, without starting their sensor.
 struct AirPodsInquiry {
-  /// Returns what the earphones report. Stops when the battery levels, the firmware version and the
-  /// state are known, when the link fails, or at the time `end` (in CLOCK_MONOTONIC nanoseconds).
+  /// Returns what the earphones report, at the latest at `end`, in CLOCK_MONOTONIC nanoseconds.
   mutating func details(
     _ socket: EarphoneConnection.Socket, until end: Int64
   ) -> EarphoneDetails {

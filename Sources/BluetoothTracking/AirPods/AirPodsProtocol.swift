@@ -4,11 +4,6 @@ import Geometry
 package import HeadTracking
 
 /// The host's side of head tracking with AirPods, and with Beats that have the same chips.
-///
-/// On a new link, it sends the opening packets, waits for the description of the motion service,
-/// starts the service, and restarts the service if it fails. Without a description, it tries the
-/// remembered id, then the ids of known models. It requests notifications and the motion service
-/// and, if `Settings.takesOver` is set, the role of the active host, but nothing else.
 package struct AirPodsProtocol: EarphoneProtocol {
   /// What the listener allows.
   package struct Settings: Sendable, Equatable {
@@ -32,16 +27,16 @@ package struct AirPodsProtocol: EarphoneProtocol {
   private var openedAt: Int64 = 0
   private var isOpeningRepeated = false
 
-  /// The opening packets, except `takeOver`, are sent again after this time, in nanoseconds,
-  /// because the first copy may arrive before the earphones can send a description.
+  /// The opening packets, except `takeOver`, are sent again after this time, in nanoseconds. The
+  /// first copy can be too early.
   private static let repetition: Int64 = 200_000_000
 
   /// Creates the protocol for one link.
   ///
   /// - Parameters:
   ///   - memory: what earlier links to the same device have shown.
-  ///   - isCalibrated: whether the caller maps the samples to the head's axes with a calibration,
-  ///     or is measuring a calibration. If so, the samples stay in the sensor's axes.
+  ///   - isCalibrated: whether a calibration exists or is being measured. If so, the samples stay
+  ///     in the sensor's axes.
   package init(
     settings: Settings = Settings(), memory: EarphoneMemory = EarphoneMemory(),
     isCalibrated: Bool = false
@@ -57,8 +52,7 @@ package struct AirPodsProtocol: EarphoneProtocol {
     known == EarphoneMemory() ? nil : known
   }
 
-  /// True without a calibration, because the bud's position in the ear differs from wearer to
-  /// wearer.
+  /// True without a calibration, because the bud's position in the ear differs between wearers.
   package var levelsOnRecenter: Bool { !isCalibrated }
 
   /// The rotation from the sensor's axes to the axes of the samples.
@@ -172,8 +166,7 @@ package struct AirPodsProtocol: EarphoneProtocol {
     return EarphoneOutput()
   }
 
-  /// Takes the firmware version from the device information: name, model number, manufacturer,
-  /// serial number, firmware.
+  /// Takes the firmware version from the device information.
   private mutating func learn(_ texts: [String]) {
     guard let maker = texts.firstIndex(where: { $0.hasPrefix("Apple") }), texts.count > maker + 2
     else { return }

@@ -3,12 +3,9 @@
 import Geometry
 import HeadTracking
 
-/// Converts motion reports to head samples: continuous orientations, with times from the sensor's
-/// clock.
+/// Converts motion reports to head samples.
 struct HeadMotion {
-  /// The rotation from the sensor's axes to the axes of the samples. These are the head's axes, or
-  /// the sensor's own axes if the mounting is unknown or a calibration has yet to convert the
-  /// samples.
+  /// The rotation from the sensor's axes to the axes of the samples.
   var sensorToHead = Quaternion.identity
   private var orientation = MotionOrientation()
   private var clock = DeviceClock(nanosecondsPerTick: 1000)
@@ -16,35 +13,31 @@ struct HeadMotion {
   private var lastTicks: UInt64?
   private var lastTime = Int64.min
   private var last: HeadSample?
-  /// When the first report after the last start arrived; nil before that report.
+  /// When the first report after the last start arrived.
   private var firstArrival: Int64?
   private var isSettled = false
 
-  /// The earphone's filter counts as settled when its orientation agrees with gravity to within
-  /// this angle, in radians, or after `settlingTime`, in nanoseconds.
+  /// The earphone's filter counts as settled when its tilt error is below this angle, in radians,
+  /// or after `settlingTime`, in nanoseconds.
   private static let settledTilt = 5 * Double.pi / 180
   private static let settlingTime: Int64 = 1_000_000_000
   /// A change by more than this angle, in radians, that the angular velocity does not explain
   /// counts as a jump of the reference frame.
   private static let leap = 20 * Double.pi / 180
 
-  /// Marks the next sample as the first in another reference frame, unless there is no earlier
-  /// sample.
+  /// Marks the next sample as the first in another reference frame, if there is an earlier sample.
   mutating func beginDiscontinuity() {
     if last != nil { discontinuities += 1 }
   }
 
-  /// Notes that the sensor was started: reports are left out until the earphone's filter has
-  /// settled.
+  /// Leaves out reports until the earphone's filter has settled.
   mutating func beginSettling() { (firstArrival, isSettled) = (nil, false) }
 
-  /// Takes the reports of one packet, oldest first, and returns their samples; none while the
-  /// earphone's filter settles.
+  /// Returns the samples of the reports in one packet, oldest first; none while the earphone's
+  /// filter settles. The arrival is in CLOCK_MONOTONIC nanoseconds.
   ///
   /// Only the newest report sets the clock, because the older reports were already outdated when
   /// they were sent.
-  ///
-  /// - Parameter arrival: when the packet arrived, in CLOCK_MONOTONIC nanoseconds.
   mutating func take(_ reports: [MotionReport], arrival: Int64) -> [HeadSample] {
     guard let newest = reports.last else { return [] }
     let time = clock.time(ticks: newest.microseconds, arrival: arrival)
@@ -74,8 +67,8 @@ struct HeadMotion {
     return sample
   }
 
-  /// Returns a new sample with the last pose; nil before the first sample, and while the last
-  /// sample is less than 40 ms old.
+  /// Returns a new sample with the last pose. Returns nil before the first sample and for 40 ms
+  /// after the last sample.
   mutating func held(now: Int64) -> HeadSample? {
     guard var sample = last, now - sample.time >= 40_000_000 else { return nil }
     sample.time = now

@@ -6,9 +6,8 @@ import Geometry
 /// `w`.
 ///
 /// The reports assume that `w` is positive, so all components change sign when the true `w` passes
-/// through zero. Here the sign is chosen so that the orientation continues without a jump. If `w`
-/// is near zero, computing it from the other components amplifies their rounding errors. In that
-/// case, a scalar Kalman filter combines the measured `w^2` with the `w` that the angular velocity
+/// through zero. Here the sign is chosen so that the orientation continues without a jump. Near
+/// zero, a scalar Kalman filter combines the measured `w^2` with the `w` that the angular velocity
 /// predicts.
 struct MotionOrientation {
   private var last: MotionReport?
@@ -16,21 +15,19 @@ struct MotionOrientation {
   /// Variance of `w`.
   private var variance = 0.0
 
-  /// `w` is filtered only if `w^2` is below this value. Otherwise, rounding has little effect on
-  /// `w`.
+  /// `w` is filtered if `w^2` is below this value.
   private static let smallSquare = 0.01
   /// Variance of the measured `w^2`: each component is rounded to a multiple of 1/32767.
   private static let rounding = 1.8e-5 * 1.8e-5
-  /// Variance that the prediction of `w` gains per second of integration.
+  /// Variance that the prediction of `w` gains per second.
   private static let growth = 4e-7
   /// A longer gap, in seconds, is not bridged by the angular velocity.
   private static let longestGap = 0.25
 
   /// Takes the next report.
   ///
-  /// - Returns: the angle, in radians, between the orientation and the prediction from the angular
-  ///   velocities, and the seconds since the previous report. Returns nil for the first report,
-  ///   after a gap, and if the sensor's clock has not advanced.
+  /// - Returns: the angle, in radians, between the orientation and its prediction, and the seconds
+  ///   since the previous report; nil if there is no prediction.
   @discardableResult
   mutating func take(_ report: MotionReport) -> (leap: Double, seconds: Double)? {
     defer { last = report }

@@ -3,8 +3,7 @@
 import CRealtime
 import Geometry
 
-/// A report from the service `devmotion6`: an orientation that the earphone computes from its
-/// accelerometer and gyroscope.
+/// A report from the service `devmotion6`: an orientation that the earphone computes.
 ///
 /// Layout, little-endian, with byte offsets in parentheses: report id (0), time in ns (1), version
 /// (9), status (10), sensor time in us (12), quaternion x, y, z (20, i16, 1/32767), rotation rate
@@ -15,20 +14,16 @@ struct MotionReport: Equatable {
   var microseconds: UInt64
   /// Number of the sample; 16 bits wide from version 4 on.
   var counter: UInt32
-  /// The version of the report's layout, 3 to 6; captures exist only for version 3.
+  /// The version of the report's layout, 3 to 6.
   var version: UInt8
-  /// The vector part of the unit quaternion `sensorToWorld` with the sign for which `w` is not
-  /// negative. In this world, the z axis points up and the heading is arbitrary.
+  /// The vector part of the unit quaternion `sensorToWorld` (z up) whose `w` is not negative.
   var vector: SIMD3<Double>
   /// Angular velocity in the sensor's axes, in rad/s.
   var angularVelocity: SIMD3<Double>
   /// Gravity, which points down, in the sensor's axes, in g.
   var gravity: SIMD3<Double>
 
-  /// Decodes a report.
-  ///
-  /// Returns nil if the report is too short, has another report id or an unknown version, is marked
-  /// invalid, or contains no rotation.
+  /// Decodes a report. Returns nil if it is too short, invalid, or of another kind or version.
   init?(_ bytes: ArraySlice<UInt8>) {
     guard bytes.count >= 56, bytes.first == 1 else { return nil }
     let at = bytes.startIndex
@@ -60,9 +55,8 @@ struct MotionReport: Equatable {
     return Quaternion(w: w, x: vector.x, y: vector.y, z: vector.z).normalized
   }
 
-  /// The angle between `gravity` and the direction of gravity that the orientation implies, in
-  /// radians; pi if `gravity` is at most 0.1 g. The angle is large while the earphone's filter
-  /// settles.
+  /// The angle between `gravity` and the orientation's downward direction, in radians; pi if
+  /// `gravity` is too small.
   var tiltError: Double {
     let down = orientation.conjugate.rotate(SIMD3(0, 0, -1))
     let along = (down * gravity).sum()

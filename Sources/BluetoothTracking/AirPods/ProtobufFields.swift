@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fields of a protobuf message, in the order of the wire format (protobuf.dev, "Encoding").
+/// The fields of a protobuf message (protobuf.dev, "Encoding").
 ///
-/// Any bytes are accepted: the sequence ends at the first field that is malformed or longer than
-/// the rest of the message. Values are slices of the message, so a hostile length allocates
-/// nothing.
+/// The sequence ends at the first malformed field.
 struct ProtobufFields: Sequence, IteratorProtocol {
   struct Field: Equatable {
     var number: UInt64
@@ -14,7 +12,7 @@ struct ProtobufFields: Sequence, IteratorProtocol {
   enum Value: Equatable {
     case varint(UInt64)
     case bytes(ArraySlice<UInt8>)
-    /// A fixed 32-bit or 64-bit value. Its bits are dropped, because this project needs none.
+    /// A 32-bit or 64-bit value. Its bits are dropped.
     case fixed
   }
 
@@ -40,7 +38,7 @@ struct ProtobufFields: Sequence, IteratorProtocol {
     }
   }
 
-  /// Reads a number of at most 64 bits in groups of seven; nil if it is longer or cut off.
+  /// Reads a number; nil if it is cut off or longer than 64 bits.
   private mutating func varint() -> UInt64? {
     var number: UInt64 = 0
     for shift in stride(from: UInt64(0), to: 70, by: 7) {
@@ -61,8 +59,7 @@ struct ProtobufFields: Sequence, IteratorProtocol {
 }
 
 extension Sequence<ProtobufFields.Field> {
-  /// The number in the last varint field with this field number; nil if there is none. In protobuf,
-  /// the last of several values counts.
+  /// The number in the last varint field with this field number; nil if there is none.
   func number(_ field: UInt64) -> UInt64? {
     reduce(nil) { found, next in
       if next.number == field, case .varint(let number) = next.value { number } else { found }

@@ -2,8 +2,7 @@
 
 import Geometry
 
-/// The properties of a sensor service. An earphone sends them once per link, as a serialised
-/// dictionary. Only two properties are needed, so the bytes are searched for their keys.
+/// Searches the serialised properties of a sensor service.
 enum SensorDescription {
   /// Whether the properties belong to the motion service `devmotion6`.
   static func isMotion(_ properties: ArraySlice<UInt8>) -> Bool {
@@ -29,8 +28,7 @@ enum SensorDescription {
     return abs(turn.squaredNorm - 1) < 0.02 ? turn.normalized : nil
   }
 
-  /// Returns the rotation from the sensor's axes to the head's (x front, y left, z up) for a
-  /// mounting. Half a turn takes the headset's axes to the head's.
+  /// Returns the rotation from the sensor's axes to the head's axes (x front, y left, z up).
   static func sensorToHead(_ mounting: Quaternion) -> Quaternion {
     let half = 0.5.squareRoot()
     return (Quaternion(w: 0, x: half, y: -half, z: 0) * mounting).normalized
@@ -38,7 +36,6 @@ enum SensorDescription {
 }
 
 extension ArraySlice<UInt8> {
-  /// The index after the first occurrence of a text; nil if there is none.
   fileprivate func end(of text: String) -> Int? { end(of: Array(text.utf8)) }
 
   fileprivate func end(of pattern: [UInt8]) -> Int? {

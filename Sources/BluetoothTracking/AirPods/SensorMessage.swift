@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An item in a frame with opcode 0x17, in which AirPods tunnel the data of their HID sensors as
-/// protobuf.
+/// An item in a frame of sensor data (opcode 0x17).
 enum SensorItem: Equatable {
-  /// A report from a service.
   case report(service: UInt64, ArraySlice<UInt8>)
   /// A service's description of itself.
   case description(service: UInt64, ArraySlice<UInt8>)
-  /// The earphone has received the request to start or stop a service. Reports need not follow.
+  /// The earphone has received the request to start or stop a service.
   case acknowledged(service: UInt64)
   /// A service is ready to be started.
   case ready(service: UInt64)
 }
 
-/// Frames with opcode 0x17: parsing, and the requests that start and stop a service.
+/// Frames with opcode 0x17, in which AirPods tunnel the data of their HID sensors.
 ///
 /// A frame has a header of 12 bytes (the packet header, the opcode, a descriptor and the length of
-/// the body), then a protobuf message, whose fields are:
+/// the body), then a protobuf message with these fields:
 ///
 /// | field | content |
 /// |---|---|
@@ -30,11 +28,11 @@ enum SensorFrame {
   private static let headerLength = 12
   /// Packet header, opcode 0x17, and the descriptor of sensor data.
   private static let header: [UInt8] = [4, 0, 4, 0, 0x17, 0, 0, 0, 0x10, 0]
-  /// The largest number of items taken from one packet; real packets hold far fewer.
+  /// The largest number of items taken from one packet.
   private static let mostItems = 64
 
-  /// Returns the items in a packet, oldest first. A packet may hold several frames. Returns nil if
-  /// the packet does not begin with a complete frame of sensor data.
+  /// Returns the items in a packet, oldest first; nil if the packet does not begin with a complete
+  /// frame of sensor data.
   static func items(_ packet: [UInt8]) -> [SensorItem]? {
     var rest = packet[...]
     var items: [SensorItem]?
@@ -69,12 +67,7 @@ enum SensorFrame {
     }
   }
 
-  /// Returns the request that starts or stops a service.
-  ///
-  /// - Parameters:
-  ///   - service: the service's id.
-  ///   - microseconds: the interval between reports; 0 stops the service.
-  ///   - sequence: the number of this frame.
+  /// Returns the request that starts a service or, with an interval of 0, stops it.
   static func request(
     service: UInt64, intervalMicroseconds microseconds: UInt32, sequence: UInt64
   ) -> [UInt8] {

@@ -2,17 +2,15 @@
 
 /// Finds, starts and restarts the motion service of AirPods.
 ///
-/// The id of the service differs between models and firmware versions. The id in the earphone's
-/// description is tried first, then the remembered id, then the known ids in turn. An
-/// acknowledgement does not mean that reports follow. Times are in nanoseconds unless a name states
-/// another unit.
+/// The id in the earphone's description is tried first, then the remembered id, then the known ids
+/// in turn. Times are in nanoseconds unless a name states another unit.
 struct ServiceStarter {
   private enum Phase: Equatable {
     /// Waits for a description until this time.
     case describing(until: Int64)
     /// Waits before the next start.
     case pausing(until: Int64)
-    /// A request has been sent, and no report has arrived since.
+    /// No report has arrived since this start.
     case starting(at: Int64)
     case streaming
     /// No id is left to try.
@@ -32,14 +30,14 @@ struct ServiceStarter {
 
   private static let descriptionTime: Int64 = 1_200_000_000
   private static let remembered: Int64 = 300_000_000
-  /// A start has failed if the service sends nothing for this long after the start.
+  /// A start has failed if no report follows within this time.
   private static let silentStart: Int64 = 1_800_000_000
   private static let startSpacing: Int64 = 2_000_000_000
   private static let silentStream: Int64 = 3_000_000_000
   private static let longSilence: Int64 = 8_000_000_000
   private static let deadLink: Int64 = 12_000_000_000
-  /// A link that breaks this soon after a start, before a report has followed, is assumed to have
-  /// been broken by the start.
+  /// A link that breaks within this time after a start, before a report, counts as broken by the
+  /// start.
   private static let crash: Int64 = 5_000_000_000
   private static let slowPause: Int64 = 400_000_000
   private static let silentPause: Int64 = 300_000_000
@@ -58,8 +56,7 @@ struct ServiceStarter {
   private var restarts = 0
   private var pace = Pace()
 
-  /// Detects a slow stream, at most once per link, from the intervals between the sensor times of
-  /// the reports.
+  /// Detects a slow stream, at most once per link.
   private struct Pace {
     var last: UInt64?
     var slowSteps = 0
@@ -79,7 +76,6 @@ struct ServiceStarter {
     phase = .describing(until: now + (isRemembered ? Self.remembered : Self.descriptionTime))
   }
 
-  /// Notes that the earphone describes this service as the motion service.
   mutating func describe(_ service: UInt64) {
     guard !avoided.contains(service) else { return }
     if self.service == nil { described = service }
@@ -87,12 +83,12 @@ struct ServiceStarter {
     if case .describing = phase { phase = .pausing(until: 0) }
   }
 
-  /// Notes that a service is ready. If it is the first choice, the wait for a description ends.
+  /// Ends the wait for a description if the first choice is ready.
   mutating func ready(_ service: UInt64, now: Int64) {
     if case .describing = phase, service == candidates.first { phase = .pausing(until: now) }
   }
 
-  /// Notes a report from a service. `microseconds` is the time of the report on the sensor's clock.
+  /// Notes a report from a service. `microseconds` is its time on the sensor's clock.
   mutating func received(_ service: UInt64, _ microseconds: UInt64, now: Int64) {
     self.service = service
     reportedAt = now
@@ -106,10 +102,7 @@ struct ServiceStarter {
 
   /// Returns the next step.
   ///
-  /// - Parameters:
-  ///   - now: the present time.
-  ///   - isWorn: whether a bud is in an ear, as far as is known. If not, the stream may pause, so
-  ///     silence is not a fault.
+  /// - Parameter isWorn: whether a bud may be in an ear. If not, silence is not a fault.
   mutating func advance(now: Int64, isWorn: Bool) -> Step {
     if !isWorn { excuseSilence(now) }
     if now - max(reportedAt ?? openedAt, openedAt) > Self.deadLink {
@@ -132,7 +125,7 @@ struct ServiceStarter {
     if case .starting = phase { phase = .starting(at: now) }
   }
 
-  /// Returns the service whose start broke a link that has just broken; nil if no start broke it.
+  /// Returns the service whose start broke the link; nil if no start broke it.
   func crashed(now: Int64) -> UInt64? {
     guard let startedAt, now - startedAt < Self.crash, (reportedAt ?? .min) < startedAt else {
       return nil

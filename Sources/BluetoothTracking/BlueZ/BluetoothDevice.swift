@@ -8,7 +8,6 @@ struct BluetoothDevice: Equatable {
   var path: String
   /// The address, such as `AA:BB:CC:DD:EE:FF`.
   var address = ""
-  /// The name that the user gave the device, or the device's own name.
   var name = ""
   var isConnected = false
   /// The services, as lower-case UUIDs.
@@ -18,13 +17,11 @@ struct BluetoothDevice: Equatable {
   /// The adapter's address, such as `00:11:22:33:44:55`; empty if unknown.
   var adapter = ""
 
-  /// The vendor's number from the modalias; 0 if unknown.
+  /// 0 if unknown.
   var vendorID: UInt16 { number(after: "v") }
-  /// The product's number from the modalias; 0 if unknown.
+  /// 0 if unknown.
   var productID: UInt16 { number(after: "p") }
 
-  /// Returns the number that follows a letter in the modalias as four hexadecimal digits; 0 if
-  /// there is none.
   private func number(after letter: Character) -> UInt16 {
     guard let colon = modalias.firstIndex(of: ":"),
       let at = modalias[colon...].firstIndex(of: letter)
@@ -38,8 +35,7 @@ extension Bus {
 
   /// Returns the Bluetooth devices that BlueZ knows.
   ///
-  /// - Throws: an error from the bus, such as `org.freedesktop.DBus.Error.ServiceUnknown` if
-  ///   bluetoothd is not running.
+  /// - Throws: an error from the bus, for example if bluetoothd is not running.
   func bluetoothDevices() throws(BusError) -> [BluetoothDevice] {
     let reply = try call(
       Method(

@@ -16,13 +16,9 @@ enum L2CAPSocket {
   /// Opens a channel on an encrypted link.
   ///
   /// - Parameters:
-  ///   - address: the device's address, such as `AA:BB:CC:DD:EE:FF`.
   ///   - adapter: the adapter's address; empty for any.
-  ///   - psm: the channel's number.
   ///   - mtu: the longest packet to receive, in bytes.
-  ///   - timeoutMilliseconds: longest wait for the connection.
   /// - Returns: a non-blocking descriptor, which the caller closes.
-  /// - Throws: `SocketError`.
   static func open(
     _ address: String, adapter: String, psm: UInt16, mtu: UInt16, timeoutMilliseconds: Int
   ) throws(SocketError) -> Int32 {
@@ -101,8 +97,7 @@ struct SocketError: Error, Equatable {
   /// The system's error number.
   var number: Int32
 
-  /// The reason on one line, for use in an error message. For common errors, it also says what to
-  /// do.
+  /// The reason on one line, for use in an error message.
   var text: String {
     switch number {
     case EAFNOSUPPORT:

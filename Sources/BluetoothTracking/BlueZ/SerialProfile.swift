@@ -8,8 +8,7 @@ import Glibc
 /// A serial port (RFCOMM) on a Bluetooth device, which BlueZ opens and hands over.
 ///
 /// The program registers itself as the handler of the port's service (org.bluez.ProfileManager1).
-/// On `ConnectProfile`, BlueZ finds the port's number, connects, and calls `NewConnection` with a
-/// descriptor. Only one program at a time can handle a service, so a second program gets an error.
+/// On `ConnectProfile`, BlueZ connects and calls `NewConnection` with a descriptor.
 final class SerialProfile {
   private let bus: Bus
   private var slot: OpaquePointer?
@@ -27,13 +26,7 @@ final class SerialProfile {
   private static let manager = "org.bluez.ProfileManager1"
   private static let connectMicroseconds: UInt64 = 15_000_000
 
-  /// Registers the handler of a service.
-  ///
-  /// - Parameters:
-  ///   - service: the service's UUID.
-  ///   - bus: the system bus.
-  /// - Throws: an error from the bus, such as `org.bluez.Error.AlreadyExists` or `NotPermitted` if
-  ///   another program handles the service.
+  /// Registers the handler of a service. BlueZ refuses it if another program handles the service.
   init(_ service: String, on bus: Bus) throws(BusError) {
     self.bus = bus
     state = .allocate(capacity: 1)
@@ -67,12 +60,8 @@ final class SerialProfile {
       service: "org.bluez", path: "/org/bluez", interface: manager, name: name)
   }
 
-  /// Connects to the service on a device. Waits at most 15 s.
-  ///
-  /// - Parameters:
-  ///   - device: the device's object path.
-  ///   - service: the service's UUID.
-  /// - Returns: a non-blocking descriptor, which the caller closes.
+  /// Connects to the service on a device, given by its object path. Returns a non-blocking
+  /// descriptor, which the caller closes.
   func connect(_ device: String, service: String) throws(BusError) -> Int32 {
     let call = try bus.newCall(
       Bus.Method(
@@ -124,7 +113,6 @@ final class SerialProfile {
     return 1
   }
 
-  /// Records the error if the reply to `ConnectProfile` is an error.
   private static let finish: bus_handler = { message, context, _ in
     guard let message, let state = context?.assumingMemoryBound(to: State.self) else { return 0 }
     if let failure = bus_message_error(message) {

@@ -13,20 +13,18 @@ struct EarphoneConnection: TrackerConnection {
   private var remembered: EarphoneMemory?
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
-  /// The largest number of packets that one call of `listen` reads.
+  /// Per call of `listen`.
   private static let mostPackets = 64
 
-  /// How long `close` waits for the last packets to leave the socket's queue, in microseconds.
+  /// How long `close` waits for the last packets to be sent, in microseconds.
   private static let flushMicroseconds: UInt32 = 60_000
 
-  /// A socket's descriptor, which is closed when the last reference to this object is released.
+  /// Owns a socket's descriptor.
   final class Socket {
     let descriptor: Int32
     private let owner: AnyObject?
 
-    /// Takes over a connected descriptor.
-    ///
-    /// - Parameter owner: an object that must live as long as the socket.
+    /// Takes over a connected descriptor, and keeps `owner` alive.
     init(_ descriptor: Int32, owner: AnyObject? = nil) {
       self.descriptor = descriptor
       self.owner = owner
@@ -39,17 +37,11 @@ struct EarphoneConnection: TrackerConnection {
   struct Observer: Sendable {
     /// Called when the protocol's `memory` changes.
     var remember: @Sendable (EarphoneMemory) -> Void = { _ in }
-    /// Called when the link is lost or must be reopened; `close()` does not call it.
+    /// Called when the link is lost or must be reopened, but not by `close()`.
     var lost: @Sendable () -> Void = {}
   }
 
-  /// Begins the protocol.
-  ///
-  /// - Parameters:
-  ///   - socket: a connected, non-blocking socket.
-  ///   - session: the protocol.
-  ///   - capture: receives every packet; nil for none.
-  ///   - observer: called when the memory changes or the link is lost.
+  /// Begins the protocol on a connected, non-blocking socket.
   init(
     _ socket: Socket, _ session: any EarphoneProtocol, capture: FrameCapture? = nil,
     observer: Observer = Observer()
@@ -66,11 +58,10 @@ struct EarphoneConnection: TrackerConnection {
   /// What the earphone has reported about itself.
   var details: EarphoneDetails { session.details }
 
-  /// Always true: an earphone runs on a battery, so it keeps computing its orientation while the
-  /// link is interrupted. A change of its reference frame is reported as a discontinuity.
+  /// True, because an earphone keeps computing its orientation while the link is interrupted.
   var keepsReference: Bool { true }
   var levelsOnRecenter: Bool { session.levelsOnRecenter }
-  /// Always true: the protocols have their own rules for a silent earphone.
+  /// True, because the protocols have their own rules for a silent earphone.
   var restartsItself: Bool { true }
 
   mutating func restart() {}
@@ -100,8 +91,7 @@ struct EarphoneConnection: TrackerConnection {
     return .readings(output.readings, rejected: output.rejectedCount)
   }
 
-  /// Waits for packets and reads all that have arrived. Returns false if the link is lost or must
-  /// be reopened.
+  /// Reads the packets that arrive. Returns false if the link is lost or must be reopened.
   private mutating func receive(_ output: inout EarphoneOutput, waitMilliseconds: Int) -> Bool {
     var request = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&request, 1, Int32(waitMilliseconds)) > 0 else { return true }

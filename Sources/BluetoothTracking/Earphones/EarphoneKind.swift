@@ -18,7 +18,7 @@ package enum EarphoneKind: String, Sendable, CaseIterable {
 /// A model of earphones with a motion sensor.
 struct EarphoneModel: Equatable {
   var kind: EarphoneKind
-  /// The service to connect to, as a lower-case UUID. For AirPods, the service only identifies the
+  /// The service to connect to, as a lower-case UUID. For AirPods, it merely identifies the
   /// earphones.
   var service: String
   /// Whether captures of this model's reports have been decoded.
@@ -29,17 +29,13 @@ struct EarphoneModel: Equatable {
   private static let serialPort = "00001101-0000-1000-8000-00805f9b34fb"
   private static let apple: UInt16 = 0x004C
 
-  /// Product numbers of the Apple models for which captures exist: both versions of the AirPods Pro
-  /// 2, and the AirPods Pro 3.
+  /// Product numbers of AirPods Pro 2 (both versions) and AirPods Pro 3.
   private static let testedProducts: Set<UInt16> = [0x2014, 0x2024, 0x2027]
   /// Names of models without a motion sensor.
   private static let withoutSensor = ["Buds FE", "Buds3 FE", "Buds Core", "Buds+"]
-  /// Names of models that use the general serial port.
   private static let onSerialPort = ["Buds Pro", "Buds Live"]
 
-  /// Finds the model of a device. Accepts any device with the service of AirPods. Accepts Galaxy
-  /// Buds with a usable service unless they are known to lack a motion sensor. Returns nil for all
-  /// other devices.
+  /// Returns nil if the device is not supported.
   init?(_ device: BluetoothDevice) {
     if device.services.contains(Self.appleService) {
       kind = .airPods

@@ -2,9 +2,7 @@
 
 package import HeadTracking
 
-/// The host's side of an earphone's protocol, without its transport. It takes times and received
-/// bytes, and returns bytes to send and readings. The other side can be a Bluetooth socket, a
-/// simulated earphone or a capture.
+/// The host's side of an earphone's protocol, without its transport.
 ///
 /// All times are CLOCK_MONOTONIC, in nanoseconds, and do not decrease. Any bytes are accepted.
 package protocol EarphoneProtocol: Sendable {
@@ -12,7 +10,7 @@ package protocol EarphoneProtocol: Sendable {
   mutating func open(now: Int64) -> EarphoneOutput
   /// Takes bytes from the earphone: one packet on a packet link, or any part of a byte stream.
   mutating func receive(_ bytes: [UInt8], now: Int64) -> EarphoneOutput
-  /// Does what is due at this time. This function is called many times a second.
+  /// Does what is due at this time.
   mutating func advance(now: Int64) -> EarphoneOutput
   /// Notes that the link broke or is about to be reopened.
   mutating func lost(now: Int64)

@@ -9,10 +9,10 @@ import System
 
 /// Provides AirPods and Galaxy Buds connected over Bluetooth as trackers.
 ///
-/// It uses only devices that are already connected: it does not pair devices, connect audio or
-/// change Bluetooth settings. Without D-Bus, BlueZ or Bluetooth there are no such trackers.
+/// It uses only devices that are already connected. Without D-Bus, BlueZ or Bluetooth there are no
+/// such trackers.
 package final class EarphoneTrackers: TrackerProvider {
-  /// What the listener allows, and where to keep what is learned about earphones.
+  /// What the listener allows, and where to keep what is learned.
   package struct Settings: Sendable {
     package var airPods = AirPodsProtocol.Settings()
     /// Receives every packet of the earphone that a session opens; nil for none.
@@ -37,7 +37,7 @@ package final class EarphoneTrackers: TrackerProvider {
     var model: EarphoneModel
   }
 
-  /// When an earphone may be opened again after its link was lost or could not be opened.
+  /// When an earphone may be opened again after a failure.
   private struct Retry {
     var failures = 0
     /// When the current link was opened.
@@ -47,7 +47,7 @@ package final class EarphoneTrackers: TrackerProvider {
     /// Why the earphone could not be opened; nil if its link was lost.
     var error: HeadTrackingError?
 
-    /// Whether the list omits the earphone at this time, because its link was lost.
+    /// Whether the list omits the earphone at this time.
     func isHidden(_ now: Int64) -> Bool { error == nil && now < next }
   }
 
@@ -57,17 +57,16 @@ package final class EarphoneTrackers: TrackerProvider {
     var isAbsent = false
     var retries: [String: Retry] = [:]
     var memories: [String: EarphoneMemory] = [:]
-    /// Why earphones cannot be found; nil if they can.
     var problem: String?
   }
 
-  /// Prefix of an earphone's path; its Bluetooth address follows.
+  /// Prefix of an earphone's path, before its Bluetooth address.
   private static let pathPrefix = "bluetooth:"
   /// How long `trackers` reuses the list of BlueZ's devices, in nanoseconds, unless details are
-  /// requested. If the last request to BlueZ failed, `absentFreshness` applies instead.
+  /// requested. `absentFreshness` applies after a failed request.
   private static let freshness: Int64 = 1_000_000_000
   private static let absentFreshness: Int64 = 10_000_000_000
-  /// Longest wait for an earphone's answers in a detailed list, in nanoseconds.
+  /// Longest wait for an earphone's answers, in nanoseconds.
   private static let detailTime: Int64 = 1_500_000_000
   private static let channel: UInt16 = 0x1001
   private static let mtu: UInt16 = 1691
@@ -79,8 +78,7 @@ package final class EarphoneTrackers: TrackerProvider {
 
   // MARK: List
 
-  /// Why no earphones could be found when BlueZ was last asked; nil if it answered or has not
-  /// been asked.
+  /// Why no earphones could be found when BlueZ was last asked; nil if no problem is known.
   package var problem: String? { state.withLock { $0.problem } }
 
   package func trackers(detailed: Bool) -> [TrackerDescription] {
@@ -115,7 +113,6 @@ package final class EarphoneTrackers: TrackerProvider {
     }
   }
 
-  /// Returns one line that says why no earphones can be found.
   private static func problemText(_ error: BusError) -> String {
     let reason =
       switch error.name {
@@ -143,8 +140,8 @@ package final class EarphoneTrackers: TrackerProvider {
     return tracker
   }
 
-  /// Asks AirPods for their battery levels, firmware version and state. If the channel cannot be
-  /// opened, another program is assumed to hold it.
+  /// Asks AirPods for details. If their channel cannot be opened, another program is assumed to
+  /// hold it.
   private func ask(_ found: Found, _ tracker: inout TrackerDescription) {
     guard found.model.kind == .airPods else { return }
     do throws(HeadTrackingError) {
@@ -167,8 +164,7 @@ package final class EarphoneTrackers: TrackerProvider {
     let address = tracker.serial
     let retry = state.withLock { $0.retries[address] }
     if let retry, let error = retry.error, monotonic_nanoseconds() < retry.next { throw error }
-    // The list may be old, and opening a channel would reconnect a device that has since been
-    // disconnected.
+    // Opening a channel would reconnect a device that was disconnected.
     let found = state.withLock { state in
       list(&state)
       return state.found.first { $0.device.address == address }
@@ -210,8 +206,7 @@ package final class EarphoneTrackers: TrackerProvider {
     settings.remember(address, memory)
   }
 
-  /// Blocks an earphone after its link was lost or could not be opened: for 1 s at first, then for
-  /// 2, 4 and at most 8 s.
+  /// Blocks an earphone after a failure: for 1 s at first, then for 2, 4 and at most 8 s.
   private func postpone(_ address: String, _ error: HeadTrackingError?) {
     let now = monotonic_nanoseconds()
     state.withLock { state in

@@ -2,17 +2,17 @@
 
 import Synchronization
 
-/// A receiver of an earphone's packets, for recording them.
+/// Records an earphone's packets.
 ///
 /// ## Threading
-/// `add` is called on the tracker's thread. `take` may be called from any thread.
+/// May be used from any thread.
 package final class FrameCapture: Sendable {
   package enum Direction: Character, Sendable {
     case received = "<"
     case sent = ">"
   }
 
-  /// A packet as recorded.
+  /// A recorded packet.
   package struct Frame: Sendable, Equatable {
     /// Seconds since the first packet.
     package var time: Double

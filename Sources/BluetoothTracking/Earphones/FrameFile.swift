@@ -2,8 +2,7 @@
 
 package import HeadTracking
 
-/// A text file of an earphone's packets, which `trackers watch --raw` writes and
-/// `--tracker replay:FILE` plays.
+/// A text file of an earphone's packets.
 ///
 /// The first line is `stillstage-frames 1 PROTOCOL`, with the protocol `airpods` or `galaxy-buds`.
 /// Each further line is a packet: the time in seconds since the first packet, `<` for received or
@@ -32,13 +31,9 @@ package struct FrameFile: Sendable, Equatable {
     return "\(microseconds / 1_000_000).\(zeros)\(fraction) \(direction) \(hex)\n"
   }
 
-  /// Reads a file's text.
+  /// Reads a file's text. The path is for error messages.
   ///
-  /// - Parameters:
-  ///   - text: the contents.
-  ///   - path: the file's name, for error messages.
-  /// - Throws: `badMotionRow` with the first invalid line, or with line 1 if the file is empty or
-  ///   has only comments.
+  /// - Throws: `badMotionRow` if a line is invalid, or if the file is empty or has only comments.
   package init(_ text: String, path: String) throws(HeadTrackingError) {
     var kind: EarphoneKind?
     frames = []

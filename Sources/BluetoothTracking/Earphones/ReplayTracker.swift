@@ -7,7 +7,7 @@ import Synchronization
 
 /// Provides a tracker that plays a capture of an earphone's packets once, at the original speed.
 package final class ReplayTracker: TrackerProvider {
-  /// Prefix of the tracker's ID; the file's path follows.
+  /// Prefix of the tracker's ID, before the file's path.
   package static let prefix = "replay:"
 
   private let file: FrameFile
@@ -19,7 +19,7 @@ package final class ReplayTracker: TrackerProvider {
   ///
   /// - Parameters:
   ///   - path: the file, plain or compressed with gzip.
-  ///   - memory: the mounting and service, for a capture that does not contain them.
+  ///   - memory: the mounting and service, for a capture without them.
   /// - Throws: `cannotReadMotion` or `badMotionRow`.
   package init(
     _ path: String, memory: EarphoneMemory = EarphoneMemory()

@@ -5,9 +5,7 @@ package import HeadTracking
 
 /// The host's side of head tracking with Galaxy Buds, on a serial port over Bluetooth (RFCOMM).
 ///
-/// It switches the sensor on, attaches to it, and sends a keep-alive message every two seconds. The
-/// axes of the sensor differ between models and sides, so the samples are in the sensor's axes and
-/// need a calibration.
+/// The samples are in the sensor's axes, which differ between models and sides.
 package struct GalaxyBudsProtocol: EarphoneProtocol {
   package private(set) var details = EarphoneDetails(isUntested: true)
   package let memory: EarphoneMemory? = nil
@@ -124,8 +122,8 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
     }
   }
 
-  /// Returns the orientation in a payload: x, y, z, w as i16 in units of 1/10000. Returns nil if
-  /// the payload is too short or contains no rotation.
+  /// Returns the orientation in a payload: x, y, z, w as i16 in units of 1/10000; nil if it is
+  /// missing or no rotation.
   private static func orientation(_ payload: [UInt8]) -> Quaternion? {
     guard payload.count >= 9 else { return nil }
     let numbers = stride(from: 1, to: 9, by: 2).map { at in
@@ -139,7 +137,7 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
   private mutating func setWorn(_ isWorn: Bool, _ now: Int64, _ output: inout EarphoneOutput) {
     let state = isWorn ? EarphoneDetails.State.worn : .removed
     guard state != details.state else { return }
-    // If the first report is that the earphones are worn, it is not news.
+    // A first report that the earphones are worn is not news.
     let isNews = details.state != .unknown || !isWorn
     if isWorn, details.state == .removed { discontinuities += 1 }
     details.state = state
@@ -155,8 +153,8 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
     return sample
   }
 
-  /// Returns a new sample with the last pose; nil before the first sample, and while the last
-  /// sample is less than 40 ms old.
+  /// Returns a new sample with the last pose. Returns nil before the first sample and for 40 ms
+  /// after the last sample.
   private mutating func held(_ now: Int64) -> HeadSample? {
     guard let last, now - last.time >= 40_000_000 else { return nil }
     return sample(last.headToWorld, now)

@@ -8,7 +8,7 @@ struct GalaxyFrame: Equatable {
 
   static let start: UInt8 = 0xFD
   static let end: UInt8 = 0xDD
-  /// Bytes of a frame beyond those that the header counts.
+  /// Bytes of a frame that the header does not count.
   static let overhead = 4
 
   /// The frame as sent.
@@ -30,17 +30,15 @@ struct GalaxyFrame: Equatable {
   }
 }
 
-/// Cuts a byte stream into frames, and finds the next frame after invalid bytes.
+/// Cuts a byte stream into frames.
 struct GalaxyFramer {
   private var buffer: [UInt8] = []
 
-  /// The longest frame, in bytes: the length field has ten bits.
+  /// The longest frame, in bytes.
   private static let longest = 0x3FF + GalaxyFrame.overhead
 
-  /// Takes bytes of the stream.
-  ///
-  /// - Returns: the frames that are complete, and the number of start bytes that do not begin a
-  ///   valid frame.
+  /// Takes bytes of the stream. Returns the complete frames, and the number of start bytes that do
+  /// not begin a valid frame.
   mutating func take(_ bytes: [UInt8]) -> (frames: [GalaxyFrame], rejectedCount: Int) {
     var frames: [GalaxyFrame] = []
     var rejected = 0
@@ -72,7 +70,7 @@ struct GalaxyFramer {
     buffer = Array(rest)
   }
 
-  /// Returns the frame in these bytes; nil if its end or its checksum is wrong.
+  /// Returns nil if the end or the checksum is wrong.
   private static func frame(_ bytes: ArraySlice<UInt8>) -> GalaxyFrame? {
     let content = bytes.dropFirst(3).dropLast(3)
     let sum = bytes.suffix(3)
