@@ -2,9 +2,9 @@
 
 import Geometry
 
-/// Decodes the datagrams of OpenTrack and of FreePIE's phone application. Any bytes are accepted.
+/// Decodes the datagrams of OpenTrack and of FreePIE's phone application.
 enum AngleDatagram {
-  /// Decodes an OpenTrack datagram; returns nil if the datagram contains no valid pose.
+  /// Decodes an OpenTrack datagram; nil if it contains no valid pose.
   ///
   /// The datagram has six little-endian doubles: x, y, z in cm, then yaw, pitch, roll in degrees.
   /// Some senders append a frame number.
@@ -14,11 +14,11 @@ enum AngleDatagram {
     return head(angles, signs)
   }
 
-  /// Decodes a FreePIE datagram; returns nil if the datagram contains no valid pose.
+  /// Decodes a FreePIE datagram; nil if it contains no valid pose.
   ///
   /// The datagram has a device number (1 byte), flags (1 byte; bit 0: raw values, bit 1:
-  /// orientation) and little-endian floats: nine raw values if present, then the orientation in
-  /// radians as azimuth, pitch, roll.
+  /// orientation) and little-endian floats: nine raw values if present, then azimuth, pitch and
+  /// roll in radians.
   static func freepie(_ bytes: [UInt8], _ signs: AngleSigns) -> Quaternion? {
     guard bytes.count >= 14, bytes[1] & 2 != 0 else { return nil }
     let start = bytes[1] & 1 != 0 ? 2 + 9 * 4 : 2

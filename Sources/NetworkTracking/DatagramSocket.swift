@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// UDP sockets that receive datagrams on one port, at one or several addresses.
+/// UDP sockets that receive datagrams on one port.
 ///
 /// ## Threading
 /// Use it on one thread only.
@@ -11,7 +11,7 @@ final class DatagramSocket {
 
   /// Opens the port.
   ///
-  /// - Throws: `cannotListen` if the port cannot be opened.
+  /// - Throws: `notOurAddress` or `cannotListen` if the port cannot be opened.
   init(_ address: ListeningAddress, port: Int) throws(NetworkTrackerError) {
     let place = address.text(port: port)
     for (index, numeric) in address.numeric.enumerated() {
@@ -63,9 +63,8 @@ final class DatagramSocket {
 
   deinit { close() }
 
-  /// Waits for a datagram, at most for the timeout, and returns it with the others that have
-  /// arrived, oldest first at each address, at most 256 in all. Returns an empty array if none
-  /// arrives.
+  /// Waits for datagrams and returns those that have arrived, at most 256. Returns an empty array
+  /// if none arrives.
   func datagrams(timeoutMilliseconds: Int) -> [[UInt8]] {
     var requests = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     guard poll(&requests, nfds_t(requests.count), Int32(timeoutMilliseconds)) > 0 else { return [] }

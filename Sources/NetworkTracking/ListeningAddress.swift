@@ -4,7 +4,7 @@ import Glibc
 
 /// The addresses of this computer on which a network tracker is received.
 public enum ListeningAddress: Sendable, Equatable {
-  /// 127.0.0.1, and ::1 if IPv6 is available: only programs on this computer are heard.
+  /// 127.0.0.1, and ::1 if IPv6 is available.
   case loopback
   /// All addresses of this computer.
   case any
@@ -24,8 +24,7 @@ public enum ListeningAddress: Sendable, Equatable {
     self = .address(plain)
   }
 
-  /// The numeric addresses to listen on. The first is required. The second is used if this
-  /// computer has IPv6.
+  /// The numeric addresses to listen on. The second is left out if this computer has no IPv6.
   var numeric: [String] {
     switch self {
     case .loopback: ["127.0.0.1", "::1"]

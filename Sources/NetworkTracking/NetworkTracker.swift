@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A head tracker on the network: its protocol, the address and port to listen on, and its sign
-/// convention.
+/// A head tracker that sends its poses over UDP.
 public struct NetworkTracker: Sendable, Equatable {
   public enum Sender: Sendable, Equatable {
     case osc(OSCPreset)
@@ -25,13 +24,10 @@ public struct NetworkTracker: Sendable, Equatable {
   /// Parses `osc:[ADDRESS:]PORT`, `opentrack:[ADDRESS:]PORT` or `freepie:[ADDRESS:]PORT`, each
   /// optionally followed by `:PRESET`.
   ///
-  /// - Parameters:
-  ///   - text: the text to parse.
-  ///   - preset: the preset if the text contains none; nil for the protocol's default.
-  /// - Returns: nil if the text does not begin with `osc:`, `opentrack:` or `freepie:`, so that it
-  ///   may be another kind of ID.
-  /// - Throws: `badAddress` if the address or the port is invalid, if the port is missing, or if
-  ///   there are too many parts; `unknownPreset` if the protocol has no such preset.
+  /// - Parameter preset: the preset if the text contains none; nil for the protocol's default.
+  /// - Returns: nil if the text does not begin with `osc:`, `opentrack:` or `freepie:`.
+  /// - Throws: `badAddress` if the address, the port or the number of parts is invalid;
+  ///   `unknownPreset` if the protocol has no such preset.
   public init?(_ text: String, preset: String? = nil) throws(NetworkTrackerError) {
     guard let colon = text.firstIndex(of: ":") else { return nil }
     let name = text[..<colon]
@@ -65,7 +61,6 @@ public struct NetworkTracker: Sendable, Equatable {
     return [address] + rest.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
   }
 
-  /// The name of the protocol at the beginning of an ID.
   private var name: String {
     switch sender {
     case .osc: "osc"
@@ -74,7 +69,7 @@ public struct NetworkTracker: Sendable, Equatable {
     }
   }
 
-  /// What the listener should know if nothing arrives.
+  /// A note for the listener if nothing arrives.
   public var silenceNote: String {
     let place = "nothing has arrived at \(address.text(port: port))"
     return switch address {
@@ -94,8 +89,7 @@ public struct NetworkTracker: Sendable, Equatable {
   }
 }
 
-/// The directions in which a sender's yaw and pitch are positive. Programs differ, so the user can
-/// choose them.
+/// The directions in which a sender's yaw and pitch are positive.
 public enum AngleSigns: String, Sendable, CaseIterable {
   case rightUp = "right-up"
   case rightDown = "right-down"
@@ -109,13 +103,12 @@ public enum AngleSigns: String, Sendable, CaseIterable {
 public enum NetworkTrackerError: Error, Sendable, Equatable {
   case badAddress(String)
   case unknownPreset(String, known: [String])
-  /// The port cannot be opened, for example because it is in use or not permitted. The first text
-  /// is the address and the port.
+  /// The port cannot be opened. The first text is the address and the port.
   case cannotListen(String, reason: String)
   /// The address does not belong to this computer. The text is the address and the port.
   case notOurAddress(String)
   case badTarget(String)
-  /// The host name has no known address.
+  /// The host has no known address.
   case unknownHost(String)
 }
 

@@ -7,9 +7,8 @@ import System
 
 /// Listens on a UDP port and passes head poses to a `HeadSampleSink`.
 ///
-/// The session accepts datagrams from any sender that can reach its address. The first pose begins
-/// a new reference frame. A message that yields no pose is rejected. If several poses arrive
-/// together, only the newest is used.
+/// The first pose begins a new reference frame. A message that yields no pose is rejected. If
+/// several poses arrive together, only the newest is used.
 ///
 /// ## Threading
 /// May be used from any thread. The sink receives the samples on the session's own thread.
@@ -20,18 +19,18 @@ public final class NetworkTrackerSession: Sendable {
   private let record: (@Sendable (HeadSample) -> Void)?
   private let onSilence: @Sendable (String) -> Void
 
-  /// Time without any message after which `onSilence` is called, in ns.
+  /// Time without a first message after which `onSilence` is called, in nanoseconds.
   private static let silence: Int64 = 5_000_000_000
   private static let readMilliseconds = 50
 
   /// Creates a session; `start` begins to listen.
   ///
   /// - Parameters:
-  ///   - tracker: the protocol, port and signs.
+  ///   - tracker: the protocol, address and port.
   ///   - sink: receives the samples.
   ///   - record: called with every sample, on the session's thread.
-  ///   - onSilence: called once, on the session's thread, if no message arrives within 5 s, with
-  ///     the tracker's `silenceNote`.
+  ///   - onSilence: called with the tracker's `silenceNote` if no message arrives within 5 s, on
+  ///     the session's thread.
   public init(
     _ tracker: NetworkTracker, feeding sink: any HeadSampleSink,
     record: (@Sendable (HeadSample) -> Void)? = nil,
@@ -47,7 +46,7 @@ public final class NetworkTrackerSession: Sendable {
 
   /// Opens the port and starts the session's thread.
   ///
-  /// - Throws: `cannotListen` if the port cannot be opened.
+  /// - Throws: `notOurAddress` or `cannotListen` if the port cannot be opened.
   public func start() throws(NetworkTrackerError) {
     let port = try Port(tracker)
     let (worker, sink, record, onSilence) = (worker, sink, record, onSilence)
@@ -75,7 +74,7 @@ public final class NetworkTrackerSession: Sendable {
     }
   }
 
-  /// Ends the thread, usually within 100 ms. The session cannot start again.
+  /// Ends the thread. The session cannot start again.
   public func stop() { worker.stop() }
 
   /// The open port; once the session's thread runs, only that thread uses it.
@@ -96,8 +95,7 @@ public final class NetworkTrackerSession: Sendable {
       }
     }
 
-    /// Waits for messages, at most for the timeout. Returns an array with a nil for each message
-    /// that yields no pose, followed by the newest pose, if there is one.
+    /// Returns a nil for each message that yields no pose, then the newest pose, if there is one.
     func heads(timeoutMilliseconds: Int) -> [Quaternion?] {
       let datagrams = socket.datagrams(timeoutMilliseconds: timeoutMilliseconds)
       let all: [Quaternion?]

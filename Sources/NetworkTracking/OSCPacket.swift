@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decodes OSC packets (opensoundcontrol.org, OSC 1.0): messages, and bundles of them. Arbitrary
-/// bytes are safe.
+/// Decodes OSC packets (opensoundcontrol.org, OSC 1.0): messages, and bundles of them.
 enum OSCPacket {
   private static let deepest = 8
   private static let most = 256
   private static let mostArguments = 16
 
-  /// Returns the messages of a packet, in order. The time tags of bundles are ignored, because the
-  /// newest pose is needed at once. Returns nil if the packet is malformed.
+  /// Returns the messages of a packet, in order; nil if the packet is malformed or too large. The
+  /// time tags of bundles are ignored.
   static func messages(_ bytes: [UInt8]) -> [OSCMessage]? {
     var messages: [OSCMessage] = []
     return take(bytes[...], into: &messages, depth: 0) ? messages : nil
@@ -46,8 +45,7 @@ enum OSCPacket {
     return OSCMessage(address, numbers)
   }
 
-  /// Takes an argument. Returns NaN if it is not a number, and nil if it is malformed or of an
-  /// unknown type.
+  /// Takes an argument: NaN if it is not a number, nil if it is malformed or of an unknown type.
   private static func argument(_ type: UInt8, _ rest: inout ArraySlice<UInt8>) -> Double? {
     switch type {
     case UInt8(ascii: "f"):

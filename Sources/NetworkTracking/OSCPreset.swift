@@ -15,13 +15,11 @@ public import Geometry
 /// | `iem` | `/SceneRotator/quaternions` | w, x, y, z of the inverse of q |
 /// | `iem-ypr` | `/SceneRotator/ypr`, or `/SceneRotator/yaw` ... | -yaw, pitch, -roll, degrees |
 ///
-/// `sparta`: the rotation matrix of the Spatial Audio Framework is passive, Rx(roll) Ry(pitch)
-/// Rz(yaw) with negated sines, which is the transpose of Rz(yaw) Ry(pitch) Rx(roll). So this matrix
-/// already rotates the scene against the head, and a positive pitch means that the head looks down.
+/// `sparta`: the rotation matrix of the Spatial Audio Framework is passive, so it already rotates
+/// the scene against the head. A positive pitch means that the head looks down.
 ///
 /// `iem`: the SceneRotator rotates the scene, so it needs the inverse of the head pose. In the
-/// default order (yaw, pitch, roll about fixed axes), the SceneRotator's angles denote the active
-/// rotation Rx(roll) Ry(pitch) Rz(yaw).
+/// default order, its angles denote the active rotation Rx(roll) Ry(pitch) Rz(yaw).
 public enum OSCPreset: String, Sendable, CaseIterable {
   case ypr
   case quaternion
@@ -58,8 +56,7 @@ public struct OSCMessage: Sendable, Equatable {
   }
 }
 
-/// Combines the messages of a preset into poses. Angles and quaternion components may arrive
-/// separately.
+/// Combines the messages of a preset into poses.
 public struct OSCHead: Sendable {
   private let preset: OSCPreset
   /// The latest yaw, pitch and roll, in degrees, with the sender's signs.
@@ -70,9 +67,8 @@ public struct OSCHead: Sendable {
 
   /// Returns the head pose after a message, or nil if the message does not yield a valid pose.
   ///
-  /// Every preset accepts angles, with its own signs. Every preset except `sparta` also accepts
-  /// quaternions, whole or as the components `qw`, `qx`, `qy` and `qz`, of which `qz` must come
-  /// last.
+  /// Angles have the signs of the preset. `sparta` does not accept quaternions. Of the components
+  /// `qw`, `qx`, `qy` and `qz`, the last must be `qz`.
   public mutating func take(_ message: OSCMessage) -> Quaternion? {
     guard message.numbers.allSatisfy({ $0.isFinite && abs($0) < 1e6 }) else { return nil }
     var name = message.address[...]

@@ -29,8 +29,8 @@ public final class OSCSender {
     self.target = target
   }
 
-  /// Returns the host that a text names: a host name, an IPv4 address, or an IPv6 address, which is
-  /// written in brackets and returned without them. Returns nil if the text is malformed.
+  /// Returns a host name or address, without the brackets of an IPv6 address; nil if it is
+  /// malformed.
   private static func host(_ text: Substring) -> String? {
     if text.first == "[", text.last == "]" { return String(text.dropFirst().dropLast()) }
     let isName = !text.isEmpty && !text.contains(where: { ":/@[] ".contains($0) })
@@ -48,8 +48,7 @@ public final class OSCSender {
 
   deinit { lo_address_free(target) }
 
-  /// Sends the numbers as 32-bit floats. Returns false if sending fails, for example because the
-  /// target is known to be unreachable.
+  /// Sends the numbers as 32-bit floats. Returns false if sending fails.
   @discardableResult
   public func send(_ message: OSCMessage) -> Bool {
     let packet = lo_message_new()
