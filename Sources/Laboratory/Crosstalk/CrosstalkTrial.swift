@@ -4,8 +4,7 @@ package import Binaural
 private import CRealtime
 private import SignalProcessing
 
-/// Computes how well the filters of `CrosstalkDesign` separate the ears, with the head at its
-/// intended place or displaced from there.
+/// Computes how well the filters of `CrosstalkDesign` separate the ears of a displaced head.
 package struct CrosstalkTrial: Sendable {
   /// The displacement of the head from its intended place.
   package struct Head: Sendable, Equatable {
@@ -22,15 +21,14 @@ package struct CrosstalkTrial: Sendable {
   package struct Result: Sendable, Equatable {
     /// The centres of the third-octave bands, in Hz.
     package var frequencies: [Double]
-    /// Level of an ear's own signal at that ear, relative to its level at the other ear, in dB: one
-    /// value per third octave, from the mean power for both ears.
+    /// The level of an ear's own signal relative to its level at the other ear, in dB per third
+    /// octave [mean power of both ears].
     package var separation: [Double]
-    /// Level of an ear's own signal at that ear, relative to the mean over all bands, in dB: one
-    /// value per third octave.
+    /// The level of an ear's own signal relative to the mean over all bands, in dB per third
+    /// octave.
     var colour: [Double]
-    /// The largest boost of the loudspeaker signals in any third octave, in dB. The reference is
-    /// the level that gives the same level at the ears without cancellation. 0 if nothing is
-    /// cancelled.
+    /// The largest boost of the loudspeaker signals in any third octave, in dB, for the same level
+    /// at the ears as without cancellation. 0 if nothing is cancelled.
     package var largestBoost: Double
 
     /// The mean of `separation`, in dB.
@@ -66,7 +64,7 @@ package struct CrosstalkTrial: Sendable {
     self.size = size
   }
 
-  /// Computes separation, colouration and boost for a position of the head.
+  /// Computes separation, colouration and boost for a head position.
   ///
   /// - Parameter isCancelling: false to measure the loudspeakers without the filters.
   package func result(_ head: Head, isCancelling: Bool) -> Result {
@@ -80,7 +78,7 @@ package struct CrosstalkTrial: Sendable {
     var colour = own
     for k in 0..<plant.bins {
       for ear in 0...1 {
-        // `here` is the sound for this ear at this ear; `there` is the same sound at the other ear.
+        // `here` is this ear's sound at this ear; `there` is the same sound at the other ear.
         let (near, far) = (feeds[ear][ear][k], feeds[ear][1 - ear][k])
         let here = near * plant.values[ear][ear][k] + far * plant.values[1 - ear][ear][k]
         let there = near * plant.values[ear][1 - ear][k] + far * plant.values[1 - ear][1 - ear][k]
@@ -88,7 +86,7 @@ package struct CrosstalkTrial: Sendable {
         other[k] += there.squaredMagnitude / 2
         for speaker in 0...1 { colour[k] += straight.values[speaker][ear][k].squaredMagnitude / 2 }
       }
-      // The filters' gain for equal and for opposite signals at the ears; the larger gain counts.
+      // The larger of the filters' gains for equal and for opposite signals at the ears.
       let sum = feeds[0][0][k] + feeds[0][1][k]
       let difference = feeds[0][0][k] + feeds[0][1][k] * -1
       gain[k] = max(sum.squaredMagnitude, difference.squaredMagnitude)
@@ -113,7 +111,7 @@ package struct CrosstalkTrial: Sendable {
       colour: level.map { $0 - mean }, largestBoost: isCancelling ? boosts.max() ?? 0 : 0)
   }
 
-  /// The spectra of the filters: 2 ears x 2 loudspeakers x bins.
+  /// The filters' spectra: 2 ears x 2 loudspeakers x bins.
   private var spectra: [[[Complex]]] {
     let fft = RealFFT(size: size)
     return [filters.leftEar, filters.rightEar].map { ear in

@@ -6,30 +6,30 @@ package import HeadTracking
 
 /// The error of an estimated orientation relative to the truth.
 ///
-/// The error is computed in the earth frame as the quaternion estimate * conjugate(truth). Its
-/// components w and z give the inclination, 2 acos sqrt(w^2 + z^2), and the heading, 2 atan(z / w)
-/// (D. Laidig, M. Caruso, A. Cereatti, T. Seel, "BROAD - A benchmark for robust inertial
-/// orientation estimation", Data 6(7):72, 2021, section 3.3).
+/// The error is the quaternion estimate * conjugate(truth) in the earth frame. Its components w and
+/// z give the inclination, 2 acos sqrt(w^2 + z^2), and the heading, 2 atan(z / w) [D. Laidig, M.
+/// Caruso, A. Cereatti, T. Seel, "BROAD - A benchmark for robust inertial orientation estimation",
+/// Data 6(7):72, 2021, section 3.3].
 package struct FusionAccuracy: Sendable, Equatable {
   /// Root mean square of the inclination error, in degrees.
   package let inclinationDegrees: Double
   /// Root mean square of the heading error after subtracting its circular mean, in degrees.
   package let headingDegrees: Double
-  /// Root mean square of the heading error, without subtracting the mean, in degrees.
+  /// Root mean square of the heading error, in degrees.
   package let absoluteHeadingDegrees: Double
   /// Magnitude of the slope of a line fitted to the unwrapped heading error, in degrees per minute.
   package let driftDegreesPerMinute: Double
 
-  /// The error over time, for charts: inclination and unwrapped heading, in degrees.
+  /// The error over time, in degrees: inclination and unwrapped heading.
   package struct Course: Sendable, Equatable {
     package private(set) var times: [Double] = []
     package private(set) var inclination: [Double] = []
     package private(set) var heading: [Double] = []
 
-    /// Computes the error of an estimate at each scored sample with a known truth.
+    /// Computes an estimate's error at each scored sample with a known truth.
     ///
     /// - Parameters:
-    ///   - estimate: the estimated rotation from sensor to earth, one per sample of the recording.
+    ///   - estimate: the rotation from sensor to earth, one per sample of the recording.
     ///   - recording: a recording with ground truth.
     package init(_ estimate: [Quaternion], against recording: InertialRecording) {
       precondition(estimate.count == recording.times.count)
@@ -46,9 +46,7 @@ package struct FusionAccuracy: Sendable, Equatable {
     }
   }
 
-  /// Summarises the error over time.
-  ///
-  /// - Returns: nil if the course has fewer than two samples.
+  /// Computes the figures of a course; nil if it has fewer than two samples.
   package init?(_ course: Course) {
     let count = Double(course.times.count)
     guard count > 1 else { return nil }
@@ -64,7 +62,7 @@ package struct FusionAccuracy: Sendable, Equatable {
     driftDegreesPerMinute = abs(Self.slope(course.times, course.heading)) * 60
   }
 
-  /// Returns the slope of the least-squares line through the points (x, y); 0 if all x are equal.
+  /// Returns the slope of the least-squares line; 0 if all x are equal.
   private static func slope(_ x: [Double], _ y: [Double]) -> Double {
     let count = Double(x.count)
     let (meanX, meanY) = (x.reduce(0, +) / count, y.reduce(0, +) / count)

@@ -3,8 +3,8 @@
 internal import Geometry
 package import HeadTracking
 
-/// Returns the CPU time of the orientation filter per sample, in microseconds: the fastest of three
-/// runs. The magnetometer is used if the recording has its data.
+/// Returns the orientation filter's CPU time per sample, in microseconds: the fastest of three
+/// runs.
 package func fusionMicroseconds(_ recording: InertialRecording) -> Double {
   var settings = FusionSettings()
   settings.usesMagnetometer = recording.hasMagneticField
@@ -19,6 +19,6 @@ package func fusionMicroseconds(_ recording: InertialRecording) -> Double {
     }
     best = min(best, cpuSeconds() - start)
   }
-  // The sum is always finite; testing it keeps the compiler from optimising the work away.
+  // Testing the sum keeps the compiler from optimising the work away.
   return sum.isFinite ? best * 1e6 / Double(recording.samples.count) : .nan
 }

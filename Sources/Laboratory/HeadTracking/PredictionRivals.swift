@@ -3,12 +3,11 @@
 import CRealtime
 import Geometry
 
-/// The least-squares predictor of Android's head tracking library, for comparison. It is written
-/// from the library's published description.
+/// The least-squares predictor of Android's head tracking library, written from its published
+/// description.
 ///
-/// Each component of the quaternion is extrapolated along its own line, which is fitted to the past
-/// poses. Each newer pose multiplies the weight of the older poses by 0.8. Prediction begins with
-/// the fourth pose.
+/// Each quaternion component is extrapolated along a line that is fitted to the past poses. Each
+/// newer pose multiplies the weight of the older poses by 0.8.
 struct LeastSquaresPredictor {
   private static let keep = 0.8
   private var count = 0
@@ -41,8 +40,8 @@ struct LeastSquaresPredictor {
 
   mutating func restart() { self = LeastSquaresPredictor() }
 
-  /// Returns the predicted pose `seconds` after the last pose. Returns the last pose if there are
-  /// fewer than four poses, and the identity if there are none.
+  /// Returns the pose predicted for `seconds` after the last pose. Returns the last pose if there
+  /// are fewer than four, and the identity if there are none.
   func pose(after seconds: Double) -> Quaternion {
     let determinant = weight * squares - times * times
     guard count >= 4, determinant > 0 else { return last?.pose ?? .identity }

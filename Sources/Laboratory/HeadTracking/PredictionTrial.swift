@@ -3,7 +3,7 @@
 import Geometry
 internal import HeadTracking
 
-/// A recorded motion of a head: poses, and angular velocities if a gyroscope measured them.
+/// A head's recorded motion: poses, and angular velocities if a gyroscope measured them.
 package struct RecordedMotion: Sendable {
   /// Times in seconds, ascending.
   var times: [Double]
@@ -24,9 +24,8 @@ package struct RecordedMotion: Sendable {
     self.isScored = isScored
   }
 
-  /// Returns the pose at a time, by slerp between two samples; searches from `index` on. Returns
-  /// nil unless the last sample before the time and the first sample at or after the time have
-  /// known poses.
+  /// Returns the pose at a time, by slerp between the samples around it; nil if either is missing
+  /// or unknown. The search begins at `index`.
   func pose(at time: Double, from index: Int) -> Quaternion? {
     var next = index
     while next < times.count, times[next] < time { next += 1 }
@@ -59,8 +58,7 @@ package struct PredictionTrial: Sendable {
     package var method: Method
     /// The look-ahead, in seconds.
     package var lookAhead: Double
-    /// One error per scored sample for which the true pose after the look-ahead is known, in
-    /// radians.
+    /// One error in radians for each scored sample whose future pose is known.
     package var errors: [Double]
 
     /// The root mean square error, in radians; 0 if there are no errors.
@@ -76,11 +74,11 @@ package struct PredictionTrial: Sendable {
     }
   }
 
-  /// Runs all methods on a motion and compares their predictions with the true motion. The method
-  /// `gyro` is left out if there are no angular velocities.
+  /// Compares the predictions of all methods with the true motion. The method `gyro` is left out if
+  /// there are no angular velocities.
   ///
   /// - Parameters:
-  ///   - seen: the motion as the predictors receive it, sample by sample.
+  ///   - seen: the motion that the predictors receive.
   ///   - truth: the true motion; `seen` if nil.
   ///   - lookAheads: the look-aheads, in seconds, at most 0.2.
   package static func run(

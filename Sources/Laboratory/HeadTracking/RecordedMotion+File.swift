@@ -5,14 +5,13 @@ package import HeadTracking
 package import System
 
 extension RecordedMotion {
-  /// Reads a recorded motion from CSV, plain or gzip, with columns found by name.
+  /// Reads a recorded motion from a CSV file, plain or gzip.
   ///
-  /// `t` is in seconds and ascends. The pose `headToWorld` is in `w,x,y,z`, or if these columns are
-  /// missing, in `qw,qx,qy,qz`; it may have gaps (`nan`). `gx,gy,gz`, in rad/s, are optional. If
-  /// there is a column `movement`, only the rows in which it is 1 are scored.
+  /// The columns are found by name: times `t` in seconds, poses `headToWorld` in `w,x,y,z` or
+  /// `qw,qx,qy,qz`, and optionally `gx,gy,gz` in rad/s. A pose may be `nan`. If there is a column
+  /// `movement`, a row is scored if its value is 1.
   ///
-  /// - Throws: `cannotReadMotion`; `badMotionRow` with the line and its problem; `interrupted` if
-  ///   the monitor ended the reading.
+  /// - Throws: `cannotReadMotion`; `badMotionRow`; `interrupted` if the monitor ended the reading.
   package init(path: String, monitor: TaskMonitor = .none) throws(HeadTrackingError) {
     try self.init(ColumnTable(path: path, Self.wanted, monitor: monitor), name: path)
   }

@@ -3,12 +3,12 @@
 private import Foundation
 private import System
 
-/// A synthetic first-order scene. Its parts, the speech and the ambience, are known.
+/// A synthetic first-order scene with known speech and ambience.
 package struct MixScene {
   package let name: String
-  /// 4 x frames, in ACN order with SN3D scale.
+  /// The talkers, 4 x frames [ACN, SN3D].
   package let speech: [[Float]]
-  /// 4 x frames.
+  /// The noise, 4 x frames [ACN, SN3D].
   package let ambience: [[Float]]
   package var frames: Int { speech[0].count }
   /// The sum of both parts, 4 x frames.
@@ -16,8 +16,8 @@ package struct MixScene {
 
   package static let rate = 48000.0
 
-  /// Returns the scenes: three with one talker in diffuse noise at 0, 5 and 10 dB, one with a
-  /// talker who moves by 110 degrees, and one with two talkers.
+  /// Returns five scenes: a fixed talker at 0, 5 and 10 dB above diffuse noise, a moving talker,
+  /// and two talkers.
   package static func all(seconds: Double) -> [MixScene] {
     let frames = Int(seconds * rate)
     let noise = diffuse(frames, seed: 11)
@@ -46,7 +46,7 @@ package struct MixScene {
     return MixScene(name: name, speech: speech, ambience: noise.map { $0.map { gain * $0 } })
   }
 
-  /// Encodes sounds at azimuths in degrees, which may depend on the frame.
+  /// Encodes sounds at azimuths in degrees for each frame.
   private static func placed(_ sounds: [(sound: [Float], azimuth: (Int) -> Double)]) -> [[Float]] {
     var field = [[Float]](
       repeating: [Float](repeating: 0, count: sounds[0].sound.count), count: 4)
@@ -61,8 +61,7 @@ package struct MixScene {
     return field
   }
 
-  /// Returns a synthetic voice: pulses of a gliding pitch pass through three resonances. There are
-  /// four syllables per second, each with other resonances, and every eighth syllable is silent.
+  /// Returns a synthetic voice with four syllables per second. `pitch` is in Hz.
   private static func voice(_ frames: Int, pitch: Double, seed: UInt64) -> [Float] {
     var random = SeededGenerator(seed)
     var output = [Float](repeating: 0, count: frames)
@@ -101,16 +100,16 @@ package struct MixScene {
     return output
   }
 
-  /// Returns 48 plane waves of pink noise from directions all around.
+  /// Returns pink noise as 48 plane waves from all around.
   private static func diffuse(_ frames: Int, seed: UInt64) -> [[Float]] {
     var random = SeededGenerator(seed)
     var field = [[Float]](repeating: [Float](repeating: 0, count: frames), count: 4)
     for wave in 0..<48 {
-      // Points of a spiral, equally dense on the sphere.
+      // Points of a spiral that are equally dense on the sphere.
       let z = 1 - (2 * Double(wave) + 1) / 48
       let (ring, angle) = ((1 - z * z).squareRoot(), Double(wave) * 2.399963229728653)
       let gains = [1, Float(ring * sin(angle)), Float(z), Float(ring * cos(angle))]
-      // P. Kellet's filter.
+      // P. Kellet's filter for pink noise.
       var (a, b, c) = (0.0, 0.0, 0.0)
       for i in 0..<frames {
         let white = 2 * random.uniform() - 1

@@ -5,18 +5,16 @@ private import Foundation
 
 /// How well a scene is separated. All values except the CPU time are in dB.
 package struct MixScores: Encodable {
-  /// The energy of the difference between speech plus ambience and the input, relative to the
-  /// input.
+  /// The error of the sum of speech and ambience, relative to the input.
   package let sumError: Double
-  /// The scale-invariant ratio of the speech to its errors (J. Le Roux et al., "SDR - half-baked or
-  /// well done?", ICASSP 2019).
+  /// The scale-invariant ratio of the speech to its errors in W [J. Le Roux et al., "SDR -
+  /// half-baked or well done?", ICASSP 2019].
   package let speechRatio: Double
-  /// The same ratio for the unseparated W channel.
+  /// The same ratio for the input.
   package let inputRatio: Double
-  /// How much lower the energy that is correlated with the speech is in the ambience than in the
-  /// input, for the W channel.
+  /// How much less speech the ambience has than the input, in W.
   package let removedSpeech: Double
-  /// The CPU time for the separation of one second of sound, in milliseconds.
+  /// The separation's CPU time per second of sound, in milliseconds.
   package let cpuMillisecondsPerSecond: Double
 
   /// Separates a scene and scores the result.

@@ -7,8 +7,7 @@ import Geometry
 import Glibc
 package import Rendering
 
-/// Input noise, a moving head and output buffers, allocated once so that only rendering is
-/// measured.
+/// Input noise, a moving head and output buffers for measuring CPU time.
 package final class BenchStage {
   private static let mostFrames = 4096
   private static let mostChannels = 64
@@ -27,7 +26,7 @@ package final class BenchStage {
     let count = Self.period + Self.mostFrames / Renderer.gridFrames + 2
     poses = .allocate(capacity: count)
     for g in 0..<count {
-      // 300 degrees per second, with a new pose at every grid point.
+      // 300 degrees per second at 48 kHz.
       let turn = Double(g % Self.period) * 0.1
       let nod = 30 * sin(turn * Double.pi / 180)
       let pose = YawPitchRoll(yaw: turn - 180, pitch: nod, roll: 0.5 * nod).quaternion

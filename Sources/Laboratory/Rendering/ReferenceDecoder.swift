@@ -5,29 +5,25 @@ package import Binaural
 package import Geometry
 private import Glibc
 
-/// Computes the output of `BinauralDecoder` from its definition, in plain double-precision loops.
+/// Computes the output of `BinauralDecoder` from its definition, in double precision.
 ///
-/// The reference decoder rotates with matrices that are interpolated linearly between grid points
-/// (along a parabola if the head turns very fast), then convolves in the time domain. It shares
-/// neither rotation nor convolution code with the fast decoder and is much slower. Tests compare
-/// the outputs of the two decoders, and `bench render` reports the cost of both.
+/// Rotation matrices are interpolated linearly between grid points, or along a parabola if the head
+/// turns very fast. Convolution is in the time domain. Neither rotation nor convolution shares code
+/// with `BinauralDecoder`.
 package struct ReferenceDecoder: Sendable {
   private let order: Int
   private let left: [[Double]]
   private let right: [[Double]]
   private let nodes: [Node]
 
-  /// A node of a quadrature on the sphere: its direction, its weight divided by 4 pi, and the
-  /// harmonics in that direction.
+  /// A node of a quadrature on the sphere. The weight is divided by 4 pi.
   private struct Node {
     var direction: SIMD3<Double>
     var weight: Double
     var harmonics: [Double]
   }
 
-  /// Creates a decoder with the given filters.
-  ///
-  /// - Parameter filters: filters of order 1 to 7.
+  /// Creates a decoder with filters of order 1 to 7.
   package init(filters: BinauralFilters) {
     order = filters.order
     left = filters.left.map { $0.map(Double.init) }
@@ -35,7 +31,7 @@ package struct ReferenceDecoder: Sendable {
     nodes = Self.quadrature(order: order)
   }
 
-  /// Returns the number of poses for `frames` frames: one per 16 frames and one after the last.
+  /// Returns the number of poses that `decode` needs for `frames` frames.
   package static func poseCount(frames: Int) -> Int {
     (frames + PoseGrid.cellFrames - 1) / PoseGrid.cellFrames + 1
   }
@@ -43,7 +39,7 @@ package struct ReferenceDecoder: Sendable {
   /// Decodes a complete sound.
   ///
   /// - Parameters:
-  ///   - input: channels x frames, ACN/SN3D.
+  ///   - input: channels x frames [ACN, SN3D].
   ///   - poses: `headToWorld` for frames 0, 16, 32, ...; `poseCount(frames:)` poses.
   /// - Returns: left and right ear, as long as the input.
   package func decode(_ input: [[Float]], poses: [Quaternion]) -> (left: [Double], right: [Double])
@@ -82,9 +78,8 @@ package struct ReferenceDecoder: Sendable {
     return turned
   }
 
-  /// Returns the matrix halfway between two grid points, for the parabola. Returns nil if the turn
-  /// is so small that a straight line is accurate enough: the phase of the highest degree changes
-  /// by at most 0.02 rad.
+  /// Returns the matrix halfway between two grid points, for the parabola. Returns nil if a
+  /// straight line is accurate enough.
   private func middleMatrix(_ a: Quaternion, _ b: Quaternion) -> [[Double]]? {
     let cosine = abs(a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z)
     let halfAngle = acos(min(1, cosine))
@@ -92,7 +87,7 @@ package struct ReferenceDecoder: Sendable {
     return matrix(.slerp(a, b, 0.5))
   }
 
-  /// Returns the sum over all channels of each channel in `x` convolved with its filter in `h`.
+  /// Returns the sum of the channels `x`, each convolved with its filter in `h`.
   private static func convolve(_ x: [[Double]], _ h: [[Double]]) -> [Double] {
     var y = [Double](repeating: 0, count: x[0].count)
     for (x, h) in zip(x, h) {
@@ -107,9 +102,9 @@ package struct ReferenceDecoder: Sendable {
 
   // MARK: Rotation matrices
 
-  /// Returns the rotation matrix, outputs x inputs. The rotation R turns a plane wave from
-  /// direction d into a plane wave from R d, so element (i, j) is the integral of Y_i(R d) Y_j(d)
-  /// over the sphere, divided by the integral of Y_j(d)^2, which is 4 pi / (2 l + 1).
+  /// Returns the rotation matrix, outputs x inputs. Element (i, j) is (2 l + 1) / (4 pi) times the
+  /// integral of Y_i(R d) Y_j(d) over all directions d, for the rotation R from world to head and
+  /// the degree l.
   private func matrix(_ headToWorld: Quaternion) -> [[Double]] {
     let turn = RotationMatrix(headToWorld.conjugate)
     let count = left.count
@@ -128,13 +123,13 @@ package struct ReferenceDecoder: Sendable {
     return matrix
   }
 
-  /// Returns a quadrature that is exact for products of two harmonics: Gauss-Legendre nodes in
-  /// height, equal steps in azimuth.
+  /// Returns a quadrature that is exact for products of two harmonics [Gauss-Legendre nodes in
+  /// height, equal steps in azimuth].
   private static func quadrature(order: Int) -> [Node] {
     let (rings, around) = (order + 1, 2 * order + 1)
     var nodes: [Node] = []
     for ring in 0..<rings {
-      // Find the zero with Newton's method, starting from Tricomi's estimate.
+      // Find the zero with Newton's method, from Tricomi's estimate.
       var z = cos(Double.pi * (Double(ring) + 0.75) / (Double(rings) + 0.5))
       var slope = 1.0
       for _ in 0..<50 {

@@ -8,10 +8,10 @@ import Glibc
 /// ## Threading
 /// Not thread-safe: call it from one thread at a time.
 public final class PrivatePipeWireServer {
-  /// The server's address, for the variable `PULSE_SERVER` or a parameter `serverAddress`.
+  /// The server's PulseAudio address, as in `PULSE_SERVER`.
   public let address: String
 
-  /// The path of the server's own socket.
+  /// The path of PipeWire's socket.
   public var socketPath: String { directory.path + "/pipewire-0" }
   /// The environment in which programs find this server.
   public private(set) var environment: [String: String]
@@ -49,8 +49,7 @@ public final class PrivatePipeWireServer {
 
   deinit { stop() }
 
-  /// Disables WirePlumber's Bluetooth monitor. The monitor asks systemd for the logged-in users,
-  /// and without systemd (in containers) it makes WirePlumber exit.
+  /// Disables WirePlumber's Bluetooth monitor, which makes WirePlumber exit if systemd is missing.
   private func leaveBluetoothOut() {
     for name in ["home/config", "home/config/wireplumber"] { _ = directory.make(name) }
     let folder = directory.make("home/config/wireplumber/bluetooth.lua.d")
@@ -72,13 +71,12 @@ public final class PrivatePipeWireServer {
     while let process = processes.popLast() { process.end(signal: SIGTERM) }
   }
 
-  /// Kills all processes of the server, as in a crash.
+  /// Kills the server's processes, as in a crash.
   public func kill() {
     while let process = processes.popLast() { process.end(signal: SIGKILL) }
   }
 
-  /// Ends one program of the server: `wireplumber`, which links streams to sinks, or
-  /// `pipewire-pulse`, which owns the null sinks.
+  /// Ends one program of the server: `dbus-daemon`, `pipewire`, `wireplumber` or `pipewire-pulse`.
   public func end(_ program: String) {
     processes.first { $0.name == program }?.end(signal: SIGTERM)
   }
@@ -104,9 +102,9 @@ public final class PrivatePipeWireServer {
       directory: directory.path)
   }
 
-  /// Loads a null sink and returns the index of its module, for `unload`.
+  /// Loads a null sink and returns its module index, for `unload`.
   ///
-  /// - Parameter properties: properties of the sink, such as `device.form_factor=headphone`.
+  /// - Parameter properties: the sink's properties, such as `device.form_factor=headphone`.
   public func loadSink(_ name: String, rate: Int = 48_000, properties: String = "") throws -> Int {
     let answer = try pactl([
       "load-module", "module-null-sink", "sink_name=\(name)", "rate=\(rate)", "channels=2",
@@ -150,8 +148,8 @@ public final class PrivatePipeWireServer {
     throw PrivatePulseError.notStarted(arguments[0], log: PrivatePulseProcess.readText(log))
   }
 
-  /// Loads the sink "ears" and makes it the default. A step that fails is retried for at least 2 s,
-  /// because a loaded sink appears with a delay.
+  /// Loads the sink "ears" and makes it the default. A failed step is repeated, because a loaded
+  /// sink appears with a delay.
   private func loadEars() throws {
     try insist([
       "load-module", "module-null-sink", "sink_name=ears", "rate=48000", "channels=2",

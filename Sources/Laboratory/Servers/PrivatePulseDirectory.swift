@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// A temporary directory for a server, with a path short enough for a socket address. The directory
-/// is deleted when this object is released.
+/// A temporary directory for a server, with a path short enough for a socket address. It is deleted
+/// when this object is released.
 final class PrivatePulseDirectory {
   let path: String
 

@@ -20,16 +20,14 @@ public enum PrivatePulseError: Error, CustomStringConvertible {
   }
 }
 
-/// A child process that ends when this object is released, and also if the parent process dies.
+/// A child process that ends when this object is released or the parent process dies.
 final class PrivatePulseProcess {
-  /// The name of the program.
   let name: String
   private let process: ChildProcess
   private var guardian: ProcessGuardian?
   private var hasEnded = false
 
-  /// Starts `arguments[0]`, found in PATH, and appends its standard output and error to the file
-  /// `log`.
+  /// Starts `arguments[0]`, found in PATH, and appends its output and errors to the file `log`.
   init(_ arguments: [String], environment: [String: String], log: String) throws {
     name = arguments[0]
     process = try Self.start(arguments, environment: environment, log: log)
@@ -47,7 +45,7 @@ final class PrivatePulseProcess {
   }
 
   /// Sends `signal`, then SIGKILL if the process is still running after 1 s, and reaps the process.
-  /// Has no effect if this function has been called before.
+  /// A second call has no effect.
   func end(signal: Int32) {
     guard !hasEnded else { return }
     hasEnded = true

@@ -3,13 +3,13 @@
 import CRealtime
 import Glibc
 
-/// A private PulseAudio server without D-Bus and real-time scheduling. By default, it has a null
-/// sink named "ears". It runs as any user, including root.
+/// A private PulseAudio server without D-Bus or real-time scheduling. By default, it has a null
+/// sink named "ears".
 ///
 /// ## Threading
 /// Not thread-safe: call it from one thread at a time.
 public final class PrivatePulseServer {
-  /// The server's address, for the variable `PULSE_SERVER` or a parameter `serverAddress`.
+  /// The server's address, as in `PULSE_SERVER`.
   public let address: String
   public let sinkRate: Int
 
@@ -69,8 +69,7 @@ public final class PrivatePulseServer {
     process = nil
   }
 
-  /// Suspends the server, as if it were swapped out: connections stay open, but it does not
-  /// respond.
+  /// Suspends the server. Connections stay open, but the server does not respond.
   public func freeze() { process?.send(SIGSTOP) }
 
   public func thaw() { process?.send(SIGCONT) }
@@ -83,7 +82,7 @@ public final class PrivatePulseServer {
     return try start()
   }
 
-  /// Loads a null sink and returns the index of its module, for `unload`.
+  /// Loads a null sink and returns its module index, for `unload`.
   public func loadSink(_ name: String, rate: Int = 48_000) throws -> Int {
     let answer = try pactl(["load-module"] + Self.nullSink(name, rate: rate))
     return Int(answer.prefix { $0.isNumber }) ?? -1
@@ -119,7 +118,7 @@ public final class PrivatePulseServer {
     if hasDefaultSink {
       arguments += ["-L", Self.nullSink("ears", rate: sinkRate).joined(separator: " ")]
     }
-    // The socket comes last: once it exists, everything else does.
+    // The socket comes last: once the socket exists, everything else does.
     arguments += ["-L", "module-native-protocol-unix socket=\(socketPath) auth-anonymous=1"]
     let log = directory.path + "/pulse.log"
     let started = try PrivatePulseProcess(arguments, environment: environment, log: log)

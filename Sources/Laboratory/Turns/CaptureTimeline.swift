@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Computes when each frame of a recording was played, from the reported times of its fragments.
+/// Computes when each frame of a recording was played, from the jittering times of its fragments.
 ///
-/// The reported times jitter, but the sink does not. Each report implies a time for every fragment,
-/// so a fragment's time is the median over its own report and up to 25 reports on either side of
-/// it.
+/// A fragment's time is a median over its own and up to 50 neighbouring reports.
 package struct CaptureTimeline: Sendable {
   /// A frame of a fragment, and the CLOCK_MONOTONIC time at which that frame was played, in ns.
   package typealias Report = (frame: Int, time: Int64)
@@ -47,8 +45,8 @@ package struct CaptureTimeline: Sendable {
     return anchors[place].frame + Int(frames.rounded())
   }
 
-  /// Returns the index of the last anchor that satisfies `holds`, by binary search; 0 if none does.
-  /// Every anchor for which `holds` is true must precede every anchor for which `holds` is false.
+  /// Returns the index of the last anchor that satisfies `holds`; 0 if none does. The anchors that
+  /// satisfy `holds` must come first.
   private func index(where holds: ((frame: Int, time: Double)) -> Bool) -> Int {
     var (low, high) = (0, anchors.count)
     while high - low > 1 {

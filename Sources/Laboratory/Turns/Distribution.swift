@@ -4,7 +4,7 @@
 package struct Distribution: Sendable, Equatable, Codable {
   package let count: Int
   package let mean: Double
-  /// Standard deviation: the root mean square distance from the mean.
+  /// The population standard deviation.
   package let deviation: Double
   package let minimum: Double
   package let p50: Double
@@ -12,7 +12,7 @@ package struct Distribution: Sendable, Equatable, Codable {
   package let p99: Double
   package let maximum: Double
 
-  /// Computes the statistics of the values. Returns nil if there are no values.
+  /// Computes the statistics; nil if there are no values.
   package init?(_ values: [Double]) {
     guard !values.isEmpty else { return nil }
     let sorted = values.sorted()
@@ -30,7 +30,7 @@ package struct Distribution: Sendable, Equatable, Codable {
   }
 
   /// Returns a percentile (0 to 100) of ascending values, interpolated linearly between neighbours.
-  /// There must be at least one value.
+  /// `sorted` must not be empty.
   package static func percentile(_ percent: Double, of sorted: [Double]) -> Double {
     let place = percent / 100 * Double(sorted.count - 1)
     let low = Int(place.rounded(.down))

@@ -11,9 +11,7 @@ package struct EarSound: Sendable {
     self.right = right
   }
 
-  /// Separates interleaved samples into two ears.
-  ///
-  /// - Parameter samples: frames x 2, interleaved.
+  /// Separates interleaved samples, frames x 2, into two ears.
   package init(interleaved samples: [Float]) {
     let frames = samples.count / 2
     left = (0..<frames).map { samples[2 * $0] }
@@ -22,7 +20,6 @@ package struct EarSound: Sendable {
 
   package var frames: Int { left.count }
 
-  /// The left and the right channel.
   var channels: [[Float]] { [left, right] }
 
   static func + (a: EarSound, b: EarSound) -> EarSound {
@@ -34,8 +31,8 @@ package struct EarSound: Sendable {
     EarSound(left: left.map { gain * $0 }, right: right.map { gain * $0 })
   }
 
-  /// Returns `count` frames, starting at frame `start`; the sound repeats forever. A windowed sinc
-  /// of 32 taps interpolates between frames.
+  /// Returns `count` frames from the frame position `start` on; the sound repeats forever. A
+  /// windowed sinc of 32 taps interpolates between frames.
   func stretch(from start: Double, count: Int) -> EarSound {
     let whole = start.rounded(.down)
     let kernel = Self.kernel(start - whole)
@@ -46,8 +43,8 @@ package struct EarSound: Sendable {
 
   private static let taps = 32
 
-  /// Returns the interpolation kernel for a position between two frames. Returns nil if `fraction`
-  /// is within 0.001 of 0 or 1: the samples are then used unchanged.
+  /// Returns the interpolation kernel for a position between two frames; nil if `fraction` is
+  /// within 0.001 of 0 or 1.
   private static func kernel(_ fraction: Double) -> [Float]? {
     guard fraction > 1e-3, fraction < 1 - 1e-3 else { return nil }
     return (0..<taps).map { tap in

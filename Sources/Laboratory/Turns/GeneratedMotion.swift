@@ -4,10 +4,9 @@ import Geometry
 import HeadTracking
 import System
 
-/// Generated head motions for use without recordings. They are identical in every run.
+/// Generated head motions, identical in every run.
 package enum GeneratedMotion {
-  /// The named motions for `bench tracking-error`: slow looks around, quick looks around, and a
-  /// shaking head.
+  /// The named motions: slow looks around, quick looks around, and a shaking head.
   package static var all: [(name: String, motion: RecordedMotion)] {
     [
       ("generated-slow", looks(seconds: 60, reach: 20...60, durations: 0.8...1.6, seed: 1)),
@@ -19,8 +18,8 @@ package enum GeneratedMotion {
   private static let rate = 500.0
   private static let degree = Double.pi / 180
 
-  /// Returns minimum-jerk turns (Flash and Hogan, J. Neurosci. 1985) from one random direction to
-  /// the next, with a pause of up to 0.5 s after each turn.
+  /// Returns minimum-jerk turns from one random direction to the next, with a pause of up to 0.5 s
+  /// after each turn [Flash and Hogan, J. Neurosci. 1985].
   ///
   /// - Parameters:
   ///   - seconds: the duration of the motion.
@@ -60,9 +59,8 @@ package enum GeneratedMotion {
     motion(seconds) { SIMD2(degreesPerSecond * $0, 0) }
   }
 
-  /// Samples a motion at 500 Hz.
-  ///
-  /// - Parameter look: returns yaw and pitch in degrees for a time in seconds; the times ascend.
+  /// Samples a motion at 500 Hz. `look` returns yaw and pitch in degrees for ascending times in
+  /// seconds.
   private static func motion(
     _ seconds: Double, _ look: (Double) -> SIMD2<Double>
   ) -> RecordedMotion {

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The difference between the latencies of two groups of turns, corrected for the waits that the
-/// latencies include: analysis of covariance with a common slope (R. A. Fisher, Statistical Methods
-/// for Research Workers, 1932).
+/// The latency difference between two groups of turns, corrected for their waits [analysis of
+/// covariance with a common slope: R. A. Fisher, Statistical Methods for Research Workers, 1932].
 package struct GroupDifference: Sendable, Equatable {
-  /// Latency of the second group minus latency of the first, in the unit of the rows.
+  /// Mean latency of the second group minus that of the first at equal waits, in the unit of the
+  /// rows.
   package var difference: Double
   /// The standard error of `difference`.
   package var uncertainty: Double
 
-  /// The latency of a turn, and its wait: the time from the reading of the tracker's report to the
-  /// renderer's request for a pose.
+  /// A turn's latency, and its wait: the time from the tracker's report to the renderer's request
+  /// for a pose.
   package typealias Row = (wait: Double, latency: Double)
 
-  /// Fits parallel lines to both groups. Rows that deviate by more than three standard deviations
-  /// (estimated from the median absolute residual) are left out: a machine that stalls causes such
-  /// outliers.
+  /// Fits parallel lines to both groups, without outliers. A row is an outlier if it deviates by
+  /// more than three standard deviations [estimated from the median absolute residual].
   ///
   /// - Returns: nil if a group has fewer than four rows.
   package init?(_ first: [Row], _ second: [Row]) {

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The alignment of a recording with a reference that repeats forever.
+/// A recording's alignment with a reference that repeats forever.
 package struct SoundAlignment: Sendable, Equatable {
   /// The frame number in the reference minus the frame number in the recording.
   package var offset: Double
   /// Linear gain of the recording relative to the reference.
   var gain: Double
-  /// Level of the part of the recording that the reference does not explain, relative to the
-  /// recording, in dB.
+  /// Level of the recording's part that the reference does not explain, relative to the recording,
+  /// in dB.
   package var residualDecibels: Double
 
-  /// Finds the position of a stretch of a recording in a reference that repeats forever.
+  /// Finds a stretch of a recording in a reference that repeats forever.
   ///
   /// - Parameters:
-  ///   - recording: the recorded sound.
   ///   - frames: the stretch of the recording.
-  ///   - reference: the sound to search.
   ///   - expected: the offset to search near; nil searches the entire reference.
   ///   - radius: the number of frames searched on either side of `expected`.
-  /// - Returns: nil if the stretch is empty, silent or not inside the recording, or if the
-  ///   reference does not correlate positively with the stretch at any offset that is searched.
+  /// - Returns: nil if the stretch is empty or not inside the recording, or if the reference does
+  ///   not correlate positively with the stretch.
   package static func find(
     _ recording: EarSound, _ frames: Range<Int>, in reference: EarSound,
     near expected: Double? = nil, radius: Int = 8
@@ -38,8 +36,7 @@ package struct SoundAlignment: Sendable, Equatable {
     return fit(recording, frames, reference, offset)
   }
 
-  /// Returns the alignment at an offset, with its gain and residual. Returns nil if the recording
-  /// or the reference is silent there.
+  /// Returns the alignment at an offset; nil if the recording or the reference is silent there.
   static func fit(
     _ recording: EarSound, _ frames: Range<Int>, _ reference: EarSound, _ offset: Double
   ) -> SoundAlignment? {
@@ -60,8 +57,8 @@ package struct SoundAlignment: Sendable, Equatable {
       residualDecibels: decibels(heard - both * both / own, relativeTo: heard))
   }
 
-  /// Returns the correlations of `probe` with the reference at `count` successive frames, starting
-  /// at `start`, each divided by the norm of the reference there.
+  /// Returns the correlations of `probe` with the reference at `count` successive frames from
+  /// `start` on, each divided by the norm of the reference.
   private static func correlate(
     _ probe: [[Float]], _ reference: EarSound, from start: Int, _ count: Int
   ) -> [Double] {
@@ -106,9 +103,8 @@ package struct SoundAlignment: Sendable, Equatable {
     return sum.sum() + rest
   }
 
-  /// Returns the position, from -0.5 to 0.5 and relative to a maximum, of the vertex of the
-  /// parabola through the maximum and its neighbours. Returns 0 if the maximum is the first or the
-  /// last score.
+  /// Returns the vertex of the parabola through a maximum and its neighbours, relative to the
+  /// maximum, from -0.5 to 0.5. Returns 0 if there is no such parabola.
   private static func vertex(_ scores: [Double], _ best: Int) -> Double {
     guard best > 0, best < scores.count - 1 else { return 0 }
     let (a, b, c) = (scores[best - 1], scores[best], scores[best + 1])

@@ -4,16 +4,13 @@ import Geometry
 import HeadTracking
 import Rendering
 
-/// Simulates the error of the stage while the head moves: the angle between the pose of the head
-/// when a sound is heard and the pose that the sound was rendered for.
+/// Simulates the error of the stage while the head moves: the angle between the head's pose when a
+/// sound is heard and the pose that the sound was rendered for.
 ///
-/// A simulated clock drives the player's pose source and its prediction through a recorded motion.
-/// Sound is written in blocks, `queue` + `path` seconds before it is heard. If rewriting is on,
-/// each tracker report may cause a rewrite of a window that begins `path` seconds after the report.
-/// The player's `RewritePolicy` decides whether to rewrite, and how the rendered pose approaches
-/// the newest pose. Sound after the window keeps its older pose until a later window reaches it.
+/// Sound is written in blocks, `queue` + `path` seconds before it is heard. If rewriting is on, a
+/// tracker report may cause a rewrite of a window that begins `path` seconds after the report.
 package struct TrackingModel: Sendable {
-  /// Time between the earliest sound that can be rewritten and the sound being written, in seconds.
+  /// Time from the earliest sound that can be rewritten to the sound being written, in seconds.
   package var queue = 0.150
   /// Time from a motion of the tracker to the earliest sound that the motion can affect, in
   /// seconds.
@@ -26,13 +23,13 @@ package struct TrackingModel: Sendable {
   var block = 0.010
   package var rewrites = true
   package var predicts = true
-  /// The interval between poses, in seconds: 16 frames at 48 kHz.
+  /// The interval between grid points, in seconds: 16 frames at 48 kHz.
   private static let grid = 16.0 / 48_000
 
   package init() {}
 
-  /// Returns the angles between the true and the rendered pose, in radians: one for each scored
-  /// grid point at which both are known. The first 0.5 s that are heard are not scored.
+  /// Returns the angles between the true and the rendered pose, in radians, at the scored grid
+  /// points where both are known. The first 0.5 s that are heard are not scored.
   package func errors(over motion: RecordedMotion) -> [Double] {
     guard let begin = motion.times.first, let end = motion.times.last, end > begin else {
       return []
@@ -48,7 +45,7 @@ package struct TrackingModel: Sendable {
     /// The time in the recording at which the motion starts.
     let begin: Double
     let source = HeadPoseSource()
-    /// The pose for which the sound at each grid point was last rendered; nil if not yet rendered.
+    /// The pose for which the sound at each grid point was last rendered; nil if not rendered.
     var rendered: [Quaternion?]
     let policy = RewritePolicy()
     var isRewriting = false
@@ -56,8 +53,7 @@ package struct TrackingModel: Sendable {
     var asked: MotionCursor
     var truth: MotionCursor
 
-    /// The offset of the pose source's clock, in ns: the source would treat times near zero as
-    /// unknown.
+    /// The offset of the pose source's clock, in ns. The source treats times near zero as unknown.
     static let epoch: Int64 = 1_000_000_000_000
 
     init(model: TrackingModel, motion: RecordedMotion, begin: Double, end: Double) {
@@ -94,7 +90,6 @@ package struct TrackingModel: Sendable {
       if model.rewrites { rewrite(at: time) }
     }
 
-    /// Rewrites a window if the policy requires it, in the same way as `RenderFeed`.
     private mutating func rewrite(at now: Double) {
       let grid = TrackingModel.grid
       let turn = Int(((now + model.path) / grid).rounded(.up))
@@ -150,7 +145,6 @@ package struct TrackingModel: Sendable {
       guard let yaw = source.front else { return [] }
       let front = Quaternion(rotationVector: SIMD3(0, 0, -yaw))
       var errors: [Double] = []
-      // Scoring begins 0.5 s after the first block is heard.
       let start = Int((model.queue + model.path + 0.5) / TrackingModel.grid)
       for point in rendered.indices.dropFirst(start) {
         let time = begin + Double(point) * TrackingModel.grid
@@ -181,8 +175,8 @@ struct MotionCursor {
 
   init(_ motion: RecordedMotion) { self.motion = motion }
 
-  /// Returns the state at a time, by slerp between two samples. Returns nil outside the motion, or
-  /// if the pose of either sample is unknown.
+  /// Returns the state at a time, by slerp between two samples. Returns nil outside the motion or
+  /// if either pose is unknown.
   mutating func state(at time: Double) -> State? {
     let times = motion.times
     while next < times.count - 1, times[next] < time { next += 1 }

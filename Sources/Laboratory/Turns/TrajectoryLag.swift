@@ -1,36 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The delay of a heard motion behind the motion of the head: the lag that minimises the mean
-/// squared difference between the two.
+/// The delay of a heard motion behind the head's motion, by least squares.
 package struct TrajectoryLag: Sendable, Equatable {
-  /// The lag in seconds; negative if the sound is ahead, which prediction can cause.
+  /// The lag in seconds; negative if the sound is ahead.
   package var seconds: Double
-  /// Root mean square of the remaining difference, in the unit of the values.
+  /// Root mean square of the difference at that lag, in the unit of the values.
   package var residual: Double
-  /// Standard error of the lag in seconds, estimated from the residual.
+  /// Standard error of the lag in seconds.
   package var uncertainty: Double
 
-  /// A motion over time: ascending times in seconds, and a value, such as the yaw, for each.
+  /// A motion over time: ascending times in seconds, and a value for each.
   package typealias Course = (times: [Double], values: [Double])
 
-  /// Finds the lag of a heard course behind the course of the head.
+  /// Finds the lag of a heard course behind the head's course.
   ///
   /// - Parameters:
   ///   - heard: the course measured in the recording; values that are not finite are ignored.
-  ///   - head: the course of the tracker.
+  ///   - head: the tracker's course.
   ///   - range: the range of lags to search, in seconds.
-  /// - Returns: nil if the courses have at most 20 values in common at the best lag, if that lag is
-  ///   at an end of the range, or if the cost has no minimum because the head does not move.
+  /// - Returns: nil if the courses have at most 20 values in common at the best lag, or if the cost
+  ///   has no minimum inside the range.
   package init?(of heard: Course, behind head: Course, in range: ClosedRange<Double> = -0.2...1.0) {
     let step = 0.001
     let count = Int((range.upperBound - range.lowerBound) / step)
     let lags = (0...max(1, count)).map { range.lowerBound + Double($0) * step }
-    // Compute the mean squared difference for every lag in steps of 1 ms.
+    // Compute the mean squared difference in steps of 1 ms.
     let costs = lags.map { Self.cost(heard, head, lag: $0) }
     guard let best = costs.indices.min(by: { costs[$0].mean < costs[$1].mean }),
       costs[best].mean.isFinite, costs[best].points > 20
     else { return nil }
-    // Refine the minimum with the parabola through it and its neighbours.
+    // Refine the minimum with a parabola.
     var lag = lags[best]
     var bend = 0.0
     if best > 0, best < costs.count - 1 {

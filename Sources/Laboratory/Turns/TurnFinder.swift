@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the instant at which a recording changes from the rendering for the head before a turn to
-/// the rendering for the head after it. 3GPP TS 26.260, 4.2.3, compares two renderers in the same
-/// way.
+/// Finds the frame at which a recording changes from one rendering to another, as when the head
+/// turns [3GPP TS 26.260, 4.2.3].
 ///
-/// The finder makes two estimates. `half` is the best frame at which to split the recording: it
-/// minimises the squared difference from the first rendering before the split and from the second
-/// rendering after the split (maximum likelihood for a step in white noise). `begin` and `settled`
-/// come from the progress of the change in windows of 2 ms, by projection onto the difference of
-/// the two renderings.
+/// `half` is the frame that best splits the recording into the two renderings [maximum likelihood
+/// for a step in white noise]. `begin` and `settled` come from the progress of the change in
+/// windows of 2 ms.
 package struct TurnFinder: Sendable {
   /// A turn found in a recording. Positions are frames of the recording.
   package struct Turn: Sendable, Equatable {
-    /// The beginning of the change: the end of the last window in which less than a tenth of the
-    /// change is complete. Only windows that start at or before `half` count. At most `half`; equal
-    /// to `half` if there is no such window.
+    /// The beginning of the change, at most `half`: the end of the last window up to `half` with a
+    /// progress below 0.1. Equal to `half` if there is no such window.
     package var begin: Double
     /// The instant of the turn: the frame that best separates the two renderings.
     package var half: Double
-    /// The end of the change: the earliest start of a window from which the progress stays between
-    /// 0.9 and 1.1. At least `half`.
+    /// The end of the change, at least `half`: the earliest start of a window from which the
+    /// progress stays between 0.9 and 1.1.
     package var settled: Double
-    /// The alignment of the recording with the first rendering, before the turn.
+    /// The alignment with the first rendering, before the turn.
     var before: SoundAlignment
-    /// The alignment of the recording with the second rendering, after the turn.
+    /// The alignment with the second rendering, after the turn.
     package var after: SoundAlignment
   }
 
@@ -33,7 +29,7 @@ package struct TurnFinder: Sendable {
   private static let badResidual = -9.0
   private let alignmentFrames: Int
 
-  /// Creates a finder for recordings at a sample rate.
+  /// Creates a finder.
   ///
   /// - Parameter sampleRate: the rate of the recording and the renderings, in Hz.
   package init(sampleRate: Double) {
@@ -44,16 +40,12 @@ package struct TurnFinder: Sendable {
   /// Finds the turn in a stretch of a recording.
   ///
   /// - Parameters:
-  ///   - recording: the recorded sound.
-  ///   - frames: the stretch, longer than 100 ms. Its first 50 ms are before the turn, its last 50
-  ///     ms after it.
-  ///   - first: the rendering for the head before the turn. Both renderings repeat forever.
-  ///   - second: the rendering for the head after the turn.
-  ///   - offset: the offset of a nearby alignment, which is tried first. If it is nil or does not
-  ///     match, the entire rendering is searched.
-  /// - Returns: nil if there is no turn or if sound was lost: the stretch does not begin with the
-  ///   first rendering, or does not end with the second rendering at the same place in the source.
-  ///   Also nil if the stretch is too short or not inside the recording.
+  ///   - frames: the stretch, longer than 100 ms. The turn is not in its first or last 50 ms.
+  ///   - first: the rendering before the turn. Both renderings repeat forever.
+  ///   - second: the rendering after the turn.
+  ///   - offset: the offset of a nearby alignment, tried before the entire rendering.
+  /// - Returns: nil if there is no turn, if sound was lost, or if the stretch is too short or not
+  ///   inside the recording.
   package func turn(
     in recording: EarSound, _ frames: Range<Int>, from first: EarSound, to second: EarSound,
     near offset: Double? = nil
@@ -122,8 +114,7 @@ private struct Way {
   /// The frame that best divides the recording into the first and the second sound; nil if that
   /// frame is at either end.
   ///
-  /// For the recording `x` and the sounds `a` and `b`,
-  /// `|x - a|^2 - |x - b|^2 = 2 (x - a)(b - a) - |b - a|^2`. The sum of this difference over all
+  /// `|x - a|^2 - |x - b|^2 = 2 (x - a)(b - a) - |b - a|^2`. The sum of this difference over the
   /// frames before a split is smallest at the best split.
   var half: Double? {
     var (best, least) = (0, Double.infinity)
@@ -155,7 +146,7 @@ private struct Way {
   }
 
   /// Returns the progress of the change in a window: 0 for the first sound, 1 for the second.
-  /// Returns nil if the two sounds hardly differ there, as in a pause.
+  /// Returns nil if the two sounds hardly differ there.
   private func share(_ start: Int, _ window: Int) -> Double? {
     let square = whole[start + window] - whole[start]
     let usual = whole[frames] / Double(frames) * Double(window)

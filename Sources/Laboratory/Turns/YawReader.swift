@@ -33,11 +33,11 @@ package struct YawReader: Sendable {
     self.ahead = ahead
   }
 
-  /// Returns one yaw for every `hop` frames of a recording, starting at the first frame of `start`.
+  /// Returns one yaw for every `hop` frames of a recording.
   ///
   /// - Parameters:
-  ///   - recording: the recorded sound.
-  ///   - start: the frames during which the head faces the front.
+  ///   - start: the frames during which the head faces the front. The reading begins at its first
+  ///     frame.
   ///   - hop: the number of frames per yaw; the default is 4 ms at 48 kHz.
   /// - Returns: an empty list if `start` cannot be aligned with the rendering for the front.
   package func moments(
@@ -71,11 +71,10 @@ package struct YawReader: Sendable {
     return moments
   }
 
-  /// Fits the recording as a sum of the three parts by least squares; the yaw is the angle of the
-  /// gains of `side` and `front`.
+  /// Fits the recording as a sum of the three parts by least squares.
   ///
-  /// - Returns: the yaw in degrees, and the unexplained share of the energy, from 0 to 1. The yaw
-  ///   is NaN and the share is 1 if the recording is silent or the equations have no solution.
+  /// - Returns: the yaw in degrees, and the unexplained share of the energy, from 0 to 1; (NaN, 1)
+  ///   if there is no solution.
   private func fit(
     _ recording: EarSound, _ frames: Range<Int>, _ offset: Double
   ) -> (yaw: Double, residual: Double) {

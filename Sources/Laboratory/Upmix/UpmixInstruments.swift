@@ -3,7 +3,7 @@
 import Glibc
 import System
 
-/// Synthesised sounds for the mixes of `bench upmix`, identical in every run.
+/// Synthesised sounds at 48 kHz, identical in every run.
 package struct UpmixInstruments {
   package static let rate = 48_000.0
   let frames: Int
@@ -16,13 +16,13 @@ package struct UpmixInstruments {
 
   var seconds: Double { Double(frames) / Self.rate }
 
-  /// Returns a random number from 0 up to, but not including, 1.
+  /// Returns a random number in 0..<1.
   mutating func uniform() -> Double { random.uniform() }
 
   mutating func noise(_ count: Int) -> [Double] { (0..<count).map { _ in random.gaussian() } }
 
-  /// Returns noise whose spectrum falls by 6 dB per octave above `low`, levels off near the
-  /// frequency sqrt(low * high) / bright, and falls again above `high`. Frequencies are in Hz.
+  /// Returns noise whose spectrum falls above `low`, levels off, and falls again above `high`.
+  /// Frequencies are in Hz.
   mutating func darkNoise(from low: Double, to high: Double, bright: Double) -> [Double] {
     let x = noise(frames)
     let dark = onePole(x, corner: low)
@@ -30,8 +30,8 @@ package struct UpmixInstruments {
     return normalized(onePole(zip(dark, x).map { $0 + level * $1 }, corner: high))
   }
 
-  /// Returns the syllables of a voice: pulses of varying pitch through three formants, occasional
-  /// hisses, and pauses between phrases. `pitch` is in Hz; `pause` is the mean pause, in seconds.
+  /// Returns a voice with formants, hisses and pauses between phrases. `pitch` is in Hz; `pause` is
+  /// the mean pause, in seconds.
   mutating func voice(pitch: Double, pause: Double) -> [Double] {
     let vowels = [
       (730.0, 1090.0, 2440.0), (270, 2290, 3010), (570, 840, 2410), (530, 1840, 2480),
@@ -103,8 +103,7 @@ package struct UpmixInstruments {
     return normalized(sound)
   }
 
-  /// Returns a bowed tone with vibrato, which glides between random pitches from 3 semitones below
-  /// to 11 semitones above `pitch`, in Hz.
+  /// Returns a bowed tone with vibrato that glides around `pitch`, in Hz.
   mutating func bow(around pitch: Double) -> [Double] {
     let step = 1.1
     let steps = (0...(Int(seconds / step) + 2)).map { _ in 14 * uniform() - 3 }
@@ -123,7 +122,7 @@ package struct UpmixInstruments {
     return normalized(sound)
   }
 
-  /// Returns a short beat every `period` seconds: noise above `corner` Hz, or a tone of falling
+  /// Returns a short beat every `period` seconds: noise above `corner` Hz, or a tone with falling
   /// pitch if `corner` is nil.
   mutating func beats(every period: Double, from start: Double, above corner: Double?) -> [Double] {
     var sound = [Double](repeating: 0, count: frames)
@@ -145,8 +144,8 @@ package struct UpmixInstruments {
     return normalized(zip(sound, onePole(sound, corner: corner)).map { $0 - $1 })
   }
 
-  /// Returns the reverberation of a sound, left and right: its convolution with two independent
-  /// noises that begin after 30 ms and decay by 60 dB in `seconds` seconds.
+  /// Returns the left and the right reverberation of a sound. The reverberation begins after 30 ms
+  /// and decays by 60 dB in `seconds` seconds.
   mutating func reverb(_ sound: [Double], seconds: Double, corner: Double) -> [[Double]] {
     var size = 1
     let length = Int((seconds + 0.03) * Self.rate)

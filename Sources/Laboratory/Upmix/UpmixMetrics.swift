@@ -4,23 +4,20 @@ import Glibc
 
 /// The quality of an upmix; see docs/upmix.md.
 package struct UpmixMetrics: Codable {
-  /// Error of the fold-down FL + 0.7071 FC + 0.7071 SL (and likewise on the right) relative to the
-  /// input, in dB.
+  /// Error of the fold-down relative to the input, in dB. The left fold-down is FL + 0.7071 FC +
+  /// 0.7071 SL.
   package var foldDownError: Double
-  /// Level of the centre sound in all channels except the LFE, relative to its level in the input,
-  /// in dB.
+  /// Level of the centre sound in the output relative to the mix, in dB.
   package var centreEnergy: Double
-  /// Level of the panned sounds in all channels except the LFE, relative to their level in the
-  /// input, in dB.
+  /// Level of the panned sounds in the output relative to the mix, in dB.
   package var pannedEnergy: Double
-  /// Level of the ambience in all channels except the LFE, relative to its level in the input, in
-  /// dB.
+  /// Level of the ambience in the output relative to the mix, in dB.
   package var ambienceEnergy: Double
-  /// Level of the centre sound above the panned sounds and the ambience in FC, in dB.
+  /// Level of the centre sound relative to the other sounds in FC, in dB.
   package var centreToOthers: Double
   /// Share of the centre sound's energy that is in FC, from 0 to 1.
   package var centreShare: Double
-  /// Level of the ambience above the centre and the panned sounds in SL and SR, in dB.
+  /// Level of the ambience relative to the other sounds in SL and SR, in dB.
   package var ambienceToOthers: Double
   /// Share of the ambience's energy that is in SL and SR, from 0 to 1.
   package var ambienceShare: Double
@@ -30,9 +27,9 @@ package struct UpmixMetrics: Codable {
   /// Measures an upmix.
   ///
   /// - Parameters:
-  ///   - mix: the mix that was converted to 5.1.
-  ///   - projection: the projection onto five stems of the mix: the centre, panned left, panned
-  ///     right, ambience left and ambience right.
+  ///   - mix: the mix that was upmixed.
+  ///   - projection: the projection onto five stems: the centre, panned left, panned right,
+  ///     ambience left and ambience right.
   ///   - output: FL, FR, FC, SL, SR x frames, with the latency removed.
   package init(_ mix: UpmixMix, _ projection: UpmixProjection, output: [[Double]]) {
     let parts = projection.project(output, groups: [[0], [1, 2], [3, 4]])

@@ -13,7 +13,7 @@ package struct UpmixMix {
   package let ambience: [[Double]]
 
   package var frames: Int { centre[0].count }
-  /// The sum of all parts: the mix as a file would contain it.
+  /// The sum of all parts.
   package var sum: [[Float]] {
     (0..<2).map { (c: Int) -> [Float] in
       let (a, b, d) = (centre[c], panned[c], ambience[c])
@@ -21,13 +21,13 @@ package struct UpmixMix {
     }
   }
 
-  /// Returns three different mixes of a given duration.
+  /// Returns three mixes of a given duration.
   package static func all(seconds: Double) -> [UpmixMix] {
     let frames = Int(seconds * UpmixInstruments.rate)
     return [plain(frames), dense(frames), sparse(frames)]
   }
 
-  /// A voice, plucked notes on either side, and surrounding noise that swells and fades.
+  /// A voice, plucked notes on either side, and noise that swells and fades.
   private static func plain(_ frames: Int) -> UpmixMix {
     var make = UpmixInstruments(frames: frames, seed: 7)
     let voice = make.voice(pitch: 120, pause: 0.25)
@@ -42,8 +42,8 @@ package struct UpmixMix {
       ambience: scaled(around.map { zip($0, swell).map { $0 * $1 } }, to: 0.04))
   }
 
-  /// A voice and a bass drum; five sources at the sides, one of them a voice; and a reverberant
-  /// hall with noise.
+  /// A voice and a drum in the centre, five sources at the sides, and a reverberant hall with
+  /// noise.
   private static func dense(_ frames: Int) -> UpmixMix {
     var make = UpmixInstruments(frames: frames, seed: 11)
     let voice = make.voice(pitch: 190, pause: 0.25)

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The least-squares projection of signals onto stems, through a filter of 512 taps per stem. The
-/// projection shows which stems a signal consists of.
+/// The least-squares projection of signals onto stems, through a filter of 512 taps per stem.
 ///
-/// The normal equations are block Toeplitz, with one block for each lag between two taps. The
-/// multichannel Levinson recursion solves them (Whittle 1963; Wiggins and Robinson 1965).
+/// The multichannel Levinson recursion solves the block Toeplitz normal equations [Whittle 1963;
+/// Wiggins and Robinson 1965].
 package struct UpmixProjection {
   static let taps = 512
   /// The number of filter taps before time zero.
@@ -17,9 +16,7 @@ package struct UpmixProjection {
   private let pairs: [[[Double]]]
   private var count: Int { stems.count }
 
-  /// Computes the correlations of the stems.
-  ///
-  /// - Parameter stems: the stems, all of the same length.
+  /// Computes the correlations of stems of equal length.
   package init(stems: [[Double]]) {
     let correlator = correlator
     let blocks = stems.map { correlator.blocks($0) }
@@ -35,12 +32,8 @@ package struct UpmixProjection {
     var rest: Double
   }
 
-  /// Computes, for each signal, the energy that each group of stems explains and the energy that no
-  /// stem explains.
-  ///
-  /// - Parameters:
-  ///   - signals: signals of the same length as the stems.
-  ///   - groups: indices of the stems that form each group.
+  /// Computes, for each signal, the energy that each group of stems explains and the rest. The
+  /// signals are as long as the stems.
   func project(_ signals: [[Double]], groups: [[Int]]) -> [Parts] {
     let sides = signals.map { signal -> [[Double]] in
       let blocks = correlator.blocks(signal)
@@ -79,8 +72,8 @@ package struct UpmixProjection {
     zip(a, b).reduce(0) { $0 + $1.0 * $1.1 }
   }
 
-  /// Returns the block of the normal equations for a lag. `load` is added to the diagonal at lag 0,
-  /// so that the equations stay solvable if the stems have silent bands.
+  /// Returns the block of the normal equations for a lag. `load` keeps the equations solvable if
+  /// the stems have silent bands.
   private func block(_ lag: Int, load: Double) -> SmallMatrix {
     var block = SmallMatrix(size: count)
     for i in 0..<count {
@@ -133,7 +126,6 @@ package struct UpmixProjection {
   }
 }
 
-/// A small square matrix.
 struct SmallMatrix {
   let size: Int
   private var values: [Double]

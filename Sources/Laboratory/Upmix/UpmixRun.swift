@@ -2,8 +2,8 @@
 
 import Surround
 
-/// Upmixes a stereo sound at 48 kHz. Returns FL, FR, FC, SL and SR, with the latency removed and
-/// the length of the input.
+/// Upmixes a stereo sound at 48 kHz to FL, FR, FC, SL and SR, as long as the input and without
+/// latency.
 package func upmixed(_ input: [[Float]]) -> [[Double]] {
   let upmixer = Upmixer(sampleRate: UpmixInstruments.rate)
   let (hop, late, frames) = (upmixer.hopFrames, upmixer.latencyFrames, input[0].count)

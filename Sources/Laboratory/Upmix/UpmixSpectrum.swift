@@ -8,9 +8,7 @@ struct DoubleFFT {
   private let cosines: [Double]
   private let sines: [Double]
 
-  /// Creates a transform of `size` values.
-  ///
-  /// - Parameter size: a power of two.
+  /// Creates a transform of `size` values, a power of two.
   init(size: Int) {
     self.size = size
     cosines = (0..<max(1, size / 2)).map { cos(2 * .pi * Double($0) / Double(size)) }
@@ -66,17 +64,14 @@ struct Correlator {
   private let block: Int
   private let fft: DoubleFFT
 
-  /// Creates a correlator for lags from `-reach` to `reach - 1`.
-  ///
-  /// - Parameter reach: a power of two.
+  /// Creates a correlator. `reach` is a power of two.
   init(reach: Int) {
     self.reach = reach
     block = 2 * reach
     fft = DoubleFFT(size: 4 * reach)
   }
 
-  /// The spectra of a signal's blocks: `first` for use as the first signal of a pair, `second` for
-  /// use as the second.
+  /// The spectra of a signal's blocks, for use as the first or the second signal of a pair.
   struct Blocks {
     var first: [(re: [Double], im: [Double])] = []
     var second: [(re: [Double], im: [Double])] = []

@@ -3,12 +3,11 @@
 import Glibc
 import HLS
 
-/// BOLA with the parameters of dash.js (K. Spiteri, R. Urgaonkar, R. Sitaraman, "BOLA: Near-optimal
-/// bitrate adaptation for online videos", IEEE/ACM Trans. Networking 28(4), 2020).
+/// BOLA with the parameters of dash.js [K. Spiteri, R. Urgaonkar, R. Sitaraman, "BOLA: Near-optimal
+/// bitrate adaptation for online videos", IEEE/ACM Trans. Networking 28(4), 2020].
 ///
-/// Only the buffer decides. The utility of a rendition is the logarithm of its rate relative to the
-/// lowest rate. The minimum buffer is 10 s. The target is the minimum plus 2 s for each rendition
-/// of the ladder. The placeholder buffer and the throughput rule that dash.js adds are left out.
+/// The buffer alone decides. The placeholder buffer and the throughput rule of dash.js are left
+/// out.
 struct BOLARule: AdaptationRule {
   private let ladder: Ladder
   private let utilities: [Double]

@@ -4,10 +4,7 @@ import HLS
 
 /// ExoPlayer's default rule (`AdaptiveTrackSelection`, `DefaultBandwidthMeter`).
 ///
-/// The rule uses 0.7 of the median throughput of recent downloads, weighted by the square root of
-/// their sizes. It switches up only with at least 10 s buffered (or three quarters of the distance
-/// to the live edge, if that is less). It does not switch down while 25 s or more are buffered. It
-/// never abandons a download.
+/// The throughput is the median over recent downloads, weighted by the square root of their sizes.
 struct ExoPlayerRule: AdaptationRule {
   private let ladder: Ladder
   private var samples: [(weight: Double, rate: Double)] = []
@@ -25,7 +22,7 @@ struct ExoPlayerRule: AdaptationRule {
     }
   }
 
-  /// The estimated throughput, in bit/s; 1 Mbit/s before the first download.
+  /// The estimated throughput, in bit/s; 1 Mbit/s without samples.
   private var estimate: Double {
     let half = samples.reduce(0) { $0 + $1.weight } / 2
     var sum = 0.0

@@ -2,15 +2,10 @@
 
 import HLS
 
-/// The default rule of hls.js (1.5, `abr-controller`).
+/// The default rule of hls.js 1.5 (`abr-controller`).
 ///
-/// The estimate is the lower of two throughput averages with half-lives of 3 s and 9 s, or 500
-/// kbit/s before the first download. The rule uses 0.7 of the estimate to start or to switch up,
-/// and 0.95 otherwise. After the first segment, a segment must arrive before the buffer is empty;
-/// if no rendition is fast enough, 4 s more are allowed. Once half a segment duration has passed
-/// since the request, the rule may abandon a download. It does so if fewer than two segments are
-/// buffered, if the download would arrive after the buffer is empty, and if a cheaper rendition
-/// would arrive sooner.
+/// The estimate is the lower of two throughput averages with half-lives of 3 s and 9 s. It is 500
+/// kbit/s before the first download.
 struct HLSJSRule: AdaptationRule {
   private let ladder: Ladder
   private var fast = HalfLifeMean(halfLife: 3)

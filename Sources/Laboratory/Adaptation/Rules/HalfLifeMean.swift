@@ -3,8 +3,8 @@
 import Glibc
 import HLS
 
-/// An exponentially weighted mean. The weight of a value halves whenever later values with a total
-/// weight of `halfLife` have been added. The bias towards the initial value 0 is corrected.
+/// An exponentially weighted mean. A value's weight halves when later values with a total weight of
+/// `halfLife` have been added.
 struct HalfLifeMean: Sendable {
   private let halfLife: Double
   private var sum = 0.0
@@ -18,7 +18,7 @@ struct HalfLifeMean: Sendable {
     weight += added
   }
 
-  /// The mean; nil before the first value.
+  /// The mean, corrected for the initial value 0; nil if the total weight is 0.
   var value: Double? {
     let share = 1 - exp2(-weight / halfLife)
     return share > 0 ? sum / share : nil
@@ -26,11 +26,11 @@ struct HalfLifeMean: Sendable {
 }
 
 extension SegmentTiming {
-  /// The throughput in bit/s, including the wait for the first byte, as most players compute it.
+  /// The throughput in bit/s, including the wait for the first byte.
   var overallRate: Double { Double(bytes) * 8 / max(seconds, 0.001) }
 }
 
 extension Ladder {
-  /// Returns the richest rendition whose rate is at most `rate`, or the cheapest if there is none.
+  /// Returns the last rendition whose rate is at most `rate`, or the first if there is none.
   func richest(upTo rate: Double) -> Int { lastIndex { $0.bitRate <= rate } ?? 0 }
 }

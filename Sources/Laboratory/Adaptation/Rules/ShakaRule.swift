@@ -4,11 +4,8 @@ import HLS
 
 /// Shaka Player's default rule (`SimpleAbrManager`).
 ///
-/// The estimate is the lower of two throughput averages with half-lives of 2 s and 5 s, over
-/// downloads of at least 16 kB; it is 1 Mbit/s until such downloads add up to 128 kB. A
-/// rendition is eligible if the estimate is between the rendition's rate / 0.95 and the next
-/// rendition's rate / 0.85. The richest eligible rendition is chosen, or the cheapest of all if
-/// none is eligible. Changes are at least 8 s apart. The rule never abandons a download.
+/// The estimate is the lower of two throughput averages with half-lives of 2 s and 5 s. Downloads
+/// below 16 kB do not count.
 struct ShakaRule: AdaptationRule {
   private let ladder: Ladder
   private var fast = HalfLifeMean(halfLife: 2)

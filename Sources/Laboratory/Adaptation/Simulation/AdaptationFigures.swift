@@ -2,22 +2,21 @@
 
 package import HLS
 
-/// The quality of an adaptation rule for the listener. docs/adaptation.md defines each figure.
+/// An adaptation rule's quality for the listener. docs/adaptation.md defines each figure.
 package struct AdaptationFigures: Sendable, Equatable {
-  /// Time during which playback stalled, in percent of the time from the first sound to the end.
+  /// Stalled time, in percent of the time from the first sound to the end.
   package var stallPercent: Double
-  /// Audible changes between multichannel and stereo, in both directions, per minute.
+  /// Changes between multichannel and stereo per minute.
   package var flipsPerMinute: Double
   /// Time with multichannel sound, in percent of the time from the first sound to the end.
   package var multichannelPercent: Double
-  /// Time on a recovered line until multichannel sound returns, in s: the mean over the stretches
-  /// of stereo in which the line recovered. Nil if there are no such stretches.
+  /// Mean time, in s, that a stretch of stereo continues on a recovered line; nil if none does.
   package var restoreSeconds: Double?
   /// Time from opening to the first sound, in s; nil if nothing played.
   package var startSeconds: Double?
 
-  /// A line has recovered if its rate stays for at least `reliableSeconds` at or above
-  /// `recoveredRatio` times the rate of the cheapest multichannel rendition.
+  /// A line has recovered if its rate stays at or above `recoveredRatio` times the cheapest
+  /// multichannel rate for at least `reliableSeconds`.
   static let recoveredRatio = 1.3
   static let reliableSeconds = 8.0
 
@@ -49,7 +48,7 @@ package struct AdaptationFigures: Sendable, Equatable {
     restoreSeconds = waits.isEmpty ? nil : waits.reduce(0, +) / Double(waits.count)
   }
 
-  /// Returns the start of each stretch of stereo or multichannel sound, including the first.
+  /// Returns the start of each stretch of stereo or multichannel sound.
   private static func turns(
     _ heard: [HeardStretch], _ isMultichannel: (Int) -> Bool
   ) -> [(time: Double, isMultichannel: Bool)] {

@@ -3,8 +3,8 @@
 import HLS
 
 extension AdaptationFigures {
-  /// Averages figures over several connections. An optional figure is averaged over the connections
-  /// that have it.
+  /// Averages the figures of several connections. An optional figure is averaged over the
+  /// connections that have it.
   package init(meanOf figures: [AdaptationFigures]) {
     func mean(_ value: (AdaptationFigures) -> Double?) -> Double? {
       let values = figures.compactMap(value)
@@ -17,9 +17,9 @@ extension AdaptationFigures {
     startSeconds = mean(\.startSeconds)
   }
 
-  /// Returns a clause, such as "stalls are above 0.25 %", for each goal that these means miss.
+  /// Returns a clause, such as "stalls are above 0.25 %", for each missed goal.
   ///
-  /// - Parameter others: the means of the other players' rules.
+  /// - Parameter others: the mean figures of the other rules.
   package func missedGoals(others: [ComparedRule: AdaptationFigures]) -> [String] {
     var missed: [String] = []
     if stallPercent > 0.25 { missed.append("stalls are above 0.25 %") }
@@ -39,8 +39,8 @@ extension AdaptationFigures {
     return missed
   }
 
-  /// Returns whether these figures are better than the others in all four respects: stalls, flips,
-  /// share of multichannel sound, and time to restore it. An unknown time counts as 0.
+  /// Returns whether these figures are better in stalls, flips, multichannel time and time to
+  /// restore it. An unknown time to restore counts as 0.
   func isBetter(than other: AdaptationFigures) -> Bool {
     stallPercent < other.stallPercent && flipsPerMinute < other.flipsPerMinute
       && multichannelPercent > other.multichannelPercent

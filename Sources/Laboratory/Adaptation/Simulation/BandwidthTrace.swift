@@ -2,7 +2,7 @@
 
 import HLS
 
-/// The rate of a connection over time. The trace repeats after its end.
+/// A connection's rate over time. The trace repeats after its end.
 package struct BandwidthTrace: Sendable, Equatable {
   package let name: String
   /// The time at which each rate begins, in s, ascending from 0.
@@ -12,9 +12,7 @@ package struct BandwidthTrace: Sendable, Equatable {
   /// The duration of one pass, in s.
   package let seconds: Double
 
-  /// Creates a trace whose rate changes every second.
-  ///
-  /// - Parameter kilobitsPerSecond: the rates, one per second.
+  /// Creates a trace with one rate per second.
   init(name: String, kilobitsPerSecond: [Double]) {
     precondition(!kilobitsPerSecond.isEmpty, "a trace needs at least one rate")
     self.name = name
@@ -23,14 +21,12 @@ package struct BandwidthTrace: Sendable, Equatable {
     seconds = Double(kilobitsPerSecond.count)
   }
 
-  /// Parses rows `t,kbps`: a time in s and a rate in kbit/s. The last row lasts as long as the row
-  /// before it; a single row lasts 1 s.
+  /// Parses rows `t,kbps`: times in s that ascend from 0, and rates in kbit/s.
   ///
-  /// A header, blank lines and lines that begin with # are skipped. Times must ascend from 0. Rates
-  /// must not be negative, and at least one must be positive.
+  /// A header, blank lines and lines that begin with # are skipped. The last row lasts as long as
+  /// the row before it; a single row lasts 1 s.
   ///
-  /// - Throws: `BandwidthTraceError` if a row is invalid (with its line number) or if no rate is
-  ///   positive.
+  /// - Throws: `BandwidthTraceError` if a row is invalid or if no rate is positive.
   package init(name: String, csv: String) throws(BandwidthTraceError) {
     var rows: [(time: Double, rate: Double)] = []
     for (index, line) in csv.split(
@@ -67,7 +63,8 @@ package struct BandwidthTrace: Sendable, Equatable {
     String(text.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
   }
 
-  /// Returns the rate in bit/s at a time in s, and the time of the next possible change, in s.
+  /// Returns the rate at a time, in bit/s, and the time until which that rate applies. Times are in
+  /// s.
   package func rate(at time: Double) -> (bitsPerSecond: Double, until: Double) {
     let round = (time / seconds).rounded(.down)
     let place = time - round * seconds
@@ -81,8 +78,8 @@ package struct BandwidthTrace: Sendable, Equatable {
     return (rates[low], round * seconds + end)
   }
 
-  /// Simulates sending `bits` bits starting at the time `start`, until all are sent or the time
-  /// `limit` is reached. Returns the time at the end and the number of bits sent.
+  /// Simulates sending `bits` bits from `start` on, but not after `limit`. Returns the time at the
+  /// end, in s, and the number of bits sent.
   func send(_ bits: Double, from start: Double, until limit: Double) -> (time: Double, bits: Double)
   {
     var time = start
@@ -101,7 +98,7 @@ package struct BandwidthTrace: Sendable, Equatable {
   }
 }
 
-/// The reason why a file is not a valid trace.
+/// The reason why a trace file is invalid.
 package struct BandwidthTraceError: Error, Sendable, Equatable, CustomStringConvertible {
   package let line: Int?
   package let reason: String

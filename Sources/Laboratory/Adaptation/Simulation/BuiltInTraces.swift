@@ -5,13 +5,12 @@ import HLS
 import System
 
 extension BandwidthTrace {
-  /// Traces of five kinds of connections that a mobile listener encounters. Each trace is half an
-  /// hour long and identical in every run.
+  /// Half-hour traces of five kinds of mobile connections, identical in every run.
   package static let builtIn = [fades(), tunnels(), drop(), alternating(), ramp()]
 
   static let builtInSeconds = 1800
 
-  /// A fast line that nearly vanishes for some seconds at a time, as behind buildings.
+  /// A fast line that nearly vanishes for some seconds at a time.
   static func fades(seed: UInt64 = 1) -> BandwidthTrace {
     var chance = SeededGenerator(seed)
     var left = 0
@@ -26,7 +25,7 @@ extension BandwidthTrace {
       })
   }
 
-  /// A slow line with a wandering rate, and tunnels of 12 s and 6 s in every three minutes.
+  /// A slow line with a wandering rate, and with tunnels of 12 s and 6 s in every three minutes.
   static func tunnels(seed: UInt64 = 2) -> BandwidthTrace {
     var chance = SeededGenerator(seed)
     var level = 0.0
@@ -40,7 +39,7 @@ extension BandwidthTrace {
       })
   }
 
-  /// A fast line with regular drops to a rate that carries only stereo.
+  /// A fast line that regularly drops to a rate that carries only stereo.
   static func drop() -> BandwidthTrace {
     BandwidthTrace(
       name: "drop",
@@ -57,7 +56,7 @@ extension BandwidthTrace {
       })
   }
 
-  /// A shared line whose rate slowly rises and falls.
+  /// A line whose rate slowly rises and falls.
   static func ramp(seed: UInt64 = 5) -> BandwidthTrace {
     var chance = SeededGenerator(seed)
     return BandwidthTrace(

@@ -30,7 +30,7 @@ package enum ComparedRule: String, Sendable, CaseIterable {
 }
 
 extension Ladder {
-  /// Two stereo and two multichannel audio-only renditions: 53, 133, 200 and 330 kbit/s.
+  /// Two stereo and two multichannel renditions: 53, 133, 200 and 330 kbit/s.
   package static let bench = Ladder(
     [(53, false), (133, false), (200, true), (330, true)].map { kilobits, isMultichannel in
       Rendition(uri: "\(kilobits)", bitRate: kilobits * 1000, isMultichannel: isMultichannel)

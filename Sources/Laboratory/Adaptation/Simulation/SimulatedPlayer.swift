@@ -2,15 +2,14 @@
 
 import HLS
 
-/// The simulated playback: the sound played so far and the segments fetched so far.
 struct SimulatedPlayer {
   struct Segment {
     var rendition: Int
-    /// The rendition that plays before `join`, if the segment was replaced in part.
+    /// The rendition that plays before `join`, in s; nil if the segment has one rendition.
     var before: (rendition: Int, join: Double)?
   }
 
-  /// The minimum time that must be left in a segment when its rendition changes, in s.
+  /// The minimum time left in a segment when its rendition changes, in s.
   static let leastJoinSeconds = 0.5
 
   let segmentSeconds: Double
@@ -47,8 +46,8 @@ struct SimulatedPlayer {
     }
   }
 
-  /// Returns the position from which another rendition can replace the rest of a segment, in s.
-  /// Returns nil if less than `leastJoinSeconds` of the segment would be left.
+  /// Returns the position in s from which another rendition can replace a segment. Returns nil if
+  /// less than `leastJoinSeconds` of the segment would be left.
   func join(_ number: Int, decodedSeconds: Double) -> Double? {
     let start = Double(number) * segmentSeconds
     guard started != nil else { return start }

@@ -20,7 +20,7 @@ package struct SimulationResult: Sendable {
     var rendition: Int
   }
 
-  /// The playback since the first sound, including stalls, without gaps.
+  /// The playback from the first sound on, including stalls.
   package var heard: [HeardStretch] = []
   package var requests: [Request] = []
   /// The buffered sound over time, in s.
@@ -28,6 +28,6 @@ package struct SimulationResult: Sendable {
   /// The time of the first sound; nil if nothing played.
   package var startSeconds: Double?
   package var fetchedBits = 0.0
-  /// The bits in `fetchedBits` that belong to abandoned downloads or to unused replacements.
+  /// The bits in `fetchedBits` from abandoned downloads and unused replacements.
   package var wastedBits = 0.0
 }

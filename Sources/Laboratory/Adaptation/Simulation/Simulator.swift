@@ -9,23 +9,22 @@ package struct SimulationConditions: Sendable, Equatable {
   /// Whether the presentation is live: three segments exist at first, and one is added per segment
   /// duration. Otherwise all segments exist from the start.
   var isLive = true
-  /// New segments are requested while the buffer, in s, is below this value (three target
-  /// durations).
+  /// No new segment is requested while at least this much sound is buffered, in s.
   var bufferSeconds = 12.0
   /// The time from a request to the first byte of the response, in s.
   var roundTripSeconds = 0.05
   /// The time from opening to the end, in s.
   package var seconds = 600.0
-  /// The amount of sound that the player has decoded ahead, in s. Only later sound can be replaced.
+  /// The sound that the player has decoded ahead, in s. Only later sound can be replaced.
   var decodedSeconds = 2.5
-  /// The interval of playlist reloads, in s; nil if a segment is visible as soon as it exists.
+  /// The interval between playlist reloads, in s; nil if a segment is visible as soon as it exists.
   var reloadSeconds: Double?
 
   package init() {}
 }
 
-/// Plays a presentation over a simulated line. Only one download runs at a time, and the bytes of
-/// an abandoned download are lost.
+/// Plays a presentation over a simulated line, with one download at a time. The bytes of an
+/// abandoned download are lost.
 struct Simulator<Rule: AdaptationRule> {
   let trace: BandwidthTrace
   let ladder: Ladder
@@ -77,7 +76,7 @@ struct Simulator<Rule: AdaptationRule> {
     advance(to: max(wake, time + 0.01))
   }
 
-  /// Returns the time from which the player can request a segment, in s.
+  /// Returns the time from which a segment can be requested, in s.
   private func availability(of number: Int) -> Double {
     guard conditions.isLive else { return 0 }
     let exists = max(0, Double(number - 2) * conditions.segmentSeconds)
@@ -116,8 +115,8 @@ struct Simulator<Rule: AdaptationRule> {
     }
   }
 
-  /// Fetches one segment. Returns the rule's decision if the rule stopped the download, and `.goOn`
-  /// if the segment arrived or the simulation ended.
+  /// Fetches one segment. Returns the rule's decision if the rule stopped the download, otherwise
+  /// `.goOn`.
   private mutating func download(_ rendition: Int, replacing number: Int?) -> DownloadCourse {
     let bits = ladder[rendition].bitRate * conditions.segmentSeconds
     let request = time
