@@ -7,7 +7,7 @@ import Laboratory
 /// Runs the measurement that the command names.
 func perform(_ command: ParsedCommand) throws(CommandFailure) {
   switch command.name {
-  // These delete temporary folders, and end private sound servers and other programs.
+  // These commands delete temporary folders or end other programs.
   case .benchLatency, .benchTrackingError, .benchUpmix: SignalDeadline.allow(milliseconds: 1500)
   default: break
   }

@@ -6,17 +6,16 @@ import CommandSupport
 import HLS
 import Laboratory
 
-/// One row of `bench adaptation`: the figures of a rule on a connection.
+/// One row of `bench adaptation`.
 struct AdaptationRow: Encodable {
-  /// `stillstage`, or the name of the player whose rule it is.
+  /// `stillstage` or the name of another player.
   let rule: String
   /// The path of the trace, the name of the built-in connection, or `mean`.
   let trace: String
   let stallPercent: Double
   let flipsPerMinute: Double
   let multichannelPercent: Double
-  /// Mean time from the recovery of the connection until multichannel sound returns, in s; nil if
-  /// the connection never recovered while stereo was playing.
+  /// Mean time, in s, that a stretch of stereo continues on a recovered line; nil if none does.
   let restoreSeconds: Double?
   /// Time to the first sound, in s; nil if nothing played.
   let startSeconds: Double?
@@ -32,7 +31,7 @@ struct AdaptationRow: Encodable {
   }
 }
 
-/// Runs `stillstage bench adaptation [TRACE.csv...] [--json] [--chart FILE.svg]`.
+/// Runs `stillstage bench adaptation`.
 func benchAdaptationCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let files = command.all(Arguments.traces)
   try refuseOverwriting(files, by: [command[Options.chart]])
@@ -54,7 +53,6 @@ func benchAdaptationCommand(_ command: ParsedCommand) throws(CommandFailure) {
     "goals not met over the built-in connections: \(trial.missedGoals.joined(separator: "; "))")
 }
 
-/// The results of all rules on all traces.
 private struct AdaptationTrial {
   struct Run {
     let trace: BandwidthTrace
@@ -120,11 +118,10 @@ private func shownName(_ path: String) -> String {
 }
 
 extension AdaptationTrial {
-  /// The duration that a chart shows, in s, from the beginning of each connection.
+  /// The duration that a chart shows, in s.
   private static let shownSeconds = 600.0
 
-  /// A chart with two panels for each connection: the connection's rate and the rates played, and
-  /// below them the buffers. Each panel shows this program's rule and GStreamer's.
+  /// A chart with two panels for each connection: the rates, and below them the buffers.
   fileprivate var chart: Chart {
     var panels: [ChartPanel] = []
     for run in runs where run.rule == .stillstage {

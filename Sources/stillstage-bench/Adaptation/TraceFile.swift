@@ -17,7 +17,7 @@ func readTrace(_ path: String) throws(CommandFailure) -> BandwidthTrace {
 private func readBytes(_ path: String, atMost limit: Int = 16 << 20) throws(CommandFailure)
   -> [UInt8]
 {
-  // A directory cannot be read, and a FIFO or a terminal could block forever.
+  // O_NONBLOCK: opening a FIFO or a terminal could block forever.
   let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
   guard descriptor >= 0 else { throw unreadable(path, String(cString: strerror(errno))) }
   defer { close(descriptor) }

@@ -10,25 +10,24 @@ import Playback
 import Rendering
 import SoundSources
 
-/// One row of `bench speakers`: one HRTF set and one position of the head, with or without
-/// cancellation.
+/// One row of `bench speakers`.
 struct SpeakersRow: Encodable {
   let set: String
   let head: String
   let cancelling: Bool
   let angleDegrees: Double
-  /// Level of an ear's own signal relative to the other ear's signal at that ear, in dB. It is the
-  /// mean over the third octaves from 315 Hz to 8 kHz.
+  /// Level of an ear's own signal relative to its level at the other ear, in dB: the mean over the
+  /// third octaves from 315 Hz to 8 kHz.
   let separationDecibels: Double
   let separationInThirdOctaves: [Double]
   let frequencies: [Double]
-  /// Deviation of the spectrum of an ear's own signal from the mean of that spectrum, in dB rms.
+  /// Deviation of an ear's own signal from a flat spectrum, in dB rms.
   let colourationDecibels: Double
-  /// The largest boost that cancellation needs in any third octave, in dB.
+  /// The largest boost that cancellation needs in any third octave, in dB; 0 without cancellation.
   let boostDecibels: Double
 }
 
-/// Runs `stillstage bench speakers [--speaker-angle DEG] [--json] [--chart FILE.svg]`.
+/// Runs `stillstage bench speakers`.
 func benchSpeakersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let angle = command[Options.speakerAngle]
   let chosen = try playing { () throws(PlaybackError) in
@@ -36,7 +35,7 @@ func benchSpeakersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
   for note in chosen.notes { printNote(note) }
   var sets = [("sphere", RigidSphereHead().hrtfSet(sampleRate: 48000))]
-  // Without a default set, the choice already falls back to the sphere.
+  // Without a default set, the choice is already the sphere.
   if let path = chosen.set.path { sets.append((path, chosen.set.prepared(sampleRate: 48000))) }
   var rows: [SpeakersRow] = []
   for (name, set) in sets {

@@ -12,7 +12,7 @@ import KernelsAVX2
 import KernelsAVX512
 import Laboratory
 
-/// One row of `bench fusion`: the errors and the cost of a filter.
+/// One row of `bench fusion`.
 struct FusionRow: Encodable {
   let filter: String
   /// The path of the recording, or `mean` for the mean over all recordings.
@@ -21,17 +21,17 @@ struct FusionRow: Encodable {
   /// Root mean square of the inclination error without the magnetometer.
   let inclinationDegrees: Double
   /// Root mean square of the heading error with the magnetometer, after subtracting the mean error;
-  /// nil if the recording has no magnetic field.
+  /// nil without a magnetic field.
   let headingDegrees: Double?
-  /// Root mean square of the heading error with the magnetometer, including the mean error; nil if
-  /// the recording has no magnetic field.
+  /// Root mean square of the heading error with the magnetometer, including the mean error; nil
+  /// without a magnetic field.
   let absoluteHeadingDegrees: Double?
   /// Magnitude of the heading's drift without the magnetometer.
   let driftDegreesPerMinute: Double
   let microsecondsPerSample: Double
 }
 
-/// Runs `stillstage bench fusion FILE... [--json] [--chart FILE.svg]`.
+/// Runs `stillstage bench fusion`.
 func benchFusionCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let files = command.all(Arguments.recordings)
   let picture = try chartPath(command)
@@ -59,7 +59,6 @@ func benchFusionCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// The results of all filters on one recording.
 private struct FusionTrial {
   let rows: [FusionRow]
   let panel: ChartPanel
@@ -123,8 +122,7 @@ private struct FusionTrial {
 }
 
 extension FusionRow {
-  /// Averages the rows of one filter over `count` recordings. Returns nil if the filter did not run
-  /// on all of them.
+  /// Averages one filter's rows over `count` recordings; nil if a recording has no row.
   fileprivate init?(meanOf rows: [FusionRow], of count: Int) {
     guard rows.count == count, let first = rows.first else { return nil }
     func mean(_ value: (FusionRow) -> Double) -> Double {

@@ -7,7 +7,7 @@ import Geometry
 import HeadTracking
 import Laboratory
 
-/// One row of `bench prediction`: the errors of a predictor.
+/// One row of `bench prediction`.
 struct PredictionRow: Encodable {
   /// `last`, `gyro`, `least-squares` or `ours`.
   let method: String
@@ -16,11 +16,10 @@ struct PredictionRow: Encodable {
   let lookAheadMilliseconds: Double
   let samples: Int
   let rmsDegrees: Double
-  /// The 95th percentile of the errors.
   let p95Degrees: Double
 }
 
-/// Runs `stillstage bench prediction FILE... [--json] [--chart FILE.svg]`.
+/// Runs `stillstage bench prediction`.
 func benchPredictionCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let files = command.all(Arguments.motions)
   let picture = try chartPath(command)
@@ -61,7 +60,7 @@ private func predictionRows(_ path: String) throws(CommandFailure) -> [Predictio
   }
 }
 
-/// Returns the mean errors over all recordings, for each method that ran on all of them.
+/// Returns the mean errors of each method that ran on all recordings.
 private func meanRows(_ rows: [PredictionRow], of count: Int) -> [PredictionRow] {
   PredictionTrial.lookAheads.flatMap { lookAhead in
     PredictionTrial.Method.allCases.compactMap { method -> PredictionRow? in
@@ -78,8 +77,7 @@ private func meanRows(_ rows: [PredictionRow], of count: Int) -> [PredictionRow]
   }
 }
 
-/// Returns a table with a line for each recording and look-ahead. A cell has the rms and the 95th
-/// percentile of a method's errors.
+/// Returns a table of the errors, with a line for each recording and look-ahead.
 private func predictionTable(_ rows: [PredictionRow]) -> String {
   let methods = PredictionTrial.Method.allCases.map(\.rawValue)
   var lines = [["recording", "look-ahead"] + methods]
@@ -101,8 +99,7 @@ private func predictionTable(_ rows: [PredictionRow]) -> String {
   return "angular error in degrees, rms / 95th percentile\n" + table(lines)
 }
 
-/// Returns a chart of the rms error over the look-ahead: a panel for the mean, then a panel for
-/// each recording.
+/// Returns a chart of the rms error over the look-ahead, with the mean first.
 private func predictionChart(_ rows: [PredictionRow]) -> Chart {
   var recordings: [String] = []
   for row in rows where !recordings.contains(row.recording) { recordings.append(row.recording) }

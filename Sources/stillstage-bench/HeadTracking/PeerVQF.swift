@@ -4,18 +4,16 @@ import Geometry
 import Glibc
 import Laboratory
 
-/// The results of the VQF library on a recording, computed by a separate program
-/// (Tests/Peers/peer-vqf).
+/// The VQF library's results on a recording, computed by a separate program (Tests/Peers/peer-vqf).
 struct PeerVQF {
-  /// Orientations without the magnetometer: sensor to earth, one per sample.
+  /// Orientations without the magnetometer, from sensor to earth, one per sample.
   let level: [Quaternion]
   /// Orientations with the magnetometer; nil if the recording has no magnetic field.
   let compass: [Quaternion]?
-  /// The CPU time of VQF per sample. A single pass computes both kinds of orientations.
+  /// VQF's CPU time per sample.
   let microsecondsPerSample: Double
 
-  /// Runs the program. Returns nil if the program or its library is missing, or if the output is
-  /// invalid.
+  /// Runs the program. Returns nil if it is missing or fails, or if its output is invalid.
   ///
   /// - Parameter count: the number of samples in the recording.
   init?(recording path: String, count: Int) {

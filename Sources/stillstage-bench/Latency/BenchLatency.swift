@@ -41,7 +41,6 @@ func benchLatencyCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// The settings to measure.
 struct LatencyPlan {
   var settings: [LatencySetting]
   var steps: Int
@@ -107,7 +106,7 @@ private func measure(
           progress.show(index * plan.steps + $0)
         })
     } catch {
-      // If one of several settings fails, continue with the others.
+      // Continue with the other settings, if there are any.
       guard plan.settings.count > 1, Signals.received == nil else { throw error }
       notes.append("\(setting.title): \(error.message ?? "failed")")
     }
@@ -145,8 +144,7 @@ private func chain(
     capture: check, injected: injected)
 }
 
-/// The two renderings that the recording is compared with. They are kept until the sample rate or
-/// the layout changes.
+/// The renderings of the noise, kept while the sample rate and the layout stay the same.
 private struct References {
   private(set) var rate: Int?
   private var layout = BenchNoise.soundfield

@@ -10,8 +10,8 @@ import Playback
 import Rendering
 import SoundSources
 
-/// Endless soft noise straight ahead, as a first-order soundfield or in a channel of a bed. No two
-/// stretches of a period are alike, so a stretch identifies its position in the period.
+/// Endless noise from the front, as a first-order soundfield or in a channel of a bed. A stretch
+/// identifies its position in the period.
 final class BenchNoise: SoundSource {
   static let periodFrames = 1 << 17
   static let soundfield = ChannelLayout.ambisonics(
@@ -55,8 +55,7 @@ final class BenchNoise: SoundSource {
 
   func seek(toFrame frame: Int) throws(PlaybackError) { position = frame }
 
-  /// Renders two periods of the noise for a head at `yaw` (degrees), with the engine of `render`.
-  /// Returns the second period, in which the sound has reached its steady state.
+  /// Renders one period of the noise in its steady state for a head at `yaw`, in degrees.
   static func rendered(
     yaw: Double, sampleRate: Int, layout: ChannelLayout = soundfield
   ) throws(CommandFailure) -> EarSound {
@@ -78,6 +77,6 @@ final class BenchNoise: SoundSource {
     }
   }
 
-  /// One period of the unrendered noise, identical in both ears.
+  /// One period of the noise before rendering, identical in both ears.
   static var mono: EarSound { EarSound(left: samples, right: samples) }
 }

@@ -9,7 +9,7 @@ import Laboratory
 
 /// One row of `bench tracking-error`.
 struct TrackingErrorRow: Codable {
-  /// The path of a recording, or the name of a generated motion, such as `generated-fast`.
+  /// The path of a recording, or the name of a generated motion.
   var motion: String
   var pathMilliseconds: Double
   /// `neither`, `rewriting`, `prediction` or `both`.
@@ -21,7 +21,7 @@ struct TrackingErrorRow: Codable {
   var moments: Int
 }
 
-/// Runs `stillstage bench tracking-error [FILE...]`.
+/// Runs `stillstage bench tracking-error`.
 func benchTrackingErrorCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let files = command.all(Arguments.optionalMotions)
   let picture = try chartPath(command)
@@ -83,8 +83,7 @@ private func row(
     moments: spread.count)
 }
 
-/// Returns a table with a line for each motion and path. A line has the p50 and p95 of each method,
-/// and the p95 of `both` divided by the p95 of `neither` and of `rewriting`.
+/// Returns a table of the errors, with a line for each motion and path.
 private func text(_ rows: [TrackingErrorRow], _ command: ParsedCommand) -> String {
   var lines = [
     ["motion", "path"] + Method.allCases.map(\.rawValue)

@@ -14,8 +14,8 @@ final class TimedCapture {
   enum Timing: String, Codable {
     /// The times that the server reports for the record stream.
     case reported
-    /// The arrival times, for servers whose reports are wrong. The end of a fragment counts as
-    /// played when the fragment arrives.
+    /// The arrival times of the fragments. A fragment's end counts as played when the fragment
+    /// arrives.
     case arrival
   }
 
@@ -40,7 +40,7 @@ final class TimedCapture {
   var frames: Int { audio.frameCount }
   var failure: String? { capture.failure }
 
-  /// Stops the recording. Returns the recorded sound and its timeline.
+  /// Stops the recording and returns its sound and its timeline.
   func finish() throws(CommandFailure) -> (sound: EarSound, timeline: CaptureTimeline) {
     capture.stop()
     let reports = audio.fragments.compactMap { fragment -> CaptureTimeline.Report? in
@@ -58,11 +58,9 @@ final class TimedCapture {
   }
 }
 
-/// A comparison of announced playback times and recording times: frames are played through a stream
-/// to the sink and found again in the recording.
+/// A comparison of the announced playback times of frames with their times in the recording.
 struct CaptureCheck: Codable {
-  /// Median of the recorded time minus the announced time, in ms; positive if frames appear in the
-  /// recording later than announced.
+  /// Median of the recorded time minus the announced time, in ms.
   var differenceMilliseconds: Double
   /// 95 percent of the differences are within this distance of the median, in ms.
   var spreadMilliseconds: Double
@@ -148,8 +146,7 @@ struct CaptureCheck: Codable {
   }
 }
 
-/// Feeds noise to an output and stores the times at which the noise will be heard, as the output
-/// announces them.
+/// Feeds noise to an output and stores the announced playback times.
 private final class CheckFeed: @unchecked Sendable {
   private static let room = 4096
   private let notes: UnsafeMutablePointer<(position: Int, time: Int64)>
@@ -169,8 +166,8 @@ private final class CheckFeed: @unchecked Sendable {
     samples.deallocate()
   }
 
-  /// The announcements after the first second. During that second, the output starts. Read this
-  /// property only after the output has stopped.
+  /// The announcements after the first second, during which the output starts. Read this property
+  /// only after the output has stopped.
   var announced: [(position: Int, time: Int64)] {
     (0..<count).map { notes[$0] }.filter { $0.time > notes[0].time + 1_000_000_000 }
   }

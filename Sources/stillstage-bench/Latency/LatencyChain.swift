@@ -11,7 +11,7 @@ protocol LatencyChain {
   /// The playback sample rate, in Hz.
   var sampleRate: Int { get }
   var output: AudioOutputStatus { get }
-  /// The source of the poses that are rendered.
+  /// The poses that are rendered.
   var poses: HeadPoseSource { get }
 
   func start() throws(CommandFailure)

@@ -4,28 +4,27 @@ import HeadTracking
 import Laboratory
 import SoundServer
 
-/// The results of `bench latency` for one setting; all times are in milliseconds.
+/// The results of `bench latency` for one setting. Times are in milliseconds.
 struct ChainFigures: Codable {
   var setting: LatencySetting
   var steps: Int
-  /// The number of steps that are not found in the recording, for example because sound was lost.
+  /// The number of steps that are not found in the recording.
   var unreadableSteps: Int
-  /// The latency: the time from the tracker report to the midpoint of the turn in the recording,
-  /// for the steps without an injected delay.
+  /// Time from the tracker report to the midpoint of the turn in the recording, for the steps
+  /// without an injected delay.
   var latency: Distribution?
   /// Time from the tracker report until a tenth of the turn is complete.
   var begin: Distribution?
   /// Time from the tracker report until the turn is within a tenth of its end and stays there.
   var settled: Distribution?
   var stages: StageFigures
-  /// Time from the writing of a sound to the queue until the sound is heard, as the server reported
-  /// it during the run.
+  /// Delay of queue and sink that the server reported during the run.
   var queue: Distribution?
-  /// The length of the queue itself, or of PipeWire's cycle, as the server reported it.
+  /// Length of the queue, or of PipeWire's cycle, that the server reported during the run.
   var queued: Distribution?
   var grantedQueueMilliseconds: Double
   var underruns: Int
-  /// The state of rewriting at the end of the run: "active", or the reason why it was not active.
+  /// The state of rewriting at the end of the run.
   var rewriting: String
   /// The number of pieces that replaced queued sound.
   var rewrites: Int
@@ -33,23 +32,20 @@ struct ChainFigures: Codable {
   var lateRewrites: Int
   /// The number of pieces that arrived after the sink had read their beginning, as far as known.
   var lostRewriteHeads: Int
-  /// Time between the sound that is heard and the earliest queued sound that is rewritten, at the
-  /// end of the run.
+  /// Time from the heard sound to the earliest sound that is rewritten, at the end of the run.
   var rewriteMarginMilliseconds: Double
   var capture: CaptureCheck
-  /// The result for the delay that was injected on purpose; nil if no delay was injected, or if too
-  /// few steps were measured.
+  /// The result for the injected delay; nil if there is none or too few steps were measured.
   var injected: InjectedDelay?
   /// The values of `latency`, in the order of the steps.
   var latencies: [Double]
 }
 
-/// The delay that the bench injected, and the delay that the bench measured.
+/// A delay that the bench injected, as measured.
 struct InjectedDelay: Codable {
   var milliseconds: Double
-  /// Difference between the mean latencies of steps with and without the delay. It is adjusted for
-  /// the varying wait for the audio thread (analysis of covariance), because that wait does not
-  /// depend on the delay.
+  /// Difference between the mean latencies of steps with and without the delay, corrected for the
+  /// wait for the audio thread [analysis of covariance].
   var foundMilliseconds: Double
   /// The standard error of `foundMilliseconds`.
   var uncertaintyMilliseconds: Double
@@ -57,21 +53,17 @@ struct InjectedDelay: Codable {
 
 /// The stages of the time between report and sound, in ms.
 struct StageFigures: Codable {
-  /// From the tracker's sending of the report to the reading of the report.
+  /// From the sending to the reading of the report.
   var report: Distribution?
-  /// From the reading of the report to the finished sample: decoding, orientation filter and
-  /// forecast.
+  /// From the reading of the report to the finished sample.
   var fusion: Distribution?
   /// From the finished sample to the audio thread's request for a pose.
   var wait: Distribution?
-  /// From the request for a pose to the time for which the pose is requested: queue and sink as
-  /// announced, or the margin of a rewrite.
+  /// From the request for a pose to the time for which the pose is requested.
   var queue: Distribution?
-  /// From the time for which the pose is requested to the beginning of the turn in the recording:
-  /// the error of the announcement, and the start of the pose's motion.
+  /// From the time for which the pose is requested to the beginning of the turn in the recording.
   var begin: Distribution?
-  /// From the beginning to the midpoint of the turn in the recording: a sudden turn is spread over
-  /// time so that it does not click.
+  /// From the beginning to the midpoint of the turn in the recording.
   var turn: Distribution?
 
   /// The stages with their names, in the order of the table.
@@ -135,7 +127,7 @@ extension ChainFigures {
   }
 }
 
-/// A step and the times of its turn in the recording, in ms after the report was sent.
+/// A step and the times of its turn, in ms after the report was sent.
 struct ReadStep {
   let step: LatencyRun.Step
   let begin: Double
@@ -166,8 +158,8 @@ extension StageFigures {
       let step: ReadStep
       let sent, arrival: Int64
       let use: SampleUse
-      /// The time at which the report's sample was finished. If the report was used together with a
-      /// later report, both reports are assumed to have had the same processing time.
+      /// The time at which the report's sample was finished. A later report that was used in its
+      /// place is assumed to have the same processing time.
       var ready: Int64 { arrival + use.ready - use.arrival }
     }
     let all = steps.compactMap { step -> Stations? in
@@ -186,8 +178,7 @@ extension StageFigures {
 }
 
 extension InjectedDelay {
-  /// Compares the steps without the delay with the delayed steps. Returns nil if there are fewer
-  /// than four steps of either kind.
+  /// Compares the delayed steps with the others; nil if there are too few.
   fileprivate init?(_ milliseconds: Double, _ plain: [ReadStep], _ delayed: [ReadStep]) {
     let groups = [plain, delayed].map { steps in
       steps.compactMap { step in step.wait.map { (wait: $0, latency: step.half) } }

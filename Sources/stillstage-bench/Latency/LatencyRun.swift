@@ -12,35 +12,30 @@ import SoundServer
 import SoundSources
 import Synchronization
 
-/// Plays the bench's noise through the engine of `play` and records it, while the virtual head
-/// turns to and fro in steps.
+/// Plays the bench's noise through the program and records it, while the virtual head turns to and
+/// fro in steps.
 final class LatencyRun {
-  /// A step of the head.
   struct Step {
     /// The CLOCK_MONOTONIC time at which the first report of the step was sent, in ns.
     var sent: Int64
-    /// The CLOCK_MONOTONIC time at which the measurement of the step ended, just before the next
-    /// step, in ns.
+    /// The CLOCK_MONOTONIC time at which the step's measurement ended, in ns.
     var end: Int64 = 0
     var isToTheLeft: Bool
     var isDelayed: Bool
     /// The CLOCK_MONOTONIC time at which the first report that shows the step was read, in ns; nil
     /// if there was no such report.
     var arrival: Int64?
-    /// The renderer's use of the first report that shows the step, or of a later report if several
-    /// were used together.
+    /// The renderer's use of that report or of a later one; nil if there was none.
     var use: SampleUse?
   }
 
-  /// The raw measurements of a run.
   struct Result {
     var steps: [Step]
     var sound: EarSound
     var timeline: CaptureTimeline
-    /// The delays of the server's queue and sink that the server reported during the run, in ms.
+    /// The delays of queue and sink that the server reported, in ms.
     var queue: [Double]
-    /// The lengths of the queue itself, or of PipeWire's cycle, that the server reported during the
-    /// run, in ms.
+    /// The lengths of the queue, or of PipeWire's cycle, that the server reported, in ms.
     var queued: [Double]
     /// The status at the end of the run.
     var output: AudioOutputStatus
@@ -61,7 +56,7 @@ final class LatencyRun {
   private var uses: [SampleUse] = []
   private var lastLook: Int64 = 0
 
-  /// Starts playback, recording and tracking, and waits until the renderer uses the first report.
+  /// Starts playback, recording and tracking, and waits for the first report.
   ///
   /// - Parameter recorded: the source to record; nil for the sink's monitor.
   init(
@@ -71,7 +66,7 @@ final class LatencyRun {
     self.setting = setting
     self.head = head
     let source = HeadPoseSource()
-    // A measurement may take minutes, during which the front must not follow the head.
+    // The front must not follow the head during a measurement.
     source.takesDriftBack = false
     let failures = Failures()
     let arrivals = Arrivals()
@@ -97,7 +92,6 @@ final class LatencyRun {
     }
   }
 
-  /// Stores the description of the tracker's last error.
   private final class Failures: Sendable {
     let text = Mutex<String?>(nil)
     func hear(_ event: TrackerEvent) {
@@ -105,15 +99,13 @@ final class LatencyRun {
     }
   }
 
-  /// Stores the samples of the tracker with their arrival times.
   private final class Arrivals: Sendable {
     private let samples = Mutex<[HeadSample]>([])
     func hear(_ measurement: TrackerMeasurement) {
       samples.withLock { $0.append(measurement.head) }
     }
-    /// Returns the arrival time of the first report, at or after `time`, whose pose differs from
-    /// the last pose before `time` by more than half the angle of a step. Returns nil if there is
-    /// none.
+    /// Returns the time of the first sample, at or after `time`, whose pose differs from the last
+    /// pose before `time` by more than half a step. Returns nil if there is none.
     func turn(after time: Int64) -> Int64? {
       samples.withLock { samples in
         guard let before = samples.last(where: { $0.time < time })?.headToWorld else { return nil }
@@ -123,7 +115,7 @@ final class LatencyRun {
         }?.time
       }
     }
-    /// Removes all samples except the newest.
+    /// Removes all samples but the newest.
     func forget() { samples.withLock { $0.removeFirst(max(0, $0.count - 1)) } }
   }
 
@@ -145,7 +137,6 @@ final class LatencyRun {
   /// Measures steps of the head.
   ///
   /// - Parameters:
-  ///   - count: the number of steps.
   ///   - injected: the delay that the tracker adds in every second pair of steps, in ms; nil for
   ///     none.
   ///   - tell: receives the number of completed steps.
@@ -194,7 +185,7 @@ final class LatencyRun {
     }
   }
 
-  /// Stores the latest use of a sample and, at most every 5 ms, the delays that the server reports.
+  /// Stores the latest use of a sample and the delays that the server reports.
   private func look() {
     if let use = chain.poses.latestUse, use != uses.last { uses.append(use) }
     let now = monotonic_nanoseconds()

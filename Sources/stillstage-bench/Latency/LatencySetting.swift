@@ -23,17 +23,15 @@ struct LatencySetting: Codable, Hashable {
     case rewritten
     /// Rendered in the cycles of PipeWire's graph, without a queue.
     case native
-    /// Played by another program through a virtual sink of the command `stillstage sink`.
+    /// Played by another program through a virtual sink.
     case sink
   }
 
   var server: Server
   var output: Output
-  /// The requested depth of the queue, or length of PipeWire's cycle, in ms; nil for the player's
-  /// default.
+  /// The requested length of the queue, or of PipeWire's cycle, in ms; nil for the default.
   var queueMilliseconds: Double?
 
-  /// The layout of the bench's noise.
   var layout: ChannelLayout {
     output == .sink ? SinkChain.layout.layout : BenchNoise.soundfield
   }
@@ -41,7 +39,6 @@ struct LatencySetting: Codable, Hashable {
   /// Whether PipeWire's own protocol is used.
   var isNative: Bool { output == .native || output == .sink && server == .pipewire }
 
-  /// Returns the player's options. Only here does `bench latency` enable or disable rewriting.
   func playerOptions(on server: LatencyServer, head: HeadPoseSource) -> PlayerOptions {
     var options = PlayerOptions()
     options.output = isNative ? .pipeWire : .pulseAudio
@@ -54,9 +51,8 @@ struct LatencySetting: Codable, Hashable {
     return options
   }
 
-  /// Time before the first step, in seconds. During this time, the queue fills, and the prediction
-  /// sees a resting head. On a private PipeWire server, the delay of a recording also needs time to
-  /// settle.
+  /// Time before the first step, in seconds. On a private PipeWire server, a recording's delay
+  /// needs time to settle.
   var warmUpSeconds: Double { server == .pipewire ? 20 : 1 }
 
   var title: String {
@@ -65,10 +61,9 @@ struct LatencySetting: Codable, Hashable {
   }
 }
 
-/// The server that a setting is measured on.
 final class LatencyServer {
   let address: String?
-  /// The path of PipeWire's own socket; nil for a PulseAudio server or the current server.
+  /// The path of PipeWire's own socket; nil if unknown.
   private(set) var socketPath: String?
   /// The sink to play to and to record from; nil for the default sink.
   let sink: String?
@@ -100,8 +95,7 @@ final class LatencyServer {
     pipeWire = nil
   }
 
-  /// Returns the first Debian package that a server needs and that is missing; nil if none is
-  /// missing.
+  /// Returns the first missing Debian package that a server needs; nil if none is missing.
   static func missingPackage(_ kind: LatencySetting.Server) -> String? {
     switch kind {
     case .pulseaudio: PrivatePulseServer.missingPackage
@@ -122,9 +116,8 @@ extension LatencySetting.Server {
 }
 
 extension LatencySetting.Output {
-  /// Returns the output that the command's options select for a server. Without such options, the
-  /// output is `native` for a private PipeWire server and `rewritten` for any other server. Throws
-  /// a usage error if the options do not fit each other or the server.
+  /// Selects the output from the command's options. Throws a usage error if the options do not fit
+  /// each other or the server.
   init(_ command: ParsedCommand, server: LatencySetting.Server) throws(CommandFailure) {
     let isAppended = command[Options.appended]
     if command[Options.throughSink] {

@@ -6,7 +6,7 @@ import CommandSupport
 import Laboratory
 
 extension LatencyReport {
-  /// The report as tables for people.
+  /// The report as tables.
   var text: String {
     var text = "\(machine.processor), \(machine.cores) cores, load \(decimal(machine.load, 1))\n"
     text += "tracker at \(decimal(trackerRate, 0)) Hz; all times in milliseconds\n"
@@ -35,7 +35,6 @@ extension LatencyReport {
         })
   }
 
-  /// A table with a line for each setting.
   private var comparison: String {
     let heading = [
       "server", "output", "requested", "queue p50", "latency p50", "p95", "p99", "max",
@@ -110,8 +109,7 @@ extension ChainFigures {
 }
 
 extension LatencyReport {
-  /// Histograms of the latency. If there are several settings, a second panel shows the 95th
-  /// percentile of the latency over the median delay of queue and sink.
+  /// Histograms of the latency and, for several settings, the latency over the queue's delay.
   var chart: Chart {
     let histogram = ChartPanel(
       xLabel: "latency (ms)", yLabel: "turns (%)",
@@ -150,8 +148,7 @@ extension LatencySetting {
   }
 }
 
-/// A histogram in percent. The bins are 1 ms wide, or wider if the values span more than 40 ms. If
-/// all values are equal, the bins are 0.5 ms wide.
+/// A histogram in percent. The bins are at least 0.5 ms wide.
 private struct Histogram {
   private var x: [Double] = []
   private var y: [Double] = []

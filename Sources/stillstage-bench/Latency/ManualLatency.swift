@@ -15,13 +15,11 @@ import Synchronization
 /// The result of `bench latency --manual`.
 struct ManualReport: Codable {
   var machine: BenchMachine
-  /// Lag of the heard motion behind the tracker's motion, in ms; negative if prediction puts the
-  /// heard motion ahead.
+  /// Lag of the heard motion behind the tracker's motion, in ms; negative if the sound is ahead.
   var lagMilliseconds: Double
-  /// Standard error of the lag, estimated from the fit, in ms.
+  /// Standard error of the lag, in ms.
   var uncertaintyMilliseconds: Double
-  /// Remaining difference between heard and tracked yaw after correction for the lag, in degrees
-  /// rms.
+  /// Difference between heard and tracked yaw after correction for the lag, in degrees rms.
   var residualDegrees: Double
   /// Difference between the tracker's extreme yaws, in degrees.
   var reachDegrees: Double
@@ -29,8 +27,8 @@ struct ManualReport: Codable {
   var capture: CaptureCheck
 }
 
-/// Runs `stillstage bench latency --manual --tracker ID`: the user turns the tracker, and the
-/// motion that the tracker reports is compared with the motion that is heard.
+/// Runs `stillstage bench latency --manual --tracker ID`: compares the motion of a real tracker
+/// with the motion that is heard.
 func manualLatencyCommand(
   _ command: ParsedCommand, picture: String?
 ) throws(CommandFailure) {
@@ -40,7 +38,7 @@ func manualLatencyCommand(
   if picture != nil {
     throw .usage("--chart works only with the virtual tracker; omit --chart or --manual")
   }
-  // Without `--server`, the user's own output is measured, as with `--source`.
+  // Without `--server`, the user's own output is measured.
   let choice = command.isGiven(Options.benchServer) ? command[Options.benchServer] : .current
   let server = try LatencyServer(.init(choice), sink: command[Options.sink])
   defer { server.stop() }
@@ -74,7 +72,6 @@ private final class ManualRun {
   private let capture: TimedCapture
   private let course: Course
 
-  /// Stores the poses that the tracker reports.
   private final class Course: Sendable {
     let rows = Mutex<[(time: Int64, pose: Quaternion)]>([])
     func hear(_ measurement: TrackerMeasurement) {

@@ -9,8 +9,7 @@ import Playback
 import Rendering
 import SoundSources
 
-/// The latency of the renderer alone, from a change of the pose at its input to the turn in its
-/// output, for one block size.
+/// The latency of the renderer alone, for one block size.
 struct RendererFigures: Codable {
   var blockFrames: Int
   /// Frames from the first frame with the new poses to the beginning of the turn in the output.
@@ -22,15 +21,15 @@ struct RendererFigures: Codable {
   var settledFrames: Double
   /// `halfFrames` in ms.
   var halfMilliseconds: Double
-  /// `halfFrames` plus one block, in ms, for a pose that changes just after a block began.
+  /// `halfFrames` plus one block, in ms.
   var worstMilliseconds: Double
-  /// The delay that the limiter adds to the sound, in frames; `halfFrames` includes this delay.
+  /// The limiter's delay, in frames. `halfFrames` includes this delay.
   var soundLatencyFrames: Int
   /// The duration of a render call, in ms.
   var render: Distribution?
 }
 
-/// Measures the renderer with its limiter, as in `play`.
+/// Measures the renderer with its limiter.
 struct RendererLatency {
   private let ahead: EarSound
   private let left: EarSound

@@ -9,7 +9,7 @@ import SoundServer
 import Synchronization
 import System
 
-/// The engine of `sink`: another program plays the bench's noise to a virtual sink.
+/// The engine of `sink`. Another program plays the noise to a virtual sink.
 final class SinkChain: LatencyChain {
   /// The layout of the virtual sink. The noise is in the front centre channel.
   static let layout = SinkLayout.surround71
@@ -72,8 +72,8 @@ final class SinkChain: LatencyChain {
     } catch { throw CommandFailure("cannot start pacat: \(error)") }
   }
 
-  /// Writes the noise to the pipe until `isOver` returns true or the pipe's reader is closed. Then
-  /// closes the writer.
+  /// Writes the noise to the pipe until `isOver` returns true or a write fails. Then closes the
+  /// writer.
   private static func feed(_ pipe: SystemPipe, until isOver: () -> Bool) {
     defer { pipe.closeWriter() }
     let frames = 2048

@@ -6,11 +6,9 @@ import Glibc
 import Laboratory
 import Synchronization
 
-/// A connection to the control socket of the virtual head tracker under which this process runs
-/// (Calibration/virtual-tracker).
+/// A connection to the virtual head tracker's control socket (Calibration/virtual-tracker).
 final class VirtualHead: @unchecked Sendable {
-  /// The environment variable with the path of the socket. It is set if this process runs under the
-  /// tracker.
+  /// The environment variable with the socket's path.
   static let variable = "STILLSTAGE_VIRTUAL_TRACKER"
 
   private let descriptor: Int32
@@ -48,7 +46,6 @@ final class VirtualHead: @unchecked Sendable {
     return false
   }
 
-  /// Sends a command without waiting for an answer.
   func tell(_ command: String) throws(CommandFailure) {
     guard write(command + "\n", to: descriptor) else { throw gone }
   }
@@ -58,7 +55,7 @@ final class VirtualHead: @unchecked Sendable {
   /// - Parameter meanwhile: called about every millisecond while waiting.
   /// - Returns: the CLOCK_MONOTONIC time just before that report was handed to the reader, in ns.
   func turn(toYaw yaw: Double, meanwhile: () -> Void) throws(CommandFailure) -> Int64 {
-    // The tiny roll, too small to appear in a report, makes each command unique.
+    // The tiny roll makes each command unique and does not appear in a report.
     number += 1
     let command = "pose \(yaw) 0 \(Double(number) * 1e-9)"
     lines.withLock { $0.removeAll() }

@@ -6,8 +6,7 @@ import Glibc
 import Laboratory
 import System
 
-/// Runs the command line of this program again under a virtual head tracker, so that libhidapi
-/// finds the tracker.
+/// Runs this command line again under a virtual head tracker that libhidapi finds.
 struct VirtualTrackerProgram {
   private let script: String
   private let program: String
@@ -36,8 +35,8 @@ struct VirtualTrackerProgram {
     return HelperProgram.output(of: ["/usr/bin/python3", "-c", check]) != nil
   }
 
-  /// Runs the program and ends this process with the program's exit code. If this process receives
-  /// a signal, terminates the program and throws `interrupted`.
+  /// Runs the program and exits with its exit code. If this process receives a signal, terminates
+  /// the program and throws `interrupted`.
   func become() throws(CommandFailure) -> Never {
     var template = Array("/tmp/stillstage-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
@@ -64,8 +63,7 @@ struct VirtualTrackerProgram {
   /// Runs a program and returns how it ended; nil if it cannot be started.
   private static func run(_ words: [String]) -> ProgramEnding? {
     var launch = ProgramLaunch(words)
-    // Use a separate process group, so that only this process receives Ctrl-C. This process then
-    // sends SIGTERM.
+    // In a separate process group, the program does not receive Ctrl-C.
     launch.group = .own
     guard let process = try? launch.start() else { return nil }
     let guardian = try? ProcessGuardian(killing: -process.id)

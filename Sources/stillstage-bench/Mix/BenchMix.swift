@@ -9,7 +9,7 @@ import Laboratory
 private struct MixRow: Encodable {
   let scene: String
   let scores: MixScores
-  /// The names of the limits that the row does not meet.
+  /// The names of the missed limits.
   let missed: [String]
 
   init(_ scene: MixScene) {
@@ -29,7 +29,7 @@ private struct MixReport: Encodable {
   let rows: [MixRow]
 }
 
-/// Runs `stillstage bench mix [--json] [--chart FILE.svg]`.
+/// Runs `stillstage bench mix`.
 func benchMixCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let scenes = MixScene.all(seconds: 12)
   let progress = BenchProgress(total: scenes.count)

@@ -28,8 +28,8 @@ struct ArithmeticLimit {
     return (rotation + transforms + products) * Double(sampleRate) / block
   }
 
-  /// Returns the share of a cost (CPU ms per second of audio) that the arithmetic alone needs at
-  /// the peak rate, as a fraction.
+  /// Returns the fraction of a cost that the arithmetic alone needs. The cost is in CPU ms per
+  /// second of audio.
   func share(_ job: BenchJob, millisecondsPerSecond: Double) -> Double {
     operations(job) / peak / (millisecondsPerSecond * 1e-3)
   }

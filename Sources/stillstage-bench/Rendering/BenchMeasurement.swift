@@ -12,7 +12,7 @@ import SoundSources
 struct BenchMeasurement {
   let isQuick: Bool
   let limit: ArithmeticLimit
-  /// Whether this program counts operations in its render calls. Its times are then not meaningful.
+  /// Whether this program counts operations. Its times are then not meaningful.
   let isCounted = BenchOperations.now != nil
   private let filters: BenchFilters
   private let stage = BenchStage()
@@ -27,8 +27,7 @@ struct BenchMeasurement {
   /// The number of repetitions, of which the fastest counts.
   private var repetitions: Int { isCounted ? 2 : isQuick ? 20 : 30 }
 
-  /// Returns the row for a job. Returns nil if the job needs a peer program that is missing or
-  /// fails, or if this program counts operations and skips the job.
+  /// Returns the row for a job; nil if the job did not run.
   func row(_ job: BenchJob) throws(CommandFailure) -> BenchRow? {
     let before = BenchOperations.now
     guard let (cost, measured) = try cost(job) else { return nil }
@@ -40,8 +39,7 @@ struct BenchMeasurement {
     return row
   }
 
-  /// Returns the CPU milliseconds per second of audio, and the job as it actually ran; nil if the
-  /// job did not run.
+  /// Returns the CPU milliseconds per second of audio, and the job that ran; nil if none ran.
   private func cost(_ job: BenchJob) throws(CommandFailure) -> (Double, BenchJob)? {
     switch job.renderer {
     case .decoder: (try decoderCost(job), job)
@@ -93,10 +91,10 @@ struct BenchMeasurement {
     return (cost, measured)
   }
 
-  /// Returns the CPU milliseconds per second of audio of the fastest of several repetitions.
+  /// Returns the CPU milliseconds per second of audio in the fastest repetition.
   private func smallest(_ job: BenchJob, _ seconds: (Int) -> Double) -> Double {
     let rate = Double(BenchFilters.sampleRate)
-    // Run some blocks first to warm the caches and the branch predictor.
+    // Warm the caches and the branch predictor.
     _ = seconds(32)
     let trial = seconds(64) / 64
     let blocks = max(8, Int((isCounted ? 1e-3 : 10e-3) / max(trial, 1e-7)))

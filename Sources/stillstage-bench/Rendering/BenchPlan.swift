@@ -7,10 +7,7 @@ import Laboratory
 struct BenchPlan {
   var orders: [Int]
   var blocks: [Int]
-  /// Whether to measure only the main rows. If blocks of 32 or 128 frames are requested, other
-  /// blocks are left out. Complete render calls are measured only with 128 frames, libspatialaudio
-  /// and the reference only at the lowest order. Loudspeaker layouts and other filter lengths are
-  /// left out.
+  /// Whether to measure only the main rows.
   var isQuick: Bool
 
   static let beds: [(name: String, speakers: [Speaker])] = {
@@ -26,8 +23,7 @@ struct BenchPlan {
       ?? .ambisonics(order: job.order, convention: .ambiX, headLocked: false)
   }
 
-  /// The jobs in the order of measurement. A decoder job that is compared with a bare loop comes
-  /// directly before that loop.
+  /// The jobs in the order of measurement. A decoder job directly precedes its bare loop.
   var jobs: [BenchJob] {
     var jobs: [BenchJob] = []
     let judged = blocks.filter { $0 == 32 || $0 == 128 }

@@ -7,8 +7,7 @@ import Glibc
 import Laboratory
 import SignalProcessing
 
-/// Runs `stillstage bench render`: measures the CPU time per second of audio with a turning head,
-/// and compares it with the rivals in the same run.
+/// Runs `stillstage bench render`.
 func benchRenderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let picture = try chartPath(command)
   let plan = BenchPlan(
@@ -29,8 +28,8 @@ func benchRenderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Measures all rows. A decoder row and the bare loop that it is compared with are measured
-/// alternately, twice each, so that a disturbance affects both. The faster result of each counts.
+/// Measures all rows. A decoder and its bare loop are measured alternately, twice each, so that a
+/// disturbance affects both. The faster result counts.
 private func measured(
   _ jobs: [BenchJob], _ measurement: BenchMeasurement
 ) throws(CommandFailure) -> (rows: [BenchRow], peak: Double) {
@@ -44,7 +43,6 @@ private func measured(
     rows.append(row)
     guard job.renderer == .bareLoop, let own = rows.firstIndex(where: { $0.job.isRival(of: job) })
     else { continue }
-    // Measure our row and the rival's a second time.
     for at in [own, rows.count - 1] {
       guard let again = try measurement.row(rows[at].job) else { continue }
       if again.millisecondsPerSecond < rows[at].millisecondsPerSecond { rows[at] = again }
@@ -62,8 +60,8 @@ extension BenchJob {
   }
 }
 
-/// Takes the operation counts from the program with counters (Tests/CountedSections), unless this
-/// program has counters itself. The counts stay unchanged if there is no such program or it fails.
+/// Adds the operation counts from the program with counters (Tests/CountedSections), if there are
+/// any.
 private func count(_ rows: inout [BenchRow], _ command: ParsedCommand) {
   guard BenchOperations.now == nil, let program = Peer.program("stillstage-bench-counted") else {
     return

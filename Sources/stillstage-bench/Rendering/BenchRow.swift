@@ -3,13 +3,12 @@
 import CRealtime
 import Laboratory
 
-/// One row of `bench render`: the cost of a renderer.
+/// One row of `bench render`.
 struct BenchRow: Codable {
   var job: BenchJob
-  /// CPU milliseconds per second of audio: the lowest of all repetitions.
+  /// CPU milliseconds per second of audio in the fastest repetition.
   var millisecondsPerSecond: Double
-  /// Share of the cost that the arithmetic alone needs at the peak rate of the core, as a fraction;
-  /// nil for libspatialaudio. See `ArithmeticLimit`.
+  /// Share of the cost that the arithmetic alone needs, as a fraction; nil for libspatialaudio.
   var shareOfLimit: Double?
   /// The operations counted in the render calls; nil if they were not counted.
   var operations: BenchOperations?
@@ -68,13 +67,13 @@ struct BenchJob: Codable, Hashable {
   var path = Path.full
   /// "ambisonics", or the name of a loudspeaker layout such as "5.1".
   var source = "ambisonics"
-  /// The order of the source, or of the bus that the loudspeakers are encoded to.
+  /// The order of the source, or of the bus for loudspeakers.
   var order: Int
   var blockFrames: Int
   var taps = 512
 }
 
-/// The operations counted in the render calls of a row.
+/// The operations in the render calls of a row.
 struct BenchOperations: Codable {
   var calls = 0
   var allocations = 0

@@ -5,7 +5,7 @@ import CommandSupport
 import Laboratory
 
 extension BenchReport {
-  /// The report as tables for people.
+  /// The report as tables.
   var text: String {
     var text = "\(machine.processor), \(machine.cores) cores, load \(decimal(machine.load, 1))\n"
     text += "kernels: \(instructionSet); peak of one core: \(decimal(peakGigaFLOPS, 0)) GFLOP/s\n"

@@ -4,11 +4,11 @@ import CommandSupport
 import Glibc
 import Laboratory
 
-/// A rival's renderer, measured by a separate program (see Tests/Peers).
+/// A rival's renderer, measured by a separate program (Tests/Peers).
 struct Peer {
   private let words: [String]
 
-  /// Returns nil if STILLSTAGE_PEERS does not name a folder with the program.
+  /// Returns nil if the program is missing.
   init?(for job: BenchJob, repetitions: Int) {
     var arguments = ["\(job.order)", "\(job.blockFrames)"]
     if job.renderer == .bareLoop { arguments += [job.path.rawValue, "\(repetitions)"] }
@@ -22,8 +22,8 @@ struct Peer {
     return access(path, X_OK) == 0 ? path : nil
   }
 
-  /// Runs the program. Returns the filter taps and the cost in CPU milliseconds per second of audio
-  /// that it reports, or nil if it fails or its output is invalid.
+  /// Runs the program. Returns the filter taps and the CPU milliseconds per second of audio; nil if
+  /// the program fails or its output is invalid.
   func cost() -> (taps: Int, millisecondsPerSecond: Double)? {
     let answer = HelperProgram.output(of: words)?.split(whereSeparator: \.isWhitespace) ?? []
     guard answer.count == 2, let taps = Int(answer[0]), let cost = Double(answer[1]) else {

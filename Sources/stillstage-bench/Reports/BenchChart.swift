@@ -4,8 +4,7 @@ import Charts
 import CommandOptions
 import CommandSupport
 
-/// Returns the path given with `--chart`; nil if the option is not set. Checks, before the
-/// measurement, that a chart can be written there.
+/// Returns the path given with `--chart`; nil if the option is not set.
 ///
 /// - Throws: `CommandFailure` if no chart can be written to the path.
 func chartPath(_ command: ParsedCommand) throws(CommandFailure) -> String? {
@@ -19,7 +18,6 @@ func chartPath(_ command: ParsedCommand) throws(CommandFailure) -> String? {
 }
 
 extension Chart {
-  /// Writes the chart to a file and throws errors as `CommandFailure`.
   func draw(to path: String) throws(CommandFailure) {
     do throws(ChartError) { try write(to: path) } catch {
       throw CommandFailure(error.description)
@@ -55,7 +53,7 @@ extension BenchReport {
       yScale: .logarithmic(base: 10), series: (own + loop).filter { !$0.x.isEmpty })
   }
 
-  /// The peer's name and filter length. The bench cannot set the peer's filter length.
+  /// The peer's name and, if known, filter length.
   private var peerName: String {
     let taps = rows.first { $0.job.renderer == .libspatialaudio }?.job.taps
     return taps.map { "libspatial., \($0) taps" } ?? "libspatial."

@@ -2,11 +2,10 @@
 
 import Glibc
 
-/// The machine on which a measurement runs.
 struct BenchMachine: Codable {
   var processor: String
   var cores: Int
-  /// Load average of the last minute. Other processes make measurements worse.
+  /// Load average of the last minute.
   var load: Double
 
   static var current: BenchMachine {

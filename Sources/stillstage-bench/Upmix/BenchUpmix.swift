@@ -17,7 +17,7 @@ struct UpmixRow: Encodable {
   let latencyMilliseconds: Double
   /// CPU time in milliseconds per second of sound; nil if not measured.
   let cpuMillisecondsPerSecond: Double?
-  /// The names of the limits that the row does not meet; empty for the peer.
+  /// The names of the missed limits; empty for the peer.
   var missed: [String] = []
 }
 
@@ -31,7 +31,7 @@ private struct UpmixReport: Encodable {
   let rows: [UpmixRow]
 }
 
-/// Runs `stillstage bench upmix [--json] [--chart FILE.svg]`.
+/// Runs `stillstage bench upmix`.
 func benchUpmixCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let seconds = 12.0
   let folder = ScratchFolder()
@@ -177,7 +177,6 @@ private func draw(_ rows: [UpmixRow], to path: String) throws(CommandFailure) {
   }
 }
 
-/// A temporary folder for a measurement.
 private struct ScratchFolder {
   let path: String
 

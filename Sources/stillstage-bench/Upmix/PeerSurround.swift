@@ -32,8 +32,8 @@ struct PeerSurround {
     return [0, 1, 2, 4, 5].map { channels[$0] }
   }
 
-  /// Returns the CPU seconds that the filter takes for a file, without the time to read the file;
-  /// nil if the program failed.
+  /// Returns the filter's CPU seconds for a file, without the time to read the file; nil if the
+  /// program failed.
   func seconds(_ input: String) -> Double? {
     func time(_ filter: [String]) -> Double? {
       let words =
@@ -58,7 +58,7 @@ struct PeerSurround {
   }
 }
 
-/// Reads a complete audio file and returns its channels x frames.
+/// Reads a complete audio file: channels x frames.
 func readSound(_ path: String) throws(MediaError) -> [[Double]] {
   let reader = try AudioFileReader(path: path)
   let count = reader.track.layout.channelCount
