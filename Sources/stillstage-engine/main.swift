@@ -4,7 +4,7 @@ import CommandSupport
 import Glibc
 import PulseAudio
 
-// A hidden command runs the keeper of PulseAudio's virtual sinks. Users do not call it.
+// A hidden command runs the keeper of PulseAudio's virtual sinks.
 if CommandLine.arguments.dropFirst().first == keeperCommand {
   exit(PulseSinkKeeper.run(arguments: Array(CommandLine.arguments.dropFirst(2))))
 }

@@ -9,7 +9,7 @@ import HeadTracking
 import Synchronization
 import UserFiles
 
-/// Runs `stillstage calibrate ID [--dry-run] [--json]`.
+/// Runs `stillstage calibrate`.
 func calibrateCommand(_ command: ParsedCommand) throws(CommandFailure) {
   var settings = try trackerSettings(command, tracker: command[Arguments.calibratedTracker])
   settings.isCalibrating = true
@@ -73,7 +73,7 @@ private final class CalibrationGuide: Sendable {
   private let isQuiet: Bool
   private let heard: Heard
 
-  /// The samples and the last failure, passed from the session's thread to the calling thread.
+  /// The samples and the last failure, passed between threads.
   private final class Heard: Sendable {
     let measurements = Mutex<[TrackerMeasurement]>([])
     let failure = Mutex<String?>(nil)
@@ -83,7 +83,7 @@ private final class CalibrationGuide: Sendable {
   private static let restSeconds = 4.0
   /// The time limit for each pose, in seconds.
   private static let waitSeconds = 60.0
-  /// The time without samples, in ns, after which a tracker counts as silent.
+  /// The time without samples after which a tracker counts as silent, in ns.
   private static let silence: Int64 = 5_000_000_000
 
   init(tracker: TrackerDescription, settings: TrackerSettings, isQuiet: Bool) {
@@ -174,11 +174,10 @@ private final class CalibrationGuide: Sendable {
     return Outcome(calibration: calibration, summary: calibrationSummary(report, axes))
   }
 
-  /// Records the resting tracker for `restSeconds`. Throws an error if the samples show motion or
-  /// are missing.
+  /// Records the resting tracker. Throws an error if it moves or sends no samples.
   private func rest() throws(CommandFailure) -> StillnessReport {
     let begin = monotonic_nanoseconds()
-    // Discard the first samples: they may be late and less accurate.
+    // Discard the first samples, which may be late and less accurate.
     while try take().isEmpty {
       guard monotonic_nanoseconds() - begin < Self.silence else { throw silent }
     }
@@ -229,7 +228,7 @@ private final class CalibrationGuide: Sendable {
   }
 }
 
-/// Returns the results as a text table. The rows `axes` come first.
+/// Returns the results as a text table, with the rows `axes` first.
 private func calibrationSummary(_ report: StillnessReport, _ axes: [[String]]) -> String {
   let degrees = 180 / Double.pi
   func vector(_ v: SIMD3<Double>?, _ scale: Double, _ unit: String) -> String {

@@ -9,13 +9,12 @@ import Rendering
 import SoundServer
 import SoundSources
 
-/// The sound file to which the scene is rendered if it cannot be played.
+/// The sound file for the scene if it cannot be played.
 let demoFile = "demo.wav"
 
-/// Runs `stillstage demo [-o OUT.wav]`.
+/// Runs `stillstage demo`.
 ///
-/// - Parameter play: plays the scene; called if no output file is given and a sound server with an
-///   output device is available.
+/// - Parameter play: plays the scene, if playback is possible and no output file is given.
 func demoCommand(
   _ command: ParsedCommand, play: (ParsedCommand) throws(CommandFailure) -> Void
 ) throws(CommandFailure) {
@@ -27,8 +26,8 @@ func demoCommand(
   try play(command)
 }
 
-/// Plays the built-in scene. The head pose comes from a head tracker if a usable one is connected,
-/// otherwise from the built-in head motion.
+/// Plays the built-in scene. Without a usable head tracker, the head pose comes from the built-in
+/// motion.
 func playDemo(_ command: ParsedCommand) throws(CommandFailure) {
   var options = PlayerOptions()
   options.calibration = userCalibration
@@ -45,8 +44,8 @@ func playDemo(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Renders the built-in scene with the built-in head motion, draws a chart beside the sound file,
-/// and prints both paths. If the chart cannot be drawn, prints a note instead of the chart's path.
+/// Renders the built-in scene with the built-in head motion, and draws a chart beside the sound
+/// file.
 func renderDemo(to path: String) throws(CommandFailure) {
   try checkWritable(path)
   let hrtf = try playing { () throws(PlaybackError) in

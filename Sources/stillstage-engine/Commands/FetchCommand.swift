@@ -6,7 +6,7 @@ import Glibc
 import HLS
 import Playback
 
-/// Runs `stillstage fetch URL -o DIR`.
+/// Runs `stillstage fetch`.
 func fetchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let place: PresentationPlace
   do throws(SoundOpeningError) {
@@ -53,8 +53,7 @@ private func jobs(
   }
 }
 
-/// Throws an error if the output folder is the source folder or is inside it, because a later fetch
-/// would treat the output as part of the source.
+/// Throws an error if the output folder is the source folder or is inside it.
 private func refuseNesting(
   of output: String, in place: PresentationPlace
 ) throws(CommandFailure) {
@@ -98,8 +97,8 @@ private func report(
       + "\(outcome.fetched) fetched now (\(size) MB)\n")
 }
 
-/// Returns a line for each run of consecutive segments that are missing for the same reason. If
-/// there are more than 20 runs, the 21st line gives only the number of the remaining runs.
+/// Returns a line for each run of consecutive segments that are missing for the same reason. After
+/// 20 runs, a line gives the number of the remaining runs.
 private func lines(of missing: [PresentationDownload.Missing]) -> [String] {
   var runs: [(first: PresentationDownload.Missing, last: Int)] = []
   for one in missing {

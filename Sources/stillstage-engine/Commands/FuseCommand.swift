@@ -5,7 +5,7 @@ import CommandSupport
 import Geometry
 import HeadTracking
 
-/// Runs `stillstage fuse IN.csv -o OUT.csv [--mag]`.
+/// Runs `stillstage fuse`.
 func fuseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let input = command[Arguments.recording]
   let output = TextOutput(path: command[Options.fuseOutput])
@@ -32,8 +32,8 @@ func fuseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try output.write(text)
 }
 
-/// Returns the shortest text that parses to the same time. If that text would have an exponent,
-/// returns the time with nine decimals.
+/// Returns the shortest text that parses to the same time, or nine decimals if that text has an
+/// exponent.
 private func decimalTime(_ time: Double) -> String {
   let text = "\(time)"
   return text.contains("e") ? decimal(time, 9) : text

@@ -9,8 +9,7 @@ import Playback
 import Rendering
 import SoundSources
 
-/// Runs `stillstage hrtf export FILE -o DEC.wav --order N`: writes the filters that decode a
-/// soundfield of this order.
+/// Runs `stillstage hrtf export`.
 func hrtfExportCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try refuseOverwriting([command[Arguments.sofaFile]], by: [command[Options.exportOutput]])
   guard command[Options.decoder] != .direct else {
@@ -40,7 +39,7 @@ func hrtfExportCommand(_ command: ParsedCommand) throws(CommandFailure) {
   for note in hrtf.notes { printNote(note) }
 }
 
-/// Writes one channel per filter: the left ear's filters in ACN order, then the right ear's.
+/// Writes one channel per filter: the left ear in ACN order, then the right ear.
 private func write(
   _ filters: BinauralFilters, sampleRate: Int, path: String
 ) throws(CommandFailure) {

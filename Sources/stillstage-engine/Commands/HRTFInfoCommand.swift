@@ -4,8 +4,7 @@ import Binaural
 import CommandOptions
 import CommandSupport
 
-/// Runs `stillstage hrtf info FILE`: prints a summary of the file, then fails if the file is not
-/// usable.
+/// Runs `stillstage hrtf info`. Fails after the summary if the file is not usable.
 func hrtfInfoCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let summary: HRTFSummary
   let loader = SofaLoader(isCancelled: { Signals.received != nil })

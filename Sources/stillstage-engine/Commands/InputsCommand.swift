@@ -30,7 +30,7 @@ func inputsCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try printOutput(table([heading] + inputs.map { row($0, remembered: remembered) }))
 }
 
-/// Returns all inputs of the server, monitors included.
+/// Returns all inputs, monitors included.
 func currentInputs() throws(CommandFailure) -> [Input] {
   do throws(SoundServerError) {
     return try during("asking the sound server") { () throws(SoundServerError) in
@@ -53,7 +53,7 @@ private func row(_ input: Input, remembered: String?) -> [String] {
   ].map(\.withoutControls)
 }
 
-/// Runs `stillstage inputs choose ID|none`.
+/// Runs `stillstage inputs choose`.
 func inputsChooseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let id = command[Arguments.chosenInputID]
   guard id != "none" else {
@@ -66,7 +66,7 @@ func inputsChooseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try printOutput("\(input.name) is remembered for recordings.\n".withoutControlsInLine)
 }
 
-/// Returns the input with this ID. Throws an error if no input has the ID.
+/// Returns the input with an ID. Throws an error if there is none.
 func namedInput(_ id: String, among inputs: [Input]) throws(CommandFailure) -> Input {
   if let input = inputs.first(where: { $0.name == id }) { return input }
   let names = inputs.map(\.name)
@@ -75,6 +75,6 @@ func namedInput(_ id: String, among inputs: [Input]) throws(CommandFailure) -> I
 }
 
 extension String {
-  /// The line without control characters, but with the line break at its end.
+  /// The line without control characters, except for its line break.
   fileprivate var withoutControlsInLine: String { String(dropLast()).withoutControls + "\n" }
 }

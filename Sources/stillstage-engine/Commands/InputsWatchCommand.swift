@@ -9,7 +9,7 @@ import PulseAudio
 import Rendering
 import SoundServer
 
-/// Runs `stillstage inputs watch [ID]`.
+/// Runs `stillstage inputs watch`.
 func inputsWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let id = command.all(Arguments.optionalInputID).first
   var metering = Inputs.Metering.inputs
@@ -41,9 +41,8 @@ func inputsWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Shows or prints the levels of inputs.
 private final class LevelDisplay {
-  /// The interval at which levels are shown, in ns.
+  /// The display interval, in ns.
   static let interval: Int64 = 100_000_000
 
   private let isJSON: Bool
@@ -80,7 +79,7 @@ private final class LevelDisplay {
     "\(decimal(seconds, 2)) \(input.name) \(LevelBar.numbers(levels))".withoutControls
   }
 
-  /// Appends the levels as a JSON object. Builds the object from bytes, because strings are slow.
+  /// Appends the levels as a JSON object. Bytes are faster than strings here.
   private func appendJSON(
     _ input: Input, _ levels: [Float], _ seconds: Double, to text: inout [UInt8]
   ) {

@@ -11,7 +11,7 @@ import Playback
 import Rendering
 import SoundSources
 
-/// Runs `stillstage mix analyse INPUT -o TUNING.json`.
+/// Runs `stillstage mix analyse`.
 func mixAnalyseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let output = command[Options.tuningOutput]
   try refuseOverwriting([command[Arguments.input]], by: [output])
@@ -31,7 +31,7 @@ func mixAnalyseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try file.write(tuning.json + "\n")
 }
 
-/// Runs `stillstage mix bake INPUT -o OUT.mov`.
+/// Runs `stillstage mix bake`.
 func mixBakeCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let (path, input) = (command[Options.bakeOutput], command[Arguments.input])
   let settings = try RenderSettings(command)
@@ -52,8 +52,7 @@ func mixBakeCommand(_ command: ParsedCommand) throws(CommandFailure) {
     file = try BakedFile(path: path, input: input, track: number, sampleRate: source.sampleRate)
   } catch { throw CommandFailure(error.description) }
   defer { file.abort() }
-  // In all styles but `standard`, the mix contains the effect of the tuning, so the file gets a new
-  // tuning for the mix.
+  // In all styles but `standard`, the mix contains the effect of the tuning.
   let generator = MixTuningGenerator(sampleRate: Double(source.sampleRate))
   try readAll(mixed) { planes, frames throws(CommandFailure) in
     generator.append(planes, frames: frames)
@@ -68,7 +67,7 @@ func mixBakeCommand(_ command: ParsedCommand) throws(CommandFailure) {
   for warning in source.warnings { printNote(warning) }
 }
 
-/// Runs `stillstage mix process INPUT --to FORMAT -o OUT.wav`.
+/// Runs `stillstage mix process`.
 func mixProcessCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let settings = try RenderSettings(command)
   let (output, target) = (command[Options.renderOutput], command[Options.processTarget])
@@ -126,7 +125,7 @@ private func tuningFile(_ command: ParsedCommand) -> String? {
   return ["auto", "off"].contains(tuning) ? nil : tuning
 }
 
-/// Renders the complete sound and passes each block to `body`.
+/// Renders the complete sound block by block.
 private func readAll(
   _ sound: any RenderedSound,
   _ body: (UnsafePointer<UnsafeMutablePointer<Float>>, Int) throws(CommandFailure) -> Void

@@ -12,7 +12,7 @@ import Playback
 import Rendering
 import SoundSources
 
-/// Runs `stillstage play INPUT`.
+/// Runs `stillstage play`.
 func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let notes = TrackerEvents()
   let network = try playedNetworkTracker(command, onSilence: notes.add(note:))
@@ -42,7 +42,7 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
     })
 }
 
-/// Returns the options for the output and the trackers, which `play` and `sink` share.
+/// Returns the options for the output and the trackers.
 ///
 /// - Parameter network: the network tracker that supplies the head pose; nil for none.
 func playerOptions(
@@ -68,7 +68,6 @@ func playerOptions(
   return options
 }
 
-/// A network tracker that feeds a pose source.
 typealias PlayedNetworkTracker = (source: HeadPoseSource, session: NetworkTrackerSession)
 
 private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {
@@ -79,8 +78,8 @@ private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {
   }
 }
 
-/// Starts listening to the network tracker that the command names. Returns nil if the command names
-/// none, or if a recorded motion is used.
+/// Starts the network tracker that the command names; nil if it names none or a recorded motion is
+/// used.
 ///
 /// - Parameter onSilence: called with a note if nothing arrives within 5 s.
 func playedNetworkTracker(
@@ -115,7 +114,7 @@ private func headChoice(
 }
 
 /// Returns the ID that `--device-tracker` names; nil if the option is not set. Throws an error if
-/// that tracker is not connected or is a network tracker.
+/// that tracker is not usable.
 private func deviceTracker(
   _ command: ParsedCommand, _ settings: TrackerSettings
 ) throws(CommandFailure) -> String? {
@@ -131,9 +130,8 @@ private func deviceTracker(
   return id
 }
 
-/// Returns the ID of the head's tracker: `id` or, if it is nil, the first tracker other than the
-/// device's tracker. Throws an error if there is no such tracker, or if `--tracker` and
-/// `--device-tracker` name the same tracker.
+/// Returns the ID of the head's tracker: `id` or, if `id` is nil, the first tracker other than the
+/// device's. Throws an error if there is none, or if both trackers are the same.
 private func tracker(
   _ id: String?, beside device: String?, _ settings: TrackerSettings
 ) throws(CommandFailure) -> String {
@@ -152,8 +150,8 @@ private func tracker(
       : "--tracker and --device-tracker name the same tracker; name two different trackers")
 }
 
-/// Plays a source to its end, or until the listener or a signal ends playback. Throws `interrupted`
-/// after a signal, and another error if the source failed.
+/// Plays a source until it ends, or until the listener or a signal ends playback. Throws
+/// `interrupted` after a signal.
 func play(
   _ options: PlayerOptions, events: EventLog, sets: HRTFChoices = HRTFChoices(),
   notes: TrackerEvents = TrackerEvents(), pausesOnRemoval: Bool = false,
@@ -166,7 +164,7 @@ func play(
     }
   }
   for note in player.notes { printNote(note) }
-  // From now on, the end includes a fade-out, and a tracker may have to be switched off.
+  // From now on, the end includes a fade-out.
   SignalDeadline.allow(milliseconds: 1500)
   try playing { () throws(PlaybackError) in
     try during("connecting to the sound server") { () throws(PlaybackError) in
@@ -236,7 +234,7 @@ extension Player {
     return false
   }
 
-  /// Changes the mix, from `standard` if there is none yet. The amount is limited to 0 to 1.
+  /// Changes the mix, starting from `standard` if there is none. The amount is limited to 0 to 1.
   private func changeMix(
     _ change: ((style: MixStyle, amount: Double)) -> (MixStyle, Double)
   ) {
@@ -248,7 +246,6 @@ extension Player {
   private func decodeOtherwise(_ change: (inout RenderSettings) -> Void) {
     var settings = decoding
     change(&settings)
-    // Do nothing if the settings stay the same.
     if settings != decoding { decode(by: settings) }
   }
 }

@@ -4,7 +4,7 @@ import Charts
 import CommandOptions
 import CommandSupport
 
-/// Runs `stillstage record -o OUT`.
+/// Runs `stillstage record`.
 func recordCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let settings = try RecordSettings(command)
   try refuseOverwriting([], by: [settings.output, command[Options.events], command[Options.chart]])

@@ -13,7 +13,7 @@ import Playback
 import Rendering
 import SoundSources
 
-/// Runs `stillstage render INPUT -o OUT.wav`.
+/// Runs `stillstage render`.
 func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let settings = try RenderSettings(command)
   let output = command[Options.renderOutput]
@@ -62,7 +62,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
         isLimited: command[Options.limiter])
     }
   }
-  // Open the log only now, so that no log is written if the input or the options are invalid.
+  // Open the log only after the input and the options are checked.
   let events = try EventLog(path: command[Options.events])
   for note in hrtf.notes where target == nil { printNote(note) }
   if command[Options.renderLoudness].target != nil {
@@ -86,8 +86,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Throws a usage error if the style is a single stem, which cannot be split into ambience and
-/// speech.
+/// Throws a usage error if the style is a single stem.
 func refuseStem(_ settings: RenderSettings) throws(CommandFailure) {
   guard let style = settings.mix?.style, style.isStem else { return }
   throw .usage(
@@ -95,14 +94,12 @@ func refuseStem(_ settings: RenderSettings) throws(CommandFailure) {
       + "stem \(style.rawValue)")
 }
 
-/// Returns a note about muted frames.
 func mutedText(_ count: Int) -> String {
   "\(count) \(count == 1 ? "frame" : "frames") with invalid samples (NaN, infinite or huge) "
     + "\(count == 1 ? "was" : "were") muted"
 }
 
-/// Returns the loudness of the binaural output at a gain of 0 dB; nil if the output is too quiet to
-/// measure.
+/// Returns the loudness of the binaural output at a gain of 0 dB; nil if the output is too quiet.
 private func measureLoudness(
   _ command: ParsedCommand, _ input: SoundInput, head: HeadTrajectory?, hrtf: HRTFChoice,
   settings: RenderSettings
@@ -126,9 +123,8 @@ private func measureLoudness(
   }
 }
 
-/// Logs the gain that adjusts the level, the loudness at a gain of 0 dB, and the true peak at the
-/// final gain. Prints a note if that peak exceeds -1 dBTP and the limiter is off. If the sound was
-/// too quiet to measure, logs nothing and prints a note.
+/// Logs the measured loudness and the gain. Prints a note if the sound is too quiet to measure, or
+/// if its true peak exceeds -1 dBTP and the limiter is off.
 private func note(
   _ measured: LoudnessMeasurement?, gain: Double, _ command: ParsedCommand, in events: EventLog
 ) {
@@ -148,8 +144,7 @@ private func note(
   }
 }
 
-/// Renders the complete sound into a WAV file. `look` is called after each block with the number of
-/// frames in the block.
+/// Renders the complete sound into a WAV file. `look` receives the number of frames in each block.
 func renderToFile(
   _ sound: any RenderedSound, path: String, look: (_ frames: Int) -> Void = { _ in }
 ) throws(CommandFailure) {

@@ -24,9 +24,8 @@ func sinkCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Checks a command that controls a running instance or cleans up. Throws an error if the command
-/// also has an option that matters only at the start, or if `--clean-up` is combined with an option
-/// that controls a running instance.
+/// Throws an error if a command that does not start an instance has options for the start, or if
+/// `--clean-up` is combined with an action on an instance.
 private func refuseStartOptions(_ command: ParsedCommand) throws(CommandFailure) {
   let isGiven = [
     ("layouts", command.isGiven(Options.sinkLayouts)), ("sink", command.isGiven(Options.sink)),

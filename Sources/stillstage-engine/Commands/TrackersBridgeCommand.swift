@@ -6,7 +6,7 @@ import CommandSupport
 import HeadTracking
 import NetworkTracking
 
-/// Runs `stillstage trackers bridge ID URL`.
+/// Runs `stillstage trackers bridge`.
 func trackersBridgeCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let name = command[Options.bridgePreset]
   guard let preset = OSCPreset(rawValue: name) else {
@@ -28,7 +28,7 @@ func trackersBridgeCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try bridge(source, events, to: sender, preset, hertz: command[Options.bridgeRate])
 }
 
-/// Sends the current pose `hertz` times per second, until a signal or the key `q` ends the command.
+/// Sends the pose `hertz` times per second, until a signal or the key `q` ends the command.
 private func bridge(
   _ source: HeadPoseSource, _ events: TrackerEvents, to sender: OSCSender, _ preset: OSCPreset,
   hertz: Double

@@ -29,8 +29,7 @@ func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try printOutput(table([heading] + trackers.map(row)) + details + advice)
 }
 
-/// Returns a line about earphones, such as "AirPods Pro: worn; left bud leads; battery left 80 %,
-/// right 90 %"; nil for other trackers, and if nothing is known.
+/// Returns a line about earphones; nil for other trackers, and if nothing is known.
 private func earphoneLine(_ tracker: TrackerDescription) -> String? {
   guard let earphones = tracker.earphones else { return nil }
   var parts: [String] = []
@@ -64,8 +63,7 @@ private func protocolName(_ tracker: TrackerDescription) -> String {
   return words.isEmpty ? "-" : words.joined(separator: " ")
 }
 
-/// Returns instructions for getting access to the trackers that the user may not open; empty if
-/// there are no such trackers. Trackers with the same udev rule share one line.
+/// Returns advice on trackers that the user may not open; empty if there are none.
 private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
   let rules = trackers.filter { $0.access == .permissionDenied }.map(\.udevRule)
   guard !rules.isEmpty else { return "" }
@@ -80,8 +78,7 @@ private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
     """
 }
 
-/// Returns instructions for the trackers that a kernel driver holds; empty if there are
-/// none.
+/// Returns advice on trackers that a kernel driver holds; empty if there are none.
 private func kernelAdvice(_ trackers: [TrackerDescription]) -> String {
   var names: [String] = []
   for tracker in trackers {

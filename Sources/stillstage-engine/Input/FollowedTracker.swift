@@ -6,7 +6,7 @@ import HeadTracking
 import Synchronization
 
 /// Calls `step` at regular intervals and prints the tracker's events, until a signal or the key `q`
-/// ends the command. The key `c` recentres.
+/// ends the command.
 ///
 /// - Parameters:
 ///   - interval: the time between steps, in nanoseconds.
@@ -38,7 +38,7 @@ func follow(
   }
 }
 
-/// Messages about the tracker's events, passed from the tracker's thread to the printing thread.
+/// Messages about the tracker's events, passed between threads.
 final class TrackerEvents: Sendable {
   private let texts = Mutex<[String]>([])
 

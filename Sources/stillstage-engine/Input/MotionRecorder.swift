@@ -7,7 +7,7 @@ import HeadTracking
 import Synchronization
 
 /// Writes a tracker's samples as CSV: the orientation and, if the first sample has raw data, the
-/// raw columns. The tracker's thread adds samples, and another thread writes them.
+/// raw columns.
 final class MotionRecorder: Sendable {
   private let waiting = Mutex<[TrackerMeasurement]>([])
   private let state = Mutex(State())
@@ -34,8 +34,8 @@ final class MotionRecorder: Sendable {
   func add(_ measurement: TrackerMeasurement) { waiting.withLock { $0.append(measurement) } }
 
   /// Writes the samples that were added since the previous call. Skips a sample that is not later
-  /// than the previous one. If the first sample has raw data, skips samples without raw data, and
-  /// vice versa.
+  /// than the previous one. Skips samples without raw data if the first one has raw data, and vice
+  /// versa.
   func flush() throws(CommandFailure) {
     let measurements = waiting.withLock { waiting in
       defer { waiting = [] }
@@ -59,12 +59,11 @@ final class MotionRecorder: Sendable {
       let raw = state.isRaw ? "gx,gy,gz,ax,ay,az," : ""
       text = "t,\(raw)\(state.hasField ? "mx,my,mz," : "")w,x,y,z\n"
     }
-    // Readers require ascending times and the same columns in every row. After a reconnection, the
-    // tracker may be a different one.
+    // Readers require ascending times and the same columns in every row.
     guard time > state.last, let first = state.first else { return text }
     guard (measurement.inertial != nil) == state.isRaw else { return text }
     state.last = time
-    // Whole microseconds are precise enough and make the numbers short.
+    // Whole microseconds keep the numbers short.
     var numbers = [(Double(time - first) * 1e-3).rounded() / 1e6]
     if let raw = measurement.inertial {
       numbers += parts(raw.angularVelocity) + parts(raw.specificForce)

@@ -4,15 +4,13 @@ import BluetoothTracking
 import CommandSupport
 import Glibc
 
-/// Writes the packets exchanged with earphones to a capture file that `--tracker replay:FILE`
-/// plays.
+/// Writes the packets exchanged with earphones to a file for `--tracker replay:FILE`.
 final class RawRecorder {
   let capture = FrameCapture()
   private let descriptor: Int32
   private let path: String
   private var hasHeading = false
 
-  /// Creates the file.
   init(_ path: String) throws(CommandFailure) {
     self.path = path
     descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)

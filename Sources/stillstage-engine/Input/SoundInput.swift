@@ -8,11 +8,11 @@ import Playback
 import Rendering
 import SoundSources
 
-/// The input of `play` and `render`, as given on the command line.
+/// The sound that the command names as its input.
 struct SoundInput {
   private let opener: SoundOpener
 
-  /// Prepares the input that the command names.
+  /// Prepares the input.
   ///
   /// - Parameter follows: whether the rendition adapts to the bandwidth. If false, `--keep` has no
   ///   effect.
@@ -32,13 +32,12 @@ struct SoundInput {
     }
   }
 
-  /// Opens the sound. The sample rate `rate` is in Hz; nil for the sound's own rate.
+  /// Opens the sound. `rate` is in Hz; nil for the sound's own rate.
   func open(_ rate: Int?) throws(PlaybackError) -> any SoundSource {
     try opener.open(sampleRate: rate)
   }
 
   /// Completes the presentation that `--keep` saves. Prints a note if something could not be saved.
-  /// Call this after playback.
   func finish() {
     if let problem = opener.finishKeeping() { printNote(problem.description) }
   }

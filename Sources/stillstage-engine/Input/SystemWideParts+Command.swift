@@ -36,8 +36,7 @@ func systemWideCleanUp(_ command: ParsedCommand) -> SystemWideCleanUp {
   SystemWideCleanUp(output: OutputChoice(command[Options.soundServer]))
 }
 
-/// Returns what the listener should know about an event of the renderers or the trackers; nil for
-/// nothing.
+/// Returns the note about an event for the listener; nil for none.
 @Sendable private func note(_ event: PlayerEvent) -> String? {
   switch event {
   case .tracker(let event): event.note

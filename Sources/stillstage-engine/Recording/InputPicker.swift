@@ -7,7 +7,7 @@ import Glibc
 import PulseAudio
 import SoundServer
 
-/// Lets the user choose an input on a terminal that shows the levels of the inputs.
+/// Lets the user choose an input on a terminal that shows the levels.
 struct InputPicker {
   private static let barWidth = 24
 
@@ -17,12 +17,12 @@ struct InputPicker {
   private var holds: [String: PeakHold] = [:]
   private var peaks: [String: [Float]] = [:]
   private var shownLines = 0
-  /// The message about an input that cannot be remembered; nil if there is none.
+  /// Why the chosen input cannot be remembered; nil if there is no reason.
   private var refusal: String?
 
   init(showsMonitors: Bool) { self.showsMonitors = showsMonitors }
 
-  /// Runs until the user chooses an input to remember, or until `q` or a signal ends the command.
+  /// Runs until the user chooses an input, or until `q` or a signal ends the command.
   func run() throws(CommandFailure) {
     var picker = self
     try picker.pick()

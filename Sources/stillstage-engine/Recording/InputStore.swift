@@ -8,8 +8,7 @@ import PulseAudio
 import SoundServer
 import UserFiles
 
-/// Stores the name of the remembered input in the file `input.json` in the user's state folder. The
-/// file is a JSON object. The value of its key `input` is the input's name on the sound server.
+/// Stores the name of the remembered input in `input.json` in the user's state folder.
 struct InputStore {
   private struct Content: Codable {
     var input: String
@@ -17,7 +16,7 @@ struct InputStore {
 
   private let path = StateFolder.path.map { $0 + "/input.json" }
 
-  /// Returns the name of the remembered input; nil if none is remembered or the file is invalid.
+  /// Returns the name of the remembered input; nil if there is none.
   func read() -> String? {
     guard let path, let data = try? Data(contentsOf: URL(filePath: path)) else { return nil }
     return (try? JSONDecoder().decode(Content.self, from: data))?.input

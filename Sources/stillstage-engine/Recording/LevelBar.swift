@@ -3,7 +3,7 @@
 import CommandSupport
 import Rendering
 
-/// The levels of channels as text.
+/// Levels as text.
 enum LevelBar {
   private static let lowest = -60.0
 
@@ -34,7 +34,8 @@ enum LevelBar {
   }
 }
 
-/// The held peak of each channel: it stays for 2 s unless a peak that is at least as high arrives.
+/// The held peak of each channel. A peak is held for 2 s unless one that is at least as high
+/// arrives.
 struct PeakHold {
   private static let seconds = 2.0
   private var held: [(level: Float, time: Double)] = []

@@ -5,7 +5,7 @@ import DBus
 import Loudness
 import Synchronization
 
-/// The events of a recorder, passed from its thread to the main thread.
+/// A recorder's events, passed between threads.
 final class EventQueue: Sendable {
   private let events = Mutex<(waiting: [RecorderEvent], hasLost: Bool)>(([], false))
 
@@ -28,8 +28,7 @@ final class EventQueue: Sendable {
   }
 }
 
-/// Measures the loudness of a recording: of all channels for mono and stereo, of the first channel
-/// (W) for a soundfield.
+/// Measures a recording's loudness. For a soundfield, the first channel (W) is measured.
 final class RecordingLoudness: @unchecked Sendable {
   private let lock = Mutex(())
   private var meter: LoudnessMeter?
@@ -73,7 +72,7 @@ final class MediaKeys: Sendable {
 
   func set(_ status: MediaControls.Status) { controls?.set(status) }
 
-  /// Returns the commands since the last call, oldest first.
+  /// Returns the commands since the last call.
   func take() -> [MediaControls.Command] {
     waiting.all.withLock { all in
       defer { all = [] }

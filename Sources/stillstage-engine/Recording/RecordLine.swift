@@ -68,7 +68,7 @@ extension String {
   fileprivate var leftPadded: String { count < 2 ? "0" + self : self }
 }
 
-/// The summary at the end of a recording, as text and as values for the event log.
+/// The summary of a recording, as text and as values for the event log.
 struct RecordSummary {
   let text: String
   let values: [String: EventLog.Value]
@@ -101,7 +101,7 @@ struct RecordSummary {
 struct RecorderEventText {
   let name: String
   let values: [String: EventLog.Value]
-  /// nil for events that need no note.
+  /// The note; nil if the event needs none.
   let note: String?
 
   init(_ event: RecorderEvent, sampleRate: Int) {
@@ -145,7 +145,6 @@ struct RecorderEventText {
 }
 
 extension Gap.Cause {
-  /// The cause in words.
   fileprivate var text: String {
     switch self {
     case .device: "the input delivered too little sound"

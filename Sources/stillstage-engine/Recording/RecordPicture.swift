@@ -6,16 +6,14 @@ import Charts
 import Rendering
 import Synchronization
 
-/// The chart of a recording: the level over time and, for a soundfield, the direction of arrival
-/// over time and the energy by azimuth.
+/// The chart of a recording: the level and, for a soundfield, the direction of arrival.
 ///
 /// ## Threading
-/// The recorder's writing thread adds frames. The chart is made when the recording has ended.
+/// The recorder's writing thread adds frames. The chart is made after the recording has ended.
 final class RecordPicture: Sendable {
-  /// A window ends with the block that makes it at least this long, in seconds. The last window may
-  /// be shorter.
+  /// The minimum length of a window, except for the last, in seconds.
   private static let windowSeconds = 0.1
-  /// The lowest level that is drawn, in dBFS.
+  /// The lowest level in the chart, in dBFS.
   private static let floor = -100.0
   /// A window whose diffuseness is at least this value has no direction.
   private static let mostDiffuse = 0.6
@@ -71,8 +69,7 @@ final class RecordPicture: Sendable {
     }
   }
 
-  /// Adds a window with the frames since the previous window. The window's length depends on the
-  /// sizes of the blocks.
+  /// Adds a window with the frames since the previous window.
   private static func endWindow(_ state: inout State) {
     let middle = (Double(state.position) + Double(state.frames) / 2) / state.sampleRate
     state.windows.append(
@@ -120,7 +117,7 @@ final class RecordPicture: Sendable {
   }
 
   /// Returns the energy from each 10-degree sector of azimuth, relative to the strongest sector.
-  /// Windows that are too diffuse to have a direction are left out.
+  /// Windows without a direction are left out.
   private func rose(_ windows: [Window]) -> ChartSeries {
     var energies = [Double](repeating: 0, count: 36)
     for window in windows {
@@ -131,7 +128,7 @@ final class RecordPicture: Sendable {
       energies[(sector % 36 + 36) % 36] += Self.power(window.level)
     }
     let largest = max(energies.max() ?? 0, .leastNormalMagnitude)
-    // Each sector is an arc whose radius is the sector's energy. The last point closes the curve.
+    // Each sector is an arc whose radius is the sector's energy.
     let points = (0...36).flatMap { sector -> [(Double, Double)] in
       let radius = energies[sector % 36] / largest
       let start = Double(sector) * 10

@@ -17,8 +17,8 @@ import Synchronization
 /// A recording on the terminal: keys, status line, events and summary.
 final class RecordSession {
   private static let gainStep = 1.0
-  /// The user is warned when the free space lasts for less than this time, in seconds: 60 s plus
-  /// the interval at which the free space is measured.
+  /// The free space, in seconds of sound, below which the user is warned: 60 s plus the measuring
+  /// interval.
   private static let warningSeconds = 60.5
 
   private let settings: RecordSettings
@@ -70,8 +70,7 @@ final class RecordSession {
     decibels == 0 ? 1 : Float(pow(10, decibels / 20))
   }
 
-  /// Records until the user, a signal, the time limit, an error, or the loss of the input or the
-  /// server ends the recording.
+  /// Records until the recording, the user or a signal ends it.
   func run() throws(CommandFailure) {
     try start()
     // A recording that is cut off would be damaged.
@@ -111,7 +110,7 @@ final class RecordSession {
 
   // MARK: Keys
 
-  /// Performs the action of a key. Returns true if the key ends the recording.
+  /// Performs a key's action. Returns true if the key ends the recording.
   private func obey(_ key: Console.Key) -> Bool {
     switch key {
     case .pause: recorder.isPaused.toggle()
@@ -124,7 +123,7 @@ final class RecordSession {
     return false
   }
 
-  /// Performs the command of a media key. Returns true if the command ends the recording.
+  /// Performs a media key's command. Returns true if the command ends the recording.
   private func obey(_ command: MediaControls.Command) -> Bool {
     switch command {
     case .playPause: recorder.isPaused.toggle()
@@ -192,7 +191,7 @@ final class RecordSession {
     printNote(text.withoutControls)
   }
 
-  /// Changes to the remembered input when that input becomes available again.
+  /// Changes to the remembered input when that input is available again.
   private func returnToRemembered() {
     guard isSubstitute, let name = settings.remembered,
       let input = inputs?.current.first(where: { $0.name == name && !$0.isMonitor })

@@ -45,7 +45,6 @@ struct RecordSettings {
     microphone = try Self.microphone(command)
   }
 
-  /// Creates the file of the recording.
   func sink(_ format: RecorderFormat, _ command: ParsedCommand) throws(RecordingError) -> FileSink {
     FileSink(
       try RecordingContainer.open(
@@ -56,8 +55,8 @@ struct RecordSettings {
         overwriting: command[Options.overwrite]))
   }
 
-  /// Returns the input to record. Throws an error if no input is found, or if the channels of the
-  /// input do not fit the options.
+  /// Returns the input to record. Throws an error if there is none, or if its channels do not fit
+  /// the options.
   func input(among inputs: [Input]) throws(CommandFailure) -> Input {
     let input = try chosen(among: inputs)
     if let wrong = selection?.first(where: { $0 >= input.channelCount }) {
@@ -122,8 +121,7 @@ struct RecordSettings {
 
   // MARK: Values of options
 
-  /// Parses a list of channels such as "3-6" or "1,2,5", which are counted from 1. Returns the
-  /// channels counted from 0.
+  /// Parses a list of channels such as "3-6" or "1,2,5". Returns the channels counted from 0.
   static func channels(_ text: String) throws(CommandFailure) -> [Int] {
     var all: [Int] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -173,9 +171,8 @@ struct RecordSettings {
     return .aFormat(microphone)
   }
 
-  /// Returns the microphone for the text after "a-format:": an order of capsules, the name of a
-  /// microphone, or the path of a microphone's file. If the text is empty, returns the default
-  /// microphone.
+  /// Returns the microphone for the text after "a-format:": capsules, a name or a path. Empty text
+  /// means the default microphone.
   private static func tetrahedral(
     _ text: String, _ command: ParsedCommand
   ) throws(CommandFailure) -> TetrahedralMicrophone {
@@ -200,7 +197,7 @@ struct RecordSettings {
   }
 }
 
-/// Returns the path of a microphone's file. `word` is the microphone's name or the path itself.
+/// Returns the path of the microphone file that `word` names.
 private func microphonePath(
   _ word: String, _ command: ParsedCommand
 ) throws(CommandFailure) -> String {

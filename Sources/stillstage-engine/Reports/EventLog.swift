@@ -5,7 +5,7 @@ import CommandSupport
 import FoundationEssentials
 import Glibc
 
-/// Implements `--events FILE.jsonl`: writes each event immediately, as one line with a JSON object.
+/// Implements `--events FILE.jsonl`: writes each event as one line with a JSON object.
 final class EventLog {
   private let descriptor: Int32?
   private let start = monotonic_nanoseconds()
@@ -32,7 +32,6 @@ final class EventLog {
 
   func warning(_ text: String) { write("warning", ["message": .text(text)]) }
 
-  /// A value in an event.
   enum Value: Encodable {
     case text(String)
     case number(Double)
@@ -48,7 +47,7 @@ final class EventLog {
     }
   }
 
-  /// Writes an event, with the seconds since the log was opened as `t`.
+  /// Writes an event. `t` is the time since the log was opened, in seconds.
   func write(_ event: String, _ values: [String: Value] = [:]) {
     guard let descriptor else { return }
     var object = values

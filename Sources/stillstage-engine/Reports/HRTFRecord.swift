@@ -29,7 +29,7 @@ struct HRTFRecord: Encodable {
   let trueChannelZero: String?
   let usable: Bool
 
-  /// The constant delay of the decoder's filters, in addition to the delay of the responses.
+  /// The delay of the decoder's filters, in addition to the delay of the responses.
   static let decoderDelayMilliseconds = BinauralFilters.delaySeconds * 1000
 
   init(_ summary: HRTFSummary) {
@@ -62,8 +62,7 @@ struct HRTFRecord: Encodable {
   }
 }
 
-/// Returns a number rounded to six decimals, or unchanged if its magnitude is at least 1e9. Returns
-/// nil for nil, NaN and infinity, because JSON has no NaN or infinity.
+/// Returns a number rounded to six decimals, unless it is huge; nil for nil, NaN and infinity.
 private func finite(_ value: Double?) -> Double? {
   guard let value, value.isFinite else { return nil }
   return abs(value) < 1e9 ? (value * 1e6).rounded() / 1e6 : value

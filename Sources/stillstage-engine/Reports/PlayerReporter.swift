@@ -9,22 +9,21 @@ import Rendering
 import SoundServer
 import SoundSources
 
-/// Reports the events of a player to the listener and the event log.
+/// Reports a player's events to the listener and the event log.
 final class PlayerReporter {
   private let player: Player
   private let console: Console
   private let events: EventLog
   private var shownAt: Int64 = 0
   private var mutedFrames = 0
-  /// The last decision about the route; nil before the first one.
+  /// The last route decision; nil before the first one.
   private var told: RouteDecision?
-  /// The text of the first error in reading or seeking; nil if there was none.
+  /// The text of the source's first error; nil if there was none.
   private(set) var failure: String?
-  /// The rendition that is playing; nil before the first one and if the source has no renditions.
+  /// The current rendition; nil if there is none.
   private var rendition: RenditionNews?
   private let pausesOnRemoval: Bool
-  /// Whether the removal of the earphones paused playback. False again once an earphone is put
-  /// back.
+  /// Whether the removal of the earphones paused playback.
   private var isPausedByRemoval = false
 
   /// - Parameter pausesOnRemoval: whether to pause while both earphones are out.
@@ -57,7 +56,7 @@ final class PlayerReporter {
     console.restore()
   }
 
-  /// Reports a note that is not an event of the player.
+  /// Reports a note that is not a player event.
   func tell(_ note: String) {
     say(note)
     events.warning(note)
@@ -144,7 +143,7 @@ final class PlayerReporter {
     case .moved(let sink):
       say("the sound was moved to \(sink)")
       events.write("moved", ["sink": .text(sink)])
-    // Reported as `routeChanged`, together with the treatment.
+    // Reported as `routeChanged`.
     case .routed: break
     case .suspended: events.write("suspended")
     case .unsuspended: events.write("unsuspended")
@@ -190,8 +189,8 @@ final class PlayerReporter {
     }
   }
 
-  /// Pauses when the earphones are taken out, unless playback is already paused. When an earphone
-  /// is put back, resumes only if this function paused playback.
+  /// Pauses when the earphones are taken out. Resumes when they are put back, if this function
+  /// paused playback.
   private func pause(whileOut isOut: Bool) {
     if isOut, !player.isPaused {
       isPausedByRemoval = true
@@ -244,8 +243,7 @@ extension LoudnessReport {
 }
 
 extension RenderSettings {
-  /// A short description of the HRTF set, the kind of decoder and, for some decoders, the bus
-  /// order.
+  /// A short description of the HRTF set and the decoder.
   fileprivate func summary(isAmbisonic: Bool) -> String {
     let name = hrtfPath.map { String($0.split(separator: "/").last ?? "") } ?? "default HRTF"
     if isDirect { return "\(name), direct" }

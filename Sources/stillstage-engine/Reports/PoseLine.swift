@@ -5,13 +5,13 @@ import CommandSupport
 import Geometry
 import HeadTracking
 
-/// A tracker's pose at one moment, as text.
+/// A tracker's pose as text.
 struct PoseLine {
   let pose: Quaternion
   let status: HeadPoseStatus
 
-  /// Returns `t yaw pitch roll rate`, in seconds, degrees and samples per second; the rate is 0
-  /// unless the pose is fresh. Returns nil before the first sample.
+  /// Returns `t yaw pitch roll rate` in seconds, degrees and samples per second; nil before the
+  /// first sample.
   func plain(seconds: Double) -> String? {
     guard status.freshness != .waiting else { return nil }
     let angles = YawPitchRoll(pose)

@@ -9,9 +9,9 @@ import SoundSources
 
 /// A chart of a render: the head pose and the level at both ears over time.
 struct RenderPicture {
-  /// The duration of the windows whose levels are drawn, in seconds.
+  /// The duration of a window, in seconds.
   static let windowSeconds = 0.05
-  /// The lowest level that is drawn, in dBFS.
+  /// The lowest level in the chart, in dBFS.
   static let floorDecibels = -80.0
 
   private let windowFrames: Int
@@ -29,7 +29,6 @@ struct RenderPicture {
     return (isWAV ? String(path.dropLast(4)) : path) + ".svg"
   }
 
-  /// Adds the next frames of the left and the right ear.
   mutating func add(_ ears: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) {
     for i in 0..<frames {
       let pair = SIMD2(Double(ears[0][i]), Double(ears[1][i]))
@@ -39,8 +38,7 @@ struct RenderPicture {
     }
   }
 
-  /// Returns a chart with two panels: the pose of `head` in degrees, and below it the level at each
-  /// ear, in dB rms relative to full scale.
+  /// Returns a chart with the pose of `head` in degrees and the level at each ear in dB rms.
   func chart(title: String, head: HeadTrajectory) -> Chart {
     let times = levels.indices.map { (Double($0) + 0.5) * Self.windowSeconds }
     let angles = times.map { YawPitchRoll(head.pose(atSeconds: $0)) }

@@ -10,15 +10,15 @@ import Synchronization
 enum ServerWait {
   private struct State {
     var wait: FetchWait?
-    /// Whether a status line names the server. If so, no separate line is shown.
+    /// Whether a status line names the server, so that no separate line is needed.
     var isInStatusLine = false
   }
   private static let state = Mutex(State())
 
-  /// The wait of a request that has taken longer than 2 s; nil if there is none.
+  /// The wait to show; nil if there is none.
   static var current: FetchWait? { state.withLock { $0.wait } }
 
-  /// Stops showing a separate line, because a status line shows `current`.
+  /// Stops showing a separate line.
   static func moveToStatusLine() {
     state.withLock { state in
       if state.wait != nil { clear() }
@@ -26,7 +26,7 @@ enum ServerWait {
     }
   }
 
-  /// Returns the limit that `--timeout` sets, with a function that shows the waits.
+  /// Returns the limit that `--timeout` sets, with a function that shows waits.
   static func patience(_ command: ParsedCommand) -> NetworkPatience {
     let limit = command[Options.timeout]
     return NetworkPatience(seconds: limit) { wait in show(wait, limit: limit) }

@@ -16,7 +16,6 @@ func mixText(_ style: MixStyle, amount: Double) -> String {
   return "mix " + style.rawValue + (hasAmount ? " \(Int((100 * amount).rounded())) %" : "")
 }
 
-/// The status line that `play` and `demo` show on the terminal.
 enum StatusLine {
   static func text(
     _ status: PlayerStatus, rendition: RenditionNews?, levels: LevelMeter.Levels

@@ -3,7 +3,7 @@
 import HeadTracking
 
 extension TrackerEvent {
-  /// What the listener should know about an event of the head's tracker; nil for nothing.
+  /// The note about an event of the head's tracker; nil for none.
   var note: String? {
     switch self {
     case .waiting, .discontinuity, .recentered: nil
@@ -18,7 +18,7 @@ extension TrackerEvent {
     }
   }
 
-  /// What the listener should know about an event of the device's tracker; nil for nothing.
+  /// The note about an event of the device's tracker; nil for none.
   var deviceNote: String? {
     switch self {
     case .waiting, .discontinuity, .recentered, .worn: nil

@@ -5,28 +5,28 @@ import HeadTracking
 /// A tracker in `stillstage trackers --json`; docs/command-line.md explains the keys.
 struct TrackerRecord: Encodable {
   let access: String
-  /// Remaining charge of each part of the earphones, in percent; absent if unknown.
+  /// Charge of each part of the earphones, in percent; absent if unknown.
   let battery: [String: Int]?
   /// The earbud whose sensor is in use; absent if unknown.
   let bud: String?
   let bus: String
-  /// The version of the earphones' firmware; absent if unknown.
+  /// The earphones' firmware version; absent if unknown.
   let firmware: String?
   let id: String
   let kind: String
   let manufacturer: String
   let name: String
   let path: String
-  /// The reason why the tracker cannot be used; absent if the tracker can be used.
+  /// Why the tracker cannot be used; absent if it can be used.
   let problem: String?
   let productID: Int
   let `protocol`: String
   let serial: String
-  /// Where the earphones are, or why their sensor cannot be used; absent for other trackers.
+  /// The state of the earphones; absent for other trackers.
   let state: String?
   /// The udev rule that grants access; absent unless `access` is "permissionDenied".
   let udevRule: String?
-  /// Whether decoding is untested for this model of earphones; absent for other trackers.
+  /// Whether decoding is untested for these earphones; absent for other trackers.
   let untested: Bool?
   let vendorID: Int
 
