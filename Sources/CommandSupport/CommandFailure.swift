@@ -3,16 +3,16 @@
 package import CommandOptions
 internal import Glibc
 
-/// Runs the command given on the command line, then ends the process with the exit code.
+/// Runs the given command, then ends the process with its exit code.
 ///
 /// - Parameters:
 ///   - program: the name of the executable.
-///   - perform: runs the parsed command. A failure that it throws determines the exit code.
+///   - perform: runs the parsed command.
 package func run(
   _ program: String, _ perform: (ParsedCommand) throws(CommandFailure) -> Void
 ) -> Never {
   Signals.watch()
-  // Writing to a closed pipe or beyond a file size limit must return an error, not end the process.
+  // Writing to a closed pipe or beyond a file size limit must not end the process.
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
   var code = ExitCode.done
@@ -37,7 +37,7 @@ private func givenCommand(_ program: String) throws(CommandFailure) -> ParsedCom
   return try withUserDefaults(given)
 }
 
-/// The exit codes of the programs.
+/// The programs' exit codes.
 package enum ExitCode: Int32 {
   case done = 0
   case failed = 1
@@ -67,7 +67,7 @@ package struct CommandFailure: Error {
     CommandFailure(message: message, code: .wrongUsage)
   }
 
-  /// A failure without a message for a command that a signal ended.
+  /// The failure of a command that a signal ended, without a message.
   package static var interrupted: CommandFailure {
     let code = Signals.received.flatMap { ExitCode(rawValue: 128 + $0) }
     return CommandFailure(message: nil, code: code ?? .interrupted)

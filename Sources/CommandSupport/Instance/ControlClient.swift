@@ -4,7 +4,7 @@ import Glibc
 
 /// Sends a request to the running instance of `sink`.
 package enum ControlClient {
-  /// Returns the answer; waits at most 3 s for each step.
+  /// Returns the answer. Each operation on the socket waits at most 3 s.
   ///
   /// - Throws: a failure if no instance can be reached, or if the answer is missing or unknown.
   package static func ask(

@@ -23,7 +23,7 @@ package enum ControlRequest: Sendable, Equatable {
     }
   }
 
-  /// Parses a line; nil if it is not a request.
+  /// Parses a request; nil if the line is not one.
   package init?(line: String) {
     guard let form = try? JSONDecoder().decode(Form.self, from: Data(line.utf8)) else {
       return nil
@@ -39,11 +39,11 @@ package enum ControlRequest: Sendable, Equatable {
   }
 }
 
-/// The answer of a running instance.
+/// A running instance's answer to a request.
 package enum ControlAnswer: Sendable, Equatable {
   case done
   case status(SinkRecord)
-  /// The request could not be understood or carried out, for this reason.
+  /// The request failed, for this reason.
   case error(String)
 
   private struct Form: Codable {
@@ -61,7 +61,7 @@ package enum ControlAnswer: Sendable, Equatable {
     }
   }
 
-  /// Parses a line; nil if it is not an answer.
+  /// Parses an answer; nil if the line is not one.
   package init?(line: String) {
     guard let form = try? JSONDecoder().decode(Form.self, from: Data(line.utf8)) else {
       return nil
@@ -74,7 +74,7 @@ package enum ControlAnswer: Sendable, Equatable {
   }
 }
 
-/// Returns a value as JSON on one line, with sorted keys.
+/// Returns a value as JSON on one line.
 func jsonLine(_ value: some Encodable) -> String {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -8,11 +8,10 @@ import System
 /// is one line of text.
 ///
 /// A client is disconnected if it sends no complete request for 5 s or sends too long a line. At
-/// most 16 clients are connected: a new client replaces the oldest.
+/// most 16 clients are connected; a new client replaces the oldest.
 ///
 /// ## Threading
-/// The server may be used from any thread. It answers requests on its own thread, one after the
-/// other.
+/// The server may be used from any thread. It answers requests on its own thread.
 package final class ControlServer: Sendable {
   private let worker = Worker()
   private let wakeUp: SystemPipe
@@ -23,10 +22,10 @@ package final class ControlServer: Sendable {
   private static let largestNumberOfClients = 16
   private static let patience: Int64 = 5_000_000_000
 
-  /// Listens on the socket `name` in the folder, and replaces a socket that a killed process left.
+  /// Listens on the socket `name` in the folder, and replaces an existing socket.
   ///
   /// - Parameter answer: returns the answer to a request; both are lines without a line break.
-  /// - Throws: a failure with the reason if the socket cannot be made.
+  /// - Throws: a failure if the socket cannot be made.
   package init(
     in folder: RuntimeFolder, name: String, answer: @escaping @Sendable (String) -> String
   ) throws(CommandFailure) {
@@ -67,7 +66,7 @@ package final class ControlServer: Sendable {
     var isLeaving = false
   }
 
-  /// Waits for connections, requests and room for answers, then serves the clients.
+  /// Waits for events, then serves the clients.
   private static func serve(
     _ clients: inout [Client], _ listener: Int32, _ wakeUp: Int32, _ answer: (String) -> String
   ) {
@@ -98,7 +97,7 @@ package final class ControlServer: Sendable {
     guard requests[1].revents != 0 else { return }
     let descriptor = accept(listener, nil, nil)
     guard descriptor >= 0 else {
-      // If no descriptor is free, the connection stays in the queue. Wait before the next attempt.
+      // If no descriptor is free, the connection stays in the queue.
       if errno != EAGAIN { usleep(50_000) }
       return
     }

@@ -2,17 +2,17 @@
 
 import Glibc
 
-/// A lock that only one process can hold at a time, and that ends with the process. The lock's file
-/// contains the ID of the process.
+/// A lock that one process can hold at a time and that ends with the process. The lock's file
+/// contains the process ID.
 package final class InstanceLock {
   private let path: String
   private let descriptor: Int32
 
   /// Why the lock could not be taken.
   package enum Failure: Error, Equatable {
-    /// Another process holds the lock; its ID is nil if unknown.
+    /// Another process holds the lock; `pid` is nil if unknown.
     case held(pid: Int32?)
-    /// The file cannot be used, for this reason.
+    /// The lock's file cannot be used, for this reason.
     case system(String)
   }
 

@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// The folder for the sockets and the state of running instances: `$XDG_RUNTIME_DIR/stillstage`,
-/// with `/run/user/UID` as the default runtime folder.
+/// The folder for the sockets and the state of running instances: `$XDG_RUNTIME_DIR/stillstage`, by
+/// default `/run/user/UID/stillstage`.
 package struct RuntimeFolder: Sendable {
   package let path: String
 
-  /// Returns the folder that the environment of this process defines, without creating it.
+  /// Returns the folder of this process without creating it.
   ///
   /// - Throws: a failure if neither the variable nor the default defines a folder.
   package static func ofThisProcess() throws(CommandFailure) -> RuntimeFolder {
@@ -30,10 +30,9 @@ package struct RuntimeFolder: Sendable {
 
   package func file(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// Creates the folder, if it is missing, so that only this user can access it.
+  /// Creates the folder if it is missing. Only this user can access it.
   ///
-  /// - Throws: a failure with the reason if the folder cannot be created or belongs to another
-  ///   user.
+  /// - Throws: a failure if the folder cannot be created or belongs to another user.
   package func create() throws(CommandFailure) {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw CommandFailure(

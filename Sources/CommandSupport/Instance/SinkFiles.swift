@@ -3,7 +3,7 @@
 import FoundationEssentials
 import Glibc
 
-/// The names of the files of `sink` in the runtime folder.
+/// The files of `sink` in the runtime folder.
 package enum SinkFiles {
   package static let socket = "sink.sock"
   package static let lock = "sink.lock"
@@ -15,7 +15,7 @@ package enum SinkFiles {
   }
 }
 
-/// What must be undone after an instance of `sink` was killed.
+/// What must be undone after a crash of `sink`.
 package struct SinkState: Sendable, Equatable, Codable {
   /// The process that changed the default sink.
   package var pid: Int32
@@ -26,7 +26,7 @@ package struct SinkState: Sendable, Equatable, Codable {
     (self.pid, self.defaultSink) = (pid, defaultSink)
   }
 
-  /// Reads the state in a folder; nil if nothing must be undone or the file is damaged.
+  /// Reads the state in a folder; nil if there is none.
   package static func read(in folder: RuntimeFolder) -> SinkState? {
     guard let data = try? Data(contentsOf: URL(filePath: folder.file(SinkFiles.state))) else {
       return nil
@@ -34,7 +34,7 @@ package struct SinkState: Sendable, Equatable, Codable {
     return try? JSONDecoder().decode(SinkState.self, from: data)
   }
 
-  /// Writes a state, or removes the file if the state is nil.
+  /// Writes a state; nil removes the file.
   package static func write(_ state: SinkState?, in folder: RuntimeFolder) {
     let path = folder.file(SinkFiles.state)
     guard let state else {

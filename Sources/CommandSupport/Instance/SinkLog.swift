@@ -8,8 +8,8 @@ import Synchronization
 
 /// The changes that `sink` reports, as sentences without a full stop.
 ///
-/// The place of a stream is not reported until 0.3 s after its last move, because a new stream is
-/// usually moved at once.
+/// A stream's place is reported 0.3 s after its last move, because a new stream is usually moved at
+/// once.
 package final class SinkLog: Sendable {
   private struct State {
     var texts: [String] = []

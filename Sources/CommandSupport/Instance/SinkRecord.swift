@@ -6,8 +6,8 @@ import Geometry
 import Glibc
 package import Playback
 
-/// The state of a running instance of `sink`: the output of `--status --json`, which
-/// docs/system-wide-output.md explains. Unknown values are absent.
+/// The state of a running instance of `sink`: the output of `--status --json`
+/// [docs/system-wide-output.md]. Unknown values are absent.
 package struct SinkRecord: Sendable, Equatable, Codable {
   package struct Output: Sendable, Equatable, Codable {
     package var sink: String
@@ -37,7 +37,7 @@ package struct SinkRecord: Sendable, Equatable, Codable {
     package var limiterMilliseconds: Double?
     package var filtersMilliseconds: Double?
     package var upmixMilliseconds: Double?
-    /// From the renderer to the ear.
+    /// Latency from the renderer to the ear.
     package var latencyMilliseconds: Double?
     package var underruns: Int
   }

@@ -5,13 +5,13 @@ import Glibc
 package import Playback
 import SoundServer
 
-/// A run of `stillstage sink`: at most one instance for each runtime folder.
+/// A run of `stillstage sink`. A runtime folder has at most one instance.
 package struct SinkSession {
   private let folder: RuntimeFolder
   private var settings: SystemWideOutput.Settings
   private let isQuiet: Bool
 
-  /// - Parameter isQuiet: true to show neither changes nor the status line.
+  /// - Parameter isQuiet: whether to hide changes and the status line.
   package init(
     in folder: RuntimeFolder, settings: SystemWideOutput.Settings, isQuiet: Bool = false
   ) {
@@ -20,10 +20,9 @@ package struct SinkSession {
 
   /// Runs until the user presses q, a signal arrives or `isEnding` returns true.
   ///
-  /// - Parameter makeParts: makes the renderers and the virtual sinks. Called when it is certain
-  ///   that no other instance is running.
-  /// - Throws: a failure with the reason if the instance cannot start, or if another instance is
-  ///   running in the same folder; `interrupted` after a signal.
+  /// - Parameter makeParts: makes the renderers and the virtual sinks, if no other instance is
+  ///   running.
+  /// - Throws: a failure if the instance cannot start; `interrupted` after a signal.
   package func run(
     on console: Console, until isEnding: () -> Bool = { false },
     makeParts: () throws(CommandFailure) -> SystemWideParts
@@ -50,7 +49,7 @@ package struct SinkSession {
     if Signals.received != nil { throw .interrupted }
   }
 
-  /// Takes the lock of the instance.
+  /// Takes the instance's lock.
   package static func lock(in folder: RuntimeFolder) throws(CommandFailure) -> InstanceLock {
     do throws(InstanceLock.Failure) {
       return try InstanceLock(path: folder.file(SinkFiles.lock))
@@ -66,7 +65,7 @@ package struct SinkSession {
     }
   }
 
-  /// The settings, with the default sink that an earlier instance did not restore.
+  /// The settings, with the previous default sink.
   private var filled: SystemWideOutput.Settings {
     var settings = settings
     settings.previousDefault = SinkState.read(in: folder)?.defaultSink

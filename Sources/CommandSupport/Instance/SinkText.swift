@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state of a running instance of `sink`, as text for people.
+/// The state of a running instance of `sink`, as text.
 package enum SinkText {
-  /// Returns the status line: the head pose or the mode, the output, and the programs that play to
-  /// virtual sinks, with their layouts.
+  /// Returns the status line: the stage, the output and the programs on virtual sinks.
   package static func line(_ record: SinkRecord) -> String {
     let programs = record.streams.filter(\.isSpatial)
       .map { "\($0.application) \($0.layout)" + ($0.isPaused ? " (paused)" : "") }
@@ -13,7 +12,7 @@ package enum SinkText {
     ].joined(separator: "  ").withoutControls
   }
 
-  /// Returns the answer to `--status`, with a line break after each line.
+  /// Returns the text for `--status`, with a line break after each line.
   package static func status(_ record: SinkRecord) -> String {
     var rows = [
       ["process", "\(record.pid)"],

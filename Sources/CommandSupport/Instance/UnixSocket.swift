@@ -4,9 +4,8 @@ import Glibc
 
 /// Unix stream sockets in a folder whose path may have any length.
 enum UnixSocket {
-  /// Binds a new, non-blocking socket to `name` in a folder and listens on it. Only the user may
-  /// connect. An existing file of that name is removed. Returns nil on failure; `errno` then gives
-  /// the reason.
+  /// Listens on a new, non-blocking socket in a folder. Only the user may connect. An existing file
+  /// of that name is removed. Returns nil and sets `errno` on failure.
   static func listen(in folder: String, name: String) -> Int32? {
     withFolder(folder) { short in
       let path = short + "/" + name
@@ -25,8 +24,8 @@ enum UnixSocket {
     }
   }
 
-  /// Connects to a socket. Each operation on the socket waits for at most `seconds`. Returns nil on
-  /// failure; `errno` then gives the reason.
+  /// Connects to a socket. Each operation on the socket waits at most `seconds`. Returns nil and
+  /// sets `errno` on failure.
   static func connect(in folder: String, name: String, seconds: Int) -> Int32? {
     withFolder(folder) { short in
       let descriptor = makeSocket(0)
@@ -50,8 +49,7 @@ enum UnixSocket {
     Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(O_CLOEXEC) | flags, 0)
   }
 
-  /// Calls `body` with a short path to a folder, because a socket address has room for only 107
-  /// bytes.
+  /// Calls `body` with a short path to a folder. A socket address has room for only 107 bytes.
   private static func withFolder(_ folder: String, _ body: (String) -> Int32?) -> Int32? {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

@@ -33,7 +33,7 @@ extension NamedSetting {
 package let rootRemedy = "with --root, name a folder that contains all files of the presentation"
 
 extension SoundOpeningError {
-  /// The message for the user, which names settings by their options.
+  /// The message for the user.
   package var text: String {
     switch self {
     case .fileCannotBeKept(let input):

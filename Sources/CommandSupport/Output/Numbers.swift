@@ -24,8 +24,7 @@ extension String {
     String(repeating: " ", count: max(0, width - count)) + self
   }
 
-  /// The text with control and format characters and line breaks replaced by spaces, so that it
-  /// cannot control the terminal.
+  /// The text with spaces in place of control characters, format characters and line breaks.
   package var withoutControls: String {
     String(
       String.UnicodeScalarView(

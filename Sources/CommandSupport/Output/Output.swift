@@ -7,7 +7,7 @@ import Media
 
 /// Prints text to stdout, without adding a line break.
 ///
-/// - Throws: a failure with the system's reason if writing fails.
+/// - Throws: a failure if writing fails.
 package func printOutput(_ text: String) throws(CommandFailure) {
   guard write(text, to: STDOUT_FILENO) else {
     throw CommandFailure("cannot write to standard output: \(String(cString: strerror(errno)))")
@@ -25,12 +25,11 @@ package func printJSON(_ value: some Encodable) throws(CommandFailure) {
   try printOutput(text + "\n")
 }
 
-/// Checks that a WAV file can be written, before a long computation begins. Does not check a pipe
-/// or a device.
+/// Checks that a WAV file can be written. Does not check a pipe or a device.
 ///
-/// - Throws: a failure with the reason if the file cannot be written.
+/// - Throws: a failure if the file cannot be written.
 package func checkWritable(_ path: String) throws(CommandFailure) {
-  // Do not open a FIFO or a device: opening it can have an effect.
+  // Opening a FIFO or a device can have an effect.
   var status = stat()
   if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) { return }
   do throws(MediaError) {
@@ -38,8 +37,7 @@ package func checkWritable(_ path: String) throws(CommandFailure) {
   } catch { throw CommandFailure(error.description) }
 }
 
-/// Formats rows of cells as lines of text, in left-aligned columns. Each column is as wide as its
-/// widest cell.
+/// Formats rows of cells as lines of text, in left-aligned columns.
 package func table(_ rows: [[String]]) -> String {
   let columns = rows.map(\.count).max() ?? 0
   let widths = (0..<columns).map { column in

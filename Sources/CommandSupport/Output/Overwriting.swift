@@ -4,7 +4,7 @@ import Glibc
 
 /// Throws an error if an output file is also an input file, or if two outputs are the same file.
 ///
-/// Call it before any of the files is opened. A path is nil if its option was not given.
+/// Call this function before any file is opened. A nil path is ignored.
 package func refuseOverwriting(
   _ inputs: [String?], by outputs: [String?]
 ) throws(CommandFailure) {
@@ -18,8 +18,7 @@ package func refuseOverwriting(
   }
 }
 
-/// Returns whether both paths name the same file. Returns false for devices and pipes, because
-/// writing to them destroys nothing.
+/// Returns whether both paths name the same file. Returns false for devices and pipes.
 private func isSameFile(_ path: String, _ other: String) -> Bool {
   var (first, second) = (stat(), stat())
   guard stat(path, &first) == 0 else { return path == other }

@@ -3,16 +3,16 @@
 internal import Glibc
 private import System
 
-/// A text file that appears under its name only when it is complete. A pipe or a device is written
+/// A text file that appears under its name when it is complete. A pipe or a device is written
 /// directly.
 package struct TextOutput {
   package let path: String
 
   package init(path: String) { self.path = path }
 
-  /// Checks that the file can be written, before a long computation begins.
+  /// Checks that the file can be written.
   ///
-  /// - Throws: a failure with the reason if the file cannot be written.
+  /// - Throws: a failure if the file cannot be written.
   package func check() throws(CommandFailure) {
     var status = stat()
     if stat(path, &status) == 0 {
@@ -30,7 +30,7 @@ package struct TextOutput {
   /// Writes the file.
   ///
   /// - Parameter mode: the permissions of a new file. An existing file keeps its permissions.
-  /// - Throws: a failure with the reason if the file cannot be written.
+  /// - Throws: a failure if the file cannot be written.
   package func write(_ text: String, mode: UInt32 = 0o666) throws(CommandFailure) {
     var status = stat()
     let exists = stat(path, &status) == 0
@@ -39,7 +39,7 @@ package struct TextOutput {
       try put(text, open(path, O_WRONLY | O_CLOEXEC))
       return
     }
-    // Keep a link: replace the file that it points to.
+    // Keep a link: replace its target.
     let target = exists ? resolved : path
     let mark = String(UInt64.random(in: 0 ... .max), radix: 36)
     let temporary = "\(target).\(mark).part"

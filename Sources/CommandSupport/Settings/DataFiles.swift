@@ -6,9 +6,8 @@ import Glibc
 import System
 import UserFiles
 
-/// Returns the SOFA file that `--hrtf` names; nil if the option is not set. The option gives a
-/// path, or the name of a file in the `HRTF` folder of the data folder. A file of that name in the
-/// current folder takes precedence.
+/// Returns the SOFA file that `--hrtf` names; nil if the option is not set. A name without a slash
+/// is looked up in the current folder, then in the data folder's `HRTF`.
 package func hrtfFile(_ command: ParsedCommand) -> String? {
   guard let name = command[Options.hrtf] else { return nil }
   guard !name.contains("/"), access(name, F_OK) != 0 else { return name }
@@ -30,7 +29,7 @@ func dataFolder(_ command: ParsedCommand) -> String? {
 
 /// Returns the profile that `--headphones` names; nil if the option is not set or is "none".
 ///
-/// - Throws: a failure with the reason if the profile cannot be found or read.
+/// - Throws: a failure if the profile cannot be found or read.
 package func headphoneProfile(_ command: ParsedCommand) throws(CommandFailure) -> HeadphoneProfile?
 {
   guard let word = command[Options.headphones], word.lowercased() != "none" else { return nil }
@@ -43,8 +42,8 @@ package func headphoneProfile(_ command: ParsedCommand) throws(CommandFailure) -
   } catch { throw CommandFailure(error.description.withoutControls) }
 }
 
-/// The HRTF sets that a listener can choose from during playback: the requested set, the default
-/// set (nil), and the sets in the data folder.
+/// The HRTF sets to choose from during playback: the requested set, the default set (nil), and the
+/// sets in the data folder.
 package struct HRTFChoices {
   private var paths: [String?] = [nil]
 

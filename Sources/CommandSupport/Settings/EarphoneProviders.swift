@@ -5,11 +5,10 @@ package import CommandOptions
 package import HeadTracking
 import UserFiles
 
-/// Returns the providers of earphones: one for earphones that are connected over Bluetooth and, if
-/// the tracker's ID names a capture, one for that capture.
+/// Returns the provider of Bluetooth earphones and, if the tracker's ID names a capture, a provider
+/// of that capture.
 ///
 /// - Parameters:
-///   - command: the command line. Its option `--take-over` allows taking the earphones over.
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
 ///   - capture: receives the packets of the earphone that is opened; nil for none.
 /// - Throws: a failure if the capture is invalid or, for `play` and `sink`, if `config.json` is

@@ -6,15 +6,14 @@ import Geometry
 import Synchronization
 import UserFiles
 
-/// Stores what earphones have reported about themselves. The file is `earphones.json` in the user's
-/// state folder: a JSON object that maps each Bluetooth address to its mounting, motion service and
-/// firmware.
+/// Stores what earphones have reported about themselves, by Bluetooth address. The file is
+/// `earphones.json` in the user's state folder.
 final class EarphoneStore: Sendable {
   private let path: String?
   private let writing = Mutex(())
 
   private struct Entry: Codable {
-    /// w, x, y, z.
+    /// The components w, x, y, z.
     var mounting: [Double]?
     var service: UInt64?
     var firmware: String?
@@ -22,7 +21,7 @@ final class EarphoneStore: Sendable {
 
   init() { path = StateFolder.path.map { $0 + "/earphones.json" } }
 
-  /// Returns what is stored for an address; nil if nothing is stored or the file is invalid.
+  /// Returns what is stored for an address; nil if nothing is stored.
   func recall(_ address: String) -> EarphoneMemory? {
     guard let entry = read()[address] else { return nil }
     var memory = EarphoneMemory(service: entry.service, firmware: entry.firmware ?? "")
@@ -33,8 +32,7 @@ final class EarphoneStore: Sendable {
     return memory
   }
 
-  /// Stores what was learnt. Errors are ignored, because the earphones describe themselves again
-  /// later.
+  /// Stores what earphones have reported. Errors are ignored.
   func remember(_ address: String, _ memory: EarphoneMemory) {
     guard let path else { return }
     writing.withLock { _ in

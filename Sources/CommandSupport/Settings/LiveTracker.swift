@@ -6,15 +6,14 @@ import Glibc
 package import HeadTracking
 package import NetworkTracking
 
-/// Returns the tracker settings from the command line, `config.json` and the data folder.
+/// Returns the tracker settings from the command line, `config.json` and the data folder. Invalid
+/// tracker profiles are skipped with a note.
 ///
 /// - Parameters:
-///   - command: the command line.
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
 ///   - capture: receives the packets of the earphone that is opened; nil for none.
 /// - Throws: a usage error if `--tracker-axes` is invalid; a failure if the capture is invalid or,
-///   for `play` and `sink`, if `config.json` is invalid. Invalid tracker profiles are skipped with
-///   a note.
+///   for `play` and `sink`, if `config.json` is invalid.
 package func trackerSettings(
   _ command: ParsedCommand, tracker: String? = nil, capture: FrameCapture? = nil
 ) throws(CommandFailure) -> TrackerSettings {
@@ -35,7 +34,7 @@ package func trackerSettings(
   return settings
 }
 
-/// Returns the network tracker with this ID; nil if the ID does not name a network tracker.
+/// Returns the network tracker with an ID; nil if the ID does not name a network tracker.
 ///
 /// - Throws: a usage error if the ID or the preset is invalid, or if `--tracker-axes` is given for
 ///   a network tracker.
@@ -54,17 +53,17 @@ package func networkTracker(
   return tracker
 }
 
-/// A running tracker, local or on the network, that feeds a pose source.
+/// A running tracker that feeds a pose source.
 package enum LiveTracker {
   case local(TrackerSession)
   case network(NetworkTrackerSession)
 
-  /// Finds and starts the tracker with this ID.
+  /// Finds and starts the tracker with an ID.
   ///
   /// - Parameters:
   ///   - source: receives the samples.
   ///   - events: called for each event of a local tracker.
-  ///   - onSilence: called with a note if nothing arrives from a network tracker within 5 s.
+  ///   - onSilence: called with a note if a network tracker is silent for 5 s.
   ///   - record: called for each sample, on the tracker's thread.
   ///   - capture: receives the packets of an earphone.
   /// - Throws: a failure if the tracker is not found or cannot be used.
@@ -91,7 +90,7 @@ package enum LiveTracker {
     let session = TrackerSession(
       .id(id), feeding: source, settings: settings, onEvent: events,
       calibration: userCalibration, record: record)
-    // The tracker must be switched off at the end.
+    // Switching the tracker off takes time.
     SignalDeadline.allow(milliseconds: 1500)
     session.start()
     return .local(session)

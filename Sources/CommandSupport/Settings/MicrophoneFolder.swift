@@ -3,12 +3,12 @@
 package import CommandOptions
 import System
 
-/// Returns the data folder's `Calibration/microphones`; nil if there is no data folder.
+/// Returns the folder `Calibration/microphones`; nil if there is no data folder.
 package func microphoneFolder(_ command: ParsedCommand) -> String? {
   dataFolder(command).map { "\($0)/Calibration/microphones" }
 }
 
-/// Returns the names of the microphones in a folder, without extensions.
+/// Returns the microphones' names in a folder.
 package func microphoneNames(in folder: String) -> [String] {
   (SystemFile.names(in: folder) ?? []).sorted().filter { $0.hasSuffix(".json") }
     .map { String($0.dropLast(".json".count)) }

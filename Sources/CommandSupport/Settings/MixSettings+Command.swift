@@ -7,9 +7,9 @@ package import Rendering
 import SoundSources
 
 extension RenderSettings {
-  /// Reads the options of the Audio Mix into `mix`, including the tuning.
+  /// Reads the Audio Mix options into `mix`.
   ///
-  /// - Throws: a usage error if an option needs `--mix`; a failure if the tuning is invalid.
+  /// - Throws: a usage error if an option needs `--mix`; a failure if a file is missing or invalid.
   mutating func readMix(_ command: ParsedCommand) throws(CommandFailure) {
     guard let choice = Self.style(command) else { return try Self.refuseWithoutMix(command) }
     guard let style = MixStyle(rawValue: choice.rawValue) else { return }
@@ -59,7 +59,7 @@ extension RenderSettings {
   }
 }
 
-/// Returns a note for the user about channels that a mix does not separate; nil if there are none.
+/// Returns a note about channels that a mix does not separate; nil if there are none.
 package func mixNote(_ source: any SoundSource, _ settings: RenderSettings) -> String? {
   guard settings.mix != nil, case .ambisonics(let order, _, _) = source.layout, order > 1 else {
     return nil

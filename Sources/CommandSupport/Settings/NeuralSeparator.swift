@@ -4,14 +4,14 @@ import AudioMix
 import CommandOptions
 import Glibc
 
-/// The user's own neural separator: the library and the model of DeepFilterNet.
+/// The user's neural separator: DeepFilterNet's library and model.
 enum NeuralSeparator {
   static let library = "libdeepfilter.so"
   static let model = "DeepFilterNet3_onnx.tar.gz"
 
   /// Returns both files, which must be in the same folder.
   ///
-  /// - Throws: a failure that lists the files that were looked for and where.
+  /// - Throws: a failure if they are not found.
   static func files(_ command: ParsedCommand) throws(CommandFailure) -> NeuralSeparatorFiles {
     let named = getenv("STILLSTAGE_SEPARATOR").map { String(cString: $0) }
     let folders = [named, dataFolder(command)].compactMap(\.self)

@@ -3,7 +3,7 @@
 package import Geometry
 package import HeadTracking
 
-/// Returns the orientation (sensor to earth) after each sample of a recording.
+/// Returns the orientation (sensor to earth) after each sample.
 ///
 /// - Throws: `CommandFailure.interrupted` after a signal.
 package func fused(
@@ -27,9 +27,9 @@ package func fused(
   return turns
 }
 
-/// Reads a recording of an inertial sensor.
+/// Reads an inertial recording.
 ///
-/// - Throws: a failure with the reason if the file cannot be read.
+/// - Throws: a failure if the file cannot be read.
 package func readRecording(_ path: String) throws(CommandFailure) -> InertialRecording {
   do throws(HeadTrackingError) {
     return try InertialRecording(path: path, monitor: .showing("read"))
@@ -37,7 +37,7 @@ package func readRecording(_ path: String) throws(CommandFailure) -> InertialRec
 }
 
 extension CommandFailure {
-  /// Creates the failure for an error that occurred while a file was read.
+  /// Creates the failure for an error in reading a file.
   package init(reading error: HeadTrackingError) {
     self = error == .interrupted ? .interrupted : CommandFailure(error.description)
   }

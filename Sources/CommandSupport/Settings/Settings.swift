@@ -8,7 +8,7 @@ import Media
 package import Rendering
 
 extension RenderSettings {
-  /// Reads the rendering options that `play` and `render` have in common.
+  /// Reads the rendering options of `play` and `render`.
   package init(_ command: ParsedCommand) throws(CommandFailure) {
     self.init()
     hrtfPath = hrtfFile(command)
@@ -32,7 +32,7 @@ extension RenderSettings {
     try readMix(command)
   }
 
-  /// Reads the rendering options of `sink`, whose `--upmix` has a different default.
+  /// Reads the rendering options of `sink`.
   package init(ofSink command: ParsedCommand) throws(CommandFailure) {
     try self.init(command)
     upmix = Upmix(command[Options.sinkUpmix])
@@ -58,7 +58,7 @@ extension DecoderDesign.Method {
       case .magls, .direct: .magnitudeLeastSquares
       case .ls: .leastSquares
       case .maglsCov: .covarianceConstrained
-      // This decodes the residual: the sound that is not part of any estimated wave.
+      // For the residual: the sound that is not part of any estimated wave.
       case .parametric: .magnitudeLeastSquares
       }
   }
@@ -95,9 +95,9 @@ extension Upmix {
   }
 }
 
-/// Returns the head motion in the file that `--motion` names; nil if the option is not set.
+/// Returns the head motion that `--motion` names; nil if the option is not set.
 ///
-/// - Throws: a failure with the reason if the file cannot be read.
+/// - Throws: a failure if the file cannot be read.
 package func recordedHead(_ command: ParsedCommand) throws(CommandFailure) -> HeadTrajectory? {
   guard let path = command[Options.motion] else { return nil }
   do throws(HeadTrackingError) {
@@ -111,7 +111,7 @@ extension PoseAngles {
   }
 }
 
-/// Runs `body`, and converts a playback error to a command failure.
+/// Runs `body` and converts its errors to command failures.
 package func playing<Value>(
   _ body: () throws(PlaybackError) -> Value
 ) throws(CommandFailure) -> Value {

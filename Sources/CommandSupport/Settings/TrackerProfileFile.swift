@@ -5,7 +5,7 @@ import Glibc
 package import HeadTracking
 import System
 
-/// The content of a tracker profile file. docs/trackers.md describes its schema.
+/// The content of a tracker profile file [docs/trackers.md].
 package struct TrackerProfileFile: Decodable {
   struct Signal: Decodable {
     var byte: Int?
@@ -38,13 +38,12 @@ package struct TrackerProfileFile: Decodable {
   var clock: Clock?
   var start: Start?
 
-  /// The reason why a file is not a valid profile.
+  /// Why a file is not a valid profile.
   struct Problem: Error {
     var reason: String
     init(_ reason: String) { self.reason = reason }
   }
 
-  /// Reads the profile in a file.
   static func read(_ path: String) throws(Problem) -> TrackerProfile {
     let file: TrackerProfileFile
     do {
@@ -121,7 +120,7 @@ package struct TrackerProfileFile: Decodable {
     return number
   }
 
-  /// Parses a HID usage: `PAGE:USAGE`, both in hexadecimal.
+  /// Parses a HID usage, `PAGE:USAGE` in hexadecimal.
   private static func usage(_ text: String) throws(Problem) -> HIDUsage {
     let parts = text.split(separator: ":").map(String.init)
     guard parts.count == 2 else { throw Problem("'\(text)' is not a usage such as 0001:0032") }
@@ -142,8 +141,8 @@ package struct TrackerProfileFile: Decodable {
   }
 }
 
-/// Reads the profiles in a folder, in the order of their file names. Skips invalid profiles and
-/// prints a note about each.
+/// Reads the profiles in a folder, in the order of their file names. Skips invalid profiles with a
+/// note.
 package func trackerProfiles(in folder: String) -> [TrackerProfile] {
   var profiles: [TrackerProfile] = []
   for name in SystemFile.names(in: folder)?.sorted() ?? [] where name.hasSuffix(".json") {

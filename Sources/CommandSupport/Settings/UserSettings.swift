@@ -5,10 +5,10 @@ package import HeadTracking
 import Media
 import UserFiles
 
-/// Returns the command with the user's defaults for options that are not given. Only `play`,
-/// `render` and `sink` have such defaults.
+/// Returns the command with the user's defaults for options that are not given. `play`, `render`
+/// and `sink` have such defaults.
 ///
-/// - Throws: a failure with the reason if `config.json` is invalid.
+/// - Throws: a failure if `config.json` is invalid.
 package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -> ParsedCommand {
   guard [.play, .render, .sink].contains(command.name), let folder = UserFolder.ofThisProcess else {
     return command
@@ -19,7 +19,7 @@ package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -
     result = try OptionDefaults(in: folder).applied(to: command)
   } catch { throw CommandFailure(error.description) }
   guard !command.isGiven(Options.layout) else { return result }
-  // Only the engine knows all layouts, so the value is checked here.
+  // The value is checked here because only the engine knows all layouts.
   do throws(MediaError) { _ = try LayoutOption(result[Options.layout]) } catch {
     throw CommandFailure(
       "\(folder.configPath): 'layout' is '\(result[Options.layout].withoutControls)', but"
@@ -39,8 +39,8 @@ private func withSinkDefaults(
   } catch { throw CommandFailure(error.description) }
 }
 
-/// Reads a tracker's calibration from the user's folder; returns nil if there is no calibration. If
-/// the calibration cannot be used, prints a note and returns nil.
+/// Reads a tracker's calibration from the user's folder; nil if there is none. Skips an unusable
+/// calibration with a note.
 package let userCalibration: @Sendable (TrackerDescription) -> TrackerCalibration? = { tracker in
   guard let folder = UserFolder.ofThisProcess else { return nil }
   do throws(UserFileError) {

@@ -5,12 +5,10 @@ import Glibc
 import Synchronization
 package import System
 
-/// Performs an operation of unknown length. If the operation takes longer than 1 s and stderr is a
-/// terminal, stderr shows what the program is doing and how long it has taken so far.
+/// Performs an operation. After 1 s, stderr shows the activity and its duration if stderr is a
+/// terminal.
 ///
-/// - Parameters:
-///   - activity: what the program is doing, such as "reading the HRTF set".
-///   - body: the operation.
+/// - Parameter activity: what the program is doing, such as "reading the HRTF set".
 package func during<Result, Failure: Error>(
   _ activity: String, _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
@@ -20,7 +18,6 @@ package func during<Result, Failure: Error>(
   return try body()
 }
 
-/// The line that shows an activity, written by a thread of its own.
 private final class ActivityDisplay: Sendable {
   private let worker = Worker()
   private let isShown = Atomic(false)
@@ -45,10 +42,9 @@ private final class ActivityDisplay: Sendable {
 }
 
 extension TaskMonitor {
-  /// Returns a monitor that shows the progress on stderr, if that is a terminal, and that ends the
-  /// operation after a signal.
+  /// Returns a monitor that shows the progress on a terminal and ends the operation after a signal.
   ///
-  /// - Parameter word: a word that is printed after the percentage, such as "read".
+  /// - Parameter word: the word after the percentage, such as "read".
   package static func showing(_ word: String) -> TaskMonitor {
     let progress = Mutex(Progress(total: 1000, doing: word))
     let line = ProgressLine(progress)
@@ -59,7 +55,7 @@ extension TaskMonitor {
   }
 }
 
-/// A progress display that several threads may advance, and that is cleared with its owner.
+/// A progress display that several threads may advance. It is cleared with its owner.
 private final class ProgressLine: Sendable {
   private let progress: Mutex<Progress>
 

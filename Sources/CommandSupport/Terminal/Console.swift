@@ -3,7 +3,7 @@
 import Glibc
 import Synchronization
 
-/// The listener's terminal: reads single keys and shows a status line.
+/// The user's terminal: reads single keys and shows a status line.
 package final class Console {
   package enum Key: Equatable {
     case pause
@@ -13,32 +13,31 @@ package final class Console {
     case softer
     case recenter
     case mode
-    /// Changes to the next decoder design.
+    /// The next decoder design.
     case decoder
-    /// Changes to the next HRTF set.
+    /// The next HRTF set.
     case hrtf
-    /// Sets the ambisonic order of the bus for sound that is not ambisonic.
+    /// The ambisonic order of the bus.
     case order(Int)
-    /// Changes to the next style of the Audio Mix.
+    /// The next style of the Audio Mix.
     case mixStyle
     case lessMix
     case moreMix
     case quit
-    /// Changes to the next input of a recording.
+    /// The next input of a recording.
     case next
     case plus
     case minus
     case enter
   }
 
-  /// Whether stdout is a terminal. The status line is shown only then.
+  /// Whether stdout is a terminal, which the status line needs.
   package let isInteractive = isTerminal(STDOUT_FILENO)
-  /// Whether keys are read: when this console was created, stdin was a terminal with this process
-  /// in the foreground, and `restore` has not been called.
+  /// Whether keys are read.
   package var readsKeys: Bool { saved != nil }
   private var saved: termios?
   private var isShown = false
-  /// The settings to restore if the process ends without restoring them.
+  /// The settings to restore when the process ends.
   private static let original = Mutex<termios?>(nil)
 
   /// Turns off line input and echo if stdin is a terminal and this process is in the foreground.
@@ -62,14 +61,13 @@ package final class Console {
     Self.original.withLock { $0 = nil }
   }
 
-  /// Restores the terminal mode that a console has changed, immediately before the process ends.
+  /// Restores the terminal mode that a console has changed. Call this just before the process ends.
   static func restoreTerminal() {
     guard var mode = original.withLock({ $0 }) else { return }
     tcsetattr(STDIN_FILENO, TCSANOW, &mode)
   }
 
-  /// Waits at most this time for keys, and returns those that were pressed. Returns an empty array
-  /// if none was pressed, or if the terminal's keys are not read.
+  /// Waits at most `waitMilliseconds` for keys and returns them; empty if there are none.
   package func keys(waitMilliseconds: Int32) -> [Key] {
     guard saved != nil else {
       usleep(UInt32(waitMilliseconds) * 1000)
@@ -124,7 +122,7 @@ package final class Console {
     return keys
   }
 
-  /// Shows a line in place of the previous one, cut to the width of the terminal. Does nothing if
+  /// Shows a line in place of the previous one, cut to the width of the terminal. Has no effect if
   /// stdout is not a terminal.
   package func show(_ line: String) {
     guard isInteractive else { return }
@@ -135,7 +133,7 @@ package final class Console {
     write("\r\(line.prefix(width - 1))\u{1B}[K", to: STDOUT_FILENO)
   }
 
-  /// Clears the status line, so that something else can be printed.
+  /// Clears the status line.
   package func clear() {
     guard isShown else { return }
     isShown = false

@@ -12,8 +12,7 @@ package func printNote(_ message: String) {
   write("stillstage: note: \(printable(message))\n", to: STDERR_FILENO)
 }
 
-/// Returns `text` with U+FFFD in place of control characters and line separators. Messages quote
-/// input, which must neither break the line nor control the terminal.
+/// Returns `text` with U+FFFD in place of control characters and line separators.
 package func printable(_ text: String) -> String {
   let scalars = text.unicodeScalars.map { scalar in
     switch scalar.properties.generalCategory {
@@ -24,7 +23,7 @@ package func printable(_ text: String) -> String {
   return String(String.UnicodeScalarView(scalars))
 }
 
-/// Calls `write`, for types whose own method of that name hides it.
+/// Calls `write`, for types that have a method of that name.
 @discardableResult
 package func writeText(_ text: String, to descriptor: Int32) -> Bool { write(text, to: descriptor) }
 

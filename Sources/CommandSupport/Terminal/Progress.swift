@@ -3,8 +3,8 @@
 import CRealtime
 import Glibc
 
-/// Shows the progress of a long operation on stderr, if stderr is a terminal and the operation
-/// takes longer than 0.5 s.
+/// Shows the progress of an operation on stderr, if stderr is a terminal and the operation takes
+/// longer than 0.5 s.
 package struct Progress {
   private let total: Int?
   private var done = 0
@@ -16,9 +16,8 @@ package struct Progress {
   /// Creates a progress display.
   ///
   /// - Parameters:
-  ///   - total: the total number of frames or other units; nil if it is unknown, in which case
-  ///     nothing is shown.
-  ///   - word: a word that is printed after the percentage; empty for none.
+  ///   - total: the total number of units; nil if it is unknown, in which case nothing is shown.
+  ///   - word: the word after the percentage; empty for none.
   package init(total: Int?, doing word: String = "") {
     self.total = total
     self.word = word.isEmpty ? "" : " " + word
@@ -34,7 +33,7 @@ package struct Progress {
     write("\r\(min(100, done * 100 / total)) %\(word)\u{1B}[K", to: STDERR_FILENO)
   }
 
-  /// Shows that this many of the units are done.
+  /// Shows that this number of units is done.
   package mutating func advance(to frames: Int) { advance(by: frames - done) }
 
   /// Clears the progress line.

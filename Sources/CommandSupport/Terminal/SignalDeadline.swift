@@ -4,20 +4,16 @@ import Glibc
 import Synchronization
 import System
 
-/// Ends the process if the command has not ended soon after the first signal, for example because a
-/// call of the system does not return.
+/// Ends the process if the command does not end soon after the first signal.
 package enum SignalDeadline {
   private static let allowance = Atomic(400)
 
   /// Sets the time that the command may take to end, instead of 0.4 s.
-  ///
-  /// Commands that must switch off a tracker, fade out, or complete a recording need more, although
-  /// they usually end much sooner.
   package static func allow(milliseconds: Int) {
     allowance.store(milliseconds, ordering: .relaxed)
   }
 
-  /// Starts to wait for the end of the process.
+  /// Starts to wait for the deadline.
   static func begin(_ signal: Int32) {
     var thread = pthread_t()
     let argument = UnsafeMutableRawPointer(bitPattern: Int(signal))

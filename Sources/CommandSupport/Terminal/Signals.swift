@@ -5,24 +5,24 @@ import Glibc
 package import Media
 import Synchronization
 
-/// Handles SIGINT, SIGTERM and, unless it is ignored, SIGHUP on a thread of its own.
+/// Handles SIGINT, SIGTERM and, unless ignored, SIGHUP.
 package enum Signals {
   /// The flag that the first signal raises.
   package static let interrupt = InterruptFlag()
   private static let number = Atomic<Int32>(0)
 
-  /// The number of the first signal that arrived; nil if there was none.
+  /// The number of the first signal; nil if there was none.
   package static var received: Int32? {
     let value = number.load(ordering: .acquiring)
     return value == 0 ? nil : value
   }
 
-  /// Blocks the signals for this thread and all threads that it starts later, and starts a thread
-  /// that waits for the signals. A signal that arrives more than 1 s after the first one ends the
-  /// process at once, and so does the third SIGINT. Other signals are ignored within that second,
-  /// because the kernel sends SIGHUP twice when a terminal is closed, and `timeout` sends its
-  /// signal to the process and to its group. Meanwhile trackers are stopped, and the sound fades
-  /// out.
+  /// Blocks the signals for this thread and its later threads, and starts a thread that waits for
+  /// the signals.
+  ///
+  /// A signal more than 1 s after the first one ends the process at once, and so does the third
+  /// SIGINT. Earlier repetitions are ignored: the kernel sends SIGHUP twice when a terminal is
+  /// closed, and `timeout` sends its signal to the process and to its group.
   static func watch() {
     var set = Self.set
     pthread_sigmask(SIG_BLOCK, &set, nil)
@@ -41,8 +41,7 @@ package enum Signals {
     return set
   }
 
-  /// Returns whether a signal is ignored, as SIGHUP is under `nohup`. `sigwait` would receive even
-  /// an ignored signal.
+  /// Returns whether a signal is ignored. `sigwait` would receive even an ignored signal.
   private static func isIgnored(_ signal: Int32) -> Bool {
     var action = sigaction()
     sigaction(signal, nil, &action)
@@ -67,10 +66,9 @@ package enum Signals {
   }
 }
 
-/// Decides what a signal does after others.
+/// Decides what a repeated signal does.
 struct SignalRepetition {
   enum Action: Equatable {
-    /// End cleanly.
     case stop
     case ignore
     case endAtOnce
@@ -81,7 +79,7 @@ struct SignalRepetition {
   private var first: Int64?
   private var interrupts = 0
 
-  /// - Parameter now: the time at which the signal arrived, in ns of monotonic time.
+  /// - Parameter now: the monotonic time of the signal, in ns.
   mutating func action(for signal: Int32, at now: Int64) -> Action {
     if signal == SIGINT { interrupts += 1 }
     guard let first else {
