@@ -2,9 +2,8 @@
 
 import Glibc
 
-/// Finds Stillstage's files from the folder of the running executable. In a build folder, the
-/// executables are side by side. Installed files are in `bin`, `libexec/stillstage` and
-/// `share/stillstage` under one prefix.
+/// Finds Stillstage's files from the folder of the running executable, in a build folder or in an
+/// installation.
 public struct ProgramFiles: Sendable {
   /// The folder of the running executable.
   public let folder: String
@@ -24,18 +23,18 @@ public struct ProgramFiles: Sendable {
     return ProgramFiles(folder: String(path[..<slash]))
   }
 
-  /// Returns the path of the executable with this name, in `folder` or in `libexec/stillstage`
-  /// under the same prefix; nil if it is in neither.
+  /// Returns the path of an executable, in `folder` or in `libexec/stillstage` under the same
+  /// prefix; nil if it is in neither.
   public func executable(_ name: String) -> String? {
     ["\(folder)/\(name)", "\(folder)/../libexec/stillstage/\(name)"].first { path in
       access(path, X_OK) == 0
     }
   }
 
-  /// Returns the folder that contains the folders HRTF and Calibration. Tries the option, the
-  /// environment variable (`STILLSTAGE_DATA`), the installed files and the source tree, in this
-  /// order. Does not check a folder that the option or the variable names. Returns nil if no folder
-  /// is found.
+  /// Returns the folder that contains the folders HRTF and Calibration; nil if there is none.
+  ///
+  /// The order of preference is: the option, the environment variable (`STILLSTAGE_DATA`), the
+  /// installed files, the source tree. A folder from the option or the variable is not checked.
   public func dataFolder(option: String?, environment: String?) -> String? {
     if let named = option ?? environment, !named.isEmpty { return named }
     let installed = ["\(folder)/../share/stillstage", "\(folder)/../../share/stillstage"]
@@ -44,8 +43,7 @@ public struct ProgramFiles: Sendable {
     }
   }
 
-  /// The folders that contain `folder`, nearest first; they include the source tree if `folder` is
-  /// a build folder.
+  /// The folders that contain `folder`, nearest first.
   private var parents: [String] {
     var parents: [String] = []
     var path = folder[...]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The completion script for bash. The script does not need the bash-completion package.
+/// The completion script for bash.
 enum BashCompletion {
   static var text: String {
     """
@@ -37,7 +37,7 @@ enum BashCompletion {
     (Program.firstWords + ["help", "--help", "--version"]).joined(separator: " ")
   }
 
-  /// The first words of two-word commands, except words that are also one-word commands.
+  /// The first words of two-word commands that are not commands themselves.
   private static var groups: [String] {
     Program.firstWords.filter { word in
       !Program.group(word).isEmpty && !Program.commands.contains { $0.path == [word] }

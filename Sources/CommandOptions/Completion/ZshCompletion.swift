@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The completion script for zsh, for a file named `_stillstage` in a folder of `fpath`.
+/// The completion script for zsh.
 enum ZshCompletion {
   static var text: String {
     """
@@ -36,8 +36,7 @@ enum ZshCompletion {
     } + ["      'help:Show help.'"]
   }
 
-  /// Returns the `case` branch that joins the two words of a command into one, so that the rest of
-  /// the line is completed in the same way for all commands.
+  /// Returns the `case` branch that joins the two words of a command into one.
   private static func narrowing(_ command: CommandSpecification) -> String {
     let name = command.name.rawValue
     return """
@@ -94,7 +93,7 @@ enum ZshCompletion {
     }
   }
 
-  /// Escapes text for use inside the brackets and between the colons that `_arguments` parses.
+  /// Escapes text for use inside the brackets and between the colons of `_arguments`.
   private static func plain(_ text: String) -> String {
     text.reduce(into: "") { result, character in
       if "[]:\\".contains(character) { result.append("\\") }

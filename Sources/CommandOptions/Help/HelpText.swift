@@ -67,8 +67,7 @@ public enum HelpText {
 
 /// Breaks text into lines and columns.
 enum TextColumns {
-  /// Returns `text` in lines of at most `width` characters, broken only at spaces. A longer word
-  /// gets a line of its own.
+  /// Returns `text` in lines of at most `width` characters. A longer word gets a line of its own.
   static func wrapped(_ text: String, width: Int) -> [String] {
     var lines: [String] = []
     var line = ""
@@ -82,8 +81,8 @@ enum TextColumns {
     return line.isEmpty ? lines : lines + [line]
   }
 
-  /// Returns a term in the left column and its explanation in the right one. A term that is too
-  /// long for the column gets its own line.
+  /// Returns a term in the left column and its explanation in the right column. A longer term gets
+  /// its own line.
   static func definition(_ term: String, _ text: String, column: Int = 26, width: Int = 80)
     -> String
   {

@@ -39,8 +39,7 @@ public enum ManualPage {
 
 /// Text in man(7) macros.
 enum Roff {
-  /// Escapes the characters of `text` that roff would interpret: backslashes, hyphens, and a full
-  /// stop or apostrophe at the start.
+  /// Escapes backslashes, hyphens, and a full stop or apostrophe at the start of `text`.
   static func escaped(_ text: String) -> String {
     var result = ""
     for character in text {

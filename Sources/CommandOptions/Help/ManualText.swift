@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The parts of the manual page that do not come from the option table.
+/// The fixed parts of the manual page.
 enum ManualText {
   static let description = """
     Stillstage plays spatial audio over headphones: it reads a head tracker, rotates the soundfield

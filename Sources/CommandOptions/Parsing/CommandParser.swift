@@ -3,8 +3,7 @@
 /// Parses a command line according to the table in ``Program``.
 ///
 /// Options are allowed anywhere after the command, as `--name value`, `--name=value` or `-o value`;
-/// `--` ends the options. If an option is repeated, its last value counts. After a command,
-/// `--help` takes precedence over errors in the other arguments.
+/// `--` ends the options. If an option is repeated, its last value counts.
 public enum CommandParser {
   /// Parses the arguments that follow the program name.
   public static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
@@ -64,8 +63,7 @@ public enum CommandParser {
     throw unknown(words)
   }
 
-  /// Returns the error for words that do not name a command. If two-word commands begin with the
-  /// first word, the error is about the second word.
+  /// Returns the error for words that do not name a command.
   private static func unknown(_ words: [String]) -> UsageError {
     guard words.count > 1, !Program.group(words[0]).isEmpty else {
       return .unknownCommand(

@@ -2,10 +2,8 @@
 
 /// Finds the word that the user probably meant.
 enum NearMatch {
-  /// Returns the candidate that starts with `word`, if exactly one does and `word` has at least two
-  /// letters. Otherwise returns the candidate with the smallest `distance`, or nil if that
-  /// candidate is too different: its distance may be at most 1 or a third of its length, whichever
-  /// is more, and must be less than its length. Case is ignored.
+  /// Returns the candidate that the user probably meant; nil if none is similar to `word`. Case is
+  /// ignored.
   static func of(_ word: String, among candidates: [String]) -> String? {
     let typed = Array(word.lowercased())
     let begun = candidates.filter { $0.lowercased().starts(with: typed) }
@@ -15,8 +13,7 @@ enum NearMatch {
     return best.1 <= max(1, best.0.count / 3) && best.1 < best.0.count ? best.0 : nil
   }
 
-  /// Returns the number of edits between two words: insertions, deletions, replacements, and swaps
-  /// of two neighbouring letters (optimal string alignment).
+  /// Returns the number of edits between two words [optimal string alignment].
   static func distance(_ a: [Character], _ b: [Character]) -> Int {
     var beforeLast: [Int] = []
     var last = Array(0...b.count)

@@ -2,7 +2,7 @@
 
 /// The user's defaults for the options of `play` and `render`, or of `sink`, by option name.
 ///
-/// A default applies if the command has the option and the option is not on the command line.
+/// A default applies to an option of the command that is not on the command line.
 public struct OptionDefaults: Sendable, Equatable {
   /// The commands that defaults apply to.
   public enum Scope: Sendable, Equatable {
@@ -12,14 +12,14 @@ public struct OptionDefaults: Sendable, Equatable {
     case systemWide
 
     var commands: [CommandName] { self == .files ? [.play, .render] : [.sink] }
-    /// The text before each key in messages. The defaults of `sink` are in an object named `sink`.
+    /// The text before each key in messages.
     var prefix: String { self == .files ? "" : "sink." }
   }
 
   /// The reason why a default is invalid.
   public enum Problem: Error, Sendable, Equatable {
     case unknownName(String, near: String?, Scope)
-    /// The option is required, so it must be on the command line.
+    /// The option is required.
     case needsCommandLine(String)
     case badValue(String, of: String, expectation: String, near: String?)
   }
@@ -27,7 +27,7 @@ public struct OptionDefaults: Sendable, Equatable {
   private var values: [String: OptionValue] = [:]
   private var scope = Scope.files
 
-  /// Creates an empty set of defaults: only the program's own defaults apply.
+  /// Creates an empty set of defaults.
   public init() {}
 
   /// Parses defaults.
@@ -40,7 +40,7 @@ public struct OptionDefaults: Sendable, Equatable {
     self.scope = scope
     let options = Self.options(scope)
     for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
-      // An option that only one of the commands requires can have a default for the other.
+      // An option that one command requires can have a default for the other.
       let named = options.filter { $0.name == name }
       guard let option = named.first(where: { !$0.isRequired }) ?? named.first else {
         let names = options.filter { !$0.isRequired }.map(\.name)
@@ -64,7 +64,7 @@ public struct OptionDefaults: Sendable, Equatable {
     options(.files).filter { !$0.isRequired }.map(\.name)
   }
 
-  /// Returns the command with the defaults for its options. Commands outside the scope are returned
+  /// Returns the command with the defaults for its options. A command outside the scope is returned
   /// unchanged.
   public func applied(to command: ParsedCommand) -> ParsedCommand {
     guard scope.commands.contains(command.name) else { return command }
@@ -84,7 +84,7 @@ public struct OptionDefaults: Sendable, Equatable {
 }
 
 extension OptionDefaults.Problem: CustomStringConvertible {
-  /// The problem, to be printed after the name of the file.
+  /// The problem, for the end of a message.
   public var description: String {
     switch self {
     case .unknownName(let name, let near, let scope):

@@ -46,8 +46,8 @@ struct OptionScanner {
       text, option.grammar, owner: "\(typed) <\(option.placeholder)>")
   }
 
-  /// Splits "--name=value"; the value is nil without "=". The form "-ovalue" is not supported,
-  /// because "-order" is more likely a misspelt "--order".
+  /// Splits "--name=value"; the value is nil without "=". The form "-ovalue" is not supported:
+  /// "-order" is more likely a misspelt "--order".
   private static func split(_ argument: String) -> (name: String, value: String?) {
     guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
     return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
@@ -57,9 +57,8 @@ struct OptionScanner {
     typed == "--\(option.name)" || option.short.map { typed == "-\($0)" } ?? false
   }
 
-  /// Takes the next argument as the option's value. Returns nil if there is no argument, or if the
-  /// argument looks like another option. Only the value of a numeric option may begin with a minus
-  /// sign; "-" alone is always a value.
+  /// Takes the next argument as the option's value. Returns nil if there is none or if it looks
+  /// like another option.
   private static func takeValue(
     of option: OptionSpecification, from rest: inout ArraySlice<String>
   ) -> String? {

@@ -61,8 +61,7 @@ extension UsageError: CustomStringConvertible {
     command.map { "see 'stillstage help \($0)'" } ?? "see 'stillstage --help'"
   }
 
-  /// Returns the typed text in quotes. Control characters are escaped, and long text is truncated
-  /// to 120 characters, so that the error is one short line.
+  /// Returns the text in quotes, truncated to 120 characters. Control characters are escaped.
   static func quoted(_ text: String) -> String {
     var shown = ""
     for (count, scalar) in text.unicodeScalars.enumerated() {

@@ -17,7 +17,7 @@ public enum Arguments {
       ID of the tracker, as 'stillstage trackers' lists it, or osc:[ADDRESS:]PORT, \
       opentrack:[ADDRESS:]PORT, freepie:[ADDRESS:]PORT or replay:FILE.
       """)
-  /// The same argument as `trackerID`, but without network trackers.
+  /// `trackerID` without network trackers.
   public static let calibratedTracker = ArgumentSpecification(
     name: trackerID.name, grammar: trackerID.grammar,
     help: "ID of the tracker, as 'stillstage trackers' lists it, or replay:FILE.")
@@ -43,7 +43,7 @@ public enum Arguments {
       Recorded motion with t and w,x,y,z (or qw,qx,qy,qz), and gx,gy,gz if it has a gyroscope. \
       If there is a column 'movement', errors are computed only for the rows in which it is 1.
       """, isRepeated: true)
-  /// The same argument as `motions`, but optional.
+  /// `motions`, but optional.
   public static let optionalMotions = ArgumentSpecification(
     name: motions.name, grammar: motions.grammar, help: motions.help, isRepeated: true,
     isOptional: true)

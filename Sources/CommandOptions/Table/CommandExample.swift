@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An example in the help of a command and on the manual page.
+/// An example for a command's help and the manual page.
 public struct CommandExample: Sendable, Equatable {
   /// The complete command line, for a shell.
   public let line: String

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The commands. The raw value is the text that the user types.
+/// The commands. The raw value is the text to type.
 public enum CommandName: String, Sendable, CaseIterable {
   case play
   case render

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An option in the table of `Program`. `Value` is the type of its value: for example,
-/// `parsed[Options.order]` is an `Int`.
+/// An option in the table of `Program`, with the type of its value.
 public struct CommandOption<Value: Sendable>: Sendable {
   public let specification: OptionSpecification
   let defaultValue: Value?
@@ -19,7 +18,6 @@ public struct CommandOption<Value: Sendable>: Sendable {
     convert = form.convert
   }
 
-  /// Creates a required option.
   init(
     required name: String, short: Character? = nil, _ placeholder: String,
     _ form: ValueForm<Value>, help: String
@@ -31,7 +29,7 @@ public struct CommandOption<Value: Sendable>: Sendable {
     convert = form.convert
   }
 
-  /// Creates an option whose value is nil if the option is not given.
+  /// Creates an option without a default: its value is nil if it is not given.
   init<Wrapped>(
     _ name: String, short: Character? = nil, _ placeholder: String, _ form: ValueForm<Wrapped>,
     shown: String? = nil, help: String
@@ -46,8 +44,8 @@ public struct CommandOption<Value: Sendable>: Sendable {
 }
 
 extension CommandOption {
-  /// Returns the error for a value that only the engine can check. If one of `words` is similar,
-  /// the error suggests that word.
+  /// Returns the error for a value that only the engine can check. The error may suggest one of
+  /// `words`.
   ///
   /// - Parameter expectation: the end of a sentence that begins with "it must be".
   public func refusal(

@@ -10,11 +10,11 @@ public struct CommandSpecification: Sendable, Equatable {
   public let arguments: [ArgumentSpecification]
   public let options: [OptionSpecification]
 
-  /// The words that name the command: `["hrtf", "info"]`.
+  /// The words of the name, such as `["hrtf", "info"]`.
   public var path: [String] { name.rawValue.split(separator: " ").map(String.init) }
 
-  /// The usage line, such as "stillstage render INPUT -o OUT.wav [options]". If the line stays
-  /// within 70 characters, it lists each option instead of "[options]".
+  /// The usage line, such as "stillstage render INPUT -o OUT.wav [options]". A short line lists the
+  /// options instead of "[options]".
   public var usage: String {
     let required = options.filter(\.isRequired).map(\.usage)
     let optional = options.filter { !$0.isRequired }.map(\.usage)
@@ -31,10 +31,9 @@ public struct ArgumentSpecification: Sendable, Equatable {
   public let name: String
   public let grammar: ValueGrammar
   public let help: String
-  /// Whether the argument takes all remaining words; only allowed for the last argument of a
-  /// command.
+  /// Whether the argument takes all remaining words; for the last argument of a command.
   public var isRepeated = false
-  /// Whether the argument may be omitted; only allowed for the last argument of a command.
+  /// Whether the argument may be omitted; for the last argument of a command.
   public var isOptional = false
 
   /// The argument in usage lines, such as "FILE..." or "[FILE...]".

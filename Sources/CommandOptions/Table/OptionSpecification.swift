@@ -8,7 +8,7 @@ public struct OptionSpecification: Sendable, Equatable {
   /// The name of the value in help and errors; empty for a flag.
   public let placeholder: String
   public let grammar: ValueGrammar
-  /// The default as shown in help; nil if the help text needs none.
+  /// The default in help texts; nil for none.
   public let defaultText: String?
   public let isRequired: Bool
   /// The help text, without the default and without the accepted values.
@@ -31,7 +31,7 @@ public struct OptionSpecification: Sendable, Equatable {
 }
 
 extension OptionSpecification {
-  /// The help text, followed by the accepted values and the default if they must be shown.
+  /// The help text with accepted values and default, where there are any to show.
   var sentence: String {
     var text = help
     if let accepted = grammar.reference(beside: placeholder) { text += " Values: \(accepted)." }
@@ -41,15 +41,14 @@ extension OptionSpecification {
 }
 
 extension ArgumentSpecification {
-  /// The help text, followed by the accepted values if they must be shown.
+  /// The help text with accepted values, where there are any to show.
   var sentence: String {
     grammar.reference(beside: name).map { "\(help) Values: \($0)." } ?? help
   }
 }
 
 extension ValueGrammar {
-  /// Returns the accepted values in a few words. Returns nil for flags, text, axes, paths and bit
-  /// rates, and if the placeholder already shows the values.
+  /// Returns the accepted values in a few words; nil if they need not be shown.
   fileprivate func reference(beside placeholder: String) -> String? {
     switch self {
     case .flag, .text, .axes, .file, .folder, .bitRate: nil

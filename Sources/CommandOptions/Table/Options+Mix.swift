@@ -9,7 +9,7 @@ extension Options {
     """
   public static let mix = CommandOption<MixChoice?>(
     "mix", "STYLE", .words, shown: "no mix", help: styleHelp)
-  /// The option with a default, for the commands that exist to mix.
+  /// `mix` with a default.
   public static let mixStyle = CommandOption<MixChoice>(
     "mix", "STYLE", .words, default: .cinematic, shown: "cinematic", help: styleHelp)
   public static let amount = CommandOption<Double>(

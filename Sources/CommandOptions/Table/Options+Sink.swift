@@ -82,8 +82,7 @@ extension ValueForm where Value == [String] {
 }
 
 extension ParsedCommand {
-  /// Whether the command line of `sink` controls a running instance or cleans up. Otherwise it
-  /// starts an instance.
+  /// Whether the command line of `sink` controls a running instance or cleans up.
   public var controlsSink: Bool {
     isGiven(Options.sinkStatus) || isGiven(Options.recentre) || isGiven(Options.sinkMode)
       || isGiven(Options.cleanUp)

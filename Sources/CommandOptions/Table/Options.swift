@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The option table: each option with its type, default and help text. `Program.commands` defines
-/// which command takes which option.
+/// The option table: each option with its type, default and help text.
 public enum Options {
   // MARK: Sound in
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Program {
-  /// Returns the command with the longest name that `words` begins with; nil if there is none.
+  /// Returns the longest command that `words` begins with; nil if there is none.
   static func command(startingWith words: [String]) -> CommandSpecification? {
     commands.filter { words.starts(with: $0.path) }.max { $0.path.count < $1.path.count }
   }
@@ -11,14 +11,14 @@ extension Program {
     commands.filter { $0.path.count > 1 && $0.path[0] == word }
   }
 
-  /// The first words of all commands, without duplicates.
+  /// The first words of the commands, without duplicates.
   static var firstWords: [String] {
     commands.reduce(into: []) { words, command in
       if !words.contains(command.path[0]) { words.append(command.path[0]) }
     }
   }
 
-  /// All distinct rows of the option table, with the commands that take them.
+  /// The distinct rows of the option table, with the commands that take them.
   static var optionsWithCommands: [(option: OptionSpecification, commands: [CommandName])] {
     var rows: [(option: OptionSpecification, commands: [CommandName])] = []
     for command in commands {

@@ -13,13 +13,13 @@ extension ValueForm where Value == LatencyChoice {
   }
 }
 
-/// `--loudness`: the target loudness of every source in `play`, and of the output in `render`.
+/// `--loudness`: the target loudness.
 public enum LoudnessChoice: Sendable, Equatable {
   case off
-  /// A target in LUFS.
+  /// In LUFS.
   case target(Double)
 
-  /// The target, in LUFS; nil if the loudness is not changed.
+  /// The target in LUFS; nil if it is off.
   public var target: Double? {
     if case .target(let loudness) = self { loudness } else { nil }
   }
@@ -33,10 +33,10 @@ extension ValueForm where Value == LoudnessChoice {
 
 /// `--predict`: how far ahead the head pose is predicted.
 public enum PredictChoice: Sendable, Equatable {
-  /// Predicts as far ahead as the measured latency, within limits.
+  /// Predicts by the measured latency, within limits.
   case auto
   case off
-  /// Predicts a fixed time ahead, in milliseconds, independent of the latency.
+  /// Predicts by a fixed time.
   case milliseconds(Double)
 }
 
@@ -70,8 +70,7 @@ public enum TrackerArgument: Sendable, Equatable {
   /// A head tracker that is chosen automatically.
   case auto
   case none
-  /// The tracker with this ID from `stillstage trackers`, a network tracker such as `osc:9000`, or
-  /// a capture such as `replay:FILE`.
+  /// The tracker with this ID, such as `osc:9000` or `replay:FILE`.
   case id(String)
 
   /// The ID; nil for the other cases.
@@ -81,7 +80,7 @@ public enum TrackerArgument: Sendable, Equatable {
 }
 
 extension ValueForm where Value == TrackerArgument {
-  /// The prefixes of the IDs of network trackers and captures, for completion.
+  /// The prefixes of network trackers and captures.
   static var networkTrackerStarts: [String] {
     ["osc", "opentrack", "freepie"].flatMap { ["\($0):", "\($0):any:"] } + ["replay:"]
   }
@@ -99,8 +98,8 @@ extension ValueForm where Value == TrackerArgument {
   }
 }
 
-/// `--pose`: a head pose in degrees. Yaw is positive to the left, pitch is positive up, and roll is
-/// positive if the right ear goes down.
+/// `--pose`: a head pose in degrees. Yaw is positive to the left, pitch up, and roll with the right
+/// ear down.
 public struct PoseAngles: Sendable, Equatable {
   public let yawDegrees: Double
   public let pitchDegrees: Double

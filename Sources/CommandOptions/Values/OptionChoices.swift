@@ -2,9 +2,9 @@
 
 /// `--hrtf-eq`: the equalisation of an HRTF set.
 public enum HRTFEqualization: String, Sendable, CaseIterable {
-  /// Keeps the diffuse-field response of the set.
+  /// Keeps the set's diffuse-field response.
   case none
-  /// Flattens the diffuse-field response of the set.
+  /// Flattens the set's diffuse-field response.
   case diffuse
 }
 
@@ -14,16 +14,15 @@ public enum DecoderChoice: String, Sendable, CaseIterable {
   case magls
   /// Least squares.
   case ls
-  /// Magnitude least squares that also preserves the covariance of the two ears in a diffuse field.
+  /// Magnitude least squares that also preserves the ears' covariance in a diffuse field.
   case maglsCov = "magls-cov"
-  /// Mono, stereo and loudspeaker channels, each with the interpolated responses of its own
-  /// direction.
+  /// Channels with the interpolated responses of their own directions.
   case direct
-  /// First-order soundfields as plane waves in each frequency band plus a residual.
+  /// First-order soundfields as plane waves in each band plus a residual.
   case parametric
 }
 
-/// `--spatialize`: the sources that are rendered spatially; the others play as plain stereo.
+/// `--spatialize`: the sources that are rendered spatially.
 public enum SpatializeChoice: String, Sendable, CaseIterable {
   case monoStereo = "mono-stereo"
   case multichannel
@@ -52,7 +51,7 @@ public enum SoundServerOption: String, Sendable, CaseIterable {
 
 /// `--route`: the type of the output.
 public enum RouteOption: String, Sendable, CaseIterable {
-  /// The type that `config.json` sets for the output, or else the type that the server reports.
+  /// The type from `config.json`, or else the type that the server reports.
   case auto
   case headphones
   case speakers
@@ -82,7 +81,7 @@ public enum UpmixChoice: String, Sendable, CaseIterable {
 
 /// `--prefer`: the renditions of a presentation that are preferred.
 public enum TreatmentChoice: String, Sendable, CaseIterable {
-  /// Multichannel if the connection is fast enough for it.
+  /// Multichannel if the connection is fast enough.
   case multichannel
   /// Stereo even if the connection is fast enough for multichannel.
   case stereo
@@ -112,7 +111,7 @@ public enum Shell: String, Sendable, CaseIterable {
   case zsh
   case fish
 
-  /// The completion script, generated from the option table.
+  /// The completion script.
   public var completion: String {
     switch self {
     case .bash: BashCompletion.text

@@ -5,7 +5,7 @@ public struct ValueForm<Value: Sendable>: Sendable {
   let grammar: ValueGrammar
   let convert: @Sendable (OptionValue) -> Value?
 
-  /// Returns a form that accepts one of the words or any value that `grammar` accepts.
+  /// Returns a form that accepts one of the words or a value of `grammar`.
   static func either(
     _ words: KeyValuePairs<String, Value>, or grammar: ValueGrammar,
     _ convert: @escaping @Sendable (OptionValue) -> Value?
@@ -23,7 +23,7 @@ extension ValueForm where Value == String {
   static var file: Self { Self(grammar: .file, convert: \.text) }
   static var folder: Self { Self(grammar: .folder, convert: \.text) }
 
-  /// Returns a form that accepts any text; completion and help offer the words.
+  /// Returns a form that accepts text other than "", and suggests the words.
   static func suggested(_ words: [String]) -> Self {
     Self(grammar: .either(words, .text)) { $0.text ?? $0.word }
   }
@@ -46,7 +46,7 @@ extension ValueForm where Value == Double {
 }
 
 extension ValueForm where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
-  /// A form that accepts one of the enumeration's raw values.
+  /// A form that accepts the enumeration's raw values.
   static var words: Self {
     Self(grammar: .words(Value.allCases.map(\.rawValue))) { $0.word.flatMap(Value.init) }
   }

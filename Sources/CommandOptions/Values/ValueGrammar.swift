@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The values that an option or argument accepts, for parsing, error texts and shell completion.
+/// The values that an option or argument accepts.
 public indirect enum ValueGrammar: Sendable, Equatable {
   /// No value: the option is a flag.
   case flag
   /// Any text that is not empty.
   case text
-  /// x, y and z once each in any order, each with or without a sign, separated by commas.
+  /// x, y and z in any order, each with an optional sign, separated by commas.
   case axes
-  /// The path of a file, or something else accepted in its place, such as a URL.
+  /// The path of a file, or a replacement such as a URL.
   case file
   /// The path of a folder.
   case folder
@@ -18,15 +18,14 @@ public indirect enum ValueGrammar: Sendable, Equatable {
   case integer(ClosedRange<Int>)
   /// A finite decimal number in a range.
   case number(ClosedRange<Double>)
-  /// A rate in a range, in bit/s; the suffixes `k` and `M`, in either case, mean thousands and
-  /// millions.
+  /// A rate in bit/s in a range; the suffixes `k` and `M` mean thousands and millions.
   case bitRate(ClosedRange<Double>)
   /// Values separated by commas; `count` limits their number.
   case list(of: ValueGrammar, count: ClosedRange<Int>)
   /// One of the words, or any value that the second grammar accepts.
   case either([String], ValueGrammar)
 
-  /// Returns the value of `text`, or nil if the grammar does not accept it.
+  /// Returns the value of `text`; nil if the grammar does not accept it.
   public func value(of text: String) -> OptionValue? {
     switch self {
     case .flag: nil
@@ -53,7 +52,7 @@ public indirect enum ValueGrammar: Sendable, Equatable {
     }
   }
 
-  /// The words that completion offers, including the numbers of a small range of integers.
+  /// The words that completion offers.
   public var words: [String] {
     switch self {
     case .words(let words): words
@@ -63,8 +62,7 @@ public indirect enum ValueGrammar: Sendable, Equatable {
     }
   }
 
-  /// Whether a value may begin with a minus sign, so that the `-6` in `--gain -6` is not taken for
-  /// an option.
+  /// Whether a value may begin with a minus sign, as in `--gain -6`.
   var isNumeric: Bool {
     switch self {
     case .integer, .number, .axes: true
@@ -96,7 +94,7 @@ public indirect enum ValueGrammar: Sendable, Equatable {
     return .list(values)
   }
 
-  /// Parses a decimal number; `Double.init` alone would also accept "nan", "inf" and hexadecimal.
+  /// Parses a decimal number. `Double.init` would also accept "nan", "inf" and hexadecimal.
   private static func decimal(_ text: String) -> Double? {
     let allowed = text.utf8.allSatisfy { byte in
       (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.eE".utf8.contains(byte)
