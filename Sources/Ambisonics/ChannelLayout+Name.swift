@@ -3,11 +3,10 @@
 private import Geometry
 
 extension ChannelLayout {
-  /// The name to display: "stereo", "5.1", "7.1.4", "ambisonic, order 3 with stereo", "6 channels".
+  /// The name to display, such as "stereo", "7.1.4" or "ambisonic, order 3 with stereo".
   ///
-  /// The name of a loudspeaker layout other than mono and stereo consists of three numbers: the
-  /// loudspeakers at or below ear height, the channels for low-frequency effects, and the
-  /// loudspeakers above ear height. The third number is left out if it is 0.
+  /// The numbers count the loudspeakers at or below ear height, the low-frequency channels, and the
+  /// loudspeakers above ear height.
   public var name: String {
     switch self {
     case .mono: return "mono"

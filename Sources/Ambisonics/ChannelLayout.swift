@@ -2,10 +2,10 @@
 
 /// The meaning of a stream's channels, in stream order.
 public enum ChannelLayout: Sendable, Equatable {
-  /// A soundfield of `order` 0 to 7 in (order + 1)^2 channels. If `headLocked` is true, two
-  /// channels of head-locked stereo (left, right) follow (RFC 8486).
+  /// A soundfield of order 0 to 7 in (order + 1)^2 channels. If `headLocked` is true, head-locked
+  /// stereo (left, right) follows [RFC 8486].
   case ambisonics(order: Int, convention: AmbisonicConvention, headLocked: Bool)
-  /// Loudspeakers, one per channel. Mono is one front centre; stereo is front left and front right.
+  /// Loudspeakers, one per channel.
   case speakers([Speaker])
   /// Channels of unknown meaning.
   case unknown(channels: Int)
@@ -13,7 +13,7 @@ public enum ChannelLayout: Sendable, Equatable {
   public static let mono = ChannelLayout.speakers([.frontCenter])
   public static let stereo = ChannelLayout.speakers([.frontLeft, .frontRight])
 
-  /// The number of channels of the stream.
+  /// The number of channels in the stream.
   public var channelCount: Int {
     switch self {
     case .ambisonics(let order, _, let headLocked):
@@ -30,12 +30,11 @@ public enum AmbisonicConvention: Sendable, Equatable {
   case ambiX
   /// ACN order, N3D scale.
   case n3d
-  /// FuMa order (W X Y Z R S T U V K L M N O P Q) and scale (maxN, with W scaled by 1/sqrt 2).
-  /// Defined for ambisonic orders 0 to 3.
+  /// FuMa order and scale, for orders 0 to 3; see `FuMa`.
   case fuMa
 }
 
-/// A loudspeaker position. The names follow ITU-R BS.2051 and FFmpeg.
+/// A loudspeaker position, with a name from ITU-R BS.2051 or FFmpeg.
 public enum Speaker: Sendable, Equatable, Hashable, CaseIterable {
   case frontLeft, frontRight, frontCenter, lowFrequency
   case backLeft, backRight, frontLeftOfCenter, frontRightOfCenter, backCenter

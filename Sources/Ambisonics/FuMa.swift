@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The Furse-Malham convention, for orders 0 to 3 (Malham, "Higher order Ambisonic systems", 2003).
+/// The Furse-Malham convention, for orders 0 to 3 [Malham, "Higher order Ambisonic systems", 2003].
 ///
-/// The channel order is W X Y Z R S T U V K L M N O P Q. W is 3 dB lower than in SN3D, and every
-/// other component is scaled to a maximum of 1 over all directions (maxN).
+/// W is 3 dB lower than in SN3D. Every other component is scaled to a maximum of 1 (maxN).
 public enum FuMa {
   /// The ACN index of each FuMa channel, in the order W X Y Z R S T U V K L M N O P Q.
   public static let ambisonicChannels = [0, 3, 1, 2, 6, 7, 5, 8, 4, 12, 13, 11, 14, 10, 15, 9]

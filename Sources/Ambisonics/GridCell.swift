@@ -2,9 +2,9 @@
 
 public import Geometry
 
-/// One or more frames of a grid cell, and the poses at both ends of the cell; see `PoseGrid`.
+/// Frames of one grid cell, and the poses at both ends of the cell; see `PoseGrid`.
 public struct GridCell {
-  /// The index of the first of these frames, counted from the start of the stream.
+  /// The index of the first frame in the stream.
   public let frame: Int
   /// The number of frames, 1 to 16.
   public let frames: Int
@@ -15,8 +15,7 @@ public struct GridCell {
   /// - Parameters:
   ///   - frame: the index of the first frame in the stream.
   ///   - frames: the number of frames, 1 to 16.
-  ///   - poses: the poses at both ends of the cell. The memory must stay valid while the cell is
-  ///     used.
+  ///   - poses: the poses at both ends of the cell. Their memory must outlive the cell.
   @_noLocks
   init(frame: Int, frames: Int, poses: UnsafePointer<Quaternion>) {
     self.frame = frame
@@ -32,12 +31,12 @@ public struct GridCell {
     @_noLocks get { poses[1] }
   }
 
-  /// The number of frames of the cell that precede `frame`, 0 to 15.
+  /// The number of frames in the cell before `frame`, 0 to 15.
   public var phase: Int {
     @_noLocks get { frame % PoseGrid.cellFrames }
   }
 
-  /// Whether the poses at both ends of the cell are equal.
+  /// Whether the poses at both ends are equal.
   public var isStill: Bool {
     @_noLocks get { start == end }
   }
@@ -49,9 +48,8 @@ public struct GridCell {
 
   /// Returns how gains are interpolated in the cell for a soundfield of order `order`.
   ///
-  /// The gains follow a parabola if the error of a straight line might be audible. This is assumed
-  /// if the rotation in the cell, multiplied by the order, exceeds 0.02 rad (at first order and
-  /// 48 kHz: about 3400 degrees per second).
+  /// The gains follow a parabola if the rotation in the cell, multiplied by the order, exceeds 0.02
+  /// rad.
   @_noLocks
   public func motion(order: Int) -> GridMotion {
     if isStill { return .still }
@@ -62,7 +60,7 @@ public struct GridCell {
   }
 }
 
-/// The interpolation of gains from one grid point to the next: constant, linear or parabolic.
+/// The interpolation of gains in a cell: constant, linear or parabolic.
 public enum GridMotion: Sendable {
   case still
   case even

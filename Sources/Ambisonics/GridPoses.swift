@@ -2,26 +2,26 @@
 
 public import Geometry
 
-/// The head poses over the next frames of a stream, one at each grid point; see `PoseGrid`.
+/// The head poses over the next frames of a stream, at grid points; see `PoseGrid`.
 public struct GridPoses {
-  /// The index of the next frame, counted from the start of the stream.
+  /// The index of the next frame in the stream.
   public private(set) var frame: Int
-  /// The poses at the last grid point at or before `frame` and at all later points that are needed.
+  /// The poses from the last grid point at or before `frame` on.
   public private(set) var poses: UnsafePointer<Quaternion>
 
   /// Creates the poses for the frames from `frame` on.
   ///
   /// - Parameters:
   ///   - frame: the index of the next frame in the stream.
-  ///   - poses: the poses at consecutive grid points from `frame / 16` on. The number of poses is
-  ///     one more than the number of cells that contain the frames.
+  ///   - poses: the poses at consecutive grid points from `frame / 16` on, at both ends of each
+  ///     cell.
   @_noLocks
   public init(frame: Int, poses: UnsafePointer<Quaternion>) {
     self.frame = frame
     self.poses = poses
   }
 
-  /// The number of frames of the current cell that precede `frame`, 0 to 15.
+  /// The number of frames in the current cell before `frame`, 0 to 15.
   public var phase: Int {
     @_noLocks get { frame % PoseGrid.cellFrames }
   }

@@ -2,15 +2,13 @@
 
 private import CRealtime
 
-/// Evaluates spherical harmonics in real-time code, into preallocated memory.
-///
-/// The values are those of `SphericalHarmonics.evaluate`, rounded to single precision.
+/// Evaluates spherical harmonics in real-time code, in single precision.
 ///
 /// ## Threading
-/// `evaluate` may be called from several threads; it does not allocate, lock or wait.
+/// `evaluate` may be called from several threads. It does not allocate, lock or wait.
 public struct HarmonicEvaluator: ~Copyable, @unchecked Sendable {
   public let order: Int
-  /// The SN3D factor of each channel; see `SphericalHarmonics`.
+  /// The SN3D factor of each channel.
   private let scales: UnsafeMutablePointer<Double>
 
   public init(order: Int) {
@@ -28,8 +26,11 @@ public struct HarmonicEvaluator: ~Copyable, @unchecked Sendable {
 
   deinit { scales.deallocate() }
 
-  /// Writes the (order + 1)^2 gains (ACN order, SN3D scale) that encode a plane wave from the
-  /// direction of the unit vector `v`.
+  /// Writes the gains that encode a plane wave from the direction `v`.
+  ///
+  /// - Parameters:
+  ///   - v: a unit vector; x is front, y left, z up.
+  ///   - gains: receives (order + 1)^2 values [ACN, SN3D].
   @_noLocks
   public func evaluate(_ v: SIMD3<Double>, into gains: UnsafeMutablePointer<Float>) {
     var (c, s) = (1.0, 0.0)

@@ -2,12 +2,11 @@
 
 public import Geometry
 
-/// Stores the head poses of a stream at grid points, and determines which new poses the next frames
-/// need.
+/// Stores a stream's head poses at grid points, and tells which new poses the next frames need.
 ///
-/// Grid point g is at frame 16 g of the stream; a cell is the range between two consecutive points.
-/// Gains are computed at the points and interpolated in the cells. The output therefore depends
-/// neither on the number of frames per call nor on the frame at which a call begins.
+/// Grid point g is at frame 16 g of the stream. A cell is the range between two consecutive points.
+/// Gains are computed at the points and interpolated in the cells, so that the output does not
+/// depend on the number of frames per call.
 ///
 /// ## Threading
 /// One caller at a time. `points`, `take` and `reset` do not allocate, lock or wait.
@@ -22,9 +21,9 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
   private let state: UnsafeMutablePointer<State>
 
   private struct State {
-    /// The number of frames of the stream that have been taken.
+    /// The number of frames that have been taken.
     var frame = 0
-    /// The first grid point whose pose is not known yet.
+    /// The first grid point without a known pose.
     var nextPoint = 0
     /// The grid point of the first stored pose.
     var firstPoint = 0
@@ -34,7 +33,7 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
 
   /// Allocates memory for the poses.
   ///
-  /// - Parameter longestCall: the largest number of frames in one call of `take`.
+  /// - Parameter longestCall: the maximum number of frames in a call of `take`.
   public init(longestCall frames: Int) {
     capacity = frames / Self.cellFrames + 3
     poses = .allocate(capacity: capacity)
@@ -48,10 +47,9 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
     state.deallocate()
   }
 
-  /// Returns the numbers of the grid points whose poses must be passed to `take` for the next
-  /// `frames` frames.
+  /// Returns the grid points whose poses `take` needs for the next `frames` frames.
   ///
-  /// The first frame of a stream needs two points; after that, each new cell needs one more point.
+  /// The first frame of a stream needs two points. After that, each new cell needs one more point.
   @_noLocks
   public func points(forNext frames: Int) -> Range<Int> {
     let first = state.pointee.nextPoint
@@ -60,17 +58,17 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
     return first..<max(first, cell + 2)
   }
 
-  /// Advances by `frames` frames and returns all poses for these frames. The poses are valid until
-  /// the next call of `take`.
+  /// Advances by `frames` frames and returns the poses for them. The poses are valid until the next
+  /// call of `take`.
   ///
   /// - Parameters:
   ///   - new: the head poses (`headToWorld`) at the points `points(forNext: frames)`.
-  ///   - frames: the number of frames; at most the `longestCall` passed to `init`.
+  ///   - frames: the number of frames, at most `longestCall`.
   @_noLocks
   public func take(_ new: UnsafePointer<Quaternion>, forNext frames: Int) -> GridPoses {
     let points = points(forNext: frames)
     let first = state.pointee.frame / Self.cellFrames
-    // The poses at the points before the new points are already known.
+    // The poses before the new points are already known.
     let known = points.lowerBound - first
     precondition(known + points.count <= capacity)
     for i in 0..<known { poses[i] = poses[first - state.pointee.firstPoint + i] }
@@ -82,7 +80,7 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
     return taken
   }
 
-  /// Returns to the state before the first frame of a stream.
+  /// Returns to the start of a stream.
   @_noLocks
   public func reset() { state.pointee = State() }
 }

@@ -9,18 +9,18 @@ internal import SignalProcessing
 public struct RampedGains: ~Copyable, @unchecked Sendable {
   /// The gains that the caller must compute for a cell.
   public enum Step {
-    /// No gains, because the cell has been entered before.
+    /// No gains: the cell is the current one.
     case none
-    /// The gains at the end of the cell. The start gains are the end gains of the previous cell.
+    /// The gains at the end of the cell.
     case end
     /// The gains at the start and at the end of the cell.
     case both
   }
 
-  /// The gains at the end of the current cell, which the caller computes. If `enter` returned
-  /// `both`, the caller first writes the start gains of the cell here, before `beginCell`.
+  /// The gains at the end of the current cell, to be computed by the caller. After `both`, the
+  /// caller first writes the start gains here and calls `beginCell`.
   public var end: UnsafeMutablePointer<Float> { @_noLocks get { ends.pointer } }
-  /// The gains in the middle of the cell, which the caller computes before `setCurves`.
+  /// The gains in the middle of the cell, to be computed before `setCurves`.
   public var middle: UnsafeMutablePointer<Float> { @_noLocks get { curves.pointer } }
 
   let starts: AlignedFloats
@@ -43,11 +43,11 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
 
   deinit { next.deallocate() }
 
-  /// Forgets the previous cell, so that the next call of `enter` returns `both`.
+  /// Forgets the previous cell.
   @_noLocks
   public func reset() { next.pointee = -1 }
 
-  /// Moves to a cell, or continues in the current cell, and returns which gains must be computed.
+  /// Enters a cell or continues in the current cell, and returns the gains that must be computed.
   @_noLocks
   public func enter(_ cell: GridCell) -> Step {
     let isNext = cell.frame == next.pointee
@@ -62,8 +62,7 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
     for i in 0..<count { starts.pointer[i] = ends.pointer[i] }
   }
 
-  /// Computes the change of each gain per frame. `end` must contain the gains at the end of the
-  /// cell.
+  /// Computes the change of each gain per frame from `end`.
   @_noLocks
   public func setSlopes() {
     let scale = 1 / Float(PoseGrid.cellFrames)
@@ -72,8 +71,7 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Replaces the gains in `middle` by the coefficients of the parabolas. `end` and `middle` must
-  /// be set.
+  /// Replaces the gains in `middle` by the coefficients of the parabolas. `end` must be set.
   @_noLocks
   public func setCurves() {
     for i in 0..<count {

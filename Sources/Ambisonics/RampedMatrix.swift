@@ -4,8 +4,7 @@ private import SignalProcessing
 
 /// A matrix of gains that follow a straight line or a parabola from one grid point to the next.
 ///
-/// Inputs and outputs are planes. An input must be readable for the number of frames to mix,
-/// rounded up to a multiple of 8.
+/// Inputs must be readable for the number of frames to mix, rounded up to a multiple of 8.
 ///
 /// ## Threading
 /// One caller at a time. `mix` does not allocate, lock or wait.
@@ -20,15 +19,13 @@ public struct RampedMatrix: ~Copyable, @unchecked Sendable {
     gains = RampedGains(count: inputs * outputs)
   }
 
-  /// Mixes the inputs into the outputs for the frames of `cell`.
+  /// Mixes the inputs into the outputs for the frames of a cell.
   ///
   /// - Parameters:
   ///   - input: inputs x frames, starting at the first frame of `cell`.
   ///   - output: outputs x frames, overwritten; must not overlap `input`.
   ///   - inputStride: floats from one input to the next.
   ///   - outputStride: floats from one output to the next.
-  ///   - cell: the frames to mix.
-  ///   - motion: the interpolation of the gains in the cell.
   @_noLocks
   public func mix(
     _ input: UnsafePointer<Float>, inputStride: Int, _ output: UnsafeMutablePointer<Float>,

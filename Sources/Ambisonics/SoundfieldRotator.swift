@@ -5,8 +5,8 @@ public import SignalProcessing
 
 /// Rotates a soundfield by the inverse of the head's rotation.
 ///
-/// Rotation matrices are computed at the points of a `PoseGrid`. Between the points, the matrix
-/// elements are interpolated linearly or, if the head turns very fast, along a parabola.
+/// Rotation matrices are computed at the points of a `PoseGrid`. Between the points, their elements
+/// are interpolated linearly or, if the head turns very fast, along a parabola.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -31,7 +31,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
 
   deinit { motion.deallocate() }
 
-  /// Forgets the previous cell of the `PoseGrid`; the stream may continue at any frame.
+  /// Forgets the previous cell. The stream may continue at any frame.
   @_noLocks
   public func reset() { gains.reset() }
 
@@ -39,10 +39,10 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: channels in ACN order, `stride` floats apart. The next frame is at index
-  ///     `poses.phase`; the frames before it do not matter. The memory must be aligned to 64 bytes
-  ///     and readable up to the next multiple of 16 frames.
-  ///   - output: channels in the same arrangement, writable to the same length; must not overlap
-  ///     `input`. Frames before and after those to rotate may be overwritten.
+  ///     `poses.phase`. The memory must be aligned to 64 bytes and readable up to the next multiple
+  ///     of 16 frames.
+  ///   - output: channels in the same arrangement; must not overlap `input`. Frames before and
+  ///     after those to rotate may be overwritten.
   ///   - stride: floats from one channel to the next, a multiple of 16.
   ///   - frames: the number of frames to rotate.
   ///   - poses: the head poses over these frames.

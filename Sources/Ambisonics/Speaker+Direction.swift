@@ -3,16 +3,13 @@
 public import Geometry
 
 extension Speaker {
-  /// Whether this loudspeaker reproduces only low-frequency effects.
+  /// Whether the loudspeaker reproduces only low-frequency effects.
   public var isLowFrequency: Bool { self == .lowFrequency || self == .lowFrequency2 }
 
   /// Returns the direction of the loudspeaker in a layout; nil for low-frequency effects.
   ///
-  /// Most angles follow ITU-R BS.775-4 (left and right at azimuth +-30, surrounds at +-110 degrees)
-  /// and BS.2051-3, system J (sides at +-90, backs at +-135 degrees). A single pair of surrounds,
-  /// side or back, is at +-110 degrees, or at +-135 degrees in a layout with neither a front centre
-  /// nor a front left of centre (quad). In 22.2 (BS.2051-3, system H), front left and right are at
-  /// +-60 degrees, and front left and right of centre are at +-30 degrees.
+  /// Most angles follow ITU-R BS.775-4, BS.2051-3 system J and, for 22.2, BS.2051-3 system H. A
+  /// single pair of surrounds is at +-110 degrees, or at +-135 degrees in quad and similar layouts.
   public func direction(in layout: [Speaker]) -> Direction? {
     let hasSides = layout.contains(.sideLeft) || layout.contains(.sideRight)
     let hasBacks = layout.contains(.backLeft) || layout.contains(.backRight)

@@ -2,13 +2,10 @@
 
 private import Geometry
 
-/// Encodes a bed of loudspeakers as a soundfield that is rotated by the inverse of the head's
-/// rotation.
+/// Encodes a bed as a soundfield that is rotated by the inverse of the head's rotation.
 ///
-/// If the head has the rotation R, a loudspeaker in the direction v is heard from the direction
-/// R^-1 v. Encoding with the spherical harmonics y(R^-1 v) therefore gives the same soundfield as
-/// encoding with y(v) and then rotating, but costs less. The gains are computed at the points of a
-/// `PoseGrid` and interpolated between them, like the matrices of `SoundfieldRotator`.
+/// For the head rotation R, a loudspeaker in the direction v is encoded in the direction R^-1 v.
+/// The gains are computed at the points of a `PoseGrid` and interpolated between them.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -25,7 +22,7 @@ public struct SpeakerBedRotator: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - order: the order of the soundfield.
-  ///   - directions: unit vectors to the loudspeakers, on the stage.
+  ///   - directions: unit vectors to the loudspeakers.
   public init(order: Int, directions: [SIMD3<Double>]) {
     self.order = order
     speakers = directions.count
@@ -38,7 +35,7 @@ public struct SpeakerBedRotator: ~Copyable, @unchecked Sendable {
 
   deinit { directions.deallocate() }
 
-  /// Forgets the previous cell of the `PoseGrid`; the stream may continue at any frame.
+  /// Forgets the previous cell. The stream may continue at any frame.
   @_noLocks
   public func reset() { matrix.gains.reset() }
 
@@ -46,9 +43,8 @@ public struct SpeakerBedRotator: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: speakers x frames, planes `stride` floats apart. The next frame is at index
-  ///     `poses.phase`; 8 frames past the end must be readable.
-  ///   - output: channels x frames in ACN order and SN3D scale, in the same arrangement; must not
-  ///     overlap `input`.
+  ///     `poses.phase`. 8 frames past the end must be readable.
+  ///   - output: channels x frames [ACN, SN3D], in the same arrangement; must not overlap `input`.
   ///   - stride: floats from one channel to the next.
   ///   - frames: the number of frames to encode.
   ///   - poses: the head poses over these frames.

@@ -5,29 +5,26 @@ public import SignalProcessing
 
 /// Computes rotation matrices of real spherical harmonics by recurrence over the degree.
 ///
-/// The method is that of Ivanic and Ruedenberg, J. Phys. Chem. 100 (1996) 6342, equations 6.2 to
-/// 8.1 with tables 1 and 2, and the corrections in J. Phys. Chem. A 102 (1998) 9099. The matrix of
-/// degree 1 is the 3x3 rotation matrix with its axes in the order y, z, x. SN3D and N3D have the
+/// The method is that of Ivanic and Ruedenberg [J. Phys. Chem. 100 (1996) 6342, equations 6.2 to
+/// 8.1 with tables 1 and 2; corrections in J. Phys. Chem. A 102 (1998) 9099]. SN3D and N3D have the
 /// same matrices because their ratio depends only on the degree.
 ///
 /// ## Threading
-/// One caller at a time, because `compute` uses scratch memory. `compute` does not allocate, lock
-/// or wait.
+/// One caller at a time. `compute` does not allocate, lock or wait.
 public struct SphericalHarmonicRotation: ~Copyable {
   public let order: Int
-  /// The number of coefficients in all blocks: the sum of (2 l + 1)^2 over degrees l from 1 to
-  /// `order`.
+  /// The number of coefficients: the sum of (2 l + 1)^2 over the degrees l from 1 to `order`.
   public let coefficientCount: Int
 
   private let set: InstructionSet
-  /// Five coefficients for each row, one per term, in the layout that `raiseDegree` expects.
+  /// Five coefficients for each row, one per term, in the layout of `raiseDegree`.
   private let coefficients: UnsafeMutablePointer<Double>
-  /// Two offsets for each term: one for its row in degree 1, one for its row in the degree below.
+  /// Two offsets for each term: its row in degree 1 and its row in the degree below.
   private let places: UnsafeMutablePointer<Int>
-  /// The factors of the columns, 16 values for each degree; used from degree 2 on.
+  /// The column factors, 16 values for each degree; used from degree 2 on.
   private let columns: AlignedDoubles
-  /// The matrix of degree 1, then two matrices with rows of 16 values: one for the degree below and
-  /// one for the degree to compute.
+  /// The matrix of degree 1, then two matrices with rows of 16 values: the degree below and the
+  /// degree to compute.
   private let rows: AlignedDoubles
 
   private static let rowLength = 16
@@ -66,7 +63,7 @@ public struct SphericalHarmonicRotation: ~Copyable {
     places.deallocate()
   }
 
-  /// Returns the index of the first coefficient of a degree's block. Each row of a block computes
+  /// Returns the index of the first coefficient of a degree's block. A row of the block computes
   /// one output channel.
   @_noLocks
   public static func blockOffset(degree: Int) -> Int {
@@ -78,8 +75,8 @@ public struct SphericalHarmonicRotation: ~Copyable {
   /// A term of the recurrence: a coefficient, a row of degree 1 and a row of the degree below.
   private typealias Term = (coefficient: Double, first: Int, below: Int)
 
-  /// Returns the terms of u U + v V + w W (tables 1 and 2 of the paper) for row m of degree l,
-  /// without the factor of the column.
+  /// Returns the terms of u U + v V + w W for row m of degree l, without the column factor [tables
+  /// 1 and 2].
   private static func terms(_ l: Int, _ m: Int) -> [Term] {
     let a = abs(m)
     let u = Double((l + m) * (l - m)).squareRoot()
@@ -99,12 +96,11 @@ public struct SphericalHarmonicRotation: ~Copyable {
     ]
   }
 
-  /// Computes the blocks of the matrix that rotates a soundfield. A source in the direction d moves
-  /// to the direction `rotation` * d.
+  /// Computes the matrix that moves a source from the direction d to the direction `rotation` * d.
   ///
   /// - Parameters:
-  ///   - rotation: the rotation of the soundfield. To keep the soundfield still when the head
-  ///     turns, pass the inverse of the head's rotation.
+  ///   - rotation: the rotation of the soundfield. To compensate for the head, pass the inverse of
+  ///     its rotation.
   ///   - matrices: receives `coefficientCount` values, degree by degree, row by row.
   @_noLocks
   public func compute(
@@ -112,8 +108,7 @@ public struct SphericalHarmonicRotation: ~Copyable {
   ) {
     let first = rows.pointer
     let half = Self.rowLength * (2 * order + 1)
-    // Pointers to the middle rows of two matrices: those of the degree below and of the degree to
-    // compute.
+    // Pointers to the middle rows of the degree below and of the degree to compute.
     var below = first + Self.rowLength * (order + 1)
     var above = below + half
     fillFirstDegree(rotation, first, below)

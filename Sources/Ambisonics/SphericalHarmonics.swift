@@ -5,41 +5,39 @@ private import CRealtime
 /// Real spherical harmonics in ACN order and SN3D scale, without the Condon-Shortley phase.
 ///
 /// Y_lm = N_l|m| P_l|m|(sin elevation) T_m(azimuth), where P_lm is the associated Legendre function
-/// of degree l and order m, T_m(a) is cos(m a) for m >= 0 and sin(|m| a) for m < 0, and
-/// N_lm = sqrt((2 - d_m0) (l - m)! / (l + m)!) with d_m0 = 1 for m = 0, else 0. Source: Nachbar,
-/// Zotter, Deleflie, Sontacchi, "AmbiX", Ambisonics Symposium 2011, equations 2 to 5.
+/// of degree l and order m. T_m(a) is cos(m a) for m >= 0 and sin(|m| a) for m < 0.
+/// N_lm = sqrt((2 - d_m0) (l - m)! / (l + m)!) with d_m0 = 1 for m = 0, else 0 [Nachbar, Zotter,
+/// Deleflie, Sontacchi, "AmbiX", Ambisonics Symposium 2011, equations 2 to 5].
 public enum SphericalHarmonics {
   /// The highest order that Stillstage supports.
   public static let maximumOrder = 7
 
-  /// Returns the number of channels of a soundfield, (order + 1)^2.
+  /// Returns the number of channels, (order + 1)^2.
   @_noLocks
   public static func channelCount(order: Int) -> Int { (order + 1) * (order + 1) }
 
-  /// Returns the degree l of an ACN channel: the integer part of the square root of its index.
+  /// Returns the degree of an ACN channel.
   public static func degree(ofChannel channel: Int) -> Int {
     var l = 0
     while (l + 1) * (l + 1) <= channel { l += 1 }
     return l
   }
 
-  /// Returns the order of a soundfield with `channels` channels; nil if no order from 0 to 7 has
-  /// this number of channels.
+  /// Returns the order from 0 to 7 of a soundfield; nil if no order has this number of channels.
   public static func order(ofChannels channels: Int) -> Int? {
     (0...maximumOrder).first { channelCount(order: $0) == channels }
   }
 
-  /// Returns the gains that encode a plane wave from the direction `v`, in ACN order and SN3D
-  /// scale.
+  /// Returns the gains that encode a plane wave from the direction `v` [ACN, SN3D].
   ///
   /// - Parameters:
   ///   - order: 0 or more.
   ///   - v: a unit vector; x is front, y left, z up.
-  /// - Returns: (order + 1)^2 values; the first is 1.
+  /// - Returns: (order + 1)^2 values.
   public static func evaluate(order: Int, _ v: SIMD3<Double>) -> [Double] {
     var gains = [Double](repeating: 0, count: channelCount(order: order))
-    // P_lm is computed without its factor cos^m(elevation). That factor is contained in
-    // c + is = (x + iy)^m, so there is no singularity at the poles.
+    // P_lm is computed without its factor cos^m(elevation), which c + is = (x + iy)^m contains. So
+    // there is no singularity at the poles.
     var (c, s) = (1.0, 0.0)
     var sectoral = 1.0
     for m in 0...order {
@@ -60,7 +58,7 @@ public enum SphericalHarmonics {
     return gains
   }
 
-  /// Returns the gains of `evaluate(order:_:)` in N3D scale instead of SN3D.
+  /// Returns the gains of `evaluate(order:_:)` in N3D scale.
   public static func evaluateN3D(order: Int, _ v: SIMD3<Double>) -> [Double] {
     var gains = evaluate(order: order, v)
     for l in 0...order {
@@ -77,8 +75,7 @@ public enum SphericalHarmonics {
     return realtime_sqrt(ratio)
   }
 
-  /// Returns the ratio of N3D to SN3D scale for an ACN channel: sqrt(2 l + 1), where l is the
-  /// channel's degree.
+  /// Returns the ratio of N3D to SN3D scale for an ACN channel.
   public static func n3dOverSN3D(channel: Int) -> Double {
     realtime_sqrt(Double(2 * degree(ofChannel: channel) + 1))
   }
