@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A picture with one or more panels, stacked vertically.
+/// A picture with panels that are stacked vertically.
 public struct Chart: Sendable, Equatable {
   public var title: String
   public var panels: [ChartPanel]
@@ -12,7 +12,7 @@ public struct Chart: Sendable, Equatable {
     self.size = size
   }
 
-  /// Checks that a chart can be drawn, for use before a long computation.
+  /// Checks that a chart can be drawn.
   ///
   /// - Throws: `gnuplotMissing` if gnuplot is not in PATH; `unknownFormat` if the path ends in
   ///   neither ".svg" nor ".png".
@@ -21,8 +21,8 @@ public struct Chart: Sendable, Equatable {
     guard Gnuplot.isInstalled else { throw .gnuplotMissing }
   }
 
-  /// Draws the chart into a file with gnuplot, which runs as a separate program. The format is PNG
-  /// if `path` ends in ".png", otherwise SVG.
+  /// Draws the chart into a file with gnuplot. The format is PNG if `path` ends in ".png",
+  /// otherwise SVG.
   public func write(to path: String) throws(ChartError) {
     let format: ChartFormat = path.hasSuffix(".png") ? .png : .svg
     let picture = try Gnuplot.draw(ChartScript(chart: self, format: format).text)
@@ -30,7 +30,7 @@ public struct Chart: Sendable, Equatable {
   }
 }
 
-/// The width and height of a chart, in pixels.
+/// A chart's width and height, in pixels.
 public struct ChartSize: Sendable, Equatable {
   public var width: Int
   public var height: Int

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why a chart was not drawn.
+/// Why a chart was not drawn.
 public enum ChartError: Error, Sendable, Equatable {
   case gnuplotMissing
   case gnuplotFailed(String)

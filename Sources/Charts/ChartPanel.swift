@@ -8,18 +8,17 @@ public struct ChartPanel: Sendable, Equatable {
   public var yLabel: String
   /// The range of the y axis; nil to show all data.
   public var yRange: ClosedRange<Double>?
-  /// The scale of the x axis. The default is linear.
+  /// The scale of the x axis.
   public var xScale: ChartScale
-  /// The scale of the y axis. The default is linear.
+  /// The scale of the y axis.
   public var yScale: ChartScale
   public var series: [ChartSeries]
-  /// Whether the panel is a polar plot: the `x` of a point is an angle in degrees, measured from
-  /// the top and positive to the left, and the `y` is the radius. The scales, the labels and the
-  /// range of the axes are ignored.
+  /// Whether the panel is a polar plot. In a polar plot, `x` is an angle in degrees, measured from
+  /// the top and positive to the left, and `y` is the radius. The scales, the labels and the range
+  /// are ignored.
   public private(set) var isPolar = false
 
-  /// Creates a polar plot, which shows directions around a listener or a microphone as seen from
-  /// above.
+  /// Creates a polar plot of directions as seen from above.
   public static func polar(series: [ChartSeries]) -> ChartPanel {
     var panel = ChartPanel(xLabel: "", yLabel: "", series: series)
     panel.isPolar = true
@@ -42,8 +41,7 @@ public struct ChartPanel: Sendable, Equatable {
 /// The scale of an axis.
 public enum ChartScale: Sendable, Equatable {
   case linear
-  /// Equal distances represent equal ratios, and the ticks are usually powers of the base. Values
-  /// that are not positive are gaps in the line.
+  /// Equal distances represent equal ratios. Values that are not positive are gaps in the line.
   case logarithmic(base: Int)
 }
 
@@ -52,8 +50,7 @@ public struct ChartSeries: Sendable, Equatable {
   public let name: String
   public let x: [Double]
   public let y: [Double]
-  /// Whether the line is dashed. Dashed lines take the colours in the same order as solid lines,
-  /// starting again at the first.
+  /// Whether the line is dashed. Dashed and solid lines take the colours in the same order.
   public let isDashed: Bool
 
   /// Creates a line; `x` and `y` must have the same length.

@@ -5,7 +5,7 @@ enum ChartFormat {
   case png
 }
 
-/// A chart as a gnuplot script that includes the data.
+/// A gnuplot script with the chart's data.
 struct ChartScript {
   let chart: Chart
   let format: ChartFormat
@@ -24,7 +24,7 @@ struct ChartScript {
     return lines.joined(separator: "\n") + "\nunset multiplot\n"
   }
 
-  /// The arguments of `set terminal`. With `noenhanced`, text is literal: "a_b" is not a subscript.
+  /// The arguments of `set terminal`. With `noenhanced`, text is literal.
   private var terminal: String {
     let size = "size \(chart.size.width),\(chart.size.height) noenhanced background 'white'"
     return switch format {
@@ -63,7 +63,7 @@ struct ChartScript {
     ]
   }
 
-  /// The settings for polar axes: circles, and a ray every 30 degrees.
+  /// The settings for polar axes, with a ray every 30 degrees.
   private static let polarAxes = [
     "unset xlabel", "unset ylabel", "unset logscale", "set polar", "set angles degrees",
     "set theta top counterclockwise", "set rrange [0:*]", "set xrange [*:*]", "set yrange [*:*]",
@@ -93,8 +93,8 @@ struct ChartScript {
     value.isFinite ? "\(value)" : "NaN"
   }
 
-  /// Returns text in gnuplot's single quotes, in which only the quote itself is special. Newlines
-  /// become spaces, because they would end the command.
+  /// Returns text in gnuplot's single quotes. Newlines become spaces, because they would end the
+  /// command.
   private static func quoted(_ text: String) -> String {
     let plain = text.map { character in
       character.isNewline ? " " : character == "'" ? "''" : String(character)
@@ -102,7 +102,7 @@ struct ChartScript {
     return "'\(plain.joined())'"
   }
 
-  /// Colours that colour-blind people can distinguish (Okabe and Ito, Color Universal Design,
-  /// 2008).
+  /// Colours that colour-blind people can distinguish [Okabe and Ito, Color Universal Design,
+  /// 2008].
   private static let colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
 }

@@ -3,10 +3,9 @@
 import Glibc
 import System
 
-/// Runs gnuplot as a separate program.
 enum Gnuplot {
-  /// Returns the picture that gnuplot draws for a script. Throws an error if gnuplot fails or takes
-  /// longer than `seconds`.
+  /// Returns the picture that gnuplot draws. Throws an error if gnuplot fails or takes longer than
+  /// `seconds`.
   static func draw(_ script: String, seconds: Int = 20) throws(ChartError) -> UnnamedFile {
     guard let input = UnnamedFile(Array(script.utf8)), let picture = UnnamedFile(),
       let errors = UnnamedFile()

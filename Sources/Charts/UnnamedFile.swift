@@ -2,8 +2,7 @@
 
 import Glibc
 
-/// A temporary file without a name. A child process can use the file for any of its streams, so
-/// that no pipe has to be drained while the process runs.
+/// A temporary file without a name, for a child process's streams.
 final class UnnamedFile {
   let descriptor: Int32
 
@@ -33,7 +32,7 @@ final class UnnamedFile {
     }
   }
 
-  /// Copies the contents to a named file, which is created or overwritten.
+  /// Copies the contents to a named file.
   func save(to path: String) throws(ChartError) {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     guard file >= 0 else { throw Self.failure(path) }
