@@ -10,7 +10,7 @@ import Glibc
 package final class Bus {
   package let bus: OpaquePointer
 
-  /// The address of a method: the service, the object's path, the interface and the name.
+  /// The address of a method.
   package struct Method {
     package var service: String
     package var path: String
@@ -37,8 +37,8 @@ package final class Bus {
   ///
   /// - Parameters:
   ///   - kind: the bus.
-  ///   - address: the bus's D-Bus address; nil for the usual address of this kind of bus.
-  /// - Throws: the reason, such as that libsystemd or the bus is missing, or that access is denied.
+  ///   - address: the bus's D-Bus address; nil for the usual address.
+  /// - Throws: the reason, such as that libsystemd or the bus is missing.
   package init(_ kind: Kind = .system, address: String? = nil) throws(BusError) {
     var bus: OpaquePointer?
     guard let address else {
@@ -61,12 +61,11 @@ package final class Bus {
 
   deinit { bus_close(bus) }
 
-  /// Calls a method and waits for its reply, at most 2 s.
+  /// Calls a method and waits at most 2 s for its reply.
   ///
   /// - Parameters:
   ///   - method: the method.
   ///   - arguments: appends the arguments.
-  /// - Returns: the reply.
   @discardableResult
   package func call(
     _ method: Method, _ arguments: (BusMessage) -> Void = { _ in }

@@ -2,7 +2,7 @@
 
 import CDBus
 
-/// A value in a D-Bus message, of one of the types that the program needs.
+/// A value in a D-Bus message.
 package enum BusValue: Equatable, Sendable {
   /// A string (`s`).
   case text(String)
@@ -18,14 +18,14 @@ package enum BusValue: Equatable, Sendable {
   case nothing
 }
 
-/// A D-Bus message, which can be read from its current position or appended to.
+/// A D-Bus message, to be read or appended to.
 package final class BusMessage {
   package let pointer: OpaquePointer
 
-  /// Takes over the caller's reference to a message.
+  /// Takes over the caller's reference.
   package init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
-  /// Shares a message that the caller keeps.
+  /// Adds a reference to a message.
   package init(retaining pointer: OpaquePointer) {
     self.pointer = pointer
     bus_retain(pointer)
@@ -44,14 +44,14 @@ package final class BusMessage {
     return String(cString: value)
   }
 
-  /// Reads a file descriptor, which still belongs to the message; nil if the next value is not a
-  /// file descriptor.
+  /// Reads a file descriptor, which still belongs to the message; nil if the next value is of
+  /// another type.
   package func descriptor() -> Int32? {
     var value: Int32 = -1
     return bus_message_read_basic(pointer, Self.code("h"), &value) > 0 ? value : nil
   }
 
-  /// Reads an array of dictionary entries: calls `read` for the contents of each entry.
+  /// Reads an array of dictionary entries. `read` reads the contents of an entry.
   package func entries(_ contents: String, _ read: () -> Void) {
     guard enter("a", "{\(contents)}") else { return }
     while enter("e", contents) {
@@ -61,8 +61,8 @@ package final class BusMessage {
     leave()
   }
 
-  /// Reads a variant that holds a string, a boolean or an array of strings. Skips any other variant
-  /// and returns nil.
+  /// Reads a variant that holds a string, a boolean or an array of strings. Returns nil for any
+  /// other variant and skips it.
   package func variant() -> BusValue? {
     var contents: UnsafePointer<CChar>?
     var type: CChar = 0
@@ -90,7 +90,7 @@ package final class BusMessage {
     }
   }
 
-  /// Skips a value of the given type.
+  /// Skips a value of a type.
   package func skip(_ type: String) { _ = bus_message_skip(pointer, type) }
 
   private func enter(_ type: Character, _ contents: String) -> Bool {
@@ -122,7 +122,7 @@ package final class BusMessage {
     _ = bus_message_close_container(pointer)
   }
 
-  /// Appends a dictionary of names and values, of type `a{sv}`.
+  /// Appends a dictionary of type `a{sv}`.
   package func append(_ values: [(String, BusValue)]) {
     container("a", "{sv}") {
       for (name, value) in values {

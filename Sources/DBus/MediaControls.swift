@@ -5,13 +5,11 @@ import Glibc
 import Synchronization
 import System
 
-/// A player on the session bus that media keys and headset buttons control (MPRIS 2.2,
-/// <https://specifications.freedesktop.org/mpris-spec/latest/>).
-///
-/// The name on the bus is `org.mpris.MediaPlayer2.NAME.instancePID`.
+/// A player on the session bus that media keys and headset buttons control [MPRIS 2.2,
+/// <https://specifications.freedesktop.org/mpris-spec/latest/>].
 ///
 /// ## Threading
-/// May be used from any thread. A thread of its own serves the bus.
+/// May be used from any thread.
 package final class MediaControls: Sendable {
   /// A method that a media key calls.
   package enum Command: String, Sendable, CaseIterable {
@@ -30,20 +28,19 @@ package final class MediaControls: Sendable {
     case stopped = "Stopped"
   }
 
-  /// The name on the bus.
+  /// The name on the bus, `org.mpris.MediaPlayer2.NAME.instancePID`.
   package let name: String
   private let worker = Worker()
   private let player: Player
 
-  /// Connects to the session bus, and begins to answer calls.
+  /// Connects to the session bus and begins to answer calls.
   ///
   /// - Parameters:
-  ///   - name: the program's name in lower case, part of the name on the bus.
+  ///   - name: the program's name in lower case.
   ///   - identity: the program's name for display.
   ///   - address: the bus's D-Bus address; nil for the usual address.
   ///   - onCommand: called on the bus's thread for each command.
-  /// - Throws: the reason, such as that libsystemd or the bus is missing, access is denied, or the
-  ///   name is taken.
+  /// - Throws: the reason, such as that libsystemd or the bus is missing or that the name is taken.
   package init(
     name: String, identity: String, address: String? = nil,
     onCommand: @escaping @Sendable (Command) -> Void
@@ -60,13 +57,13 @@ package final class MediaControls: Sendable {
 
   deinit { worker.stop() }
 
-  /// Changes the state, which is announced on the bus within about 50 ms.
+  /// Changes the state.
   package func set(_ status: Status) { player.status.withLock { $0 = status } }
 
-  /// Leaves the bus. No command is delivered afterwards.
+  /// Leaves the bus.
   package func stop() { worker.stop() }
 
-  /// The object on the bus. Only `status` is used by other threads.
+  /// The object on the bus. Other threads use only `status`.
   fileprivate final class Player: Sendable {
     let status = Mutex(Status.stopped)
     let identity: String
@@ -85,7 +82,7 @@ extension MediaControls.Player {
   private static let player = "org.mpris.MediaPlayer2.Player"
   private static let properties = "org.freedesktop.DBus.Properties"
 
-  /// Answers calls, and announces changes of the state, until the worker is stopped or the
+  /// Answers calls and announces changes of the state, until the worker is stopped or the
   /// connection is lost.
   fileprivate func serve(_ bus: Bus, _ worker: Worker) {
     var slot: OpaquePointer?
@@ -95,7 +92,7 @@ extension MediaControls.Player {
     var announced = MediaControls.Status.stopped
     while !worker.isStopped {
       let progress = bus_process(bus.bus, nil)
-      // Without a bus, there is nothing left to serve.
+      // The connection is lost.
       if progress < 0 { return }
       let now = status.withLock { $0 }
       if now != announced {
@@ -135,8 +132,7 @@ extension MediaControls.Player {
       onCommand(command)
       return reply(call)
     }
-    // These calls have no effect, because the program has no window and its terminal belongs to the
-    // user.
+    // These calls have no effect.
     for name in ["Raise", "Quit"] where isCall(Self.root, name) { return reply(call) }
     for name in ["Seek", "SetPosition", "OpenUri"] where isCall(Self.player, name) {
       return reply(call)
