@@ -2,8 +2,7 @@
 
 import CRealtime
 
-/// A direction from the listener, in degrees. Azimuth is positive to the left; elevation is
-/// positive upwards.
+/// A direction in degrees. Azimuth is positive to the left; elevation is positive upwards.
 public struct Direction: Sendable, Equatable, Hashable {
   public var azimuth: Double
   public var elevation: Double
@@ -13,13 +12,13 @@ public struct Direction: Sendable, Equatable, Hashable {
     self.elevation = elevation
   }
 
-  /// Computes the direction of a vector, which must not be zero.
+  /// Computes the direction of a vector other than zero.
   public init(_ v: SIMD3<Double>) {
     azimuth = realtime_atan2(v.y, v.x) * degreesPerRadian
     elevation = realtime_atan2(v.z, realtime_sqrt(v.x * v.x + v.y * v.y)) * degreesPerRadian
   }
 
-  /// The unit vector in this direction, with x to the front, y to the left and z up.
+  /// The unit vector; x is front, y left, z up.
   public var unitVector: SIMD3<Double> {
     let (a, e) = (azimuth / degreesPerRadian, elevation / degreesPerRadian)
     return SIMD3(

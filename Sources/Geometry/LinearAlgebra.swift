@@ -2,23 +2,24 @@
 
 private import CRealtime
 
-// Algorithms: Golub and Van Loan, Matrix Computations, 4th edition. Matrices are stored row by row.
+// Algorithms from Golub and Van Loan, Matrix Computations, 4th edition. Matrices are stored row by
+// row.
 
 // MARK: Positive definite matrices (algorithm 4.2.1)
 
 /// The Cholesky decomposition of symmetric positive definite matrices into L L', where L is lower
-/// triangular and L' is its transpose.
+/// triangular.
 public enum Cholesky {
-  /// Replaces a matrix by its factor L; only the lower triangle is read and written.
+  /// Replaces a matrix by its factor L. Only the lower triangle is read and written.
   ///
   /// - Parameters:
   ///   - matrix: size x size values.
-  ///   - size: the number of rows, and of columns.
+  ///   - size: the number of rows and of columns.
   ///   - floor: the minimum of the squared diagonal elements of L; smaller squares are raised to
   ///     it. If it is nil, `limit` applies.
-  ///   - limit: the value that every squared diagonal element of L must exceed if `floor` is nil.
-  /// - Returns: always true if `floor` is given; otherwise whether every squared diagonal element
-  ///   of L is finite and exceeds `limit`.
+  ///   - limit: the value that the squared diagonal elements of L must exceed.
+  /// - Returns: false if `limit` applies and a squared diagonal element of L does not exceed it or
+  ///   is not finite; otherwise true.
   public static func factor(
     _ matrix: inout MutableSpan<Double>, size: Int, floor: Double? = nil, limit: Double = 0
   ) -> Bool {
@@ -44,7 +45,7 @@ public enum Cholesky {
   /// - Parameters:
   ///   - factor: L; only the lower triangle is read.
   ///   - x: the right-hand side.
-  ///   - start: an index before which all elements of the right-hand side are 0.
+  ///   - start: the elements of the right-hand side before this index are 0.
   public static func solve(
     _ factor: borrowing MutableSpan<Double>, _ x: inout MutableSpan<Double>, from start: Int = 0
   ) {
@@ -61,12 +62,12 @@ public enum Cholesky {
     }
   }
 
-  /// Returns the inverse of a symmetric positive definite matrix.
+  /// Returns the inverse of a symmetric positive definite matrix; nil if the matrix is not positive
+  /// definite.
   ///
   /// - Parameters:
   ///   - matrix: size x size values; only the lower triangle is read.
-  ///   - size: the number of rows, and of columns.
-  /// - Returns: the inverse; nil if the matrix is not positive definite.
+  ///   - size: the number of rows and of columns.
   public static func inverse(_ matrix: [Double], size: Int) -> [Double]? {
     precondition(matrix.count == size * size)
     var factor = matrix
@@ -84,12 +85,12 @@ public enum Cholesky {
   }
 
   /// Returns the solution of a symmetric positive definite system of linear equations; nil if the
-  /// factorisation of the matrix fails.
+  /// factorisation fails.
   ///
   /// - Parameters:
   ///   - matrix: size x size values; only the lower triangle is read.
   ///   - side: the right-hand side.
-  ///   - limit: the value that every squared diagonal element of L must exceed; see `factor`.
+  ///   - limit: as for `factor`.
   public static func solution(
     _ matrix: [Double], _ side: [Double], limit: Double = 0
   ) -> [Double]? {
@@ -104,12 +105,10 @@ public enum Cholesky {
 
 // MARK: Eigenvectors (section 8.5)
 
-/// Computes the eigenvalues and eigenvectors of symmetric 4 x 4 matrices by Jacobi rotations,
-/// without allocating memory after initialisation.
+/// Computes the eigenvalues and eigenvectors of symmetric 4 x 4 matrices by Jacobi rotations.
 @frozen
 public struct SymmetricEigen: ~Copyable {
-  /// The matrix to decompose, 4 x 4. `decompose` overwrites it and leaves the eigenvalues on the
-  /// diagonal.
+  /// The matrix to decompose, 4 x 4. `decompose` overwrites it.
   public let matrix: UnsafeMutablePointer<Double>
   /// The eigenvectors, 4 x 4: row i contains the eigenvector of eigenvalue i.
   @usableFromInline let vectors: UnsafeMutablePointer<Double>
@@ -188,8 +187,8 @@ public struct SymmetricEigen: ~Copyable {
 
 // MARK: Orthonormal vectors (section 5.2.8)
 
-/// Makes vectors orthonormal in place by the modified Gram-Schmidt method, applied twice to each
-/// vector. If the remaining length of a vector is 1e-200 or less, the vector is not normalised.
+/// Makes vectors orthonormal in place by the modified Gram-Schmidt method. A vector is not
+/// normalised if its remaining length is 1e-200 or less.
 public func orthonormalise(_ vectors: inout [[Double]]) {
   for i in vectors.indices {
     for _ in 0..<2 {

@@ -4,9 +4,8 @@ public import CRealtime
 
 /// A unit quaternion `w + xi + yj + zk` that rotates vectors actively.
 ///
-/// The axes are x front, y left, z up, right-handed. A head pose is the quaternion `headToWorld`,
-/// which converts a vector from the head's frame to the world's. Products apply from right to left:
-/// `aToC = bToC * aToB`.
+/// The axes are x front, y left, z up, right-handed. A head pose `headToWorld` converts a vector
+/// from the head's frame to the world's. Products apply from right to left: `aToC = bToC * aToB`.
 public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
   public var w: Double
   public var x: Double
@@ -37,20 +36,19 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
     return a.z == b.z
   }
 
-  /// Creates the rotation about a vector by an angle that equals the vector's length, in radians
-  /// (exponential map).
+  /// Creates the rotation about a vector by the vector's length, in radians.
   @_noLocks
   @inlinable
   public init(rotationVector v: SIMD3<Double>) {
     let squared = (v * v).sum()
     let angle = realtime_sqrt(squared)
-    // Use the series of sin(a/2)/a at small angles a, because the quotient is undefined at 0.
+    // Use a series at small angles, because the quotient is undefined at 0.
     let scale = angle < 1e-6 ? 0.5 - squared / 48 : realtime_sin(angle / 2) / angle
     self.init(w: realtime_cos(angle / 2), x: v.x * scale, y: v.y * scale, z: v.z * scale)
   }
 
-  /// The rotation vector (the logarithm of the rotation): its direction is the axis, and its length
-  /// is the angle in radians, 0 to pi.
+  /// The rotation vector: its direction is the axis, and its length is the angle in radians, 0 to
+  /// pi.
   @inlinable
   public var rotationVector: SIMD3<Double> {
     @_noLocks get {
@@ -72,8 +70,7 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
     @_noLocks get { w * w + x * x + y * y + z * z }
   }
 
-  /// Whether the quaternion can be scaled to unit norm: every component is finite, and the squared
-  /// norm is between 1e-12 and 1e12.
+  /// Whether the quaternion can be normalized: its squared norm is between 1e-12 and 1e12.
   @inlinable
   public var isUsable: Bool {
     @_noLocks get {
@@ -110,7 +107,7 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
       z: a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w)
   }
 
-  /// Returns a vector rotated by this quaternion: `q v q*`, where `q*` is the conjugate.
+  /// Returns a vector rotated by this quaternion.
   @_noLocks
   @inlinable
   public func rotate(_ v: SIMD3<Double>) -> SIMD3<Double> {
@@ -125,8 +122,8 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
     SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
   }
 
-  /// Returns the spherical linear interpolation of two rotations along the shorter arc (slerp;
-  /// Shoemake, SIGGRAPH 1985).
+  /// Returns the spherical linear interpolation of two rotations along the shorter arc [slerp;
+  /// Shoemake, SIGGRAPH 1985].
   ///
   /// - Parameters:
   ///   - a: the rotation at `fraction` 0, of unit norm.

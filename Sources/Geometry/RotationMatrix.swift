@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A 3x3 rotation matrix, stored as three rows.
+/// A 3x3 rotation matrix in three rows.
 public struct RotationMatrix: Sendable, Equatable {
-  /// The first row. Its dot product with a vector is the x component of the rotated vector; the
-  /// rows `y` and `z` give the other components.
+  /// The first row, for the x component of the rotated vector.
   public var x: SIMD3<Double>
   public var y: SIMD3<Double>
   public var z: SIMD3<Double>
 
-  /// Computes the rotation matrix of a unit quaternion.
+  /// Computes the matrix of a unit quaternion.
   @_noLocks
   @inlinable
   public init(_ q: Quaternion) {

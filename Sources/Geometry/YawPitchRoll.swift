@@ -5,8 +5,7 @@ import CRealtime
 /// Rotation angles in degrees: positive yaw turns left, positive pitch looks up, positive roll
 /// lowers the right ear.
 ///
-/// The rotation is `Rz(yaw) * Ry(-pitch) * Rx(roll)`. By the right-hand rule, a positive angle
-/// about y would lower the nose; `pitch` therefore has the opposite sign.
+/// The rotation is `Rz(yaw) * Ry(-pitch) * Rx(roll)`.
 public struct YawPitchRoll: Sendable, Equatable {
   public var yaw: Double
   public var pitch: Double
