@@ -3,7 +3,7 @@
 import CCurl
 import HLS
 
-/// A handle of libcurl for one transfer at a time. It keeps connections open between transfers.
+/// A libcurl handle for one transfer at a time. It keeps connections open between transfers.
 ///
 /// ## Threading
 /// Use it on one thread at a time.
@@ -35,7 +35,7 @@ final class CurlConnection: @unchecked Sendable {
     curl_slist_free_all(addresses)
   }
 
-  /// Begins a transfer. `advance` continues it.
+  /// Begins a transfer, which `advance` continues.
   ///
   /// - Parameter known: addresses for names, in the form of `CURLOPT_RESOLVE`.
   func begin(_ transfer: Transfer, _ request: FetchRequest, known: [String]) {
@@ -53,7 +53,7 @@ final class CurlConnection: @unchecked Sendable {
     curl_set_text(easy, CURLOPT_USERAGENT, "Stillstage")
     curl_slist_free_all(headers)
     headers = nil
-    // A compressed body has no length against which it could be checked.
+    // The length of a compressed body could not be checked.
     add("Accept-Encoding: identity")
     if let range = request.range { add("Range: bytes=\(range.offset)-\(range.end - 1)") }
     if let tag = request.validator?.tag { add("If-None-Match: \(tag)") }
@@ -70,8 +70,8 @@ final class CurlConnection: @unchecked Sendable {
 
   private func add(_ header: String) { headers = curl_slist_append(headers, header) }
 
-  /// Continues the transfer, and waits for the network if nothing has arrived. Returns true at the
-  /// end of the transfer.
+  /// Continues the transfer, and waits for the network if necessary. Returns true at the end of the
+  /// transfer.
   func advance(milliseconds: Int32) -> Bool {
     guard isRunning, let transfer else { return true }
     var running: Int32 = 0

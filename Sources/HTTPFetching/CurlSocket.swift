@@ -9,7 +9,7 @@ enum CurlSocket {
   /// The value that makes libcurl fail to connect.
   static let none: curl_socket_t = -1
 
-  /// Opens the socket for a connection, unless the transfer must not connect to the address.
+  /// Opens the socket for a connection, if the transfer may connect to the address.
   static func open(_ place: UnsafeMutablePointer<curl_sockaddr>, _ transfer: Transfer)
     -> curl_socket_t
   {
@@ -22,7 +22,7 @@ enum CurlSocket {
     return socket(family, type, place.pointee.protocol)
   }
 
-  /// Returns the numeric text of an address; nil if it is not an IP address.
+  /// Returns an address as text; nil if it is not an IP address.
   private static func numeric(
     _ address: UnsafePointer<sockaddr>, _ length: UInt32
   ) -> NetworkAddress? {
@@ -35,10 +35,10 @@ enum CurlSocket {
   }
 }
 
-/// An address as libcurl parses it, so that the access rules and the connection agree on its host.
+/// An address as libcurl parses it, so that access rules and connections use the same host.
 final class CurlURL {
   private let handle: OpaquePointer
-  /// In lower case.
+  /// The scheme in lower case.
   let scheme: String
   /// A name or a numeric address, without brackets.
   let host: String

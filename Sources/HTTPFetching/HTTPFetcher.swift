@@ -5,18 +5,17 @@ import Glibc
 public import HLS
 import Synchronization
 
-/// A fetcher for resources over HTTP or HTTPS, within the access rules of a presentation.
+/// A fetcher for resources over HTTP or HTTPS, within a presentation's access rules.
 ///
-/// The IP address of each connection is checked when its socket is opened, so a name is resolved
-/// once. If the environment names a proxy, the proxy resolves the names. Then the addresses are
-/// checked before the request.
+/// The IP address of each connection is checked when its socket is opened. If the environment names
+/// a proxy, the addresses are checked before the request.
 ///
 /// ## Threading
 /// `fetch` may be called from several threads at once. Each call blocks until the request is done.
 public final class HTTPFetcher: ResourceFetcher {
   private let rules: AccessRules
   private let patience: NetworkPatience
-  /// Addresses for names, in the form of libcurl's `CURLOPT_RESOLVE`, for tests.
+  /// Addresses for names, in the form of `CURLOPT_RESOLVE`.
   private let known: [String]
   private let pace = RequestPace()
   private let idle = Mutex<[CurlConnection]>([])
@@ -56,7 +55,7 @@ public final class HTTPFetcher: ResourceFetcher {
     throw .refused(AccessRefusal(address, "there were more than \(most) redirects"))
   }
 
-  /// Parses an address, and checks it by the access rules.
+  /// Parses an address and checks it by the access rules.
   private func checked(_ address: String) throws(FetchError) -> CheckedAddress {
     guard let url = CurlURL(address) else {
       throw .refused(AccessRefusal(address, "it is not a valid address"))
@@ -72,7 +71,6 @@ public final class HTTPFetcher: ResourceFetcher {
     } catch { throw .refused(error) }
   }
 
-  /// Runs a transfer to its end.
   private func run(
     _ transfer: Transfer, _ request: FetchRequest, _ goesOn: (FetchTiming) -> Bool
   ) throws(FetchError) {
@@ -92,7 +90,7 @@ public final class HTTPFetcher: ResourceFetcher {
       if pace.isTooSlow(bytes: timing.bytes, at: timing.seconds) {
         throw .tooSlow(seconds: patience.seconds)
       }
-      // A silent connection is given up before the time is over, so that the request is repeated.
+      // Give up a silent connection earlier, so that the request is repeated.
       if transfer.silence > patience.seconds / 2 { throw .timedOut(seconds: patience.seconds / 2) }
       guard timing.seconds > Self.longWait else { continue }
       isTold = true
@@ -108,7 +106,7 @@ public final class HTTPFetcher: ResourceFetcher {
   }
 }
 
-/// An address that passed the access rules, except for the IP addresses of its host.
+/// An address that passed the access rules. The IP addresses of its host are checked later.
 struct CheckedAddress {
   var text: String
   var url: CurlURL
@@ -128,8 +126,7 @@ final class RequestPace: Sendable {
   static let most = 20
   private let moments = Mutex<[Int64]>([])
 
-  /// Returns whether a request may be made at the time `now`, in CLOCK_MONOTONIC nanoseconds. If
-  /// so, counts the request.
+  /// Returns whether a request may be made at the time `now`, in ns, and counts it in that case.
   func mayAsk(now: Int64) -> Bool {
     moments.withLock { moments in
       moments.removeAll { now - $0 >= 1_000_000_000 }

@@ -4,16 +4,16 @@ import CCurl
 import CRealtime
 import HLS
 
-/// The state of one response while it arrives.
+/// The state of a response while it arrives.
 ///
 /// ## Threading
-/// Use it on one thread only. libcurl calls back on the thread that advances the connection.
+/// Use it on one thread only.
 final class Transfer {
   let address: CheckedAddress
-  /// The handle while the transfer runs.
+  /// The libcurl handle while the transfer runs.
   var handle: UnsafeMutableRawPointer?
   private(set) var failure: FetchError?
-  /// The address to which the response redirects; nil if it does not.
+  /// The address to which the response redirects; nil if there is none.
   private(set) var redirection: String?
 
   private let limit: Int
@@ -41,11 +41,10 @@ final class Transfer {
       firstByte: firstByte.map { Double($0 - start) * 1e-9 }, expected: expected)
   }
 
-  /// Time since the header or data last arrived, or since the transfer was created if nothing has
-  /// arrived, in s.
+  /// Time since anything last arrived, in s.
   var silence: Double { Double(monotonic_nanoseconds() - latest) * 1e-9 }
 
-  /// Returns the resource. Call this method only after the end of the transfer.
+  /// Returns the resource. Call this method after the end of the transfer.
   ///
   /// - Throws: the reason why the transfer failed or the response cannot be used.
   func result(for request: FetchRequest) throws(FetchError) -> FetchedResource {
@@ -74,8 +73,8 @@ final class Transfer {
 
   // MARK: Calls from the connection
 
-  /// Whether a connection to an IP address may be opened; nil for an address of another kind. If
-  /// not, the transfer fails with the refusal, unless another address can be connected to.
+  /// Returns whether a connection to an IP address may be opened. `place` is nil for an address of
+  /// another kind.
   func mayConnect(to place: NetworkAddress?) -> Bool {
     if address.reach == .anyAddress || place?.isPublic == true { return true }
     refusal = AccessRules.notPublic(address.text)
@@ -86,7 +85,7 @@ final class Transfer {
   /// Stores a line of the header. Returns false if the transfer must be stopped.
   func take(header line: String) -> Bool {
     latest = monotonic_nanoseconds()
-    // The name and the connection are usable, so an address that was refused does not matter.
+    // A connection works, so a refused address does not matter.
     refusal = nil
     if line.hasPrefix("HTTP/") {
       (headers, firstByte, expected) = ([:], nil, nil)
@@ -97,8 +96,7 @@ final class Transfer {
       headers[line[..<colon].lowercased()] = String(value.prefix { !$0.isNewline })
       return headers.count <= 1000
     }
-    // The empty line after the header. libcurl may deliver the first data later, so the time of the
-    // header is used for the first byte.
+    // The empty line after the header. Its time counts as that of the first byte.
     firstByte = latest
     expected = headers["content-length"].flatMap { Int($0) }
     if let expected, expected > limit { failure = .tooLong(limit: limit) }
