@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rotates one degree of a soundfield over one grid cell: the 16 frames between two grid points.
+/// Rotates one degree of a soundfield in a grid cell of 16 frames.
 ///
-/// Every output is a weighted sum of all inputs of the degree. The gain at frame n of the cell is
-/// `gains` + n `slopes` + (n / 16) (1 - n / 16) `curves`.
+/// An output is a weighted sum of the inputs. The gain at frame n of the cell is `gains` + n
+/// `slopes` + (n / 16) (1 - n / 16) `curves`.
 ///
 /// - Parameters:
 ///   - input: `size` aligned signals, `stride` floats apart; readable up to the next multiple of 16
 ///     frames.
 ///   - output: `size` signals, `stride` floats apart; writable to the same length. Must not overlap
 ///     `input`.
-///   - stride: number of floats from one signal to the next, a multiple of 16.
+///   - stride: floats from one signal to the next, a multiple of 16.
 ///   - size: number of signals of the degree, 2 l + 1, at least 3.
 ///   - frames: number of frames from the start of the cell, at most 16.
-///   - gains: the gains at the first frame of the cell, size x size; rows are outputs.
-///   - slopes: the change of the gains per frame, size x size; nil if the gains are constant.
-///   - curves: the coefficients of a parabola, size x size; nil if the gains change linearly.
+///   - gains: the gains at the first frame of the cell, outputs x inputs.
+///   - slopes: the change of the gains per frame, outputs x inputs; nil if the gains are constant.
+///   - curves: the coefficients of a parabola, outputs x inputs; nil if the gains change linearly.
 @_noLocks
 @inline(never)
 public func turnDegree(
@@ -48,8 +48,7 @@ private struct Degree {
     (self.stride, self.size, self.frames) = (stride, size, frames)
   }
 
-  /// Rotates all rows. `moves` and `bends` are constants, so that each combination gets its own
-  /// loop.
+  /// Rotates all rows. `moves` and `bends` are constants, for separate loops.
   @_noLocks
   @inline(__always)
   func turn(
@@ -100,7 +99,7 @@ private struct Degree {
   }
 }
 
-/// The sums for one output row: the inputs weighted with the gains, the slopes and the curves.
+/// The sums for one output row.
 private struct RowSums {
   var still = Wide(repeating: 0)
   var slope = Wide(repeating: 0)
@@ -129,8 +128,7 @@ private struct RowSums {
   }
 }
 
-/// Returns the number of rows to compute together, three or four, if `left` rows remain. If five
-/// rows remain, one of them is computed twice.
+/// Returns the number of rows to compute together if `left` rows remain.
 @_noLocks
 @inline(__always)
 private func rowsAtOnce(_ left: Int) -> Int {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Computes the rotation matrix of one degree from the matrices of degree 1 and of the degree below
-/// (Ivanic and Ruedenberg 1996, equation 8.1).
+/// Computes the rotation matrix of one degree from degree 1 and the degree below [Ivanic and
+/// Ruedenberg 1996, equation 8.1].
 ///
 /// A row has 16 values: column n is at index 8 + n, and values outside the matrix are zero. In row
 /// m, column n is b(n) times a sum of at most five terms c T_i(k). T_i(k) combines row i of degree
-/// 1 with row k of the degree below (table 2); c, i and k do not depend on n.
+/// 1 with row k of the degree below [table 2].
 ///
 /// - Parameters:
 ///   - first: 3 x 3, the matrix of degree 1; rows and columns are in the order y, z, x.
 ///   - below: the rows of the degree below, 16 values each; points to row 0, in the middle.
-///   - above: receives the rows of the degree to compute, 16 values each; points to row 0, in the
-///     middle.
+///   - above: receives the rows of the degree to compute, in the same form.
 ///   - degree: the degree to compute, 2 to 7.
 ///   - coefficients: the factors c, five per row.
 ///   - places: five pairs per row: the offset of row i in `first` and of row k in `below`.

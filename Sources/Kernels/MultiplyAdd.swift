@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Runs multiply-adds in twelve independent chains, all in registers, to reach the processor's peak
-/// rate.
+/// Runs multiply-adds in twelve independent chains, to reach the processor's peak rate.
 ///
 /// - Parameters:
 ///   - values: 14 vectors: a factor, a summand, then the twelve chains, which are updated.
-///   - rounds: the number of steps of every chain.
+///   - rounds: the number of steps of each chain.
 /// - Returns: the number of floating-point operations performed.
 @_noLocks
 @inline(never)

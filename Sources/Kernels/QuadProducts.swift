@@ -2,16 +2,15 @@
 
 /// Adds up the products of spectra and filters over all quads and partitions, for two ears.
 ///
-/// A quad is four interleaved signals. Each chunk of four bins consists of consecutive items, one
-/// for each pair of a quad and a partition. An item of the spectra has 16 real and 16 imaginary
-/// parts. An item of the filters has 16 real and 16 imaginary parts for the left ear, then the same
-/// for the right ear.
+/// A chunk of four bins consists of items, one for each pair of a quad and a partition. An item of
+/// the spectra has 16 real and 16 imaginary parts. An item of the filters has 16 real and 16
+/// imaginary parts for the left ear, then the same for the right ear.
 ///
 /// - Parameters:
 ///   - spectra: chunks x items x 32.
-///   - spectraStride: number of floats from one chunk of the spectra to the next.
+///   - spectraStride: floats from one chunk of the spectra to the next.
 ///   - filters: chunks x items x 64.
-///   - filterStride: number of floats from one chunk of the filters to the next.
+///   - filterStride: floats from one chunk of the filters to the next.
 ///   - runs: three numbers per run: first item of the spectra, first item of the filters, item
 ///     count.
 ///   - runCount: number of runs.
@@ -60,13 +59,13 @@ public func addProducts(
 /// Adds up products like `addProducts`, but for a left-right symmetric head, with one filter per
 /// signal.
 ///
-/// Signals that are even under left-right reflection reach both ears equally; odd signals reach
-/// them with opposite signs. For parameters that are not listed here, see `addProducts`.
+/// Even signals reach both ears equally; odd signals reach them with opposite signs. For parameters
+/// that are not listed here, see `addProducts`.
 ///
 /// - Parameters:
 ///   - filters: chunks x items x 32.
 ///   - runs: four numbers per run: first item of the spectra, first item of the filters, item
-///     count, and how many of the four signals of a quad are even. The even signals come first.
+///     count, and number of even signals in a quad. The even signals come first.
 ///   - masks: 5 x 16: one mask for each number of even signals, 0 to 4. A mask is 1 in the lanes of
 ///     even signals and 0 in the lanes of odd signals.
 ///   - sums: receives chunks x 32; lanes 0 and 1 are for even signals, 2 and 3 for odd signals.

@@ -7,14 +7,12 @@ private let root: Float = 0.707_106_781_186_547_6
 
 /// Computes the spectra of four real signals of `size` samples, each followed by as many zeros.
 ///
-/// This is the right-angle transform. It takes the samples x[n] of a real block as the coefficients
-/// of a polynomial and evaluates this polynomial at the roots of y^size = i. To do so, it computes
-/// the complex transform of x[n] e^(i pi n / (2 size)). The product of two such spectra represents
-/// a polynomial with up to 2 size coefficients: after the inverse transform, coefficient n is the
-/// real part of sample n, and coefficient n + size is the imaginary part. The spectra therefore
-/// need no unfolding (Martin, Fast Fourier transforms of real data by right-angle circular
-/// convolution; Crandall and Fagin, Math. Comp. 62, 1994, 305). The transform works in place by
-/// decimation in frequency and leaves the bins in its own order.
+/// The right-angle transform is the complex transform of x[n] e^(i pi n / (2 size)). It evaluates
+/// the polynomial with the coefficients x[n] at the roots of y^size = i. The product of two spectra
+/// represents a polynomial with up to 2 size coefficients. After the inverse transform, coefficient
+/// n is the real part of sample n, and coefficient n + size is the imaginary part [Martin, Fast
+/// Fourier transforms of real data by right-angle circular convolution; Crandall and Fagin, Math.
+/// Comp. 62, 1994, 305]. The bins are left in the order of the decimation in frequency.
 ///
 /// - Parameters:
 ///   - rows: `size` rows of four samples.
@@ -22,7 +20,7 @@ private let root: Float = 0.707_106_781_186_547_6
 ///   - twiddles: the factors of `RightAngleTransform`.
 ///   - scratch: 2 x size rows.
 ///   - spectrum: receives size / 4 chunks, each of 16 real parts, then 16 imaginary parts.
-///   - stride: number of floats from one chunk to the next.
+///   - stride: floats from one chunk to the next.
 @_noLocks
 @inline(never)
 public func transformQuad(
@@ -52,7 +50,7 @@ public func transformQuad(
   }
 }
 
-/// Applies the weights to the real rows and runs the first radix-4 stage, both in one step.
+/// Applies the weights to the real rows and runs the first radix-4 stage.
 @_noLocks
 @inline(__always)
 private func enter(
@@ -132,7 +130,7 @@ private func splitInTwo(
   }
 }
 
-/// Runs the last radix-4 stage for four rows and writes the resulting chunk.
+/// Runs the last radix-4 stage for four rows and writes the chunk.
 @_noLocks
 @inline(__always)
 private func finish(
@@ -153,9 +151,9 @@ private func finish(
   storeRow(ami + bmr, to + 28)
 }
 
-/// Computes the inverse transform of the spectra of one quad (four interleaved signals), unscaled.
+/// Computes the inverse transform of a quad's spectra, without scaling.
 ///
-/// The real rows receive coefficients 0 to size - 1 of the products, and the imaginary rows receive
+/// The real rows receive coefficients 0 to size - 1 of the products. The imaginary rows receive
 /// coefficients size to 2 size - 1.
 ///
 /// - Parameters:
@@ -173,7 +171,7 @@ public func transformQuadBack(
   for first in stride(from: 0, to: 4 * size, by: 16) {
     begin(spectrum + 2 * first, re + first, im + first)
   }
-  // Decimation in time runs the stages of the forward transform in reverse order.
+  // Run the stages of the forward transform in reverse order.
   var table = twiddles + 8 * size
   var length = size / 4
   while length >= 16 {

@@ -30,7 +30,7 @@ public func interleaveQuad(
     storeRow(row, rows + 4 * n)
     n += 1
   }
-  // The sign bit is ignored, so that -0 counts as zero.
+  // Ignore the sign bit: -0 counts as zero.
   return (seen[0] | seen[1] | seen[2] | seen[3]) & 0x7fff_ffff != 0
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// This folder is compiled three times: for the baseline instruction set and for two with wider
-// vectors. `InstructionSet` in SignalProcessing chooses one of these variants at run time.
+// This folder is compiled for the baseline instruction set and for two with wider vectors.
 //
 // The kernels work on quads: four interleaved signals, one per lane, row by row. Four rows are a
 // chunk of 16 floats for every vector width.
@@ -22,7 +21,7 @@ var width: Int {
   @_noLocks get { MemoryLayout<Wide>.size / 4 }
 }
 
-/// Returns a b + c, rounded only once in the variants with fused multiply-add.
+/// Returns a b + c, with a single rounding if FUSED is set.
 @_noLocks
 @inline(__always)
 package func fused(_ a: Wide, _ b: Wide, _ c: Wide) -> Wide {
@@ -47,7 +46,7 @@ func productIm(_ ar: Wide, _ ai: Wide, _ br: Wide, _ bi: Wide) -> Wide {
   fused(ar, bi, ai * br)
 }
 
-/// Loads a vector from an address that is a multiple of the vector's size.
+/// Loads a vector from an aligned address.
 @_noLocks
 @inline(__always)
 func load(_ p: UnsafePointer<Float>) -> Wide {
