@@ -3,7 +3,7 @@
 private import CRealtime
 private import Glibc
 
-/// Runs a short-lived program and captures its standard output, up to limits of time and size.
+/// Runs a program and captures its standard output, within limits of time and size.
 public struct CapturedProgram {
   public var launch: ProgramLaunch
   public var timeoutSeconds: Double
@@ -11,8 +11,8 @@ public struct CapturedProgram {
   /// Called repeatedly while the program runs. The program is killed if the result is true.
   public var isCancelled: () -> Bool
 
-  /// Describes a program that runs in its own process group, with empty standard input and with its
-  /// error output discarded.
+  /// Describes a program with its own process group, empty standard input and discarded error
+  /// output.
   ///
   /// - Parameters:
   ///   - words: the program (a path, or a name to find in PATH) and its arguments.
@@ -32,8 +32,7 @@ public struct CapturedProgram {
     self.isCancelled = isCancelled
   }
 
-  /// Runs the program, and returns its output and how it ended. Returns nil if the program cannot
-  /// be started. When the call returns, the program has ended.
+  /// Runs the program and returns its output and how it ended; nil if it cannot be started.
   public func run() -> (output: [UInt8], ending: ProgramEnding)? {
     let deadline = monotonic_nanoseconds() + Int64(min(timeoutSeconds, 1e9) * 1e9)
     guard let pipe = try? SystemPipe() else { return nil }

@@ -25,7 +25,7 @@ public enum ProgramEnding: Sendable, Equatable {
 }
 
 extension ProgramEnding: CustomStringConvertible {
-  /// A phrase that states how the program ended, for use in a sentence.
+  /// A phrase about the ending.
   public var description: String {
     switch self {
     case .exited(let code): "exit code \(code)"
@@ -38,15 +38,12 @@ extension ProgramEnding: CustomStringConvertible {
   }
 }
 
-/// A program that this process has started.
-///
-/// Copies refer to the same process. After the process has ended and its status has been collected,
-/// the system may give its ID to another process.
+/// A program that this process has started. Copies refer to the same process.
 public struct ChildProcess: Sendable {
   public let id: Int32
 
-  /// Returns how the process ended; nil while it is running. The first call after the end of the
-  /// process collects the status; later calls return `unknown`.
+  /// Returns how the process ended; nil while it is running. The first call after the end collects
+  /// the status; later calls return `unknown`.
   public func ending() -> ProgramEnding? {
     var status: Int32 = 0
     while true {
@@ -57,13 +54,13 @@ public struct ChildProcess: Sendable {
     }
   }
 
-  /// Waits for the process to end, and returns how it ended. Returns nil after the timeout or when
+  /// Waits for the process to end and returns how it ended. Returns nil after the timeout or when
   /// `goesOn` returns false.
   ///
   /// - Parameters:
   ///   - seconds: the longest time to wait.
   ///   - pauseMilliseconds: the time between two checks.
-  ///   - goesOn: returns whether to keep waiting.
+  ///   - goesOn: whether to keep waiting.
   public func wait(
     seconds: Double = .infinity, pauseMilliseconds: Double = 2, while goesOn: () -> Bool = { true }
   ) -> ProgramEnding? {
@@ -75,8 +72,7 @@ public struct ChildProcess: Sendable {
     }
   }
 
-  /// Kills the process (and its process group if it leads one), waits for its end and collects its
-  /// status.
+  /// Kills the process, and its process group if it leads one, and collects the status.
   public func destroy() {
     if getpgid(id) == id { kill(-id, SIGKILL) }
     kill(id, SIGKILL)
@@ -90,7 +86,7 @@ public struct ChildProcess: Sendable {
   }
 }
 
-/// Kills a process or a process group when this process dies for any reason.
+/// Kills a process or a process group when this process dies.
 public final class ProcessGuardian: Sendable {
   private let shell: ChildProcess
   private let pipe: SystemPipe
@@ -113,7 +109,7 @@ public final class ProcessGuardian: Sendable {
   deinit { shell.destroy() }
 }
 
-/// A pipe whose ends are not inherited by child processes.
+/// A pipe that child processes do not inherit.
 public final class SystemPipe: @unchecked Sendable {
   public private(set) var reader: Int32
   public private(set) var writer: Int32

@@ -3,12 +3,9 @@
 private import CSpawn
 private import Glibc
 
-/// How to start a program: its words, environment, standard streams, process group and signals.
-///
-/// The program starts with an empty signal mask. Otherwise it would inherit the mask of a thread
-/// that blocks signals.
+/// How to start a program. The program starts with an empty signal mask.
 public struct ProgramLaunch: Sendable {
-  /// The source or target of a standard stream of the program.
+  /// The source or target of a standard stream.
   public enum Stream: Sendable, Equatable {
     /// The corresponding stream of this process.
     case inherited
@@ -17,31 +14,30 @@ public struct ProgramLaunch: Sendable {
     case descriptor(Int32)
     /// A file that is opened for the program with these `open(2)` flags.
     case file(String, flags: Int32)
-    /// The same target as the program's standard output, like `2>&1`. Use it only for `errors`.
+    /// The target of the program's standard output, like `2>&1`; for `errors`.
     case output
   }
 
   /// The process group of the program.
   public enum Group: Sendable {
-    /// The process group of this process: Ctrl-C in a terminal reaches both programs.
+    /// The process group of this process.
     case inherited
     case own
-    /// A new group and session. The first terminal that the program opens becomes its controlling
-    /// terminal.
+    /// A new group and session.
     case session
   }
 
   /// The program (a path, or a name to find in PATH) and its arguments.
   public var words: [String]
-  /// The environment, one `NAME=VALUE` per entry; nil for the environment of this process.
+  /// The environment as `NAME=VALUE` entries; nil for the environment of this process.
   public var environment: [String]?
   public var input = Stream.null
   public var output = Stream.inherited
   public var errors = Stream.inherited
   public var group = Group.inherited
-  /// Whether signals that this process ignores have their default action in the program.
+  /// Whether signals have their default action in the program.
   public var resetsSignals = false
-  /// Whether the program inherits only the three standard streams.
+  /// Whether the program inherits only its standard streams.
   public var closesDescriptors = false
 
   public init(_ words: [String]) { self.words = words }
@@ -59,8 +55,7 @@ public struct ProgramLaunch: Sendable {
       posix_spawn_file_actions_destroy(&actions)
       posix_spawnattr_destroy(&attributes)
     }
-    // Set up output first: its descriptor may be 0, 1 or 2 if this process runs without that
-    // stream.
+    // Set up output first: its descriptor may be 0, 1 or 2.
     Self.add(output, STDOUT_FILENO, O_WRONLY, to: &actions)
     Self.add(input, STDIN_FILENO, O_RDONLY, to: &actions)
     Self.add(errors, STDERR_FILENO, O_WRONLY, to: &actions)

@@ -2,16 +2,14 @@
 
 private import Glibc
 
-/// A SplitMix64 generator: `next` returns the same numbers in every run and on every machine.
-///
-/// Source: G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators", OOPSLA
-/// 2014.
+/// A SplitMix64 generator, which returns the same numbers for a seed in every run [G. Steele, D.
+/// Lea and C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014].
 @frozen
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   @usableFromInline var state: UInt64
   @inlinable static var increment: UInt64 { 0x9E37_79B9_7F4A_7C15 }
 
-  /// Creates a generator. Generators with the same seed yield the same numbers.
+  /// Creates a generator from a seed.
   @inlinable
   public init(_ seed: UInt64) { state = seed }
 
@@ -25,15 +23,14 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   @inlinable
   public mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-  /// Returns a number from the normal distribution with mean 0 and variance 1 (Box and Muller,
-  /// 1958).
+  /// Returns a number from the normal distribution with mean 0 and variance 1 [Box and Muller,
+  /// 1958].
   public mutating func gaussian() -> Double {
     let radius = (-2 * log(1 - uniform())).squareRoot()
     return radius * cos(2 * .pi * uniform())
   }
 
-  /// Returns one number from the sequence for seed 0, without computing the numbers before it.
-  /// `position` counts from 1.
+  /// Returns one number from the sequence for seed 0. `position` counts from 1.
   @inlinable
   public static func value(at position: UInt64) -> UInt64 { mixed(position &* increment) }
 

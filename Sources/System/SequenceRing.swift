@@ -2,30 +2,28 @@
 
 public import Synchronization
 
-/// Passes the newest values of one thread to other threads without blocking either side.
+/// Passes the newest values of one thread to other threads without blocking.
 ///
-/// If a reader is late, the writer overwrites the oldest values, because only the newest matter. A
-/// sequence number guards each value (a sequence lock): a reader that is overtaken discards what it
-/// read and continues with a newer value. All words are atomic, so an overtaken read is harmless.
-/// Source: H.-J. Boehm, "Can seqlocks get along with programming language memory models?", MSPC
-/// 2012.
+/// The writer overwrites the oldest values. A sequence number guards each value: a reader that is
+/// overtaken continues with a newer value [H.-J. Boehm, "Can seqlocks get along with programming
+/// language memory models?", MSPC 2012].
 ///
 /// ## Threading
 /// One thread may call `push`. Any thread may call `pop` and `latest`. All three are real-time
-/// safe; the compiler checks that in `@_noLocks` callers that know the type of `Value`.
+/// safe.
 @frozen
 public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {
-  /// The number of values that the ring holds, a power of two.
+  /// The number of values in the ring, a power of two.
   public let capacity: Int
   @usableFromInline let blank: Value
-  /// The slots. Each consists of a sequence number and the words of a value.
+  /// The slots: a sequence number and the words of a value each.
   @usableFromInline let words: UnsafeMutablePointer<Atomic<UInt64>>
   @usableFromInline let written: UnsafeMutablePointer<Atomic<Int>>
 
   /// Allocates a ring.
   ///
   /// - Parameters:
-  ///   - capacity: the number of values that the ring holds, a power of two.
+  ///   - capacity: the number of values, a power of two, at least 2.
   ///   - blank: any value; the size of its type must be a multiple of 64 bits.
   public init(capacity: Int = 2, blank: Value) {
     precondition(capacity > 1 && capacity & (capacity - 1) == 0)
@@ -39,7 +37,7 @@ public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendab
     written.initialize(to: Atomic(0))
   }
 
-  /// Frees the memory; no thread may use the ring afterwards.
+  /// Frees the memory. No thread may use the ring afterwards.
   public func deallocate() {
     words.deallocate()
     written.deallocate()
@@ -66,17 +64,17 @@ public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendab
     written.pointee.store(number + 1, ordering: .releasing)
   }
 
-  /// Returns the value with index `position` (0 for the first push) and advances `position`.
-  /// Returns nil if that value has not been pushed yet.
+  /// Returns the value at `position` (0 for the first push) and advances `position`. Returns nil if
+  /// that value has not been pushed yet.
   ///
-  /// If the value was overwritten, a later one is returned, and `position` advances past that one.
+  /// If the value was overwritten, a later one is returned.
   @inlinable
   public func pop(_ position: inout Int) -> Value? {
     var value = blank
     while true {
       let end = written.pointee.load(ordering: .acquiring)
       guard position < end else { return nil }
-      // A distance of half the ring keeps the writer away while a late reader catches up.
+      // Keep a late reader away from the writer.
       if end - position > capacity { position = end - capacity / 2 }
       if read(position, into: &value) {
         position += 1
@@ -95,8 +93,8 @@ public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendab
     }
   }
 
-  /// Reads the value with index `number`. Returns false, with `value` undefined, if the writer has
-  /// overwritten it.
+  /// Reads the value with index `number`. Returns false if the writer has overwritten it; `value`
+  /// is then undefined.
   @inlinable
   func read(_ number: Int, into value: inout Value) -> Bool {
     let slot = slot(number)

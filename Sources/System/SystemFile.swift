@@ -2,25 +2,23 @@
 
 private import Glibc
 
-/// An error reported by an operating-system call.
+/// An error of an operating-system call.
 public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The value of `errno`.
   public let number: Int32
 
   public init(number: Int32) { self.number = number }
 
-  /// The error that the last call on this thread left in `errno`.
+  /// The error in `errno`.
   public static var latest: SystemError { SystemError(number: errno) }
 
   /// The operating system's text for the error.
   public var description: String { String(cString: strerror(number)) }
 }
 
-/// Reads small files, lists folders and resolves paths.
+/// Reads files, lists folders and resolves paths.
 public enum SystemFile {
   /// Returns the first `limit` bytes of a file, or all bytes if the file is shorter.
-  ///
-  /// This also works for kernel files, whose size is not known in advance.
   ///
   /// - Throws: the system's error if the file cannot be opened or read.
   public static func contents(
@@ -41,13 +39,13 @@ public enum SystemFile {
     return bytes
   }
 
-  /// Returns the names in a folder without `.` and `..`, unsorted; nil if the folder cannot be
+  /// Returns the names in a folder, unsorted, without `.` and `..`; nil if the folder cannot be
   /// listed.
   public static func names(in folder: String) -> [String]? {
     opendir(folder).map(list)
   }
 
-  /// Returns the names in an open folder without `.` and `..`, unsorted; nil if the folder cannot
+  /// Returns the names in an open folder, unsorted, without `.` and `..`; nil if the folder cannot
   /// be listed. The descriptor stays open.
   public static func names(inDescriptor folder: Int32) -> [String]? {
     let again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -66,8 +64,7 @@ public enum SystemFile {
     return names
   }
 
-  /// Returns the absolute path without symbolic links; nil if it cannot be determined, for example
-  /// because the path does not exist.
+  /// Returns the absolute path without symbolic links; nil if it cannot be determined.
   public static func resolved(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }

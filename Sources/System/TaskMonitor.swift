@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Follows a long operation, and can end it early.
+/// Follows a long operation and can end it early.
 public struct TaskMonitor: Sendable {
   private let report: @Sendable (Double) -> Bool
 
   /// Creates a monitor.
   ///
-  /// - Parameter report: receives the completed fraction of the operation, 0 to 1, and returns
-  ///   whether the operation is to go on. It may be called on any thread.
+  /// - Parameter report: receives the completed fraction, 0 to 1, and returns whether to go on. It
+  ///   may be called on any thread.
   public init(_ report: @escaping @Sendable (Double) -> Bool) { self.report = report }
 
   /// Reports the completed fraction, 0 to 1. Returns false if the operation must end.

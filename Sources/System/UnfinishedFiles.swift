@@ -13,10 +13,10 @@ public enum UnfinishedFiles {
   /// Registers a file. Call it before the file is created.
   public static func add(_ path: String) { paths.withLock { _ = $0.insert(path) } }
 
-  /// Forgets a file that has been renamed or deleted.
+  /// Forgets a file.
   public static func forget(_ path: String) { paths.withLock { _ = $0.remove(path) } }
 
-  /// Deletes all registered files. Call this function immediately before the process ends.
+  /// Deletes the registered files. Call this just before the process ends.
   public static func deleteAll() {
     paths.withLock { paths in
       for path in paths { unlink(path) }

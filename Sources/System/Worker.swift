@@ -17,7 +17,7 @@ public final class Worker: Sendable {
   /// Whether `stop()` has been called.
   public var isStopped: Bool { isStopping.load(ordering: .relaxed) }
 
-  /// Runs `body` on the thread. Does nothing if the worker was started or stopped before.
+  /// Runs `body` on the thread. Has no effect if the worker was started or stopped before.
   public func start(_ body: @escaping @Sendable () -> Void) {
     thread.withLock { thread in
       guard thread == nil, !isStopped else { return }
@@ -33,10 +33,9 @@ public final class Worker: Sendable {
     }
   }
 
-  /// Signals the thread to end and, unless called on that thread, waits for its end.
+  /// Tells the thread to end and waits for its end, unless called on that thread.
   ///
-  /// - Parameter limit: the maximum wait, in milliseconds; nil for no limit. After this time, the
-  ///   method returns, although the thread is still running.
+  /// - Parameter limit: the maximum wait, in milliseconds; nil for no limit.
   public func stop(withinMilliseconds limit: Int? = nil) {
     isStopping.store(true, ordering: .relaxed)
     sendToken()
@@ -45,15 +44,14 @@ public final class Worker: Sendable {
       if pthread_equal(id, pthread_self()) == 0, waitForEnd(milliseconds: limit) {
         pthread_join(id, nil)
       } else {
-        // A thread cannot wait for its own end, and a thread that is stuck may never end.
+        // A thread cannot wait for itself, and a stuck thread may never end.
         pthread_detach(id)
       }
       thread = nil
     }
   }
 
-  /// Waits for the body to end. Returns false if it has not ended within the limit. Without a
-  /// limit, returns true at once; `pthread_join` then waits.
+  /// Waits for the body to end. Returns false after the limit, and true at once without a limit.
   private func waitForEnd(milliseconds limit: Int?) -> Bool {
     guard let limit else { return true }
     let end = monotonic_nanoseconds() + Int64(limit) * 1_000_000
@@ -64,7 +62,7 @@ public final class Worker: Sendable {
     return hasEnded.load(ordering: .acquiring)
   }
 
-  /// Ends the current sleep of the thread, or the next one if the thread is not asleep.
+  /// Ends the thread's current or next sleep.
   public func wake() {
     guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
     sendToken()
@@ -75,7 +73,7 @@ public final class Worker: Sendable {
     _ = write(pipe?.writer ?? -1, &token, 1)
   }
 
-  /// Sleeps for `milliseconds`, or until `wake` or `stop` is called. Call it on the worker's
+  /// Sleeps for `milliseconds`, or until `wake` or `stop` is called. Call this on the worker's
   /// thread.
   public func sleep(milliseconds: Int) {
     guard !isStopped else { return }
@@ -100,7 +98,7 @@ public final class Worker: Sendable {
 
 /// Threads that nothing waits for.
 public enum DetachedThread {
-  /// Runs `body` on a thread of its own. Does nothing if no thread can be started.
+  /// Runs `body` on a thread of its own, if one can be started.
   public static func run(_ body: @escaping @Sendable () -> Void) {
     let worker = Worker()
     worker.start(body)
