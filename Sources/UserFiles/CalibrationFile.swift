@@ -4,10 +4,10 @@ import FoundationEssentials
 import Geometry
 public import HeadTracking
 
-/// Reads and formats the calibrations of trackers. Each tracker has its own JSON file.
+/// Reads and formats tracker calibrations. Each tracker has its own JSON file.
 public enum CalibrationFile {
-  /// Returns the path of a tracker's calibration file, which need not exist. The name of the file
-  /// consists of the tracker's vendor ID, product ID and serial number.
+  /// Returns the path of a tracker's calibration file, which need not exist. The file is named
+  /// after the tracker's vendor ID, product ID and serial number.
   public static func path(for tracker: TrackerDescription, in folder: UserFolder) -> String {
     let parts = [hex(tracker.vendorID), hex(tracker.productID), tracker.serial]
     let name = parts.filter { !$0.isEmpty }.joined(separator: "-")
@@ -20,7 +20,7 @@ public enum CalibrationFile {
     return "\(folder.path)/trackers/\(String(safe.prefix(120))).json"
   }
 
-  /// Returns the calibration of a tracker; nil if the tracker has no calibration file.
+  /// Returns a tracker's calibration; nil if there is no file.
   ///
   /// - Throws: `UserFileError` if the file cannot be read, is invalid, or is for another version or
   ///   another tracker.
@@ -37,7 +37,7 @@ public enum CalibrationFile {
   }
 
   static func parse(_ bytes: [UInt8], path: String) throws(UserFileError) -> TrackerCalibration {
-    // Check the version first, because another version may have other keys.
+    // Check the version first: another version may have other keys.
     let version = try JSONFile.decode(Version.self, bytes, path: path).version
     do throws(CalibrationError) {
       guard version == TrackerCalibration.currentVersion else {
@@ -52,11 +52,11 @@ public enum CalibrationFile {
     } catch { throw UserFileError(path: path, reason: error.description) }
   }
 
-  /// Returns a calibration as the text of its JSON file.
+  /// Returns a calibration as JSON.
   public static func text(of calibration: TrackerCalibration) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    // Valid values are finite, so encoding cannot fail.
+    // Encoding cannot fail, because valid values are finite.
     let data = (try? encoder.encode(Contents(calibration))) ?? Data()
     return String(decoding: data, as: UTF8.self) + "\n"
   }
@@ -71,7 +71,7 @@ private struct Version: Decodable {
   let version: Int
 }
 
-/// The keys of the file, as described in Calibration/calibration.schema.json.
+/// The keys of the file [Calibration/calibration.schema.json].
 private struct Contents: Codable {
   struct Tracker: Codable {
     let vendorID: Int
@@ -81,7 +81,7 @@ private struct Contents: Codable {
   }
 
   struct Mounting: Codable {
-    /// w, x, y, z.
+    /// The components w, x, y, z.
     let rotation: [Double]
     let components: String
     let isInverse: Bool

@@ -2,21 +2,18 @@
 
 import FoundationEssentials
 
-/// Reads `config.json`: the user's defaults for the options of `play`, `render` and `sink`, the
-/// kind of each output, and the effect of a press of an AirPod's stem.
+/// Reads `config.json`, the user's defaults.
 ///
-/// The file is one JSON object. Its keys are option names without the two dashes in front. Its
-/// values are text, a number, `true` or `false` (for on or off), or a list of numbers for an option
-/// with comma-separated numbers. The values of the additional keys `sinks` and `airpods` are
-/// objects. In `sinks`, each key is a sink's name on the sound server, and its value is one word.
-/// In `airpods`, the only key that is read is `stem`. The value of `sink` is either text (the
-/// option `--sink` of `play`) or an object (the options of the command `sink`).
+/// The file is one JSON object. Its keys are option names, and its values are text, a number,
+/// `true` or `false`, or a list of numbers. The keys `sinks` and `airpods` have objects as values.
+/// The value of `sink` is text (the option `--sink`) or an object (the options of the command
+/// `sink`).
 public enum ConfigFile {
-  /// Returns the words under `sinks` in a folder's `config.json`, by the name of the sink. Empty if
-  /// there is no such file or key.
+  /// Returns the words under `sinks` in a folder's `config.json`, by sink name; empty if there are
+  /// none.
   ///
   /// - Parameter words: the permitted words.
-  /// - Throws: `UserFileError` if the file cannot be read or decoded, or if one of the words is not
+  /// - Throws: `UserFileError` if the file cannot be read or decoded, or if a word is not
   ///   permitted.
   public static func sinks(
     in folder: UserFolder, accepting words: [String]
@@ -37,9 +34,8 @@ public enum ConfigFile {
     let sinks: [String: String]?
   }
 
-  /// Returns what a press of an AirPod's stem does: `recentre` or `none`. This is the value of
-  /// `stem` in the object `airpods` of a folder's `config.json`; `none` if there is no such file or
-  /// value.
+  /// Returns the effect of a press of an AirPod's stem: `recentre` or `none`. This is
+  /// `airpods.stem` in a folder's `config.json`; `none` if it is missing.
   ///
   /// - Throws: `UserFileError` if the file cannot be read or decoded, or if the value is another
   ///   word.
@@ -62,11 +58,11 @@ public enum ConfigFile {
   /// The keys that are not option names.
   private static let objects: Set<String> = ["airpods", "sinks"]
 
-  /// Returns the options in a folder's `config.json`: for each name, the value as it would be given
-  /// on the command line. Empty if there is no such file.
+  /// Returns the options in a folder's `config.json` as texts for the command line, by name; empty
+  /// if there is no file.
   ///
-  /// - Throws: `UserFileError` if the file cannot be read or decoded, or if a value has a type that
-  ///   no option accepts.
+  /// - Throws: `UserFileError` if the file cannot be read or decoded, or if no option accepts a
+  ///   value.
   public static func texts(in folder: UserFolder) throws(UserFileError) -> [String: String] {
     let path = folder.configPath
     guard let bytes = try UserFolder.read(path) else { return [:] }
@@ -89,8 +85,8 @@ public enum ConfigFile {
     return texts
   }
 
-  /// Returns the options of the command `sink` in a folder's `config.json`: the object `sink`, in
-  /// the form of `texts(in:)`. Empty if there is no such file or object.
+  /// Returns the options in the object `sink` of a folder's `config.json`, as for `texts(in:)`;
+  /// empty if there are none.
   ///
   /// - Throws: the same errors as `texts(in:)`.
   public static func sinkTexts(in folder: UserFolder) throws(UserFileError) -> [String: String] {
@@ -113,7 +109,7 @@ public enum ConfigFile {
 
 /// The value of an option in `config.json`, converted to text.
 private struct ConfigValue: Decodable {
-  /// The value as it would be given on the command line; nil if no option accepts its type.
+  /// The value as text for the command line; nil if no option accepts its type.
   let text: String?
   /// The members of an object; nil if the value is not an object.
   let members: [String: ConfigValue]?

@@ -8,16 +8,13 @@ private import System
 
 /// Finds and reads headphone profiles.
 ///
-/// There are two file formats: JSON (`Calibration/headphone.schema.json`) and the text format of
-/// parametric equalisers (`ParametricText`).
+/// The formats are JSON (`Calibration/headphone.schema.json`) and text (`ParametricText`).
 public enum HeadphoneFile {
   public static let schema = 1
 
-  /// Returns the profile in a file. The file is JSON if its name ends in ".json", and text
-  /// otherwise.
+  /// Returns the profile in a file. The file is JSON if its name ends in ".json", otherwise text.
   ///
-  /// - Throws: `UserFileError` with the file and the reason. For a text file, the reason includes
-  ///   the line number.
+  /// - Throws: `UserFileError` if the file is missing or invalid.
   public static func read(_ path: String) throws(UserFileError) -> HeadphoneProfile {
     guard let bytes = try UserFolder.read(path) else {
       throw UserFileError(path: path, reason: "there is no such file; check the path")
@@ -31,14 +28,13 @@ public enum HeadphoneFile {
     } catch { throw UserFileError(path: path, reason: error.description) }
   }
 
-  /// Returns the path of the profile that a word on the command line refers to.
+  /// Returns the path of the profile that a word names.
   ///
   /// - Parameters:
-  ///   - word: a path (if the word contains a slash or is the name of an existing file), or the
-  ///     name of a profile, with or without the extension; upper and lower case are equivalent.
+  ///   - word: a path (with a slash, or of an existing file), or a profile's name in any case, with
+  ///     or without the extension.
   ///   - folders: the folders to search, in this order; missing folders are skipped.
-  /// - Throws: `UserFileError` if no profile has this name; the reason suggests similar names or,
-  ///   if there are none, what else to do.
+  /// - Throws: `UserFileError` if no profile has this name.
   public static func find(
     _ word: String, in folders: [String]
   ) throws(UserFileError) -> String {
@@ -60,7 +56,7 @@ public enum HeadphoneFile {
     throw UserFileError(path: word, reason: "no headphone profile has this name\(hint)")
   }
 
-  /// Returns the names of all profiles in the folders, without extensions.
+  /// Returns the names of the profiles in the folders, without extensions.
   public static func names(in folders: [String]) -> [String] {
     folders.flatMap { files(in: $0).map(name(of:)) }
   }

@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 
-/// Decodes JSON and reports errors in readable form.
+/// Decodes JSON and reports errors in words.
 package enum JSONFile {
   package static func decode<Value: Decodable>(
     _ type: Value.Type, _ bytes: [UInt8], path: String

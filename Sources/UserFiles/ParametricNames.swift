@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the names of headphones that are similar to a given name.
+/// Finds similar names of headphones.
 enum ParametricNames {
-  /// Returns at most three of `names`: those that contain every word of `word`. If no name does,
-  /// returns the names with the highest similarity, at least 0.5. The similarity is Dice's
-  /// coefficient of the pairs of adjacent letters and digits.
+  /// Returns up to three of `names`: those that contain every word of `word`, or else the most
+  /// similar ones [Dice's coefficient of letter pairs, at least 0.5].
   static func near(_ word: String, _ names: [String]) -> [String] {
     let words = word.lowercased().split { !$0.isLetter && !$0.isNumber }
     let holding = names.filter { name in
@@ -15,7 +14,6 @@ enum ParametricNames {
     let typed = pairs(word)
     let scored = names.map { name -> (name: String, share: Double) in
       let own = pairs(name)
-      // The score is Dice's coefficient.
       return (name, 2 * Double(typed.intersection(own).count) / Double(typed.count + own.count))
     }
     return scored.filter { $0.share >= 0.5 }.sorted { $0.share > $1.share }.prefix(3).map(\.name)

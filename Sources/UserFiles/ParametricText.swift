@@ -14,9 +14,8 @@ public import SignalProcessing
 ///
 /// Peak filters are PK, PEQ and MODAL. Shelves are LS, LSC, LSQ, HS, HSC and HSQ, optionally
 /// followed by the slope in dB per octave. LP and LPQ are low-pass filters, HP and HPQ are
-/// high-pass filters, and NO is a notch. Decimal commas, CRLF, tabs, upper or lower case, and
-/// comments after `#`, `;` or `//` are accepted. The preamplifier gain is checked but not used,
-/// because Stillstage sets the level itself.
+/// high-pass filters, and NO is a notch. Comments follow `#`, `;` or `//`. The preamplifier gain is
+/// not used.
 public enum ParametricText {
   /// An error in a line.
   public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
@@ -85,7 +84,7 @@ private struct LineScanner {
     try end()
   }
 
-  /// Returns the filter of the line; nil if the filter is off.
+  /// Returns the line's filter; nil if the filter is off.
   mutating func filter() throws(Reason) -> ParametricFilter? {
     var isOn = true
     switch words.first?.lowercased() {
@@ -96,7 +95,7 @@ private struct LineScanner {
     case nil: throw Reason("neither a filter type nor OFF follows the colon")
     default: break
     }
-    // Programs write unused filters as OFF, with or without parameters.
+    // Unused filters are OFF, with or without parameters.
     guard let name = words.first?.lowercased(), name != "none" else {
       if isOn { throw Reason("the filter type is missing") }
       return nil
@@ -152,8 +151,8 @@ private struct LineScanner {
     return ParametricFilter(kind, frequency: frequency, gain: gain, quality: quality ?? usual)
   }
 
-  /// Returns the quality factor Q of the analogue prototype for a bandwidth in octaves, from
-  /// 1/Q = 2 sinh(octaves * ln 2 / 2).
+  /// Returns the quality factor Q for a bandwidth in octaves, from 1/Q = 2 sinh(octaves * ln 2 /
+  /// 2).
   private static func quality(octaves: Double) -> Double {
     let power = exp2(octaves / 2)
     return 1 / (power - 1 / power)
@@ -188,7 +187,7 @@ private struct LineScanner {
     return value
   }
 
-  /// Skips the unit if it is the next word; upper and lower case are equivalent.
+  /// Skips the unit if it is the next word.
   ///
   /// - Throws: `Reason` if the next word is another unit.
   private mutating func unit(_ name: String) throws(Reason) {

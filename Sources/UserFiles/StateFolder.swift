@@ -2,10 +2,9 @@
 
 import Glibc
 
-/// The folder for what the program remembers between sessions: `$XDG_STATE_HOME/stillstage` or
-/// `~/.local/state/stillstage`.
+/// The user's state folder: `$XDG_STATE_HOME/stillstage` or `~/.local/state/stillstage`.
 package enum StateFolder {
-  /// The folder's path; nil if no variable defines it.
+  /// The folder's path; nil if neither `XDG_STATE_HOME` nor `HOME` is an absolute path.
   package static var path: String? {
     func variable(_ name: String) -> String? {
       getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// The folder of the user's settings: `$XDG_CONFIG_HOME/stillstage` or `~/.config/stillstage`.
+/// The folder with the user's settings: `$XDG_CONFIG_HOME/stillstage` or `~/.config/stillstage`.
 public struct UserFolder: Sendable, Equatable {
   public let path: String
 
@@ -16,7 +16,7 @@ public struct UserFolder: Sendable, Equatable {
   ///
   /// - Parameter variable: returns the value of an environment variable; nil if it is not set.
   public init?(_ variable: (String) -> String?) {
-    // The XDG base directory specification requires that relative paths be ignored.
+    // The XDG base directory specification ignores relative paths.
     if let base = variable("XDG_CONFIG_HOME"), base.hasPrefix("/") {
       path = "\(base)/stillstage"
     } else if let home = variable("HOME"), home.hasPrefix("/") {
@@ -26,15 +26,15 @@ public struct UserFolder: Sendable, Equatable {
     }
   }
 
-  /// The folder that the environment of this process defines; nil if it defines no folder.
+  /// The folder for the environment of this process; nil if there is none.
   public static var ofThisProcess: UserFolder? {
     UserFolder { name in getenv(name).map { String(cString: $0) } }
   }
 
-  /// The file with the user's defaults for options.
+  /// The file with the user's defaults.
   public var configPath: String { "\(path)/config.json" }
 
-  /// The folder with the user's own headphone profiles.
+  /// The folder with the user's headphone profiles.
   public var headphonePath: String { "\(path)/headphones" }
 
   /// Returns the contents of a file of at most 1 MB; nil if the file does not exist.
@@ -69,7 +69,7 @@ public struct UserFolder: Sendable, Equatable {
   }
 }
 
-/// The error that is thrown if one of the user's files cannot be used.
+/// Why a user's file cannot be used.
 public struct UserFileError: Error, Sendable, Equatable, CustomStringConvertible {
   public let path: String
   /// What is wrong and, for some errors, how to fix it.
