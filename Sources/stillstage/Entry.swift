@@ -4,8 +4,7 @@ import CommandOptions
 import Glibc
 
 /// Answers requests for help, the version, the manual page and completion scripts. For any other
-/// command, becomes the executable that implements it. The programs are separate because loading
-/// FFmpeg takes longer than all the work of this program.
+/// command, becomes the executable that implements it, because loading FFmpeg takes long.
 func run() -> Never {
   do throws(UsageError) {
     switch try CommandParser.parse(Array(CommandLine.arguments.dropFirst())) {
@@ -44,7 +43,7 @@ private func fail(_ message: String, exitCode: Int32) -> Never {
   exit(exitCode)
 }
 
-/// Writes the entire text; returns false if the descriptor does not accept it.
+/// Writes the entire text; returns false if writing fails.
 private func write(_ text: String, to descriptor: Int32) -> Bool {
   var rest = Array(text.utf8)[...]
   while !rest.isEmpty {
