@@ -2,13 +2,12 @@
 
 import Glibc
 
-/// The C interface of DeepFilterNet, which is loaded at run time.
-///
-/// The interface is that of libDF/src/capi.rs in github.com/Rikorose/DeepFilterNet.
+/// The C interface of DeepFilterNet, loaded at run time [libDF/src/capi.rs in
+/// github.com/Rikorose/DeepFilterNet].
 struct Library {
   typealias State = UnsafeMutableRawPointer
-  /// Path of the model, attenuation limit in dB, log level or nil. Earlier versions have no log
-  /// level and ignore the argument.
+  /// Path of the model, attenuation limit in dB, log level or nil. Earlier versions ignore the log
+  /// level.
   typealias Create =
     @convention(c) (UnsafePointer<CChar>, Float, UnsafePointer<CChar>?) -> State?
   typealias FrameLength = @convention(c) (State) -> Int
@@ -24,7 +23,7 @@ struct Library {
 
   /// - Throws: `Failure` if the file is not such a library.
   init(path: String) throws(Failure) {
-    // A slash prevents a search in the system's folders.
+    // A slash prevents a search in system folders.
     let place = path.contains("/") ? path : "./" + path
     guard let handle = dlopen(place, RTLD_NOW | RTLD_LOCAL) else {
       let reason = dlerror().map { String(cString: $0) } ?? "the reason is unknown"
@@ -43,7 +42,7 @@ struct Library {
   }
 }
 
-/// A stream of sound through the model, in blocks of 480 samples.
+/// A stream through the model, in blocks of 480 samples.
 struct Stream {
   static let blockFrames = 480
   /// The attenuation limit in dB. Without a limit, the model removes one of two talkers.
@@ -52,7 +51,7 @@ struct Stream {
   private let library: Library
   private let state: Library.State
   private var input: [Float] = []
-  /// Begins with zeros, so that the delay does not depend on the number of samples in a request.
+  /// The zeros at the start keep the delay independent of the request sizes.
   private var output = [Float](repeating: 0, count: queueDelayFrames)
   private var block = [Float](repeating: 0, count: blockFrames)
 

@@ -2,18 +2,18 @@
 
 import Glibc
 
-/// The delay of the output relative to the input, in frames: that of DeepFilterNet 3 (960 - 480 and
-/// two blocks of look-ahead) and that of the queue.
+/// The delays of the model and of the queue, in frames. DeepFilterNet 3 delays by 960 - 480 frames
+/// and two blocks of look-ahead.
 let modelDelayFrames = 1440
 let queueDelayFrames = 608
 
 /// Runs `stillstage-separator LIBRARY MODEL`: enhances speech for the process at the other end of
-/// standard input, which is a socket.
+/// standard input, a socket.
 ///
-/// A request is a UInt32 number of samples and then as many Float32 samples at 48 kHz; the number 0
-/// starts a new stream. An answer is a UInt32 0 and then as many samples, or the UInt32 length of a
-/// text and then the text, which states the reason of a failure; the process then ends. The first
-/// answer comes without a request, when the model is loaded.
+/// A request is a UInt32 number of samples and the Float32 samples at 48 kHz. The number 0 starts a
+/// new stream. An answer is a UInt32 0 and the samples, or the UInt32 length of an error text and
+/// the text, after which the process ends. The first answer comes without a request, when the model
+/// is loaded.
 func run(_ arguments: [String]) -> Never {
   endWithConnection()
   setLimits()
@@ -51,7 +51,7 @@ func run(_ arguments: [String]) -> Never {
   }
 }
 
-/// The reason why the library cannot be used.
+/// Why the library cannot be used.
 struct Failure: Error { let reason: String }
 
 private func answer() { withUnsafeBytes(of: UInt32(0)) { writeAll($0, to: 0) } }
@@ -62,7 +62,7 @@ private func readNumber() -> UInt32 {
   return number
 }
 
-/// Fills the buffer, or ends the process at the end of the input.
+/// Fills the buffer. Ends the process at the end of the input.
 private func readAll(_ bytes: UnsafeMutableRawBufferPointer) {
   var rest = bytes[...]
   while !rest.isEmpty {
@@ -74,7 +74,7 @@ private func readAll(_ bytes: UnsafeMutableRawBufferPointer) {
   }
 }
 
-/// Writes all bytes, or ends the process if writing fails.
+/// Writes all bytes. Ends the process if writing fails.
 private func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
   var rest = bytes[...]
   while !rest.isEmpty {
