@@ -45,8 +45,8 @@ private func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
   withUnsafeBytes(of: value.littleEndian) { bytes += $0 }
 }
 
-/// Returns the side of channel 0 according to ReceiverPosition: 1 left, -1 right, 0 unknown. The
-/// array has R receivers x C coordinates x 1 or M measurements; only the first measurement is used.
+/// Returns the declared side of receiver 0: 1 left, -1 right, 0 unknown. ReceiverPosition has R
+/// receivers x C coordinates x 1 or M measurements; only the first measurement is used.
 private func declaredSide(_ file: SofaFile) -> Int {
   let positions = file.receiverPositions
   guard positions.count >= 6, positions.count % 6 == 0 else { return 0 }
@@ -58,7 +58,7 @@ private func declaredSide(_ file: SofaFile) -> Int {
   return first > second ? 1 : first < second ? -1 : 0
 }
 
-/// Returns the coordinate y (left) of a receiver that is given as azimuth, elevation and radius.
+/// Returns the coordinate y (left) of a receiver in spherical coordinates.
 private func sideOfAzimuth(_ elevation: Double, _ positions: SofaArray, _ start: Int) -> Double {
   let stride = positions.count / 6
   let scale =

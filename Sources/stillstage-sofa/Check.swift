@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The values that the checks compute, in addition to the arrays of the file.
+/// The values that the checks compute.
 struct CheckedContent {
   var sampleRate: Double
   /// The ratio of the largest to the smallest energy of an impulse response.
@@ -10,19 +10,18 @@ struct CheckedContent {
   var notes: [String]
 }
 
-/// The limits for the content of a file. Products are computed in 64 bits, unlike in libmysofa.
+/// The limits for the content of a file.
 enum Limit {
   static let measurements = 65_536
   static let samples = 16...65_536
-  /// The maximum number of samples in all impulse responses: 128 MB as 32-bit floats, and 256 MB
-  /// while libmysofa loads them.
+  /// The maximum number of samples in all impulse responses: 128 MB as 32-bit floats.
   static let totalSamples = 1 << 25
   static let sampleRate = 8_000.0...384_000.0
   static let radius = 0.05...100.0
   static let energyRatio = 1e6
 }
 
-/// Checks the values that the decoder relies on.
+/// Checks the content of a file.
 ///
 /// - Throws: `Refusal` for the first check that fails.
 func checked(_ file: SofaFile) throws(Refusal) -> CheckedContent {
@@ -117,8 +116,8 @@ private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
       let value = Double(values[index])
       energy += value * value
     }
-    // The energy is finite if and only if all samples are: the squares of 32-bit floats do not
-    // overflow 64-bit floats.
+    // The squares of 32-bit floats do not overflow 64-bit floats, so a sum that is not finite shows
+    // a sample that is not finite.
     try require(
       energy.isFinite,
       "Data.IR contains a number that is not finite, in measurement \(response / 2), receiver "
@@ -135,7 +134,7 @@ private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
   return ratio
 }
 
-/// Advice for numbers that are huge or not finite. Their likely cause is that libmysofa misreads
-/// arrays that are compressed without the shuffle filter.
+/// Advice for numbers that are huge or not finite. libmysofa misreads compressed arrays without the
+/// shuffle filter.
 private let repackHint =
   "; if other programs can read the file, repack it: h5repack -f SHUF -f GZIP=4 IN OUT"

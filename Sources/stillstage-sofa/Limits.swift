@@ -3,11 +3,10 @@
 import CSpawn
 import Glibc
 
-/// Limits this process to 1 GB of additional address space and 5 s of CPU time, and disables core
-/// files.
+/// Limits this process to 1 GB of additional address space and 5 s of CPU time, without core files.
 ///
-/// The limit of the address space is relative to the memory that is mapped at the start, because a
-/// sanitizer's shadow memory alone exceeds any sensible limit.
+/// The address space is limited relative to the mapped memory, because a sanitizer's shadow memory
+/// is huge.
 func setLimits() {
   signal(SIGPIPE, SIG_DFL)
   spawn_limit(Int32(RLIMIT_CORE.rawValue), 0)
@@ -15,12 +14,11 @@ func setLimits() {
   spawn_limit(Int32(RLIMIT_AS.rawValue), 1 << 30 + mappedBytes())
 }
 
-/// Makes this process end when its parent ends, even if the parent is killed.
+/// Makes this process end when its parent ends.
 ///
-/// The kernel sends a signal when the thread that started this process ends. If the parent ended
-/// before this function was called, there is no signal. The function therefore compares the ID of
-/// the parent with `STILLSTAGE_PARENT`, and ends the process if the IDs differ. Without this
-/// variable, the function does nothing.
+/// The kernel sends a signal when the thread that started this process ends. `STILLSTAGE_PARENT` is
+/// the parent's ID, to detect a parent that has already ended. Without this variable, the function
+/// has no effect.
 func endWithParent() {
   guard let parent = getenv("STILLSTAGE_PARENT").flatMap({ pid_t(String(cString: $0)) }) else {
     return
@@ -28,8 +26,7 @@ func endWithParent() {
   if spawn_end_with_parent(parent) != 0 { exit(2) }
 }
 
-/// Returns the number of bytes that the process maps now, from the number of pages in
-/// /proc/self/statm; 0 if unknown.
+/// Returns the number of bytes that the process maps now; 0 if unknown.
 private func mappedBytes() -> UInt {
   let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
   guard file >= 0 else { return 0 }

@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// Returns the source positions of all measurements in the listener's frame (x front, y left, z
-/// up), in metres.
+/// Returns the measurements' source positions in the listener's frame (x front, y left, z up), in
+/// metres.
 ///
 /// The positions in the file are Cartesian or spherical (azimuth, elevation, radius; degrees or
-/// radians). If the file has ListenerPosition, the result is relative to ListenerPosition. If the
-/// file has ListenerView, then ListenerView and ListenerUp define the axes (AES69-2022).
+/// radians). ListenerPosition is the origin. ListenerView and ListenerUp define the axes
+/// [AES69-2022].
 func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) -> [SIMD3<Double>] {
   let m = file.measurements
   let sources = try vectors(file.sourcePositions, "SourcePosition", m, defaultType: "spherical")
@@ -46,8 +46,8 @@ func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) 
   return positions
 }
 
-/// Returns the vectors of a position variable in Cartesian coordinates: one, or one for each of the
-/// `m` measurements. Returns an empty list if the file does not have the variable.
+/// Returns a variable's vectors in Cartesian coordinates: one, or one for each of the `m`
+/// measurements. Returns an empty list if the variable is missing.
 private func vectors(
   _ array: SofaArray, _ name: String, _ m: Int, defaultType: String
 ) throws(Refusal) -> [SIMD3<Double>] {
@@ -84,8 +84,8 @@ struct ListenerFrame: Equatable {
     (front, left, up) = (SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1))
   }
 
-  /// Creates the frame that faces along `view`, with `up` made perpendicular to `view`. Returns nil
-  /// if a vector is zero or the two vectors are parallel.
+  /// Creates the frame that faces along `view`. Returns nil if a vector is zero or the vectors are
+  /// parallel.
   init?(view: SIMD3<Double>, up: SIMD3<Double>) {
     guard let front = unit(view) else { return nil }
     guard let top = unit(up), let above = unit(top - (top * front).sum() * front) else {

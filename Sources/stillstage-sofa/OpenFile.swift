@@ -2,12 +2,11 @@
 
 import Glibc
 
-/// The maximum file size, in bytes; larger files are refused without being read.
+/// The maximum file size, in bytes.
 private let largestFileBytes = 1 << 29
 
-/// Opens a regular file that starts with the HDF5 signature, and returns its descriptor.
-///
-/// The file is opened in non-blocking mode, so that a FIFO or a device cannot block the process.
+/// Opens a regular file with the HDF5 signature and returns its descriptor. A FIFO or a device
+/// cannot block the process.
 func openRegularFile(_ path: String) throws(Refusal) -> Int32 {
   let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
   guard descriptor >= 0 else { throw Refusal(.cannotOpen, String(cString: strerror(errno))) }

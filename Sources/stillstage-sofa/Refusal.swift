@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why a file was not accepted.
+/// Why a file was not accepted.
 struct Refusal: Error {
   enum Kind: String {
     case cannotOpen = "cannot-open"
@@ -11,8 +11,7 @@ struct Refusal: Error {
   let kind: Kind
   let reason: String
 
-  /// Creates a refusal for a failed check of the content; `reason` describes the check with its
-  /// numbers.
+  /// Creates a refusal for a failed check of the content.
   init(_ reason: String) {
     kind = .check
     self.reason = reason

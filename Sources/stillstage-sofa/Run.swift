@@ -2,13 +2,12 @@
 
 import Glibc
 
-/// Runs `stillstage-sofa FILE`: reads one SOFA file in this separate process and answers on stdout.
+/// Runs `stillstage-sofa FILE`: reads one SOFA file and answers on stdout.
 ///
-/// libmysofa is C code that parses untrusted files, so it runs here under limits, separate from the
-/// player. On success, the answer is the binary record of `writeAnswer`, with exit code 0.
-/// On failure, the answer is one line `cannot-open: ...`, `not-sofa: ...` or `refused: ...` (the
-/// failed check with its numbers), then the known properties of the file as `key=value` lines, with
-/// exit code 1. If the usage is wrong, the exit code is 2.
+/// libmysofa parses untrusted files, so it runs in this process under limits. On success, the
+/// answer is the binary record of `writeAnswer`, with exit code 0. On failure, the answer is one
+/// line `cannot-open: ...`, `not-sofa: ...` or `refused: ...`, then the known properties of the
+/// file as `key=value` lines, with exit code 1. Wrong usage has exit code 2.
 func run(_ arguments: [String]) -> Never {
   endWithParent()
   setLimits()

@@ -3,12 +3,11 @@
 import CMysofa
 import Glibc
 
-/// The raw contents of a file as read by libmysofa: not normalised, resampled or interpolated.
+/// The raw contents of a file as read by libmysofa.
 struct SofaFile {
   private let content: UnsafeMutablePointer<MYSOFA_HRTF>
 
-  /// Loads a file from an open descriptor. libmysofa reads the file through stdin, which it calls
-  /// "-", so that it reads the same file that was checked.
+  /// Loads a file from an open descriptor. libmysofa reads it from stdin, which it calls "-".
   init(descriptor: Int32) throws(Refusal) {
     guard dup2(descriptor, 0) == 0 else {
       throw Refusal(.cannotOpen, String(cString: strerror(errno)))
@@ -46,10 +45,10 @@ struct SofaFile {
   var listenerViews: SofaArray { SofaArray(content.pointee.ListenerView) }
   var listenerUps: SofaArray { SofaArray(content.pointee.ListenerUp) }
 
-  /// Returns the text of a global attribute; nil if the file does not have it.
+  /// Returns the text of a global attribute; nil if it is missing.
   func attribute(_ name: String) -> String? { text(content.pointee.attributes, name) }
 
-  /// The properties of the file, for display. They have not been checked.
+  /// The unchecked properties of the file, for display.
   var description: [(String, String)] {
     let names = [
       "SOFAConventions", "DataType", "Title", "DatabaseName", "ListenerShortName", "License",

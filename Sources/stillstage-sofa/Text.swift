@@ -2,16 +2,14 @@
 
 import Glibc
 
-/// Decodes the bytes of an attribute as one line of text: as UTF-8 or, if they are not valid UTF-8,
-/// as Latin-1, which older files use.
+/// Decodes an attribute as one line of UTF-8 or, if it is not valid UTF-8, of Latin-1.
 func readableText(_ bytes: UnsafeBufferPointer<CChar>) -> String {
   let unsigned = bytes.map { UInt8(bitPattern: $0) }
   if let text = String(validating: unsigned, as: UTF8.self) { return oneLine(text) }
   return oneLine(String(String.UnicodeScalarView(unsigned.map { Unicode.Scalar($0) })))
 }
 
-/// Returns the text with control and format characters and line breaks replaced by spaces, so that
-/// it cannot break a line or control a terminal.
+/// Returns the text with spaces in place of control characters, format characters and line breaks.
 func oneLine(_ text: String) -> String {
   var scalars = String.UnicodeScalarView()
   for scalar in text.unicodeScalars {
@@ -23,12 +21,12 @@ func oneLine(_ text: String) -> String {
   return String(scalars)
 }
 
-/// Writes the entire text, or ends the process if writing fails.
+/// Writes the entire text. Ends the process if writing fails.
 func writeText(_ text: String, to descriptor: Int32) {
   Array(text.utf8).withUnsafeBytes { writeAll($0, to: descriptor) }
 }
 
-/// Writes all bytes, or ends the process if writing fails.
+/// Writes all bytes. Ends the process if writing fails.
 func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
   var rest = bytes[...]
   while !rest.isEmpty {
