@@ -53,7 +53,8 @@ public enum ParametricText {
         case _ where key == "filter" || key.hasPrefix("filter "):
           hasFilters = true
           if let filter = try scanner.filter() { filters.append(filter) }
-        default: throw Reason("'\(Reason.quoted(key))' must be one of Preamp, Filter, Channel")
+        default:
+          throw Reason("'\(Reason.quoted(key))' is not supported; use Preamp, Filter or Channel")
         }
       } catch { throw Problem(line: index + 1, reason: error.text) }
     }
@@ -137,7 +138,8 @@ private struct LineScanner {
       case "bw":
         if words.first?.lowercased() == "oct" { words.removeFirst() }
         quality = Self.quality(octaves: try number("the bandwidth", 0.01...10))
-      default: throw Reason("'\(Reason.quoted(key))' must be one of Fc, Gain, Q, BW")
+      default:
+        throw Reason("'\(Reason.quoted(key))' is not supported; use Fc, Gain, Q or BW")
       }
     }
     guard let frequency else { throw Reason("Fc is missing") }

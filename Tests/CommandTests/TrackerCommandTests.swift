@@ -33,7 +33,7 @@ import Testing
   @Test func absenceOfTrackersIsReported() throws {
     let run = try run(["--absent"], [Stillstage.path, "trackers"])
     #expect(run.exitCode == 0)
-    #expect(output(run).first == "No head tracker found.")
+    #expect(output(run).first == "No tracker found.")
     let json = try self.run(["--absent"], [Stillstage.path, "trackers", "--json"])
     #expect(json.exitCode == 0)
     #expect(output(json).joined().filter { !$0.isWhitespace } == "[]")

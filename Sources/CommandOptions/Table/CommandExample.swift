@@ -178,7 +178,7 @@ extension CommandSpecification {
       [
         CommandExample(
           "completion zsh > _stillstage",
-          "Write the zsh script to a file, to put in a folder of fpath."),
+          "Write the zsh script to a file, to put in a folder in fpath."),
         CommandExample(
           "completion fish > stillstage.fish",
           "Write the fish script to a file, to put in fish's completions folder."),

@@ -17,9 +17,8 @@ extension Options {
   public static let input = CommandOption<InputArgument>(
     "input", "ID|auto", .input, default: .auto, shown: "auto",
     help: """
-      Input to record, by the ID that 'stillstage inputs' lists. 'auto' is the remembered input. \
-      If that is missing, it is the default, or another input if the default is a monitor. It is \
-      never a monitor.
+      Input to record, by the ID that 'stillstage inputs' lists. 'auto' records the remembered \
+      input or, if there is none, the default input, but never a monitor.
       """)
   public static let recordGain = CommandOption<Double>(
     "gain", "DB", .number(-60...60), default: 0, shown: "0",

@@ -12,8 +12,8 @@ extension Options {
   public static let takesDefault = CommandOption<Bool>(
     "default", "on|off", .onOff, default: true, shown: "on",
     help: """
-      Whether the widest virtual sink becomes the default sink while the command runs. With 'off', \
-      programs play to a virtual sink only if you choose one for them.
+      Whether the virtual sink with the most channels becomes the default sink while the command \
+      runs. With 'off', programs play to a virtual sink only if you choose one for them.
       """)
   public static let sinkRoles = CommandOption<[String]>(
     "roles", "ROLE=plain|spatial,...", .roles, default: [], shown: "phone=plain,event=plain",

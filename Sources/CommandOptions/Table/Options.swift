@@ -44,7 +44,7 @@ public enum Options {
     "hrtf", "FILE", .file, shown: "libmysofa's default.sofa",
     help: """
       SOFA file (SimpleFreeFieldHRIR) with the listener's HRTF set. A name without a folder is \
-      also looked up in the data folder's HRTF.
+      also looked up in the HRTF folder of the data folder.
       """)
   public static let hrtfEqualization = CommandOption<HRTFEqualization>(
     "hrtf-eq", "EQ", .words, default: .none, shown: "none",
@@ -56,8 +56,8 @@ public enum Options {
     "headphones", "NAME|FILE", .text, shown: "none",
     help: """
       Headphones to equalise to neutral: the name of a profile in the data folder's \
-      Calibration/headphones or in ~/.config/stillstage/headphones, or the path of a file: JSON, \
-      or the text of a parametric equaliser. 'none' for no equalisation.
+      Calibration/headphones or in ~/.config/stillstage/headphones, or the path of a file (JSON, \
+      or the text of a parametric equaliser), or 'none'.
       """)
   public static let headCircumference = CommandOption<Double?>(
     "head-circumference", "CM", .number(45...70), shown: "that of the HRTF set",
@@ -182,7 +182,7 @@ public enum Options {
     "raw", "FILE", .file,
     help: """
       File for the packets that are exchanged with AirPods or Galaxy Buds, as hexadecimal lines \
-      with times. '--tracker replay:FILE' plays it.
+      with times. '--tracker replay:FILE' replays them.
       """)
   public static let deviceTracker = CommandOption<String?>(
     "device-tracker", "ID", .text,
@@ -241,8 +241,8 @@ public enum Options {
     "to", "FORMAT", .words, default: .binaural, shown: "binaural",
     help: """
       Format of the output: binaural for headphones, a fold-down to stereo, a loudspeaker layout, \
-      or a first-order soundfield in ACN order and SN3D scale. 'foa+speech' is the ambience of \
-      '--mix' and then its speech in a fifth channel. The HRTF set and the decoder are \
+      or a first-order soundfield in ACN order and SN3D scale. 'foa+speech' is first-order \
+      ambience with the separated speech in a fifth channel. The HRTF set and the decoder are \
       used only for binaural, and by '--loudness'. The other formats are rotated only with \
       '--pose' or '--motion'.
       """)

@@ -14,8 +14,8 @@ extension Program {
   static let inputsWatch = CommandSpecification(
     name: .inputsWatch, summary: "Show the levels of inputs.",
     discussion: """
-      Shows the peak level of each channel in dBFS, of one input or of all inputs at once, until \
-      q or Ctrl-C is pressed or the time is over.
+      Shows the peak levels of one input, or of all inputs at once, for each channel in dBFS. Ends \
+      when you press q or Ctrl-C, or after the time that '--seconds' sets.
       """,
     arguments: [Arguments.optionalInputID],
     options: [

@@ -80,8 +80,8 @@ public enum Program {
     name: .demo, summary: "Play a built-in scene; needs no file and no tracker.",
     discussion: """
       Plays a scene that the program generates. Without a sound server or an output, it renders \
-      the scene to demo.wav. Beside a rendered scene, it saves a chart of the pose and of the \
-      levels at both ears if gnuplot is installed.
+      the scene to demo.wav. If gnuplot is installed, a rendered scene also gets a chart of the pose \
+      and of the levels at both ears.
       """,
     arguments: [], options: [Options.demoOutput.specification, Options.data.specification])
 
@@ -181,9 +181,9 @@ public enum Program {
     summary: "Measure the time from a turn of the head to a turn of the sound.",
     discussion: """
       Plays through a sound server, records its sink and turns a virtual head tracker \
-      (apt: umockdev gir1.2-umockdev-1.0 python3-gi). Finds the time at which the sound follows \
-      by comparing the recording with two renderings, as in 3GPP TS 26.260, 4.2.3. Reports the \
-      latency, its stages and the renderer's share. '--source' and '--manual' measure real \
+      (apt: umockdev gir1.2-umockdev-1.0 python3-gi). Compares the recording with two \
+      renderings to find the time at which the sound follows, as in 3GPP TS 26.260, 4.2.3. Reports \
+      the latency, its stages and the renderer's share. '--source' and '--manual' measure real \
       hardware.
       """,
     arguments: [],

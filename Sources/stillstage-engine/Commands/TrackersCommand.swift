@@ -16,10 +16,11 @@ func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   guard !trackers.isEmpty else {
     return try printOutput(
       """
-      No head tracker found.
-      Plug one in, or pair and connect one over Bluetooth. Network trackers are not listed:
-      use one with --tracker osc:PORT, opentrack:PORT or freepie:PORT; for a phone or another
-      machine osc:any:PORT, opentrack:any:PORT or freepie:any:PORT.
+      No tracker found.
+      Plug one in, or pair and connect one over Bluetooth. Network trackers are not
+      listed. For a program on this computer, use --tracker osc:PORT, opentrack:PORT or
+      freepie:PORT; for a phone or another machine, osc:any:PORT, opentrack:any:PORT or
+      freepie:any:PORT.
 
       """)
   }
