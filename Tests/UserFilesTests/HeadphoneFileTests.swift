@@ -69,7 +69,7 @@ import Testing
     ("Filter 1: ON PK Fc 100 Hz Gain 3 dB Q 0", 1, "not between"),
     ("Filter 1: ON", 1, "type is missing"),
     ("Filter 1: ON PK Fc 100 Hz Gain 3 dB Q 1 loud", 1, "'loud'"),
-    ("GraphicEQ: 20 0; 30 1", 1, "'graphiceq' must be one of"),
+    ("GraphicEQ: 20 0; 30 1", 1, "'graphiceq' is not supported; use"),
     ("Channel: L\nFilter 1: ON PK Fc 100 Hz Gain 3 dB Q 1", 1, "Channel: all"),
     ("hello", 1, "has no ':'"), ("Preamp: x dB", 1, "not a number"),
     ("Preamp: -3 dB much", 1, "unexpected 'much'"), ("", 1, "no line that starts with 'Filter'"),
