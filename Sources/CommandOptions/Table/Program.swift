@@ -80,8 +80,8 @@ public enum Program {
     name: .demo, summary: "Play a built-in scene; needs no file and no tracker.",
     discussion: """
       Plays a scene that the program generates. Without a sound server or an output, it renders \
-      the scene to demo.wav. If gnuplot is installed, a rendered scene also gets a chart of the pose \
-      and of the levels at both ears.
+      the scene to demo.wav. If gnuplot is installed, a rendered scene also gets a chart of the \
+      pose and of the levels at both ears.
       """,
     arguments: [], options: [Options.demoOutput.specification, Options.data.specification])
 
