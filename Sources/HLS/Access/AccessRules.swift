@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why an address cannot be read or must not be read.
+/// The reason why an address cannot or must not be read.
 public struct AccessRefusal: Error, Sendable, Equatable, CustomStringConvertible {
   public var address: String
-  /// What is wrong with the address: the rule that it violates, such as "a remote playlist must not
-  /// refer to local files", or why it cannot be used.
+  /// The violated rule, or the reason why the address cannot be used.
   public var rule: String
 
   public init(_ address: String, _ rule: String) {
@@ -15,20 +14,18 @@ public struct AccessRefusal: Error, Sendable, Equatable, CustomStringConvertible
   public var description: String { "cannot read '\(address.prefix(200))': \(rule)" }
 }
 
-/// The rules for the addresses that the playlists of one presentation may refer to. Playlists are
-/// treated as hostile.
+/// The rules for addresses in the playlists of a presentation. Playlists are treated as hostile.
 public struct AccessRules: Sendable {
   /// The place that the presentation was opened from.
   public enum Origin: Sendable, Equatable {
     /// A folder, as an absolute path without symbolic links.
     case folder(String)
-    /// The host that the user named. This host may have a private address.
+    /// The host that the user named. It may have a private address.
     case server(host: String)
   }
 
   public let origin: Origin
-  /// Text that explains how the user can allow files outside the folder; nil if that is impossible.
-  /// The text is appended to the refusal of such a file.
+  /// Advice for the refusal of a file outside the folder; nil if there is none.
   private let remedy: String?
 
   public init(_ origin: Origin, remedy: String? = nil) {
@@ -37,10 +34,10 @@ public struct AccessRules: Sendable {
 
   /// The hosts to which a request may connect.
   public enum Reach: Sendable, Equatable {
-    /// The host that the user named, with any IP address.
+    /// The host that the user named. Any IP address is allowed.
     case anyAddress
-    /// Another host, if its IP address is public. Check it when the connection is opened, because
-    /// the name may resolve to another address each time (DNS rebinding).
+    /// Another host. Check that its IP address is public when the connection is opened, because the
+    /// name may resolve to another address each time (DNS rebinding).
     case publicAddresses
   }
 
@@ -48,8 +45,8 @@ public struct AccessRules: Sendable {
   ///
   /// - Parameters:
   ///   - address: the complete address, for the text of the refusal.
-  ///   - scheme: the scheme of the address, in lower case.
-  ///   - host: the host of the address; case is ignored.
+  ///   - scheme: in lower case.
+  ///   - host: case is ignored.
   /// - Returns: the IP addresses to which the request may connect.
   /// - Throws: the refusal if the address must not be requested.
   public func reach(
@@ -64,7 +61,7 @@ public struct AccessRules: Sendable {
     return .publicAddresses
   }
 
-  /// Checks the IP addresses of a host before a proxy resolves its name again.
+  /// Checks that all IP addresses of a host are public, for a name that a proxy will resolve again.
   ///
   /// - Parameter resolve: returns the IP addresses of a host; empty if there are none.
   /// - Throws: the refusal if an address is not public, or if there is none.
@@ -99,8 +96,8 @@ public struct AccessRules: Sendable {
   /// Checks whether a local file may be read.
   ///
   /// - Parameters:
-  ///   - path: the absolute path of the file, without symbolic links.
-  ///   - address: the address to name in the text of the refusal.
+  ///   - path: an absolute path without symbolic links.
+  ///   - address: the address to name in the refusal.
   /// - Throws: the refusal if the file must not be read.
   public func checkFile(_ path: String, address: String) throws(AccessRefusal) {
     guard case .folder(let folder) = origin else {

@@ -2,8 +2,7 @@
 
 import Glibc
 
-/// An open file of a downloaded presentation. The access rules are checked for the file that is
-/// actually open.
+/// An open file of a downloaded presentation.
 public final class LocalFile: Sendable {
   public enum Problem: Error, Sendable, Equatable {
     case refused(AccessRefusal)
@@ -13,19 +12,18 @@ public final class LocalFile: Sendable {
 
   /// The absolute path without symbolic links.
   public let path: String
-  /// Size in bytes.
+  /// The size in bytes.
   public let size: Int
   private let descriptor: Int32
 
-  /// Opens a file, and then checks the access rules for its real path. Because of this order,
-  /// replacing the file with a link after the check has no effect.
+  /// Opens a file and then checks the access rules for its real path. A link that replaces the file
+  /// later has no effect.
   ///
   /// - Parameters:
-  ///   - path: the absolute path.
-  ///   - address: the address to name in the text of the refusal.
-  ///   - rules: the access rules.
-  /// - Throws: `.unreadable` if the file cannot be opened, or `.refused` if the rules forbid it or
-  ///   it is not a regular file.
+  ///   - path: an absolute path.
+  ///   - address: the address to name in the refusal.
+  /// - Throws: `.unreadable` if the file cannot be opened. `.refused` if the rules forbid it or it
+  ///   is not a regular file.
   public init(path: String, address: String, rules: AccessRules) throws(Problem) {
     // Do not block on a pipe without a writer.
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
@@ -51,7 +49,7 @@ public final class LocalFile: Sendable {
     return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
   }
 
-  /// Reads a range of bytes. Returns fewer bytes if the file ends earlier.
+  /// Reads a range of bytes, cut off at the end of the file.
   ///
   /// - Throws: `.unreadable` if the file cannot be read.
   public func read(_ range: ByteRange) throws(Problem) -> [UInt8] {

@@ -2,15 +2,14 @@
 
 private import Glibc
 
-/// An IPv4 or IPv6 address, for checks by the access rules.
+/// An IPv4 or IPv6 address.
 public struct NetworkAddress: Sendable, Equatable {
-  /// The 16 bytes of the IPv6 address. An IPv4 address is stored as `::ffff:a.b.c.d`.
+  /// The 16 bytes of an IPv6 address. An IPv4 address is stored as `::ffff:a.b.c.d`.
   private let bytes: [UInt8]
 
   private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-  /// Parses a numeric address. Returns nil for any other text. Brackets and an IPv6 zone are
-  /// ignored.
+  /// Parses a numeric address; nil for any other text. Brackets and a zone (`%eth0`) are ignored.
   public init?(_ text: String) {
     var text = text[...]
     if text.first == "[", text.last == "]" { text = text.dropFirst().dropLast() }
@@ -26,8 +25,8 @@ public struct NetworkAddress: Sendable, Equatable {
     }
   }
 
-  /// Returns the IP addresses of a host: all that the system's resolver finds for a name, or the
-  /// address itself if it is numeric. Empty if there are none.
+  /// Returns the IP addresses that a host name resolves to; empty if there are none. A numeric
+  /// address is returned as it is.
   public static func resolve(_ host: String) -> [NetworkAddress] {
     if let address = NetworkAddress(host) { return [address] }
     var hints = addrinfo()
@@ -51,8 +50,7 @@ public struct NetworkAddress: Sendable, Equatable {
 
   private var isMapped: Bool { bytes.starts(with: Self.mapped) }
 
-  /// Whether the address belongs to the public internet, and not to this computer, a private
-  /// network or a reserved range (RFC 6890).
+  /// Whether the address belongs to the public internet (RFC 6890).
   public var isPublic: Bool {
     if isMapped { return Self.isPublic(four: Array(bytes[12...])) }
     // An address in 64:ff9b::/96 (NAT64) or 2002::/16 (6to4) contains an IPv4 address.

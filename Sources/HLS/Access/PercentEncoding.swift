@@ -22,8 +22,7 @@ extension String {
   }
 }
 
-/// Whether a byte is a hexadecimal digit. This check is necessary because `UInt8(_:radix:)` also
-/// accepts a sign.
+/// Whether a byte is a hexadecimal digit. `UInt8(_:radix:)` alone would also accept a sign.
 private func isHexadecimalDigit(_ byte: UInt8) -> Bool {
   switch byte {
   case 0x30...0x39, 0x41...0x46, 0x61...0x66: true

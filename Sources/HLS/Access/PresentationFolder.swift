@@ -5,29 +5,27 @@ private import System
 
 /// A folder with a downloaded presentation. It finds the files that playlists refer to.
 ///
-/// Playlists often still contain the server's addresses. Such an address refers to the local file
-/// whose path has the longest matching end. If several files match equally well, none is used. If
-/// only the file name matches, a file that appears to be a segment of another rendition is not
-/// used. Renditions often use the same file names.
+/// Playlists may still contain the server's addresses. URIs are therefore also matched by the ends
+/// of their paths.
 public struct PresentationFolder: Sendable {
   /// The absolute path without symbolic links.
   public let path: String
-  /// Absolute paths of the files that were found, grouped by file name.
+  /// Absolute paths by file name.
   private var files: [String: [String]] = [:]
-  /// Absolute paths of the files that were found, in no particular order.
+  /// The absolute paths of the files, in no particular order.
   public var paths: [String] { files.values.flatMap(\.self) }
-  /// Absolute paths of the playlists that were found, sorted by depth and then by path. Playlists
-  /// with the fewest parent folders are first.
+  /// The absolute paths of the playlists. Those with the fewest parent folders come first, then by
+  /// path.
   public private(set) var playlists: [String] = []
 
   public static let deepest = 4
   private let depth: Int
   static let mostFiles = 100_000
 
-  /// Lists at most `mostFiles` files of a folder. Symbolic links in the folder are not followed.
+  /// Lists the files of a folder, up to `mostFiles`. Does not follow symbolic links in the folder.
   /// Returns nil if the folder cannot be listed.
   ///
-  /// - Parameter depth: how many levels of subfolders to search; 0 for none.
+  /// - Parameter depth: the number of subfolder levels to search.
   public init?(_ path: String, depth: Int = Self.deepest) {
     self.depth = depth
     guard let real = SystemFile.resolved(path) else { return nil }
@@ -37,7 +35,7 @@ public struct PresentationFolder: Sendable {
     playlists.sort { ($0.count(of: "/"), $0) < ($1.count(of: "/"), $1) }
   }
 
-  /// Adds the files of a folder and its subfolders. Returns false if the folder cannot be listed.
+  /// Returns false if the folder cannot be listed.
   @discardableResult
   private mutating func look(in folder: String, depth: Int, _ count: inout Int) -> Bool {
     guard let names = SystemFile.names(in: folder) else { return false }
@@ -62,11 +60,11 @@ public struct PresentationFolder: Sendable {
     return true
   }
 
-  /// Returns the path of the file that a playlist in this folder refers to; nil if there is none.
-  /// The access rules are not checked here.
+  /// Returns the path of the file that a URI in a playlist refers to; nil if there is none. Does
+  /// not check the access rules.
   ///
   /// - Parameters:
-  ///   - uri: the URI as written in the playlist.
+  ///   - uri: as written in the playlist.
   ///   - playlist: the path of the playlist.
   public func file(for uri: String, from playlist: String) -> String? {
     let spellings = Self.spellings(uri)
@@ -83,11 +81,10 @@ public struct PresentationFolder: Sendable {
     return nil
   }
 
-  /// Whether a multivariant playlist refers to a file. False if `playlist` is not a multivariant
-  /// playlist.
+  /// Whether `playlist` is a multivariant playlist that refers to a file.
   ///
   /// - Parameters:
-  ///   - file: the absolute path of the file, without symbolic links.
+  ///   - file: an absolute path without symbolic links.
   ///   - playlist: the path of the playlist.
   public func names(_ file: String, in playlist: String) -> Bool {
     guard case .multivariant(let presentation)? = contents(of: playlist) else { return false }
@@ -105,8 +102,8 @@ public struct PresentationFolder: Sendable {
     return try? Playlist(resource.bytes)
   }
 
-  /// Returns the forms of a URI that downloaders use as file names: with and without its query,
-  /// each as it is and percent-decoded.
+  /// Returns the file names that downloaders make from a URI: with or without the query, as it is
+  /// or percent-decoded.
   private static func spellings(_ uri: String) -> [String] {
     var spellings = [uri, uri.withoutQuery]
     for text in spellings {
@@ -116,9 +113,9 @@ public struct PresentationFolder: Sendable {
     return spellings.filter { !$0.isEmpty && seen.insert($0).inserted }
   }
 
-  /// Returns the file whose path matches the most trailing parts of the URI. Returns nil if no file
-  /// matches, if several files match equally well, or if only the file name matches and the file
-  /// appears to be a segment of another rendition.
+  /// Returns the file whose path has the longest matching end. Returns nil if there is none, if
+  /// several files match equally well, or if only the name matches and the file appears to belong
+  /// to another rendition.
   private func match(_ uri: String, from playlist: String) -> String? {
     let parts = uri.split(separator: "/").map(String.init)
     guard let name = parts.last, let candidates = files[name] else { return nil }
@@ -132,8 +129,8 @@ public struct PresentationFolder: Sendable {
     return found
   }
 
-  /// Whether a file in another folder is a segment of a playlist there, while the given playlist
-  /// has segments in its own folder.
+  /// Whether a file is a segment of a playlist in another folder, while the given playlist has
+  /// segments in its own folder.
   private func isOthers(_ file: String, than playlist: String) -> Bool {
     guard let real = SystemFile.resolved(playlist) else { return false }
     let (own, folder) = (real.parentFolder, file.parentFolder)
@@ -149,7 +146,7 @@ public struct PresentationFolder: Sendable {
     files[name]?.contains { $0.parentFolder == folder } ?? false
   }
 
-  /// Returns the possible file names of a media playlist's segments; empty for any other file.
+  /// Returns the possible file names of a media playlist's segments; empty for another file.
   private func segmentNames(of playlist: String) -> Set<String> {
     guard case .media(let media)? = contents(of: playlist) else { return [] }
     return Set(media.segments.flatMap { Self.spellings($0.uri).map(\.lastPart) })

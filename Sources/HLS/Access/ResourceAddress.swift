@@ -21,10 +21,10 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     return path.split(separator: "/").last.map(String.init) ?? path
   }
 
-  /// Parses an address that the user gave: a path, or a `file:`, `http:` or `https:` URL. Returns
-  /// nil if the URL is invalid or has another scheme.
+  /// Parses a path or a `file:`, `http:` or `https:` URL. Returns nil for an invalid URL and for
+  /// other text that contains `://`.
   ///
-  /// - Parameter folder: the absolute path that relative paths are resolved against.
+  /// - Parameter folder: an absolute path, against which a relative path is resolved.
   public init?(argument text: String, in folder: String) {
     let lower = text.lowercased()
     if lower.hasPrefix("http://") || lower.hasPrefix("https://") {
@@ -42,12 +42,11 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Resolves a URI in a playlist at this address (RFC 3986, section 5). Returns nil if the URI is
-  /// invalid.
+  /// Resolves a URI in the playlist at this address. Returns nil if the URI is invalid.
   ///
-  /// In a local playlist, `http:` and `https:` refer to the network and everything else to a file.
-  /// In a playlist from the network, nothing refers to a file: a `file:` URI stays a network
-  /// address, which the access rules refuse.
+  /// In a local playlist, `http:` and `https:` URIs refer to the network and all others to files.
+  /// In a playlist from the network, RFC 3986, section 5, applies. A `file:` URI then becomes a
+  /// network address, which the access rules refuse.
   public func resolved(_ uri: String) -> ResourceAddress? {
     switch self {
     case .network(let base):
@@ -69,8 +68,8 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The query parameters by name, with percent-decoded values; empty for a file or an address
-  /// without a query.
+  /// The values of the query parameters by name; empty for a file. Values are percent-decoded where
+  /// that is possible.
   var query: [String: String] {
     guard case .network(let text) = self, let query = URL(string: text)?.query() else { return [:] }
     var values: [String: String] = [:]

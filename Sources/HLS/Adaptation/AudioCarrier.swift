@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A media playlist that contains a version of the sound, alone or together with video.
+/// A media playlist that contains a version of the sound, with or without video.
 struct AudioCarrier {
   var rendition: Rendition
   var isBinaural: Bool
   var hasPictures: Bool
-  /// Identifier of the version of the sound. Carriers with the same identifier are assumed to
-  /// contain the same sound. Nil if the sound is in the segments of a variant without video.
+  /// Carriers with the same non-nil `kind` are assumed to contain the same sound.
   var kind: String?
 
   static func carriers(
@@ -20,13 +19,10 @@ struct AudioCarrier {
     return language.choose(group).map { AudioCarrier(variant, codec: codec, $0) }
   }
 
-  /// Creates the carrier of a variant, or of one entry of its audio group.
+  /// Creates the carrier of a variant or of one entry of its audio group. Guesses the bit rate from
+  /// the codec if that of the variant may include video that is not fetched.
   ///
-  /// - Parameter entry: the entry; nil if the variant has no audio group with entries. The sound of
-  ///   an entry without a URI is in the variant's own segments. The bit rate is that of the
-  ///   variant, unless the entry has its own playlist and the variant contains video or does not
-  ///   state its codecs. In that case, the bit rate is guessed from the codec, but is at most that
-  ///   of the variant.
+  /// - Parameter entry: nil if the variant has no audio group with entries.
   private init(_ variant: Variant, codec: String?, _ entry: RenditionEntry? = nil) {
     let count = entry?.channels?.count ?? AudioCodec.usualChannels(codec)
     let rate = Double(variant.averageBandwidth ?? variant.bandwidth)
@@ -43,11 +39,9 @@ struct AudioCarrier {
       ?? (hasPictures ? "\(variant.audioGroup ?? "")/\(codec ?? "")/\(count)" : nil)
   }
 
-  /// Returns the best carrier for each version of the sound. A carrier with a stated bit rate is
-  /// better than a carrier with a guessed bit rate; otherwise a lower bit rate is better. The
-  /// returned carrier is given the highest score that any carrier of its version has. A carrier
-  /// with video is kept only if no carrier without video offers the same treatment (multichannel or
-  /// stereo).
+  /// Returns the best carrier for each version of the sound. A stated bit rate is better than a
+  /// guessed one, and a lower bit rate is better than a higher one. The carrier gets the highest
+  /// score of its version. Leaves out carriers with video if others offer the same treatment.
   static func cheapest(_ carriers: [AudioCarrier]) -> [AudioCarrier] {
     var kept: [AudioCarrier] = []
     for carrier in carriers {

@@ -11,21 +11,20 @@ public enum AudioCodec {
     families.contains { codec.lowercased().hasPrefix($0) }
   }
 
-  /// Whether a codec can be decoded. False for AC-4, MPEG-H 3D Audio (`mha1` and `mhm1`),
-  /// DTS:X and APAC, for which Stillstage has no decoder; true for all other names.
+  /// Whether Stillstage can decode a codec. False for AC-4, MPEG-H 3D Audio, DTS:X and APAC; true
+  /// for all other names.
   public static func isDecodable(_ codec: String) -> Bool {
     !["ac-4", "mha1", "mhm1", "dtsx", "apac"].contains { codec.lowercased().hasPrefix($0) }
   }
 
-  /// Returns the number of channels to assume if there is no CHANNELS attribute: 6 for AC-3 and
-  /// E-AC-3, otherwise 2.
+  /// Returns the number of channels to assume without a CHANNELS attribute: 6 for AC-3 and E-AC-3,
+  /// otherwise 2.
   static func usualChannels(_ codec: String?) -> Int {
     let isDolby = ["ac-3", "ec-3", "ec+3"].contains { codec?.lowercased().hasPrefix($0) ?? false }
     return isDolby ? 6 : 2
   }
 
-  /// Returns a codec's typical bit rate, in bit/s, from Apple's authoring rules and common
-  /// practice.
+  /// Returns a codec's typical bit rate in bit/s, from Apple's authoring rules and common practice.
   static func usualBitRate(_ codec: String?, channels: Int) -> Double {
     let name = codec?.lowercased() ?? ""
     if name.hasPrefix("ec") { return channels > 6 ? 448_000 : channels > 2 ? 192_000 : 128_000 }

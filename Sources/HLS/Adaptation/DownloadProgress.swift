@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The progress of a segment's download. Times are in s, on the clock of `SegmentTiming`.
+/// The progress of a segment's download. Times are in s on the clock of `SegmentTiming`.
 public struct DownloadProgress: Sendable {
   public let requestTime: Double
-  /// Size of the body, in bytes, as stated by the server or as estimated from the rendition's bit
-  /// rate.
+  /// Stated or estimated size of the body, in bytes.
   public var totalBytes: Double
   private var marks: [(time: Double, bytes: Double)] = []
 
@@ -16,8 +15,8 @@ public struct DownloadProgress: Sendable {
   public var bytes: Double { marks.last?.bytes ?? 0 }
   public var remainingBytes: Double { max(0, totalBytes - bytes) }
 
-  /// Records that `total` bytes of the body have been received by `time`. Has no effect if either
-  /// value is lower than in an earlier call, or if `time` is before the request.
+  /// Records that `total` bytes of the body have arrived by `time`. Ignores a call in which a value
+  /// is lower than before, or in which `time` precedes the request.
   public mutating func received(_ total: Double, at time: Double) {
     guard time >= marks.last?.time ?? requestTime, total >= bytes else { return }
     marks.append((time, total))
@@ -28,8 +27,7 @@ public struct DownloadProgress: Sendable {
   /// Returns the rate over about the last second, in bit/s. Nil if at most 0.3 s have been
   /// observed.
   ///
-  /// Until `received` is first called, the observed time begins with the request, and the rate is
-  /// 0. After that, the observed time begins with that first call.
+  /// The observation begins with the request, and again with the first call of `received`.
   public func recentRate(at now: Double) -> Double? { rate(over: 1, at: now) }
 
   /// Returns the rate over about the last 0.4 s, in bit/s; nil if at most 0.3 s have been observed.

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Ladder {
-  /// Creates a ladder for one language from the renditions of a multivariant playlist.
+  /// Creates a ladder from the sound of a multivariant playlist.
   ///
-  /// Each version of the sound is fetched from a single playlist, which `AudioCarrier.cheapest`
-  /// selects: the rendition's own playlist, or that of a variant whose segments contain the sound.
-  /// Sound that is marked as BINAURAL was made for headphones, so it is used only if there is
-  /// nothing else.
+  /// Uses BINAURAL sound only if there is nothing else, because it was made for headphones.
   ///
   /// - Parameters:
   ///   - language: a language tag (RFC 5646). If it is nil or no rendition matches it, the
   ///     presentation's default language is used.
-  ///   - maximumBitRate: upper limit in bit/s.
-  ///   - preference: the preferred treatment.
-  ///   - canDecode: returns whether a codec (named as in RFC 6381) can be decoded. Variants with an
-  ///     audio codec that cannot be decoded are left out.
+  ///   - maximumBitRate: in bit/s.
+  ///   - canDecode: returns whether a codec can be decoded (named as in RFC 6381). Variants with
+  ///     other audio codecs are left out.
   public init(
     from playlist: MultivariantPlaylist, language: String? = nil,
     maximumBitRate: Double = .infinity, prefer preference: TreatmentPreference = .multichannel,
@@ -38,13 +34,12 @@ extension Ladder {
 
 /// The language whose renditions are selected.
 struct SpokenLanguage {
-  /// The language tag; nil if there is no audio rendition or the default rendition states no
-  /// language. If the tag is nil, every language is accepted.
+  /// The language tag; nil accepts every language.
   let tag: String?
 
-  /// Uses the wanted language if a rendition matches it. Otherwise uses the language of the first
-  /// variant that has audio renditions: that of its default rendition, or else of its first
-  /// rendition with AUTOSELECT=YES, or else of its first rendition.
+  /// Uses the wanted language if a rendition matches it. Otherwise takes the language from the
+  /// first variant with audio renditions: from the default rendition, else from the first with
+  /// AUTOSELECT=YES, else from the first.
   init(of playlist: MultivariantPlaylist, wanted: String?) {
     if let wanted, playlist.renditions.contains(where: { Self.matches($0.language, wanted) }) {
       tag = wanted
@@ -57,10 +52,10 @@ struct SpokenLanguage {
     tag = first?.language
   }
 
-  /// Returns the usable renditions of an audio group: one for each CHANNELS value, in this language
-  /// or without a stated language. Default renditions are preferred. Audio descriptions and similar
-  /// renditions are left out if any others exist. Of the remaining renditions, those that only the
-  /// user may select, such as commentary, are left out if any others exist.
+  /// Returns the renditions of an audio group that may be used, at most one for each CHANNELS
+  /// value. Accepts renditions in this language and those without a stated language. Leaves out
+  /// renditions for accessibility, and then those without AUTOSELECT=YES, if others remain. Prefers
+  /// default renditions.
   func choose(_ group: [RenditionEntry]) -> [RenditionEntry] {
     var own = group.filter { rendition in
       guard let tag else { return true }
@@ -79,8 +74,8 @@ struct SpokenLanguage {
     return chosen
   }
 
-  /// Whether a language tag matches the wanted tag: the tags are equal, or one tag extends the
-  /// other by subtags, as "en-GB" extends "en". Case is ignored. False if `language` is nil.
+  /// Whether the tags are equal or one extends the other by subtags, as "en-GB" extends "en". Case
+  /// is ignored.
   private static func matches(_ language: String?, _ wanted: String) -> Bool {
     guard let first = language?.lowercased() else { return false }
     let second = wanted.lowercased()
@@ -89,7 +84,7 @@ struct SpokenLanguage {
 }
 
 extension RenditionEntry {
-  /// Whether the rendition is neither an audio description nor made for other accessibility needs.
+  /// Whether the rendition was not made for accessibility, as audio descriptions are.
   fileprivate var isPlain: Bool {
     !characteristics.contains { $0.hasPrefix("public.accessibility") }
   }

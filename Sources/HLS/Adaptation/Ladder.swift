@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A version of a presentation's sound with its own media playlist. Adaptation chooses among the
-/// renditions of a ladder.
+/// A version of a presentation's sound, and the media playlist that contains it.
 ///
-/// In terms of RFC 8216, a `Rendition` is an audio rendition (`RenditionEntry`) with its own
-/// playlist, or a variant stream (`Variant`) whose own segments contain the sound. Where a
-/// rendition is given as a number, that number is an index into the `Ladder`.
+/// A rendition in this sense is a `RenditionEntry` with its own playlist, or a `Variant` whose
+/// segments contain the sound (RFC 8216). A rendition number is an index into the `Ladder`.
 public struct Rendition: Sendable, Equatable {
-  /// Address of the rendition's media playlist.
+  /// The address of the media playlist.
   public var uri: String
-  /// Bit rate of everything that must be fetched, in bit/s, including video in the same segments.
+  /// Bit rate of everything that must be fetched, in bit/s. This includes video in the segments.
   public var bitRate: Double
-  /// Whether the rendition has more than two channels. All other renditions count as stereo.
+  /// Whether the rendition has more than two channels.
   public var isMultichannel: Bool
-  /// The provider's preference (RFC 8216bis, SCORE): higher is better. Nil if it is not stated.
+  /// The provider's preference (RFC 8216bis, SCORE); higher is better. Nil if it is not stated.
   public var score: Double?
-  /// Number of channels as stated by the playlist, or as decoded, or else as usual for the codec;
-  /// nil if unknown.
+  /// Number of channels; nil if unknown.
   public var channels: Int?
-  /// Whether the bit rate is guessed from the codec, because the playlist does not state it.
+  /// Whether the bit rate is guessed from the codec.
   public var isGuessed: Bool
 
   public init(
@@ -34,16 +31,16 @@ public struct Rendition: Sendable, Equatable {
   }
 }
 
-/// The preferred treatment of the sound if multichannel and stereo are both available.
+/// The treatment to prefer if multichannel and stereo are both available.
 public enum TreatmentPreference: String, Sendable, CaseIterable {
-  /// Multichannel whenever the throughput suffices.
+  /// Multichannel if the throughput suffices.
   case multichannel
   /// Stereo even if the throughput suffices for multichannel.
   case stereo
 }
 
-/// The renditions that are worth fetching, in ascending order of bit rate. Stereo renditions come
-/// before multichannel renditions.
+/// The renditions that are worth fetching: stereo before multichannel, each in ascending order of
+/// bit rate.
 public struct Ladder: RandomAccessCollection, Sendable, Equatable {
   private let renditions: [Rendition]
 
@@ -51,19 +48,17 @@ public struct Ladder: RandomAccessCollection, Sendable, Equatable {
   public var endIndex: Int { renditions.count }
   public subscript(index: Int) -> Rendition { renditions[index] }
 
-  /// Creates a ladder from the renditions that are worth their bit rate.
+  /// Creates a ladder from the renditions that are worth their bit rate; empty if there are none.
   ///
-  /// Leaves out a rendition above `maximumBitRate` or without a positive, finite bit rate. Leaves
-  /// out a stereo rendition unless its bit rate is below that of every multichannel rendition of
-  /// the ladder. Goes through the renditions of each treatment in ascending order of bit rate, and
-  /// keeps a rendition only if its score is better than the scores of all kept renditions before
-  /// it. If any score of a treatment is missing, a higher bit rate counts as a better score. The
-  /// ladder is empty if no rendition is within the maximum.
+  /// Leaves out:
+  /// - renditions above `maximumBitRate` or without a positive, finite bit rate,
+  /// - stereo renditions that do not have a lower bit rate than every multichannel rendition,
+  /// - renditions whose score is not above that of every cheaper rendition of the same treatment.
+  ///   If a rendition of that treatment has no score, the bit rate counts as the score.
   ///
   /// - Parameters:
-  ///   - maximumBitRate: upper limit in bit/s.
-  ///   - preference: the preferred treatment. `.multichannel` keeps both treatments. `.stereo`
-  ///     leaves out multichannel if a stereo rendition is within the maximum.
+  ///   - maximumBitRate: in bit/s.
+  ///   - preference: `.stereo` leaves out multichannel if a stereo rendition is within the maximum.
   public init(
     _ renditions: some Sequence<Rendition>, maximumBitRate: Double = .infinity,
     prefer preference: TreatmentPreference = .multichannel
@@ -79,7 +74,7 @@ public struct Ladder: RandomAccessCollection, Sendable, Equatable {
     self.renditions = stereo + multichannel
   }
 
-  /// Index of the cheapest multichannel rendition; nil if there is none.
+  /// The cheapest multichannel rendition; nil if there is none.
   public var firstMultichannel: Int? { firstIndex(where: \.isMultichannel) }
 
   private static func preferred(_ renditions: [Rendition], _ preference: TreatmentPreference)

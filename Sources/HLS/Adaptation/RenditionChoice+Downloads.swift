@@ -12,7 +12,7 @@ extension RenditionChoice {
     if let secondsLeft {
       return courseOfReplacement(remaining, rate, secondsLeft: secondsLeft, download, situation)
     }
-    // Use the latest rate if it is higher, because the throughput may just have recovered.
+    // Use the latest rate if it is higher: the throughput may just have recovered.
     let latest = download.latestRate(at: situation.now).map { max($0, rate) } ?? rate
     let left = download.remainingBytes * 8 / latest
     guard rendition > 0, left > situation.buffer - 0.7,
@@ -26,8 +26,7 @@ extension RenditionChoice {
     return .abandon(rendition: rescue)
   }
 
-  /// Returns the lower rendition to fetch instead of a download that would be late; nil to let the
-  /// download continue for now.
+  /// Returns the lower rendition to fetch instead; nil to continue the download.
   private func rescueRendition(
     _ rendition: Int, _ download: DownloadProgress, _ rate: Double, _ situation: PlaySituation
   ) -> Int? {
@@ -41,8 +40,8 @@ extension RenditionChoice {
     guard situation.hasStarted else {
       return situation.now - download.requestTime >= 1.5 ? rescue : nil
     }
-    // Decide as late as possible, because the throughput may recover. If even the lower rendition
-    // is expected to be late, only a recovery can prevent a stall.
+    // Decide as late as possible, because the throughput may recover. If the lower rendition would
+    // be late too, only a recovery can prevent a stall.
     let needed = max(parameters.leastRescue, seconds(rescue) + 0.25)
     let isHopeless = needed > parameters.earliestRescue * situation.segmentSeconds
     let latest = parameters.hopelessRescue * situation.segmentSeconds
@@ -61,7 +60,7 @@ extension RenditionChoice {
     if treatment == .stereo, situation.now - download.requestTime > 0.8,
       let first = ladder.firstMultichannel, rate < ladder[first].bitRate
     {
-      // The recovery was not real. Nothing of the replacement has been played.
+      // The throughput has not recovered after all.
       recoveredSince = nil
       isReplacing = false
       return .giveUp

@@ -40,10 +40,8 @@ extension RenditionChoice {
     lastChange = TreatmentChange(time: situation.now, isMultichannel: true, reason: .recovered)
   }
 
-  /// Whether the throughput has recovered for long enough that multichannel is likely to last. The
-  /// latest samples and the fast average must reach `recoveredRate`, and enough must be buffered.
-  /// The recovery must also have lasted for the hold. At a higher rate, a shorter time suffices,
-  /// down to half of the hold.
+  /// Whether the throughput has recovered for long enough to return to multichannel. The required
+  /// time is the hold at the ratio `recovery`, and falls to half of the hold at `strongRecovery`.
   func hasRecovered(_ situation: PlaySituation) -> Bool {
     guard canChange, let first = ladder.firstMultichannel, let recoveredSince,
       let least = history.minimum(ofLast: neededSamples(situation)), least >= recoveredRate,
@@ -65,9 +63,11 @@ extension RenditionChoice {
     min(parameters.recoveryBuffer, 1.75 * situation.segmentSeconds)
   }
 
-  /// Returns the first queued stereo segment that can be replaced by multichannel in time; nil if
-  /// none should be replaced now. In stereo, the first replacement is also a test: if it does not
-  /// arrive fast enough, it is not played and the treatment stays stereo.
+  /// Returns a queued stereo segment to replace by multichannel; nil if none should be replaced
+  /// now.
+  ///
+  /// In stereo, the first replacement is a test. It is played only if it arrives in time and
+  /// reaches `recoveredRate`.
   public mutating func replacement(
     _ situation: PlaySituation, queue: [ReplaceableSegment]
   ) -> Replacement? {
@@ -94,8 +94,7 @@ extension RenditionChoice {
   }
 
   /// Returns a multichannel replacement for the first segment, and changes the treatment to
-  /// multichannel. Returns nil if the segment should not be replaced, for example because it
-  /// arrived too slowly.
+  /// multichannel. Returns nil if the segment should not be replaced.
   private mutating func betterStart(
     _ situation: PlaySituation, queue: [ReplaceableSegment], _ first: Int
   ) -> Replacement? {

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rule that chooses which rendition of a ladder to fetch next. It stays in multichannel while
-/// the throughput suffices, changes to stereo before playback stalls, and returns to multichannel
-/// when the throughput has reliably recovered.
-///
-/// The rule is a value without a clock: the same calls give the same results. docs/adaptation.md
-/// describes the rule and its measurements.
+/// The rule that chooses a rendition of a ladder (docs/adaptation.md). It prefers multichannel, and
+/// changes to stereo while the throughput is too low.
 public struct RenditionChoice: AdaptationRule, Equatable {
   enum Treatment: Equatable {
     case undecided
@@ -16,19 +12,18 @@ public struct RenditionChoice: AdaptationRule, Equatable {
   public let ladder: Ladder
   public let parameters: RenditionChoiceParameters
   public private(set) var history = ThroughputHistory()
-  /// The latest change of treatment and its reason; nil if there was none.
+  /// The latest change of treatment; nil if there was none.
   public internal(set) var lastChange: TreatmentChange?
   var treatment = Treatment.undecided
-  /// The rendition that was chosen last; nil before the first choice.
+  /// The last chosen rendition; nil before the first choice.
   var current: Int?
-  /// Start of the recovery, in s: the time of the request that began the current series of
-  /// downloads with recovered throughput. Nil if the throughput has not recovered.
+  /// Time of the request that began the recovery, in s; nil if the throughput has not recovered.
   var recoveredSince: Double?
   /// Time for which the throughput must stay recovered, in s.
   var hold: Double
   var returnedAt: Double?
-  /// Time at which a lower multichannel rendition was last chosen, or the download of a
-  /// multichannel rendition was last abandoned, in s; nil if neither has happened.
+  /// Time of the last change to a lower multichannel rendition, or of the last abandoned
+  /// multichannel download, in s; nil if there was none.
   var loweredAt: Double?
   /// Whether queued segments are being replaced.
   var isReplacing = false
@@ -48,8 +43,7 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     }
   }
 
-  /// Returns the rendition in which to fetch the next segment. The result is 0 (the cheapest
-  /// rendition) before the throughput is known, and for a ladder of at most one rendition.
+  /// Returns the rendition in which to fetch the next segment; 0 before the throughput is known.
   public mutating func next(_ situation: PlaySituation) -> Int {
     guard ladder.count > 1, let estimate else {
       current = 0
@@ -69,8 +63,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     return rendition
   }
 
-  /// Expected throughput, in bit/s; nil before the first sample. The estimate is at most 1.5 times
-  /// the newest sample, so it drops at once after a slow segment.
+  /// Expected throughput in bit/s; nil before the first sample. The newest sample limits the value,
+  /// so that it drops at once after a slow segment.
   var estimate: Double? {
     guard let fast = history.mean(halfLife: parameters.fastHalfLife),
       let slow = history.mean(halfLife: parameters.slowHalfLife),
@@ -83,8 +77,7 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     estimate.map { history.firstByteSeconds + bits / $0 } ?? .infinity
   }
 
-  /// Indexes of the renditions that are used after a degradation: all stereo renditions, or only
-  /// the cheapest rendition if all are multichannel.
+  /// The stereo renditions, or the cheapest rendition if there is no stereo.
   var stereoRenditions: Range<Int> { 0..<max(1, ladder.firstMultichannel ?? ladder.count) }
 
   var canChange: Bool { ladder.firstMultichannel.map { $0 > 0 } ?? false }
@@ -105,15 +98,12 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     if treatment == .stereo, !isReplacing, hasRecovered(situation) { restore(situation) }
   }
 
-  /// Returns the expected duration of a segment's download, in s, at an estimated throughput in
-  /// bit/s.
+  /// Returns the expected download time of a segment in s, for a throughput in bit/s.
   func seconds(_ rendition: Int, _ estimate: Double, _ situation: PlaySituation) -> Double {
     history.firstByteSeconds + ladder[rendition].bitRate * situation.segmentSeconds / estimate
   }
 
-  /// Returns the best multichannel rendition that the throughput and `raisingHold` allow and whose
-  /// next segment would arrive in time. If there is none, returns the cheapest multichannel
-  /// rendition if it is worth a trial (`RenditionChoiceParameters.trial`), or else nil.
+  /// Returns the multichannel rendition to fetch; nil to fetch stereo.
   func multichannelRendition(_ estimate: Double, _ situation: PlaySituation) -> Int? {
     guard let first = ladder.firstMultichannel else { return nil }
     let room = situation.hasStarted ? situation.buffer - parameters.reserve : 3
@@ -145,8 +135,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     } ?? 0
   }
 
-  /// Whether more than 1.5 segments are buffered, or any sound at all once `startPatience` has
-  /// elapsed.
+  /// Whether more than 1.5 segments are buffered. From `startPatience` on, any buffered sound
+  /// suffices.
   public func mayStart(_ situation: PlaySituation) -> Bool {
     guard situation.buffer > 0 else { return false }
     return situation.buffer > situation.segmentSeconds * 1.5

@@ -4,7 +4,7 @@ import Glibc
 
 /// The timing of a segment's download.
 public struct SegmentTiming: Sendable, Equatable {
-  /// Time at which the last byte arrived or the download was stopped, in s, on any monotonic clock.
+  /// Time of the last byte or of the stop, in s on any monotonic clock.
   public var end: Double
   public var bytes: Int
   /// Time from the request to the last byte or to the stop, in s.
@@ -39,11 +39,10 @@ public struct ThroughputHistory: Sendable, Equatable {
 
   public init() {}
 
-  /// Records a download. Ignores impossible timings, such as a negative duration or an end before
-  /// that of the last sample. Also ignores bodies below 2000 bytes, unless the download was stopped
-  /// after more than 1 s.
+  /// Records a download. Ignores an impossible timing. Ignores a body below 2000 bytes unless its
+  /// download was stopped after more than 1 s.
   ///
-  /// - Returns: the rate of the body in bit/s, without the wait for its first byte; nil if the
+  /// - Returns: the rate of the body in bit/s, without the wait for the first byte; nil if the
   ///   download was ignored.
   @discardableResult
   mutating func record(_ timing: SegmentTiming) -> Double? {
@@ -61,8 +60,8 @@ public struct ThroughputHistory: Sendable, Equatable {
     return rate
   }
 
-  /// Returns the weighted average of the samples, in bit/s; nil if there are none. The weight of a
-  /// sample halves for every `halfLife` seconds between the sample and the newest sample.
+  /// Returns the weighted average of the samples, in bit/s; nil if there are none. The weight is
+  /// 2^(-t / `halfLife`), where t is the time from the sample to the newest sample in s.
   func mean(halfLife: Double) -> Double? {
     guard let newest = samples.last?.end else { return nil }
     var sum = 0.0

@@ -5,10 +5,9 @@ public struct FetchRequest: Sendable, Equatable {
   public var address: ResourceAddress
   /// The byte range; nil for the complete resource.
   public var range: ByteRange?
-  /// Maximum number of bytes. A larger resource is refused.
+  /// Maximum number of bytes.
   public var limit: Int
-  /// Validator of the copy that the caller already has, so that the server need not send an
-  /// unchanged resource again. Nil if the caller has no copy.
+  /// The validator of the caller's copy; nil if there is no copy.
   public var validator: FetchValidator?
 
   public init(
@@ -22,8 +21,8 @@ public struct FetchRequest: Sendable, Equatable {
   }
 }
 
-/// The ETag and Last-Modified values of a copy. From these values, a server determines whether the
-/// copy is up to date.
+/// The ETag and Last-Modified values of a copy. A server uses them to tell whether the copy is up
+/// to date.
 public struct FetchValidator: Sendable, Equatable {
   public var tag: String?
   public var lastModified: String?
@@ -40,7 +39,7 @@ public struct FetchTiming: Sendable, Equatable {
   public var seconds = 0.0
   /// Time of the first byte of the response; nil before it arrives, and for a file.
   public var firstByte: Double?
-  /// Size of the body as announced by the server, in bytes; nil if unknown.
+  /// The announced size of the body, in bytes; nil if unknown.
   public var expected: Int?
 
   public init(bytes: Int = 0, seconds: Double = 0, firstByte: Double? = nil, expected: Int? = nil) {
@@ -55,8 +54,7 @@ public struct FetchTiming: Sendable, Equatable {
 public struct FetchedResource: Sendable, Equatable {
   public var bytes: [UInt8]
   public var timing: FetchTiming
-  /// Final address after redirects. Relative addresses in the resource are resolved against this
-  /// address.
+  /// The address after redirects.
   public var address: ResourceAddress
   public var validator: FetchValidator?
   /// Whether the caller's copy is up to date. If so, `bytes` is empty.
@@ -76,10 +74,10 @@ public struct FetchedResource: Sendable, Equatable {
 
 /// The reason why a resource could not be fetched.
 public enum FetchError: Error, Sendable, Equatable {
-  /// An access rule forbids the request. Repeating the request does not help.
+  /// An access rule forbids the request.
   case refused(AccessRefusal)
-  /// The server answered with an error status, such as 404. `retryAfter` is in s; nil if the server
-  /// states no number of seconds.
+  /// The server answered with an error status. `retryAfter` is in s; nil if the server states no
+  /// number of seconds.
   case status(Int, retryAfter: Double?)
   /// The file does not exist or cannot be read. The text is the reason.
   case missing(String)
@@ -91,7 +89,7 @@ public enum FetchError: Error, Sendable, Equatable {
   case connection(String)
   /// The resource is larger than the limit.
   case tooLong(limit: Int)
-  /// The resource is shorter than announced or requested. Both lengths are in bytes.
+  /// The resource is shorter than announced or requested. Lengths are in bytes.
   case tooShort(expected: Int, got: Int)
   /// `goesOn` returned false during a request.
   case abandoned(FetchTiming)
@@ -127,13 +125,13 @@ extension FetchError: CustomStringConvertible {
   }
 }
 
-/// A type that fetches resources. Use a fetcher from one thread at a time, unless its type allows
-/// more. Each call blocks until it is done.
+/// A type that fetches resources. Calls block. Use a fetcher from one thread at a time, unless its
+/// type allows more.
 public protocol ResourceFetcher: Sendable {
   /// Fetches a resource.
   ///
-  /// - Parameter goesOn: called about ten times per second during a network request, even if
-  ///   nothing arrives; return false to cancel.
+  /// - Parameter goesOn: called about ten times per second during a network request; return false
+  ///   to cancel.
   /// - Throws: the reason why the resource could not be fetched.
   func fetch(
     _ request: FetchRequest, goesOn: (FetchTiming) -> Bool

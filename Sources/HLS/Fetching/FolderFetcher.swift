@@ -6,8 +6,7 @@ public struct FolderFetcher: ResourceFetcher {
 
   /// Creates a fetcher that refuses files outside the folder.
   ///
-  /// - Parameter remedy: how the user can allow files outside the folder, for the text of the
-  ///   refusal; nil if that is impossible.
+  /// - Parameter remedy: advice for the refusal of such a file; nil if there is none.
   public init(_ folder: PresentationFolder, remedy: String? = nil) {
     rules = AccessRules(.folder(folder.path), remedy: remedy)
   }

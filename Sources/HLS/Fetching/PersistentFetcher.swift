@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fetcher that repeats failed requests, with increasing waits, if another request may succeed.
+/// A fetcher that repeats a failed request if another request may succeed.
 public struct PersistentFetcher: ResourceFetcher {
-  /// Number and spacing of the requests.
+  /// The number and spacing of the requests.
   public struct Persistence: Sendable {
     /// Maximum number of requests.
     public var attempts = 4
-    /// Wait before the second request, in s. Each further wait is twice as long as the wait before
-    /// it, up to `longestWait`.
+    /// Wait before the second request, in s. The wait doubles for each further request, up to
+    /// `longestWait`.
     public var firstWait = 0.25
-    /// Maximum wait in s, even if the server requests a longer wait.
+    /// Maximum wait in s, even if the server requests a longer one.
     public var longestWait = 4.0
-    /// The time in s over which the rate is averaged. A fetch is given up if the average is below
-    /// `TransferPace.least`. The average includes repeated requests and the waits between them.
+    /// Time over which the rate is averaged, in s. A fetch with an average below
+    /// `TransferPace.least` is given up.
     public var seconds = 30.0
 
     public init() {}
 
-    /// Returns the wait after this many failed requests, in s. If the server requests a longer
-    /// wait, that wait is returned, up to `longestWait`.
+    /// Returns the wait after this many failed requests, in s. A longer wait that the server
+    /// requests is used, up to `longestWait`.
     func wait(after failures: Int, _ error: FetchError) -> Double {
       var wait = firstWait
       for _ in 1..<max(1, failures) { wait *= 2 }

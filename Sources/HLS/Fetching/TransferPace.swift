@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long a fetch may be slow before it is given up, and a function that reports waits.
+/// The patience with a slow fetch, and a function that reports waits.
 public struct NetworkPatience: Sendable {
-  /// The time in s over which the rate is averaged. A fetch is given up if the average is below
-  /// `TransferPace.least`.
+  /// Time over which the rate is averaged, in s. A fetch with an average below `TransferPace.least`
+  /// is given up.
   public var seconds: Double
-  /// Reports a fetch that takes longer than 2 s. It is called about ten times per second with the
-  /// wait, and with nil when the wait ends. The calls are made on the fetching thread.
+  /// Reports the progress of a fetch that takes longer than 2 s, and then nil when the fetch ends.
+  /// Called on the fetching thread.
   public var onWait: @Sendable (FetchWait?) -> Void
 
   public init(
@@ -34,19 +34,19 @@ public struct FetchWait: Sendable, Equatable {
 public struct TransferPace: Sendable {
   /// The lowest acceptable average rate, in bytes/s.
   public static let least = 100.0
-  /// The time over which the rate is averaged, in s.
+  /// Time over which the rate is averaged, in s.
   private let seconds: Double
-  /// The progress at about 100 moments within `seconds` at most, oldest first.
+  /// Progress at about 100 times within the last `seconds`, oldest first.
   private var marks: [(time: Double, bytes: Int)] = [(0, 0)]
 
   public init(seconds: Double) { self.seconds = seconds }
 
-  /// Returns whether the average rate over the last `seconds` is below `least`. Returns false if
-  /// the transfer has not run for this time.
+  /// Returns whether the average rate over the last `seconds` is below `least`. Returns false
+  /// before this time has passed.
   ///
   /// - Parameters:
-  ///   - bytes: number of bytes since the beginning.
-  ///   - time: time since the beginning, in s. It must not decrease from call to call.
+  ///   - bytes: the number of bytes since the beginning.
+  ///   - time: time since the beginning, in s; must not decrease.
   public mutating func isTooSlow(bytes: Int, at time: Double) -> Bool {
     if time - (marks.last?.time ?? 0) >= seconds / 100 { marks.append((time, bytes)) }
     // Keep the newest mark that is at least `seconds` old as the first mark.

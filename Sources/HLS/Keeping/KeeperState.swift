@@ -6,19 +6,17 @@ struct KeptFiles {
   let name: String
   var rendition: KeptRendition
   var timeline: KeptTimeline
-  /// Numbers of the segments whose files this keeper has written or verified.
+  /// Numbers of the segments that this keeper has written or verified.
   var verified: Set<Int> = []
   /// Names of the initialisation sections that this keeper has written or verified.
   var verifiedMaps: Set<String> = []
-  /// Names of outdated files that the playlist on the disk may still list. The files are removed
-  /// after the next playlist is written.
+  /// Names of outdated files, to be removed after the next playlist is written.
   var obsolete: [String] = []
   /// Whether the playlist on the disk is out of date.
   var isStale = false
 
   /// Opens the folder of a rendition, and creates it if it does not exist. Reads what an earlier
-  /// keeper kept there, but ignores segments whose files are missing or do not have the recorded
-  /// size.
+  /// keeper kept there. Ignores segments whose files are missing or do not have the recorded size.
   ///
   /// - Throws: `.cannotWrite` if the folder cannot be opened or created.
   init(_ entry: KeptRecord.Entry, in parent: KeptFolder) throws(KeepingError) {
@@ -39,7 +37,7 @@ struct KeptFiles {
   }
 }
 
-/// The state of a keeper: its folder, its record and its renditions.
+/// The folder, the record and the renditions of a keeper.
 struct KeeperState {
   private let folder: KeptFolder
   private let now: @Sendable () -> Double
@@ -50,15 +48,14 @@ struct KeeperState {
   var problem: KeepingError?
   /// Whether `problem` has been returned to the caller.
   var isTold = false
-  /// Time of the last attempt to write the playlists, in s; -infinity if there was none.
+  /// Time of the last attempt to write the playlists, in s.
   private var written = -Double.infinity
   /// Duration of the last attempt to write the playlists, in s.
   private var writing = 0.0
-  /// The lowest segment number of all renditions when the playlists were last written; nil if no
-  /// segment was kept then.
+  /// The lowest segment number when the playlists were last written; nil if there was no segment.
   private var first: Int?
-  /// The segment that was kept last: the index of its rendition and its segment number. Nil if
-  /// there is none.
+  /// The rendition index and the segment number of the segment that was kept last; nil if there is
+  /// none.
   private var newest: (place: Int, number: Int)?
 
   /// Opens a folder, and creates it if it does not exist. The folder must be empty or contain what
@@ -83,9 +80,8 @@ struct KeeperState {
     for entry in record.renditions { renditions.append(try KeptFiles(entry, in: folder)) }
   }
 
-  /// Returns the index of the rendition with the same address. If there is none, returns the index
-  /// of the only rendition that is likely the same; nil if there is no such rendition or more than
-  /// one.
+  /// Returns the index of the rendition with the same address, or else of the only rendition that
+  /// `isLikely`; nil if there is no such rendition or more than one.
   func place(of rendition: KeptRendition) -> Int? {
     if let index = renditions.firstIndex(where: { $0.rendition.uri == rendition.uri }) {
       return index
@@ -94,8 +90,8 @@ struct KeeperState {
     return likely.count == 1 ? likely[0] : nil
   }
 
-  /// Returns the index of a rendition. Creates a folder for a new rendition, and updates an address
-  /// that has changed.
+  /// Returns the index of a rendition. Creates a folder for a new rendition. Updates a changed
+  /// address.
   ///
   /// - Throws: `.cannotWrite` if the folder or the record cannot be written.
   mutating func open(_ rendition: KeptRendition) throws(KeepingError) -> Int {
@@ -135,8 +131,8 @@ struct KeeperState {
     if now() - written >= max(1, 20 * writing) { try write() }
   }
 
-  /// Writes the playlists. If that fails, as on a full disk, deletes the newest segment to free
-  /// space and tries again: without playlists, the segments before it would be lost.
+  /// Writes the playlists. If that fails, deletes the newest segment to free space and tries again.
+  /// Without playlists, the segments before it would be lost.
   ///
   /// - Throws: the error if there is no segment to delete or the second attempt fails too.
   mutating func writeMakingRoom() throws(KeepingError) {

@@ -2,12 +2,12 @@
 
 /// The reason why a presentation cannot be kept in a folder.
 public enum KeepingError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// A folder cannot be opened, writing failed, or a rendition has the maximum number of segments
-  /// already. `reason` is the text for messages, such as the system's error text for a full disk.
+  /// A folder cannot be opened, writing failed, or a rendition has the maximum number of segments.
+  /// `reason` is the text for messages.
   case cannotWrite(path: String, reason: String)
   /// Another process is using the folder.
   case isInUse(path: String)
-  /// The folder is not empty and has no valid record, so its files must not be overwritten.
+  /// The folder is not empty and has no valid record.
   case isForeign(path: String)
   /// The folder holds another presentation.
   case holdsAnother(path: String, source: String)

@@ -3,10 +3,9 @@
 private import System
 
 extension KeptFiles {
-  /// Writes a segment, and its initialisation section if that is not there yet.
+  /// Writes a segment and its initialisation section, unless they are there already.
   ///
-  /// - Throws: `.cannotWrite` if a file cannot be written, or if the rendition has the maximum
-  ///   number of segments already.
+  /// - Throws: `.cannotWrite` if a file cannot be written or the rendition is full.
   mutating func keep(
     _ segment: MediaSegment, _ body: [UInt8], _ format: SegmentFormat, map: [UInt8]?
   ) throws(KeepingError) {
@@ -39,7 +38,7 @@ extension KeptFiles {
 
   /// Writes the record, then the playlist. Then removes the obsolete files.
   ///
-  /// - Parameter first: the lowest segment number that is kept in any rendition.
+  /// - Parameter first: the lowest number of a kept segment in any rendition.
   /// - Throws: `.cannotWrite` if a file cannot be written.
   mutating func write(from first: Int) throws(KeepingError) {
     folder.sync()

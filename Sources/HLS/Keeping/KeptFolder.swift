@@ -3,10 +3,8 @@
 private import Glibc
 private import System
 
-/// A folder whose files get their names only when they are complete.
-///
-/// The folder is held open, and names are resolved relative to it. So nothing is written to another
-/// folder that is moved to the same path later.
+/// A folder whose files get their names when they are complete. Names are resolved relative to the
+/// open folder, even if another folder takes its path.
 final class KeptFolder: Sendable {
   let path: String
   private let descriptor: Int32
@@ -41,9 +39,8 @@ final class KeptFolder: Sendable {
     close(descriptor)
   }
 
-  /// Whether `name` has the form of the names that `PresentationKeeper` generates: 1 to 100
-  /// lower-case letters, digits, hyphens and dots, not beginning with a dot. Such a name cannot
-  /// lead out of the folder, and needs no quoting in a shell or a URL.
+  /// Whether a name consists of 1 to 100 lower-case ASCII letters, digits, hyphens and dots, and
+  /// does not begin with a dot. Such a name cannot lead out of the folder.
   static func isOwnName(_ name: String) -> Bool {
     let isPlain = name.utf8.allSatisfy { byte in
       (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x2E
@@ -51,14 +48,14 @@ final class KeptFolder: Sendable {
     return isPlain && !name.isEmpty && name.utf8.count <= 100 && !name.hasPrefix(".")
   }
 
-  /// Locks the folder until this object is released. Returns false if the folder is
-  /// locked already. Returns true on file systems without locks.
+  /// Locks the folder until this object is released. Returns false if it is locked already, and
+  /// true on file systems without locks.
   func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK }
 
   /// The names of the folder's entries, except `.` and `..`; empty if the folder cannot be read.
   var names: [String] { SystemFile.names(inDescriptor: descriptor) ?? [] }
 
-  /// Removes temporary files of writers that were killed. Call this method only with the lock held.
+  /// Removes the temporary files that killed writers left. Requires the lock of the presentation.
   func removeUnfinished() {
     for name in names where name.hasPrefix(".") && name.hasSuffix(Self.unfinished) { remove(name) }
   }
@@ -89,8 +86,7 @@ final class KeptFolder: Sendable {
     throw Self.failure(path + "/" + name, reason)
   }
 
-  /// Writes all bytes to an open file. Returns 0, or the error number if not everything was
-  /// written.
+  /// Returns 0, or an error number if not everything was written.
   private static func write(_ bytes: [UInt8], to file: Int32) -> Int32 {
     var done = 0
     while done < bytes.count {
@@ -111,8 +107,8 @@ final class KeptFolder: Sendable {
     return Int(status.st_size)
   }
 
-  /// Reads a regular file. Returns nil if there is no such file, if it is larger than `limit` bytes
-  /// or if it cannot be read completely.
+  /// Reads a regular file. Returns nil if it is missing, larger than `limit` bytes or cannot be
+  /// read.
   func read(_ name: String, limit: Int) -> [UInt8]? {
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     guard file >= 0 else { return nil }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kept renditions, and the multivariant playlist that is made from them.
+/// The kept renditions and their multivariant playlist.
 struct KeptPlaylists {
   /// A rendition with at least one kept segment.
   struct Row {
@@ -13,9 +13,8 @@ struct KeptPlaylists {
 
   let rows: [Row]
 
-  /// The multivariant playlist, with one variant for each group of rows. The media playlist of a
-  /// variant is that of the group's default rendition, or of the group's first rendition if the
-  /// group has no default.
+  /// The multivariant playlist, with one variant for each group. A variant refers to the playlist
+  /// of the group's default rendition, or else of its first rendition.
   var multivariant: MultivariantPlaylist {
     var playlist = MultivariantPlaylist()
     playlist.version = 6
@@ -35,8 +34,7 @@ struct KeptPlaylists {
     return playlist
   }
 
-  /// The rows, grouped by audio group and codecs. A row without an audio group forms its own group.
-  /// The listener chooses a rendition within a group; a player chooses between groups by bandwidth.
+  /// The rows, grouped by audio group and codecs. A row without an audio group is a group itself.
   private var groups: [[Row]] {
     var groups: [[Row]] = []
     for row in rows {
@@ -86,8 +84,7 @@ extension KeptPlaylists.Row {
 }
 
 extension String {
-  /// The text without characters that a quoted attribute must not contain: quotes, ASCII
-  /// control characters, and the `{` that begins a variable. At most 200 Unicode scalars.
+  /// The text without quotes, `{` and ASCII control characters, cut to 200 Unicode scalars.
   fileprivate var forAttribute: String {
     let plain = unicodeScalars.filter { scalar in
       scalar != "\"" && scalar != "{" && scalar.value >= 0x20 && scalar.value != 0x7F

@@ -21,8 +21,8 @@ struct KeptRecord: Codable {
 
   init(source: String) { self.source = source }
 
-  /// Reads a record. Returns nil if it has another version or cannot be decoded. Entries with an
-  /// implausible or repeated folder name are dropped.
+  /// Reads a record. Returns nil if it has another version or cannot be decoded. Drops entries with
+  /// an implausible or repeated folder name.
   init?(_ bytes: [UInt8]) {
     guard let read = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
       read.version == Self.currentVersion
@@ -34,7 +34,7 @@ struct KeptRecord: Codable {
 }
 
 extension Encodable {
-  /// The value as JSON with sorted keys. Encoding never fails for the types of this module.
+  /// The value as JSON with sorted keys; empty if it cannot be encoded.
   var json: [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -49,8 +49,8 @@ struct KeptSegments: Codable {
 
   init(_ segments: [KeptSegment]) { self.segments = segments }
 
-  /// Reads a record. Returns nil if it has another version or cannot be decoded. The record may be
-  /// damaged or forged, so implausible entries are dropped.
+  /// Reads a record. Returns nil if it has another version or cannot be decoded. Drops implausible
+  /// entries, because the record may be damaged or forged.
   init?(_ bytes: [UInt8]) {
     guard let read = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
       read.version == KeptRecord.currentVersion
@@ -85,8 +85,8 @@ struct KeptSegment: Codable, Equatable {
   var date: Double?
   var file: KeptFile
   var map: KeptFile?
-  /// URI of the segment as written in its playlist, without the query. `range` is the byte range,
-  /// as `length@offset`; nil if there is none.
+  /// URI as written in the playlist, without the query. `range` is the byte range, as
+  /// `length@offset`; nil if there is none.
   var origin: String
   var range: String?
 

@@ -1,29 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Properties of a kept rendition, most of which are written to the kept multivariant playlist.
-///
-/// Two values with the same `uri` describe the same rendition.
+/// The properties of a kept rendition. Two values with the same `uri` describe the same rendition.
 public struct KeptRendition: Sendable, Equatable, Codable {
   /// Address of the media playlist as written in the presentation.
   public var uri: String
   public var name: String
-  /// The audio group in the presentation; nil if there is none. Renditions with the same audio
-  /// group and the same codecs also form one group in the kept multivariant playlist.
+  /// The audio group in the presentation; nil if there is none.
   public var group: String?
   /// A language tag (RFC 5646); nil if it is not stated.
   public var language: String?
-  /// The CHANNELS attribute, such as `6` or `4/1OA`, or else the number of channels that was
-  /// decoded or is assumed; nil if unknown.
+  /// The CHANNELS attribute, such as `6` or `4/1OA`, or else a number of channels; nil if unknown.
   public var channelText: String?
   public var characteristics: [String] = []
   public var isDefault = false
   public var isAutoselected = false
   /// Codec names as in RFC 6381.
   public var codecs: [String] = []
-  /// Width and height of the video in the same segments, in pixels; empty if not stated.
+  /// Width and height of the video in the segments, in pixels; empty if not stated.
   public var resolution: [Int] = []
-  /// Bit rate in bit/s, as the presentation states it, as guessed from the codec or as measured in
-  /// one segment; 0 if unknown. The kept playlists state the bit rate of the kept files instead.
+  /// Bit rate in bit/s, stated, guessed or measured; 0 if unknown.
   public var bitRate = 0.0
   public var score: Double?
 
@@ -32,17 +27,15 @@ public struct KeptRendition: Sendable, Equatable, Codable {
 }
 
 extension KeptRendition {
-  /// Creates the description of a rendition from the multivariant playlist that lists it.
+  /// Describes a rendition of a multivariant playlist.
   public init(_ rendition: Rendition, in playlist: MultivariantPlaylist) {
     self.init(uri: rendition.uri, bitRate: rendition.bitRate, in: playlist)
     if channelText == nil { channelText = rendition.channels.map { "\($0)" } }
     score = rendition.score ?? score
   }
 
-  /// Returns descriptions of all sound of a presentation: its audio renditions that have playlists,
-  /// and the variants without video whose own segments contain the sound. If there is no such
-  /// playlist, returns the renditions of the presentation's `Ladder`, whose sound is in variants
-  /// with video.
+  /// Returns the audio renditions with their own playlists, and the variants without video whose
+  /// segments contain the sound. If there are none, returns the renditions of the `Ladder`.
   public static func all(in playlist: MultivariantPlaylist) -> [KeptRendition] {
     var uris: [String] = []
     for uri in playlist.renditions.compactMap(\.uri) where !uris.contains(uri) { uris.append(uri) }
@@ -101,9 +94,8 @@ extension KeptRendition {
     return tag.isEmpty ? text : text + "-" + tag
   }
 
-  /// Whether `other` is likely this rendition under another address: the address without its query,
-  /// the name, the audio group, the language, the channels and the codecs are the same. Some
-  /// servers put text that changes from day to day into the query.
+  /// Whether `other` is likely this rendition with another query in its address. On some servers,
+  /// the query changes from day to day.
   func isLikely(_ other: KeptRendition) -> Bool {
     uri.withoutQuery == other.uri.withoutQuery && name == other.name && group == other.group
       && language == other.language && channelText == other.channelText && codecs == other.codecs

@@ -7,7 +7,7 @@ struct KeptTime: Equatable {
   var discontinuity: Int
   var date: ProgramDate?
 
-  /// Takes the values from a segment. Returns nil if they are out of range.
+  /// Takes the values from a segment; nil if they are out of range.
   init?(_ segment: MediaSegment) {
     self.init(
       number: segment.sequence, duration: segment.duration, discontinuity: segment.discontinuity,
@@ -34,7 +34,7 @@ struct KeptTime: Equatable {
 struct KeptTimeline {
   /// The kept segments by number.
   private(set) var segments: [Int: KeptSegment] = [:]
-  /// Times of segments according to the playlists of the presentation, by segment number.
+  /// Times of segments according to the presentation's playlists, by segment number.
   private var told: [Int: KeptTime] = [:]
 
   /// Maximum number of consecutive missing segments that are written as gaps. A longer series is
@@ -54,7 +54,7 @@ struct KeptTimeline {
     for segment in playlist.segments { told[segment.sequence] = KeptTime(segment) }
   }
 
-  /// Records the times of the gaps in the playlist that an earlier keeper wrote. Ignores an invalid
+  /// Records the times of the gaps in a playlist that an earlier keeper wrote. Ignores an invalid
   /// playlist.
   mutating func followGaps(ofWritten bytes: [UInt8]) {
     guard case .media(let playlist)? = try? Playlist(bytes) else { return }
@@ -64,8 +64,7 @@ struct KeptTimeline {
     }
   }
 
-  /// Highest bit rate of a kept segment, and average bit rate of all kept segments, in bit/s; 0 if
-  /// no segment is kept.
+  /// Highest and average bit rate of the kept segments, in bit/s; 0 if unknown.
   var bitRates: (peak: Double, mean: Double) {
     var (peak, bits, seconds) = (0.0, 0.0, 0.0)
     for segment in segments.values where segment.duration > 0 {
@@ -77,14 +76,11 @@ struct KeptTimeline {
     return (peak, seconds > 0 ? bits / seconds : 0)
   }
 
-  /// Returns the playlist of the kept segments, in order, with a gap for each segment that is
-  /// missing before or between them. Long series of missing segments are omitted.
+  /// Returns the playlist of the kept segments, with gaps for missing segments before and between
+  /// them. Long series of missing segments are omitted. The playlist is marked as ended.
   ///
-  /// The playlist ends with the last kept segment and is marked as ended, so that a player does not
-  /// wait for more segments.
-  ///
-  /// - Parameter start: the segment number to begin with. If it is above the first kept number, or
-  ///   more than `mostGaps` below it, the playlist begins with the first kept segment.
+  /// - Parameter start: the segment number to begin with. Ignored if it is above the first kept
+  ///   number, or more than `mostGaps` below it.
   func playlist(from start: Int) -> MediaPlaylist {
     let kept = segments.values.sorted { $0.number < $1.number }
     var playlist = MediaPlaylist()
@@ -125,8 +121,8 @@ struct KeptTimeline {
     return entry
   }
 
-  /// Returns the gap for a missing segment. If no playlist stated the duration of that segment, the
-  /// duration of the following kept segment is used.
+  /// Returns the gap for a missing segment. If the duration is unknown, that of the following kept
+  /// segment is used.
   private func gap(
     _ number: Int, before segment: KeptSegment, _ count: inout DiscontinuityCount
   ) -> MediaSegment {
@@ -142,17 +138,17 @@ struct KeptTimeline {
   }
 }
 
-/// Discontinuity numbers that grow by at most one from segment to segment, as in a valid playlist.
+/// Discontinuity numbers that grow by at most one from segment to segment.
 private struct DiscontinuityCount {
   private(set) var told: Int?
   private var written = 0
 
   init() {}
 
-  /// Returns the discontinuity number to write for the next segment.
+  /// Returns the discontinuity number to write.
   ///
   /// - Parameters:
-  ///   - number: the discontinuity number of the segment in its own playlist.
+  ///   - number: the discontinuity number in the segment's own playlist.
   ///   - isApart: whether segments are omitted before this segment.
   mutating func next(_ number: Int, isApart: Bool) -> Int {
     if told == nil { written = min(number, 1 << 50) }

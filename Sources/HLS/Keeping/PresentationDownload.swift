@@ -22,22 +22,21 @@ public struct PresentationDownload {
     public var fetched = 0
     /// Number of bytes of the fetched segments.
     public var bytes = 0
-    /// Number of segments that were in the folder already and intact.
+    /// Number of segments that were intact in the folder already.
     public var present = 0
     /// Number of segments that the playlist marks as gaps.
     public var gaps = 0
     public var missing: [Missing] = []
     public var isInterrupted = false
-    /// The first error while writing to the folder; nil if there was none.
+    /// The first write error; nil if there was none.
     public var error: KeepingError?
 
-    /// Whether every segment of the downloaded renditions is in the folder. Segments that a
-    /// playlist marks as gaps do not count as missing.
+    /// Whether every segment is in the folder. Segments that a playlist marks as gaps do not count.
     public var isComplete: Bool { missing.isEmpty && !isInterrupted && error == nil }
   }
 
-  /// Number of consecutive segments without a complete answer from the server, after which no more
-  /// segments are requested.
+  /// Number of consecutive unanswered or incomplete requests after which no more segments are
+  /// requested.
   static let patience = 4
   /// Maximum number of requests for a segment whose content is invalid.
   private static let attempts = 2
@@ -61,10 +60,8 @@ public struct PresentationDownload {
   /// interrupted or writing failed.
   ///
   /// - Parameters:
-  ///   - progress: called after each segment with its duration in s, even if the segment is
-  ///     missing.
-  ///   - goesOn: called before each segment, during each request and during verification; return
-  ///     false to stop. The playlists in the folder are valid even after a stop.
+  ///   - progress: called after each segment with its duration in s, even if it is missing.
+  ///   - goesOn: return false to stop. The playlists in the folder are then valid too.
   public func run(
     _ jobs: [Job], progress: (_ seconds: Double) -> Void = { _ in }, goesOn: () -> Bool
   ) -> Outcome {
@@ -122,8 +119,7 @@ public struct PresentationDownload {
     }
   }
 
-  /// Reads all files back. Segments whose files are missing or differ from what was written are
-  /// added to `outcome.missing`.
+  /// Reads all files back. Adds missing and changed segments to `outcome.missing`.
   private func verify(_ jobs: [Job], _ outcome: inout Outcome, _ goesOn: () -> Bool) {
     for job in jobs {
       _ = keeper.verify(job.rendition, goesOn: { _ in goesOn() })

@@ -6,17 +6,14 @@ private import Synchronization
 /// A keeper that writes the segments of a presentation to a folder, so that they can be played
 /// without a server.
 ///
-/// The folder contains `master.m3u8`, the keeper's record (`kept.json`) and one subfolder for each
-/// rendition. A subfolder contains the decrypted segments, their initialisation sections, a media
-/// playlist and a record. A later keeper reads the records to find out what is there. The keeper
-/// chooses all names. Missing segments become gaps in the playlist, so that times stay correct.
-/// Only very long series of missing segments are omitted.
+/// The folder contains `master.m3u8`, a record (`kept.json`) and one subfolder for each rendition.
+/// A subfolder contains the decrypted segments, their initialisation sections, a media playlist and
+/// a record. Missing segments become gaps in the playlist. Long series of missing segments are
+/// omitted.
 ///
 /// Files get their names when they are complete and on the disk, and playlists are written after
 /// the files that they list. So the folder is a valid presentation whenever the process ends.
-/// Playlists are written when a segment is kept, but at most once per second (less often if writing
-/// is slow), and by ``finish()``. The playlists are always marked as ended, so that a player does
-/// not wait for more segments.
+/// Playlists are written at most once per second while segments are kept, and by ``finish()``.
 ///
 /// ```swift
 /// let keeper = try PresentationKeeper(folder: "kept", source: address.description)
@@ -27,8 +24,8 @@ private import Synchronization
 /// ```
 ///
 /// ## Threading
-/// All members may be used from any thread. Calls block until other calls and disk writes are done,
-/// so do not call them on the audio thread.
+/// All members may be used from any thread. Calls wait for other calls and disk writes, so do not
+/// make them on the audio thread.
 public final class PresentationKeeper: Sendable {
   static let playlistName = "playlist.m3u8"
   static let masterName = "master.m3u8"
@@ -36,19 +33,17 @@ public final class PresentationKeeper: Sendable {
   public static let mostSegmentBytes = 64 << 20
   static let mostRecordBytes = 256 << 20
 
-  /// The path of the folder, as it was given.
+  /// The folder's path as it was given.
   public let path: String
   private let state: Mutex<KeeperState>
 
-  /// Opens a folder, and creates it if it does not exist. Its parent must exist.
-  ///
-  /// Segments of the same presentation that an earlier keeper kept are used again.
+  /// Opens a folder, and creates it if it does not exist. Its parent must exist. Segments that an
+  /// earlier keeper kept are used again.
   ///
   /// - Parameters:
   ///   - path: a folder that is new, is empty or was made by a keeper.
-  ///   - source: the address of the presentation. Its query, user name and password are ignored.
-  /// - Throws: the reason why nothing can be kept in the folder. If this call created the folder,
-  ///   the empty folder remains.
+  ///   - source: the presentation's address. Its query, user name and password are ignored.
+  /// - Throws: the reason why nothing can be kept in the folder.
   public convenience init(folder path: String, source: String) throws(KeepingError) {
     try self.init(folder: path, source: source, now: Self.monotonicSeconds)
   }
@@ -77,8 +72,8 @@ public final class PresentationKeeper: Sendable {
 
   // MARK: Keeping segments
 
-  /// Records the segment durations that a rendition's playlist states, so that gaps have the right
-  /// length. For a live playlist, call this method again with each newer copy.
+  /// Records the segment durations in a rendition's playlist, for the lengths of gaps. Call this
+  /// method again with each newer copy of a live playlist.
   public func follow(_ playlist: MediaPlaylist, of rendition: KeptRendition) {
     _ = guarded(tells: false) { (state) throws(KeepingError) in
       let index = try state.open(rendition)
@@ -86,10 +81,10 @@ public final class PresentationKeeper: Sendable {
     }
   }
 
-  /// Keeps a segment. A different segment that is kept under the same number is replaced.
+  /// Keeps a segment. Replaces another segment with the same number.
   ///
   /// Ignores a segment that is incomplete, too large or in an unknown format, or whose times are
-  /// not valid. If writing fails, the keeper stays usable, and the next call tries to write again.
+  /// out of range. After a write error, the keeper stays usable.
   ///
   /// - Parameters:
   ///   - body: the complete decrypted segment, at most 64 MiB.
@@ -115,10 +110,10 @@ public final class PresentationKeeper: Sendable {
     guarded { (state) throws(KeepingError) in try state.writeMakingRoom() }
   }
 
-  /// Runs a body that may fail, and records the first error.
+  /// Runs a body and records the first error.
   ///
-  /// - Returns: the keeper's first error, even if an earlier call recorded it; nil if there is
-  ///   none, if it has been returned before or if `tells` is false.
+  /// - Returns: the first error of the keeper. Returns nil if there is none, if it has been
+  ///   returned before or if `tells` is false.
   private func guarded(
     tells: Bool = true, _ body: (inout KeeperState) throws(KeepingError) -> Void
   ) -> KeepingError? {
@@ -134,9 +129,8 @@ public final class PresentationKeeper: Sendable {
 
   // MARK: Verification
 
-  /// Whether a segment is kept and intact. If this keeper has not written the segment, the first
-  /// call reads the files of the segment and checks them. A damaged segment is removed from the
-  /// record.
+  /// Whether a segment is kept and intact. Reads the files unless this keeper has written or
+  /// checked them before. Removes a damaged segment from the record.
   public func has(_ segment: MediaSegment, of rendition: KeptRendition) -> Bool {
     state.withLock { state in
       guard let index = state.place(of: rendition) else { return false }
@@ -144,8 +138,7 @@ public final class PresentationKeeper: Sendable {
     }
   }
 
-  /// Reads all kept files of a rendition from the disk again, and removes damaged segments from the
-  /// record.
+  /// Reads all kept files of a rendition, and removes damaged segments from the record.
   ///
   /// - Parameter goesOn: called after each segment with its number; return false to stop.
   /// - Returns: the numbers of the damaged segments; empty if the rendition is not kept.

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The choice of which renditions of a presentation to download.
+/// The choice of renditions to download.
 public struct RenditionSelection: Sendable {
   public enum Wish: Sendable, Equatable {
     /// The best multichannel and the best stereo rendition of the presentation's `Ladder`.
     case best
-    /// All renditions that `KeptRendition.all` returns, even if they cannot be decoded.
+    /// All renditions that `KeptRendition.all` returns, even those that cannot be decoded.
     case all
-    /// The renditions with one of these names. A name can be a NAME attribute, an audio group, a
-    /// `label` or a `shownName`. Case is ignored.
+    /// The renditions with one of these names: a NAME attribute, an audio group, a `label` or a
+    /// `shownName`. Case is ignored.
     case named([String])
   }
 
   public var wish = Wish.best
-  /// The wanted language, maximum bit rate and treatment. If `language` is nil, `best` uses the
-  /// default language of the presentation, and the other cases of `wish` select every language.
-  /// Only `best` uses the treatment.
+  /// The wanted language, maximum bit rate and treatment. Without a language, `best` uses the
+  /// presentation's default language, and the other cases use every language. Only `best` uses the
+  /// treatment.
   public var wishes = RenditionWishes()
 
   public init() {}
@@ -60,9 +60,8 @@ public struct RenditionSelection: Sendable {
 }
 
 extension KeptRendition {
-  /// Name for messages: the NAME attribute, followed by the audio group in parentheses if the group
-  /// differs. If only one of the two exists, only that one is used. If neither exists, `label` is
-  /// used.
+  /// Name for messages: the NAME attribute, then the audio group in parentheses if it differs.
+  /// Without a name, the audio group or else `label`.
   public var shownName: String {
     let first = name.isEmpty ? group ?? "" : name
     return first.isEmpty ? label : group.map { $0 == first ? first : "\(first) (\($0))" } ?? first
@@ -104,9 +103,8 @@ public enum DownloadError: Error, Sendable, Equatable, CustomStringConvertible {
 extension PlaylistLoader {
   /// Loads the playlists of the renditions to download.
   ///
-  /// - Returns: the jobs in order of bit rate, lowest first.
-  /// - Throws: the reason why a rendition cannot be downloaded, or `.nothing` if there is nothing
-  ///   to download.
+  /// - Returns: the jobs in ascending order of bit rate.
+  /// - Throws: the reason why a rendition cannot be downloaded, or `.nothing`.
   public func jobs(
     for presentation: Presentation, _ selection: RenditionSelection, goesOn: () -> Bool
   ) throws(DownloadError) -> [PresentationDownload.Job] {

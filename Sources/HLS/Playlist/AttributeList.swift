@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The attributes of a tag, `NAME=value,...` (RFC 8216, section 4.2).
-///
-/// If an attribute occurs twice, the first value counts. Unknown attributes are ignored.
+/// The attributes of a tag, `NAME=value,...` (RFC 8216, section 4.2). The first value of a repeated
+/// attribute counts.
 struct AttributeList {
   private enum Value {
     case quoted(String)
@@ -11,12 +10,10 @@ struct AttributeList {
 
   private var values: [String: Value] = [:]
 
-  /// Parses a list of attributes.
+  /// Parses the text after the tag's colon.
   ///
-  /// - Parameters:
-  ///   - text: the text after the tag's colon.
-  ///   - variables: the variables to substitute in quoted strings, in hexadecimal sequences, and in
-  ///     unquoted values that begin with a variable.
+  /// - Parameter variables: substituted in quoted strings, in hexadecimal sequences, and in
+  ///   unquoted values that begin with a variable.
   /// - Throws: an error if the syntax is invalid or a variable cannot be substituted.
   init(_ text: Substring, _ variables: PlaylistVariables) throws(PlaylistError) {
     var rest = text
@@ -40,8 +37,7 @@ struct AttributeList {
     (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D
   }
 
-  /// Returns the next value, with its variables substituted. Removes the value and the comma after
-  /// it from `rest`.
+  /// Removes the next value and the comma after it. Substitutes the variables of the value.
   private static func value(
     _ name: String, _ rest: inout Substring, _ variables: PlaylistVariables
   ) throws(PlaylistError) -> Value {
@@ -67,26 +63,25 @@ struct AttributeList {
     return value
   }
 
-  /// Returns the value of an attribute if it is a quoted string; otherwise nil.
+  /// Returns the value of an attribute if it is quoted; otherwise nil.
   func text(_ name: String) -> String? {
     if case .quoted(let text) = values[name] { return text }
     return nil
   }
 
-  /// Returns the value of an attribute if it is unquoted (such as an enumerated string);
-  /// otherwise nil.
+  /// Returns the value of an attribute if it is unquoted; otherwise nil.
   func word(_ name: String) -> String? {
     if case .plain(let text) = values[name] { return text }
     return nil
   }
 
-  /// Whether the value of an attribute is YES, without quotes.
+  /// Whether the value of an attribute is an unquoted YES.
   func flag(_ name: String) -> Bool { word(name) == "YES" }
 
   /// Returns the value of an attribute as an integer from 0 to 2^63 - 1; nil if the attribute is
   /// missing or quoted.
   ///
-  /// - Throws: an error if the value is not a decimal integer in this range.
+  /// - Throws: an error for any other value.
   func integer(_ name: String) throws(PlaylistError) -> Int? {
     guard let text = word(name) else { return nil }
     guard let number = PlaylistNumber.integer(text[...]) else {
@@ -95,10 +90,10 @@ struct AttributeList {
     return number
   }
 
-  /// Returns the value of an attribute as a decimal number with an optional sign; nil if the
-  /// attribute is missing or quoted.
+  /// Returns the value of an attribute as a decimal number; nil if the attribute is missing or
+  /// quoted.
   ///
-  /// - Throws: an error if the value is not a decimal number.
+  /// - Throws: an error for any other value.
   func number(_ name: String) throws(PlaylistError) -> Double? {
     guard let text = word(name) else { return nil }
     guard let number = PlaylistNumber.decimal(text[...]) else {
@@ -107,7 +102,7 @@ struct AttributeList {
     return number
   }
 
-  /// Returns the value of an attribute that must be present and quoted.
+  /// Returns the value of an attribute.
   ///
   /// - Throws: an error if the attribute is missing or not quoted.
   func required(_ name: String) throws(PlaylistError) -> String {
@@ -118,14 +113,13 @@ struct AttributeList {
 
 /// Parsers for the numbers in playlists (RFC 8216, section 4.2).
 enum PlaylistNumber {
-  /// Parses decimal digits with a value from 0 to 2^63 - 1. Returns nil for anything else.
+  /// Parses decimal digits with a value from 0 to 2^63 - 1; nil for anything else.
   static func integer(_ text: Substring) -> Int? {
     guard let first = text.utf8.first, (0x30...0x39).contains(first) else { return nil }
     return Int(text)
   }
 
-  /// Parses digits with an optional point and sign. Returns nil for anything else, such as an
-  /// exponent.
+  /// Parses digits with an optional point and sign. Returns nil for anything else.
   static func decimal(_ text: Substring) -> Double? {
     let isPlain = text.utf8.allSatisfy {
       (0x30...0x39).contains($0) || $0 == 0x2E || $0 == 0x2D || $0 == 0x2B
@@ -134,8 +128,8 @@ enum PlaylistNumber {
     return number
   }
 
-  /// Parses `0x` and 1 to 32 hexadecimal digits as 16 bytes, most significant first. Shorter values
-  /// are padded with leading zeros. Returns nil for anything else.
+  /// Parses `0x` and 1 to 32 hexadecimal digits as 16 bytes, most significant first. Adds leading
+  /// zeros to shorter values. Returns nil for anything else.
   static func initialisationVector(_ text: Substring) -> [UInt8]? {
     guard text.hasPrefix("0x") || text.hasPrefix("0X") else { return nil }
     let digits = text.dropFirst(2)

@@ -9,22 +9,21 @@ public struct MediaPlaylist: Sendable, Equatable {
 
   /// Protocol version (`EXT-X-VERSION`); 1 if the tag is missing.
   public var version = 1
-  /// Target duration, in s: the maximum duration of a segment, after rounding to the nearest
-  /// second.
+  /// Target duration in s: the maximum duration of a segment after rounding to the nearest second.
   public var targetDuration = 0.0
   /// Media sequence number of the first segment.
   public var mediaSequence = 0
   /// Number of discontinuities before the beginning of the playlist.
   public var discontinuitySequence = 0
   public var kind: Kind?
-  /// Whether the playlist is complete, so that no segment will be added (`EXT-X-ENDLIST`).
+  /// Whether the playlist is complete (`EXT-X-ENDLIST`).
   public var hasEnded = false
   /// Whether each segment can be decoded without the segments before it.
   public var areSegmentsIndependent = false
-  /// Whether the segments contain only video key frames and no sound.
+  /// Whether the segments contain only video key frames.
   public var hasOnlyKeyFrames = false
   public var start: PlaylistStart?
-  /// Preferred distance of playback from the live end, in s; nil if it is not stated, which means
+  /// Preferred distance of playback from the live end, in s. Nil if it is not stated, which means
   /// three target durations.
   public var holdBack: Double?
   public var segments: [MediaSegment] = []
@@ -37,8 +36,7 @@ public struct MediaPlaylist: Sendable, Equatable {
 public struct PlaylistStart: Sendable, Equatable {
   /// Offset from the beginning of the playlist, or from its end if negative, in s.
   public var offset: Double
-  /// Whether to begin exactly at the offset, instead of at the start of the segment that contains
-  /// the offset.
+  /// Whether to begin exactly at the offset, instead of at the start of the segment there.
   public var isPrecise: Bool
 }
 
@@ -52,26 +50,26 @@ public struct MediaSegment: Sendable, Equatable {
   /// Media sequence number.
   public var sequence: Int
   /// Discontinuity number. Segments with the same number have continuous timestamps and the same
-  /// codec and format.
+  /// format.
   public var discontinuity = 0
-  /// Byte range of the segment in the resource; nil if the segment is the complete resource.
+  /// Byte range in the resource; nil for the complete resource.
   public var range: ByteRange?
-  /// Initialisation section of the segment; nil if there is none.
+  /// Initialisation section; nil if there is none.
   public var map: MediaMap?
   /// Alternative keys to decrypt the segment; empty if the segment is not encrypted.
   public var keys: [SegmentKey] = []
   /// Whether the segment is missing on the server (`EXT-X-GAP`).
   public var isGap = false
-  /// Date and time of the segment's start; nil if no tag states it for this segment.
+  /// Time of the segment's start; nil if no tag states it for this segment.
   public var programDate: ProgramDate?
-  /// Bit rate of the segment as stated by the playlist, in bit/s; nil if it is not stated.
+  /// Stated bit rate of the segment, in bit/s; nil if there is none.
   public var bitRate: Int?
 }
 
 /// A range of bytes in a resource.
 public struct ByteRange: Sendable, Equatable {
   public var offset: Int
-  /// Number of bytes; at least 1 if the range comes from a playlist.
+  /// Number of bytes.
   public var length: Int
 
   public var end: Int { offset + length }
@@ -86,30 +84,29 @@ public struct ByteRange: Sendable, Equatable {
 public struct MediaMap: Sendable, Equatable {
   public var uri: String
   public var range: ByteRange?
-  /// Alternative keys to decrypt the section; empty if the section is not encrypted.
+  /// Alternative keys to decrypt the section; empty if it is not encrypted.
   public var keys: [SegmentKey] = []
 }
 
-/// A key for encrypted segments, and the encryption method (`EXT-X-KEY`).
+/// A key for encrypted segments, with the encryption method (`EXT-X-KEY`).
 public struct SegmentKey: Sendable, Equatable {
   public enum Method: Sendable, Equatable {
-    /// Complete segments are encrypted: AES-128 in cipher block chaining mode with PKCS #7 padding.
+    /// AES-128 in cipher block chaining mode with PKCS #7 padding, for complete segments.
     case aes128
-    /// Any other method, such as one that encrypts samples only.
+    /// Any other method.
     case other(String)
   }
 
   public var method: Method
   public var uri: String
-  /// Initialisation vector of 16 bytes. If it is nil, the media sequence number of the segment is
-  /// used, as a 128-bit big-endian integer.
+  /// Initialisation vector of 16 bytes. If it is nil, the segment's media sequence number is used
+  /// as a 128-bit big-endian integer.
   public var initialisationVector: [UInt8]?
-  /// Key format (KEYFORMAT attribute). In the format `identity`, the key is fetched as 16 plain
+  /// Key format (KEYFORMAT attribute). In the format `identity`, the key consists of 16 plain
   /// bytes.
   public var format = "identity"
 
-  /// Returns the initialisation vector, of 16 bytes, for the segment with this media sequence
-  /// number.
+  /// Returns the initialisation vector for a media sequence number [16 bytes].
   public func vector(forSequence sequence: Int) -> [UInt8] {
     if let initialisationVector { return initialisationVector }
     let low = (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (56 - 8 * $0)) }

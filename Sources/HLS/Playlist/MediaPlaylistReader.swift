@@ -116,8 +116,7 @@ struct MediaPlaylistReader {
   /// Returns the byte range of a segment; nil if the segment has none. A range without an offset
   /// begins where the range of the previous segment ends.
   ///
-  /// - Throws: an error if the offset is missing, unless the previous segment has a range and the
-  ///   same URI.
+  /// - Throws: an error if neither the offset nor such a previous range with the same URI exists.
   private func place(
     _ range: (length: Int, offset: Int?)?, in uri: String
   ) throws(PlaylistError) -> ByteRange? {
@@ -160,7 +159,7 @@ struct MediaPlaylistReader {
     return number
   }
 
-  /// Parses a byte range `LENGTH[@OFFSET]`, in bytes.
+  /// Parses a byte range `LENGTH[@OFFSET]` in bytes.
   private static func range(
     _ text: Substring
   ) throws(PlaylistError) -> (length: Int, offset: Int?) {

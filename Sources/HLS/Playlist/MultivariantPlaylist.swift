@@ -9,10 +9,10 @@ public struct MultivariantPlaylist: Sendable, Equatable {
   public var variants: [Variant] = []
   /// The audio renditions.
   public var renditions: [RenditionEntry] = []
-  /// Variables for the media playlists that import them.
+  /// The variables that media playlists can import.
   public var variables = PlaylistVariables()
 
-  /// Returns the renditions of a variant's audio group; empty if the variant has no audio group.
+  /// Returns the renditions of a variant's audio group; empty if it has none.
   public func renditions(of variant: Variant) -> [RenditionEntry] {
     renditions.filter { $0.group == variant.audioGroup }
   }
@@ -40,7 +40,7 @@ public struct Variant: Sendable, Equatable {
   public var stableID: String?
   public var name: String?
 
-  /// Whether the variant contains video, judged by its RESOLUTION and CODECS attributes.
+  /// Whether the variant contains video, according to its RESOLUTION and CODECS attributes.
   public var hasPictures: Bool {
     if resolution != nil { return true }
     let families = ["avc", "hvc", "hev", "dvh", "av01", "vp08", "vp09", "mp4v"]
@@ -48,11 +48,11 @@ public struct Variant: Sendable, Equatable {
   }
 }
 
-/// An entry of an audio group (`EXT-X-MEDIA:TYPE=AUDIO`). The entries of a group are alternatives.
+/// An entry of an audio group (`EXT-X-MEDIA:TYPE=AUDIO`). The entries are alternatives.
 public struct RenditionEntry: Sendable, Equatable {
   public var group: String
   public var name: String
-  /// Address of the rendition's media playlist; nil if the sound is in the variants' own segments.
+  /// Address of the media playlist; nil if the sound is in the variants' own segments.
   public var uri: String?
   /// A language tag (RFC 5646); nil if it is not stated.
   public var language: String?
@@ -69,8 +69,8 @@ public struct RenditionEntry: Sendable, Equatable {
 /// 4.4.6.1).
 public struct AudioChannels: Sendable, Equatable {
   public var count: Int
-  /// Coding identifiers, such as `JOC`, or `3OA` for ambisonics of order 3. Empty if the attribute
-  /// states none.
+  /// Coding identifiers, such as `JOC`, or `3OA` for ambisonics of order 3. Empty if none are
+  /// stated.
   public var codings: [String] = []
   /// Usage indicators, such as `BINAURAL`, `IMMERSIVE` or `DOWNMIX`.
   public var usages: [String] = []
@@ -85,13 +85,12 @@ public struct AudioChannels: Sendable, Equatable {
     return parts.joined(separator: "/")
   }
 
-  /// Whether the sound was made for headphones, so that it must not be spatialised again.
+  /// Whether the sound was made for headphones. It must not be spatialised again.
   public var isBinaural: Bool { usages.contains("BINAURAL") }
 }
 
 extension AudioChannels {
-  /// Parses the CHANNELS attribute. Returns nil if the text does not begin with a count from 1 to
-  /// 1024.
+  /// Parses a CHANNELS attribute. Returns nil unless it begins with a count from 1 to 1024.
   init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard let count = parts.first.flatMap(PlaylistNumber.integer), (1...1024).contains(count)

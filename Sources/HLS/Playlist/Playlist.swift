@@ -9,7 +9,7 @@ public enum Playlist: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - bytes: UTF-8; a byte order mark is skipped.
-  ///   - imported: the variables of the multivariant playlist that lists this playlist.
+  ///   - imported: the variables of the multivariant playlist.
   ///   - query: the parameters of the playlist's own address.
   /// - Throws: an error with the reason, and with the line number if a single line is invalid.
   public init(
@@ -49,7 +49,7 @@ public enum Playlist: Sendable, Equatable {
   }
 }
 
-/// The reason why a text is not a playlist that can be played.
+/// The reason why a text is not a valid playlist.
 public struct PlaylistError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Line number, counted from 1; nil if the error is not about a single line.
   public var line: Int?
@@ -63,15 +63,15 @@ public struct PlaylistError: Error, Sendable, Equatable, CustomStringConvertible
   public var description: String { line.map { "line \($0): \(reason)" } ?? reason }
 }
 
-/// Limits for playlists. A playlist that exceeds a limit is refused as hostile or broken.
+/// Limits for playlists. A playlist beyond a limit is refused as hostile or broken.
 public enum PlaylistLimits {
   /// Maximum size of a playlist, in bytes.
   public static let bytes = 8 << 20
   /// Maximum number of variants of a presentation.
   public static let variants = 64
-  /// Maximum number of audio renditions of a presentation, in all groups.
+  /// Maximum number of audio renditions of a presentation.
   public static let renditions = 256
-  /// Maximum number of segments of a media playlist; enough for 55 hours of 2 s segments.
+  /// Maximum number of segments of a media playlist.
   public static let segments = 100_000
   /// Maximum length of a line, in bytes.
   static let lineCharacters = 16_384

@@ -7,11 +7,11 @@ struct PlaylistReader {
   private var variables = PlaylistVariables()
   private var media = MediaPlaylistReader()
   private var multivariant = MultivariantPlaylist()
-  /// The variant to which the next URI line belongs; nil if no variant is waiting for its URI.
+  /// The variant that waits for its URI line; nil if there is none.
   private var variant: Variant?
-  /// The first tag that only media playlists contain; nil if there has been none so far.
+  /// The first tag that only media playlists contain; nil if there is none.
   private var mediaTag: String?
-  /// The first tag that only multivariant playlists contain; nil if there has been none so far.
+  /// The first tag that only multivariant playlists contain; nil if there is none.
   private var multivariantTag: String?
 
   init(imported: PlaylistVariables, query: [String: String]) {
@@ -86,11 +86,10 @@ struct PlaylistReader {
     multivariant.renditions.append(try RenditionEntry(attributes))
   }
 
-  /// Returns the playlist. Call this method after the last line.
+  /// Returns the playlist after the last line.
   ///
-  /// - Throws: an error if the playlist mixes tags of media and multivariant playlists, if a
-  ///   multivariant playlist has neither variants nor audio renditions, or if the sequence numbers
-  ///   of a media playlist are too large.
+  /// - Throws: an error if tags of media and multivariant playlists are mixed, if a multivariant
+  ///   playlist has neither variants nor audio renditions, or if sequence numbers are too large.
   func playlist() throws(PlaylistError) -> Playlist {
     if let mediaTag, let multivariantTag {
       throw PlaylistError("it has both \(mediaTag) and \(multivariantTag)")

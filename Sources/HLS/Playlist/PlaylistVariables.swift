@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The variables of `EXT-X-DEFINE` tags, whose values replace `{$name}` in the lines that follow
+/// The variables of `EXT-X-DEFINE` tags. Their values replace `{$name}` in the lines that follow
 /// (RFC 8216bis, section 4.3).
 public struct PlaylistVariables: Sendable, Equatable {
   private(set) var values: [String: String] = [:]
@@ -12,8 +12,8 @@ public struct PlaylistVariables: Sendable, Equatable {
   /// - Parameters:
   ///   - imported: the variables of the multivariant playlist, for IMPORT.
   ///   - query: the parameters of the playlist's own address, for QUERYPARAM.
-  /// - Throws: an error if the tag names no variable, if the variable has no value, has an invalid
-  ///   name or is already defined, or if there are too many variables.
+  /// - Throws: an error if the name is missing, invalid or already defined, if there is no value,
+  ///   or if there are too many variables.
   mutating func define(
     _ attributes: AttributeList, imported: PlaylistVariables, query: [String: String]
   ) throws(PlaylistError) {
@@ -56,10 +56,9 @@ public struct PlaylistVariables: Sendable, Equatable {
     }
   }
 
-  /// Returns a text with each variable replaced by its value. Variables within values are not
-  /// replaced.
+  /// Returns a text with each variable replaced by its value. Variables in values are not replaced.
   ///
-  /// - Throws: an error if a variable is not defined or the result is too long for a line.
+  /// - Throws: an error if a variable is not defined or the result is too long.
   func substituted(_ text: Substring) throws(PlaylistError) -> String {
     guard text.contains("{$") else { return String(text) }
     var result = ""

@@ -22,7 +22,7 @@ extension MediaPlaylist {
 }
 
 extension MultivariantPlaylist {
-  /// The text of the playlist file. Variables have been substituted already.
+  /// The text of the playlist file, without definitions of variables.
   public var text: String {
     var lines = ["#EXTM3U", "#EXT-X-VERSION:\(version)"]
     if areSegmentsIndependent { lines.append("#EXT-X-INDEPENDENT-SEGMENTS") }
@@ -33,7 +33,7 @@ extension MultivariantPlaylist {
   }
 }
 
-/// The values that the lines written so far have set for the following segments.
+/// The values that the lines so far have set for the following segments.
 private struct WrittenState {
   var discontinuity: Int
   var map: MediaMap?
@@ -141,8 +141,8 @@ extension Variant {
   }
 }
 
-/// Formats a number without an exponent, with the fewest digits that identify its value. A number
-/// that is too small or too large for that is written as an integer.
+/// Formats a number without an exponent. Very small numbers become 0, and very large numbers become
+/// integers.
 private func decimalText(_ number: Double) -> String {
   let text = "\(number)"
   if !text.contains("e") { return text.hasSuffix(".0") ? String(text.dropLast(2)) : text }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The time of an `EXT-X-PROGRAM-DATE-TIME` tag (ISO 8601, such as `2026-02-14T10:00:00.5+01:00`).
+/// The time of an `EXT-X-PROGRAM-DATE-TIME` tag (ISO 8601).
 public struct ProgramDate: Sendable, Equatable, Comparable {
   /// Seconds since 1970-01-01T00:00:00Z, without leap seconds.
   public var seconds: Double
@@ -11,8 +11,7 @@ public struct ProgramDate: Sendable, Equatable, Comparable {
     first.seconds < second.seconds
   }
 
-  /// Parses a date and time. Returns nil if the text is not valid. A time without a time zone is in
-  /// UTC.
+  /// Parses a date and time; nil if the text is invalid. Without a time zone, UTC is assumed.
   init?(_ text: Substring) {
     let parts = text.split(separator: "T", maxSplits: 1)
     guard parts.count == 2 else { return nil }
@@ -31,8 +30,8 @@ public struct ProgramDate: Sendable, Equatable, Comparable {
     seconds = Double(days * 86400 + hour * 3600 + minute * 60 - zone) + second
   }
 
-  /// Returns the offset of a time zone from UTC, in s, positive to the east; 0 for an empty text.
-  /// Returns nil if the text is not valid.
+  /// Returns the offset of a time zone from UTC in s, positive to the east; 0 for an empty text.
+  /// Returns nil if the text is invalid.
   private static func zone(_ text: Substring) -> Int? {
     if text.isEmpty || text == "Z" || text == "z" { return 0 }
     let digits = text.dropFirst().filter { $0 != ":" }
@@ -44,8 +43,8 @@ public struct ProgramDate: Sendable, Equatable, Comparable {
     return (text.first == "-" ? -1 : 1) * (hours * 3600 + minutes * 60)
   }
 
-  /// Returns the number of days since 1970-01-01 in the Gregorian calendar. For the calculation,
-  /// years begin in March, so that a leap day is the last day of its year.
+  /// Returns the number of days since 1970-01-01 in the Gregorian calendar. Years are counted from
+  /// March, so that a leap day is the last day of its year.
   private static func days(year: Int, month: Int, day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let monthFromMarch = (month + 9) % 12
@@ -70,8 +69,8 @@ extension ProgramDate {
       + ".\(padded(rest % 1000, 3))Z"
   }
 
-  /// Returns the date that is `day` days after 1970-01-01. This is the inverse of `days`. 400 years
-  /// have 146,097 days.
+  /// Returns the date that is `day` days after 1970-01-01: the inverse of `days`. 400 years have
+  /// 146,097 days.
   private static func date(day: Int) -> (year: Int, month: Int, day: Int) {
     let (era, dayOfEra) = (day + 719_468).quotientAndFloor(by: 146_097)
     let leaps = dayOfEra / 1460 - dayOfEra / 36_524 + dayOfEra / 146_096
@@ -85,7 +84,7 @@ extension ProgramDate {
 }
 
 extension Int {
-  /// Returns the quotient rounded down, and the remainder, which is never negative.
+  /// Returns the quotient rounded down, and the remainder, for a positive divisor.
   fileprivate func quotientAndFloor(by divisor: Int) -> (Int, Int) {
     let rest = ((self % divisor) + divisor) % divisor
     return ((self - rest) / divisor, rest)

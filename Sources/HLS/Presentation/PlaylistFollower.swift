@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A media playlist over time, with the schedule of its reloads (RFC 8216bis, section 6.3.4). All
-/// times are in s, on one monotonic clock.
+/// A media playlist over time, with its reload schedule (RFC 8216bis, section 6.3.4). Times are in
+/// s on one monotonic clock.
 public struct PlaylistFollower: Sendable {
   /// The newest copy of the playlist.
   public private(set) var playlist: MediaPlaylist
   private var beat: PublicationBeat
-  /// Time of the last change of the playlist.
+  /// Time of the playlist's last change.
   private var changed: Double
-  /// Earliest time of the next load after a failed load.
+  /// Earliest time of the next load after a failure.
   private var notBefore = -Double.infinity
 
   public init(_ playlist: MediaPlaylist, at now: Double) {
@@ -17,10 +17,9 @@ public struct PlaylistFollower: Sendable {
     beat = PublicationBeat(at: now, pause: Self.pause(playlist))
   }
 
-  /// Applies a newly loaded copy of the playlist. `newer` is nil if the server reports that nothing
-  /// has changed.
+  /// Applies a newly loaded copy of the playlist; `newer` is nil if the server reports no change.
   ///
-  /// Ignores an outdated copy from a cache: a copy that is not marked as ended and whose last
+  /// Ignores a copy from a cache that is probably outdated: it is not marked as ended, and its last
   /// segment is 1 to 99 segments before that of the known copy.
   public mutating func take(_ newer: MediaPlaylist?, at now: Double) {
     let isOlder = newer.map { $0.end < playlist.end && !$0.hasEnded && $0.end + 100 > playlist.end }
@@ -33,51 +32,50 @@ public struct PlaylistFollower: Sendable {
     changed = now
   }
 
-  /// Adopts the reload schedule of another rendition whose segments appear at the same times. Call
-  /// this method right after this playlist was loaded.
+  /// Adopts the reload schedule of a rendition whose segments appear at the same times. Call this
+  /// method right after this playlist was loaded.
   ///
-  /// - Parameter ahead: the number of segments by which this playlist extends beyond the other
-  ///   playlist. If the number is negative, the call has no effect.
+  /// - Parameter ahead: the number of segments by which this playlist extends beyond the other. A
+  ///   negative number has no effect.
   public mutating func follow(_ other: PlaylistFollower, ahead: Int, at now: Double) {
     guard ahead >= 0 else { return }
     beat = other.beat.seen(ahead, at: now, pause: pause)
   }
 
-  /// Records that a load has failed, which delays the next load.
+  /// Records a failed load, which delays the next load.
   public mutating func fail(at now: Double) { notBefore = now + max(pause / 2, 0.5) }
 
-  /// Time at which to load the playlist again; nil if the playlist has ended.
+  /// Time of the next load; nil if the playlist has ended.
   public var nextLoad: Double? { playlist.hasEnded ? nil : max(beat.next, notBefore) }
 
   private var pause: Double { Self.pause(playlist) }
 
-  /// Returns the expected time from one new segment to the next, in s: the duration of the last
-  /// segment, but at most the target duration and at least 0.5 s. The target duration alone would
-  /// be too long if segments are a little shorter: each segment would then be found with a longer
-  /// delay than the segment before it.
+  /// Returns the expected time between new segments, in s: the duration of the last segment,
+  /// limited to the target duration. The result is at least 0.5 s.
+  ///
+  /// With the target duration alone, slightly shorter segments would be found later and later.
   private static func pause(_ playlist: MediaPlaylist) -> Double {
     let last = playlist.segments.last?.duration ?? playlist.targetDuration
     return max(min(playlist.targetDuration, last), 0.5)
   }
 
-  /// Returns by how much the time since the last change exceeds 1.5 target durations, in s; 0 if it
-  /// does not, or if the playlist has ended.
+  /// Returns by how much the time since the last change exceeds 1.5 target durations, in s. Returns
+  /// 0 if it does not, or if the playlist has ended.
   public func staleness(at now: Double) -> Double {
     playlist.hasEnded ? 0 : max(0, now - changed - 1.5 * playlist.targetDuration)
   }
 
-  /// Returns the segment with this media sequence number; nil if the playlist does not contain it.
+  /// Returns the segment with a media sequence number; nil if the playlist does not contain it.
   public func segment(_ sequence: Int) -> MediaSegment? {
     let index = sequence - playlist.mediaSequence
     return playlist.segments.indices.contains(index) ? playlist.segments[index] : nil
   }
 
-  /// The position at which to start playback: the media sequence number of a segment, and how much
-  /// of that segment to skip, in s.
+  /// The position at which to start playback: a media sequence number, and how many seconds of that
+  /// segment to skip.
   ///
-  /// If the playlist states a start, that start is used. Otherwise, an event or a playlist that has
-  /// ended starts at the beginning. Other playlists start `holdBack` before the live end, so that
-  /// late segments do not interrupt the sound. `skipped` is 0 unless the stated start is precise.
+  /// A start that the playlist states has priority. Otherwise, an event or an ended playlist starts
+  /// at the beginning, and any other playlist `holdBack` before the live end.
   public var start: (sequence: Int, skipped: Double) {
     let first = playlist.mediaSequence
     guard !playlist.segments.isEmpty else { return (first, 0) }

@@ -4,10 +4,10 @@
 public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertible {
   case fetch(address: String, FetchError)
   case playlist(address: String, PlaylistError)
-  /// An address cannot be used: it is not valid, or playlists are nested too deeply. If an access
-  /// rule forbids it, the error is `fetch`.
+  /// An address is invalid, or playlists are nested too deeply. If an access rule forbids an
+  /// address, the error is `fetch`.
   case refused(AccessRefusal)
-  /// There is nothing to play at `address`; `reason` says why.
+  /// There is nothing to play at `address`.
   case nothing(address: String, reason: String)
   case interrupted
 
@@ -24,7 +24,7 @@ public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertib
   }
 }
 
-/// A loader that fetches playlists and resolves the addresses in them.
+/// A loader that fetches playlists and resolves addresses in them.
 public struct PlaylistLoader: Sendable {
   /// A playlist and its address.
   public struct Loaded: Sendable, Equatable {
@@ -34,7 +34,7 @@ public struct PlaylistLoader: Sendable {
   }
 
   private let fetcher: any ResourceFetcher
-  /// The local folder of a downloaded presentation; nil for a server.
+  /// The folder of a downloaded presentation; nil for a server.
   public let folder: PresentationFolder?
 
   public init(_ fetcher: any ResourceFetcher, folder: PresentationFolder?) {
@@ -45,12 +45,12 @@ public struct PlaylistLoader: Sendable {
   /// Fetches and parses a playlist.
   ///
   /// - Parameters:
-  ///   - variables: the variables of the multivariant playlist that lists this playlist.
+  ///   - variables: the variables of the multivariant playlist.
   ///   - validator: the validator of the known copy; nil if there is no copy.
   ///   - goesOn: return false to cancel.
   /// - Returns: the playlist; nil if the known copy is up to date.
   /// - Throws: `.fetch` if fetching failed, `.playlist` if the text is not a valid playlist, or
-  ///   `.interrupted` if `goesOn` returned false.
+  ///   `.interrupted` after a cancellation.
   public func load(
     _ address: ResourceAddress, variables: PlaylistVariables = PlaylistVariables(),
     validator: FetchValidator? = nil, goesOn: () -> Bool = { true }
@@ -75,10 +75,9 @@ public struct PlaylistLoader: Sendable {
     } catch { throw .playlist(address: address.description, error) }
   }
 
-  /// Resolves a URI in a playlist. A URI in a local playlist refers to the matching file in the
-  /// folder, if there is one. Otherwise, the rules for relative addresses apply.
+  /// Resolves a URI in a playlist. In a local playlist, a matching file in the folder has priority.
   ///
-  /// - Throws: `.refused` if the URI is not valid.
+  /// - Throws: `.refused` if the URI is invalid.
   public func address(
     of uri: String, in playlist: ResourceAddress
   ) throws(PresentationError) -> ResourceAddress {

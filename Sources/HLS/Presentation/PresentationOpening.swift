@@ -4,19 +4,19 @@
 public enum Presentation: Sendable, Equatable {
   /// A multivariant playlist and its address.
   case multivariant(MultivariantPlaylist, ResourceAddress)
-  /// Media playlists without a multivariant playlist, each a rendition of the same sound.
+  /// Media playlists without a multivariant playlist.
   case media([PlaylistLoader.Loaded])
 
-  /// Maximum number of multivariant playlists that are nested in each other.
+  /// Maximum nesting depth of multivariant playlists.
   public static let deepest = 3
 }
 
 extension PlaylistLoader {
-  /// Opens the multivariant or media playlist at an address. If a multivariant playlist refers only
-  /// to another multivariant playlist, that other playlist is opened instead.
+  /// Opens the multivariant or media playlist at an address. If it only wraps another multivariant
+  /// playlist, that one is opened instead.
   ///
-  /// - Throws: the error if a playlist cannot be loaded, or `.refused` if playlists are nested too
-  ///   deeply or an address is not valid.
+  /// - Throws: the error of a playlist that cannot be loaded. `.refused` if playlists are nested
+  ///   too deeply or an address is invalid.
   public func open(
     _ address: ResourceAddress, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Presentation {
@@ -47,10 +47,10 @@ extension PlaylistLoader {
   }
 
   /// Opens a folder: its multivariant playlist with the most variants, or else all its media
-  /// playlists that have segments. Ignores multivariant playlists without variants.
+  /// playlists with segments. Ignores multivariant playlists without variants.
   ///
-  /// - Throws: if there are no such playlists, the first error that loading a playlist caused, or
-  ///   else `.nothing`. Also `.interrupted` if `goesOn` returned false.
+  /// - Throws: `.interrupted` if `goesOn` returned false. If there are no such playlists, the first
+  ///   error of loading a playlist, or else `.nothing`.
   public func open(
     folder: PresentationFolder, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Presentation {

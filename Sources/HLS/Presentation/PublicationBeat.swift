@@ -1,46 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A prediction of when the next segment of a live playlist appears, as an interval. A load within
-/// the interval narrows the interval, and a new segment moves the interval by a segment duration.
-/// If a load at the end of the interval finds nothing, the end moves to a later time. All times are
-/// in s, on one monotonic clock.
+/// A prediction of when the next segment of a live playlist appears, as an interval. Times are in s
+/// on one monotonic clock.
 ///
-/// The prediction should be narrow, because a segment that is found 1 s late leaves the buffer 1 s
-/// shorter for the rest of playback.
+/// The interval should be narrow: a segment that is found 1 s late makes the buffer 1 s shorter.
 struct PublicationBeat: Sendable {
-  /// Earliest expected time of the next segment, in s.
+  /// Earliest expected time of the next segment.
   private var earliest: Double
-  /// Latest expected time of the next segment, in s.
+  /// Latest expected time of the next segment.
   private var latest: Double
   private var lastLoad: Double
   /// Whether a load has found nothing since the newest segment was found.
   private var hasLookedEarly = false
-  /// Delay until the next attempt if a load at or after `latest` finds nothing, in s.
+  /// Delay until the next attempt if a load at the end of the interval finds nothing, in s.
   private var patience = Self.leastPatience
 
   private static let leastPatience = 0.25
-  /// If the interval is narrower than this, in s, the next load takes place at its end.
+  /// Width of the interval below which the next load takes place at its end, in s.
   private static let narrow = 0.4
-  /// Clock drift allowed per segment, as a fraction of its duration.
+  /// Clock drift to allow for, as a fraction of a segment's duration.
   private static let drift = 0.01
 
   /// Starts with the interval from `now` to one segment later.
   ///
-  /// - Parameter pause: time between two segments, in s.
+  /// - Parameter pause: the time between segments, in s.
   init(at now: Double, pause: Double) {
     (earliest, latest, lastLoad) = (now, now + pause, now)
   }
 
-  /// Time at which to load the playlist again.
+  /// Time of the next load.
   var next: Double {
     let isKnown = hasLookedEarly || latest - earliest < Self.narrow
     return isKnown ? latest : (earliest + latest) / 2
   }
 
-  /// Records that a load has found `count` new segments.
+  /// Records that a load found `count` new segments.
   mutating func found(_ count: Int, at now: Double, pause: Double) {
     let older = Double(max(count, 1) - 1) * pause
-    // Normally, the newest segment appeared after the last load and within the expected interval.
+    // Normally, the newest segment appeared after the last load and within the interval.
     var (low, high) = (max(lastLoad, earliest) + older, min(now, latest + older))
     if low > high { (low, high) = (min(lastLoad + older, now), now) }
     earliest = low + (1 - Self.drift) * pause
@@ -49,8 +46,8 @@ struct PublicationBeat: Sendable {
     (lastLoad, hasLookedEarly) = (now, false)
   }
 
-  /// Returns the prediction for another rendition whose segments appear at the same times. The
-  /// other rendition was just loaded and is `ahead` segments ahead of this rendition.
+  /// Returns the prediction for a rendition that was just loaded and whose segments appear at the
+  /// same times. That rendition is `ahead` segments ahead of this one.
   func seen(_ ahead: Int, at now: Double, pause: Double) -> PublicationBeat {
     var beat = self
     if ahead > 0 {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A reader for the ID3 tags (ID3v2.3 and 2.4) at the start of a packed audio segment. The tags
-/// contain the segment's timestamp.
+/// A reader for the ID3 tags at the start of a packed audio segment (ID3v2.3 and 2.4).
 enum ID3Tag {
-  /// Returns the length of all tags at the start, in bytes; 0 if there is none.
+  /// Returns the total length of the tags in bytes; 0 if there is none.
   static func length(_ bytes: [UInt8]) -> Int {
     var place = 0
     while let end = end(bytes, at: place) { place = end }
     return place
   }
 
-  /// Returns the time of the first sample as a 33-bit number of 90 kHz ticks; nil if the tags do
-  /// not contain it. The time is read from the `PRIV` frame
-  /// `com.apple.streaming.transportStreamTimestamp` (RFC 8216, section 3.4).
+  /// Returns the time of the first sample in 90 kHz ticks, modulo 2^33; nil if the tags do not
+  /// contain it. The source is the PRIV frame `com.apple.streaming.transportStreamTimestamp` (RFC
+  /// 8216, section 3.4).
   static func timestamp(_ bytes: [UInt8]) -> UInt64? {
     var place = 0
     while let end = end(bytes, at: place) {
@@ -34,8 +33,7 @@ enum ID3Tag {
     return end <= bytes.count ? end : nil
   }
 
-  /// Reads an integer of four bytes with seven bits each. Returns nil if a byte has its highest bit
-  /// set.
+  /// Reads four bytes with seven bits each; nil if a byte has its highest bit set.
   private static func synchsafe(_ bytes: [UInt8], at place: Int) -> Int? {
     let digits = bytes[place..<(place + 4)]
     guard digits.allSatisfy({ $0 < 0x80 }) else { return nil }

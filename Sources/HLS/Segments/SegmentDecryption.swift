@@ -3,7 +3,7 @@
 private import CFFmpeg
 
 /// Decryption of segments: AES-128 in cipher block chaining mode with PKCS #7 padding (RFC 8216,
-/// section 4.3.2.4). libavutil implements the cipher.
+/// section 4.3.2.4).
 enum SegmentDecryption {
   enum Problem: Error, Equatable, CustomStringConvertible {
     case keyLength(Int)
@@ -20,10 +20,9 @@ enum SegmentDecryption {
     }
   }
 
-  /// Decrypts a segment and removes its padding.
+  /// Decrypts a complete segment and removes its padding.
   ///
   /// - Parameters:
-  ///   - bytes: the complete segment.
   ///   - key: 16 bytes.
   ///   - vector: the initialisation vector, 16 bytes.
   /// - Throws: an error if a length is wrong or the padding is invalid.

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The container format of a segment. The format is detected from the first bytes, because the
-/// server's file name and content type are unreliable.
+/// The container format of a segment, detected from its first bytes.
 public enum SegmentFormat: String, Sendable, CaseIterable {
   case transportStream = "MPEG-TS"
   case fragmentedMP4 = "fragmented MP4"
-  /// ADTS frames, usually preceded by an ID3 tag with the timestamp.
+  /// ADTS frames.
   case aac = "AAC"
   case ac3 = "AC-3"
   case mpegAudio = "MPEG audio"
 
-  /// Detects the format from the first bytes of a segment. Returns nil if the segment does not
-  /// begin like any of these formats, for example if it is an HTML page or an error text.
+  /// Detects the format from the first bytes of a segment; nil if it is not recognised.
   public init?(_ bytes: [UInt8]) {
     let start = ID3Tag.length(bytes)
     let body = bytes[start...]
@@ -47,11 +45,10 @@ public enum SegmentFormat: String, Sendable, CaseIterable {
 }
 
 extension SegmentFormat {
-  /// Returns what is wrong with a segment that was fetched completely; nil if it can be passed to a
-  /// decoder.
+  /// Returns what is wrong with a fetched segment; nil if nothing was found.
   ///
-  /// A truncated or wrong body can look complete to the network layer. Therefore, the structure of
-  /// MPEG-TS and MP4 segments is checked. The other formats are not checked.
+  /// Checks the structure of MPEG-TS and MP4 segments, because a truncated body can look complete
+  /// to the network layer. Does not check the other formats.
   public func problem(_ bytes: [UInt8]) -> String? {
     switch self {
     case .transportStream: Self.transportStreamProblem(bytes)
@@ -66,8 +63,8 @@ extension SegmentFormat {
     return isWhole ? nil : "a transport packet does not begin with its sync byte"
   }
 
-  /// Returns what is wrong with the boxes of a segment. Returns nil if the boxes follow each other
-  /// up to the last byte (ISO/IEC 14496-12, section 4.2) and include `moof` and `mdat`.
+  /// Returns what is wrong with the boxes; nil if they fill the segment (ISO/IEC 14496-12, section
+  /// 4.2) and include `moof` and `mdat`.
   private static func boxProblem(_ bytes: [UInt8]) -> String? {
     var place = 0
     var (hasFragment, hasData) = (false, false)
@@ -84,12 +81,12 @@ extension SegmentFormat {
 /// The type and position of an MP4 box.
 struct MP4Box {
   let type: String
-  /// Offset of the content of the box. `end` is the offset of the byte after the box.
+  /// Offset of the content. `end` is the offset after the box.
   let start: Int
   let end: Int
 
-  /// Reads the header of the box at an offset. Returns nil if the header is invalid, or if the box
-  /// ends after the offset `limit` (by default, the end of `bytes`).
+  /// Reads the header of the box at an offset. Returns nil if it is invalid, or if the box ends
+  /// after `limit` (by default, the end of `bytes`).
   init?(_ bytes: [UInt8], at place: Int, within limit: Int? = nil) {
     let limit = limit ?? bytes.count
     func number(_ at: Int, _ count: Int) -> Int {

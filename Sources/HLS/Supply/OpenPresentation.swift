@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An open presentation: its renditions are known and can be fetched.
+/// A presentation whose renditions are known and can be fetched.
 public struct OpenPresentation: Sendable {
   /// The media playlist of one rendition.
   struct Place: Sendable {
     var address: ResourceAddress
-    /// The playlist, if it has been loaded already; otherwise nil.
+    /// The playlist; nil if it has not been loaded.
     var loaded: PlaylistLoader.Loaded?
   }
 
@@ -15,36 +15,34 @@ public struct OpenPresentation: Sendable {
     var isBinaural: Bool
   }
 
-  /// The renditions that may be fetched. Rendition numbers elsewhere are indexes into this ladder.
+  /// The renditions that may be fetched.
   public let ladder: Ladder
-  /// Whether each rendition was made for headphones (binaural), in ladder order.
+  /// Whether each rendition was made for headphones, in ladder order.
   public let areBinaural: [Bool]
-  /// Descriptions of the renditions for a folder in which they are kept, in ladder order.
+  /// Descriptions of the renditions for a keeper, in ladder order.
   public let keptRenditions: [KeptRendition]
-  /// Whether there are multichannel renditions in the wanted language that can be decoded,
-  /// regardless of the maximum bit rate and the preferred treatment.
+  /// Whether decodable multichannel renditions exist in the wanted language, regardless of the
+  /// maximum bit rate and the preferred treatment.
   public let hasMultichannelBeyond: Bool
-  /// The start that the multivariant playlist prefers; nil if it has none.
+  /// The start in the multivariant playlist; nil if there is none.
   let start: PlaylistStart?
   let places: [Place]
   let variables: PlaylistVariables
   let loader: PlaylistLoader
   let fetcher: any ResourceFetcher
 
-  /// Whether the presentation comes from a server, so that bandwidth matters.
+  /// Whether the presentation comes from a server.
   public var isRemote: Bool { loader.folder == nil }
 
   /// Chooses the renditions that can be played.
   ///
   /// - Parameters:
-  ///   - presentation: the presentation that `loader` opened.
-  ///   - wishes: which renditions are wanted.
-  ///   - describe: describes a rendition from its first segment that can be loaded, or returns nil
-  ///     if that segment cannot be played. Called only for media playlists without a multivariant
-  ///     playlist.
+  ///   - presentation: a presentation that `loader` opened.
+  ///   - describe: describes a rendition from a segment, or returns nil if it cannot be played.
+  ///     Used if there is no multivariant playlist.
   ///   - goesOn: return false to cancel.
-  /// - Throws: `.nothing` if no rendition can be played, `.interrupted` if `goesOn` returned false,
-  ///   or `.refused` if the address of a rendition is not valid.
+  /// - Throws: `.nothing` if no rendition can be played, `.interrupted` after a cancellation, or
+  ///   `.refused` if a rendition's address is invalid.
   public init(
     _ presentation: Presentation, loader: PlaylistLoader, fetcher: any ResourceFetcher,
     wishes: RenditionWishes, describe: (SuppliedSegment) -> RenditionDescription?,
@@ -99,8 +97,8 @@ public struct OpenPresentation: Sendable {
     }
   }
 
-  /// Whether the playlist of a rendition is available. For a presentation on a server, this is
-  /// always assumed. A downloaded presentation often contains only one rendition.
+  /// Whether the playlist of a rendition is available. A server is assumed to have it. A downloaded
+  /// presentation often contains one rendition only.
   private static func isThere(
     _ uri: String, _ playlist: ResourceAddress, _ loader: PlaylistLoader
   ) -> Bool {
@@ -130,7 +128,7 @@ public struct OpenPresentation: Sendable {
       guard case .media(let playlist) = loaded.playlist, !playlist.hasOnlyKeyFrames else {
         continue
       }
-      // Describe the rendition from the first of its segments that can be loaded.
+      // Describe the rendition from its first segment that can be loaded.
       for segment in playlist.segments.filter({ !$0.isGap }).prefix(20) {
         if !goesOn() { throw .interrupted }
         do throws(LoadProblem) {
@@ -157,14 +155,14 @@ public struct OpenPresentation: Sendable {
 public struct RenditionWishes: Sendable, Equatable {
   /// A language tag (RFC 5646); nil for no preference.
   public var language: String?
-  /// The highest acceptable bit rate, in bit/s.
+  /// Maximum bit rate in bit/s.
   public var maximumBitRate = Double.infinity
   public var preference = TreatmentPreference.multichannel
 
   public init() {}
 }
 
-/// The properties of a rendition that are found by decoding one of its segments.
+/// The properties of a rendition that were found by decoding a segment.
 public struct RenditionDescription: Sendable {
   public var channels: Int
   public var isBinaural: Bool

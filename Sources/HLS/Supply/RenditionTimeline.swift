@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The presentation times of one rendition's segments. The times stay valid when the playlist is
-/// updated.
+/// The presentation times of a rendition's segments. They stay valid when the playlist is updated.
 struct RenditionTimeline {
   private(set) var follower: PlaylistFollower
   let address: ResourceAddress
@@ -17,8 +16,7 @@ struct RenditionTimeline {
     self.origin = origin
   }
 
-  /// Applies a newer copy of the playlist. `newer` is nil if the server reports that the playlist
-  /// has not changed.
+  /// Applies a newer copy of the playlist; `newer` is nil if the server reports no change.
   mutating func take(_ newer: MediaPlaylist?, at now: Double) {
     let old = follower.playlist
     follower.take(newer, at: now)
@@ -29,13 +27,13 @@ struct RenditionTimeline {
       return
     }
     let known = old.segments.prefix(gone).reduce(0) { $0 + $1.duration }
-    // Segments that came and went between two loads are assumed to have average duration.
+    // Segments that came and went between two loads are assumed to have the average duration.
     let usual = old.segments.isEmpty ? 0 : old.duration / Double(old.segments.count)
     origin += known + Double(max(0, gone - old.segments.count)) * usual
   }
 
-  /// Aligns this timeline with that of another rendition, and adopts the reload schedule of that
-  /// rendition. Call this method right after this playlist was loaded.
+  /// Aligns this timeline with that of another rendition, and adopts its reload schedule. Call this
+  /// method right after this playlist was loaded.
   mutating func align(to other: RenditionTimeline, at now: Double) {
     origin = other.origin(of: playlist)
     guard let usual = playlist.segments.last?.duration, usual > 0 else { return }
@@ -50,9 +48,9 @@ struct RenditionTimeline {
   /// End of the last segment, in s of presentation time.
   var end: Double { origin + playlist.duration }
 
-  /// Returns the segment to play at a presentation time, with its start; both times are in s. This
-  /// is the first segment that ends more than 0.25 s (or half its duration, if that is shorter)
-  /// after `time`. Returns nil if the playlist lists no such segment.
+  /// Returns the segment to play at a presentation time, with its start in s. It is the first
+  /// segment that ends more than 0.25 s, or half its duration if that is shorter, after `time`. Nil
+  /// if there is none.
   func segment(at time: Double) -> (segment: MediaSegment, start: Double)? {
     var start = origin
     for segment in playlist.segments {
@@ -63,18 +61,19 @@ struct RenditionTimeline {
     return nil
   }
 
-  /// Returns the start of the segment with this media sequence number, in s of presentation time;
-  /// nil if the playlist does not contain it.
+  /// Returns the start of a segment by media sequence number, in s of presentation time; nil if the
+  /// playlist does not contain it.
   func start(of sequence: Int) -> Double? {
     let index = sequence - playlist.mediaSequence
     guard playlist.segments.indices.contains(index) else { return nil }
     return origin + playlist.segments.prefix(index).reduce(0) { $0 + $1.duration }
   }
 
-  /// Returns the start of another rendition's playlist on this timeline, in s of presentation time.
-  /// The start is found from the program dates if both playlists state a date, or else from the
-  /// media sequence numbers if the playlists overlap. Otherwise both are assumed to end at the same
-  /// time. Returns 0 if both playlists have ended.
+  /// Returns the start of another rendition's playlist on this timeline, in s; 0 if both have
+  /// ended.
+  ///
+  /// Uses the program dates if both playlists have one, or else the media sequence numbers if the
+  /// playlists overlap. Otherwise both are assumed to end at the same time.
   func origin(of other: MediaPlaylist) -> Double {
     if playlist.hasEnded, other.hasEnded { return 0 }
     if let own = firstDate(of: playlist), let theirs = firstDate(of: other) {

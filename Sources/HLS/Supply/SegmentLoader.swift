@@ -3,7 +3,7 @@
 /// The reason why a segment cannot be loaded.
 enum LoadProblem: Error, Equatable, CustomStringConvertible {
   case fetch(FetchError)
-  /// The playlist of the rendition could not be loaded. The text is the full reason.
+  /// The rendition's playlist could not be loaded. The text is the full reason.
   case playlist(FetchError, String)
   /// The content is incomplete, damaged or not audio. The text is the reason.
   case content(String)
@@ -28,7 +28,7 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether the server gave no answer, or an incomplete answer.
+  /// Whether the server gave no complete answer, or was too slow.
   var isOfTheLine: Bool {
     switch self {
     case .fetch(let error), .playlist(let error, _): error.isOfTheLine
@@ -36,7 +36,7 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether the server has been too slow for so long that it is given up.
+  /// Whether the server was given up because it was too slow.
   var isTooSlow: Bool {
     switch self {
     case .fetch(.tooSlow), .playlist(.tooSlow, _): true
@@ -56,14 +56,13 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
 
 /// A loader that fetches segments with their initialisation sections and keys.
 struct SegmentLoader {
-  /// Maximum size of a segment, and of an initialisation section, in bytes. Anything larger is
-  /// refused.
+  /// Maximum size of a segment or an initialisation section, in bytes.
   static let mostBytes = 64 << 20
   private static let mostRemembered = 64
 
   let fetcher: any ResourceFetcher
   let playlists: PlaylistLoader
-  /// Whether resources that are missing from the local folder may be fetched from the network.
+  /// Whether a network address in a local playlist may be fetched.
   let leavesFolder: Bool
   private var keys: [ResourceAddress: [UInt8]] = [:]
   private var maps: [MapPlace: [UInt8]] = [:]
@@ -85,10 +84,10 @@ struct SegmentLoader {
   /// Fetches a segment, decrypts it and checks that it is complete.
   ///
   /// - Parameters:
-  ///   - playlist: the address of the playlist that lists the segment.
+  ///   - playlist: the address of the segment's playlist.
   ///   - attempts: the maximum number of requests if the content is invalid.
-  ///   - goesOn: called during each request; return false to cancel. The timing is all zero while a
-  ///     key or an initialisation section is fetched.
+  ///   - goesOn: return false to cancel. The timing is all zero during requests for keys and
+  ///     initialisation sections.
   /// - Returns: the segment, and the timing of its body.
   /// - Throws: the problem of the last request.
   mutating func load(
@@ -204,9 +203,9 @@ struct SegmentLoader {
     return bytes
   }
 
-  /// Returns the first key that can be used; nil if the segment is not encrypted.
+  /// Returns the first key that can be used; nil if there are no keys.
   ///
-  /// - Throws: `.encryption` if there are keys but none can be used.
+  /// - Throws: `.encryption` if none of the keys can be used.
   private static func usable(_ keys: [SegmentKey]) throws(LoadProblem) -> SegmentKey? {
     guard !keys.isEmpty else { return nil }
     guard let key = keys.first(where: \.isUsable) else { throw .encryption(keys.problem) }
@@ -221,8 +220,8 @@ struct SegmentLoader {
     } catch { throw .content(error.description) }
   }
 
-  /// Returns a description of content that is not audio, to be appended to the error message; empty
-  /// if the content is not recognised.
+  /// Returns a description of content that is not audio, as the end of an error message; empty if
+  /// it is not recognised.
   private static func guess(_ bytes: [UInt8]) -> String {
     let start = String(decoding: bytes.prefix(200), as: UTF8.self).lowercased()
     if bytes.isEmpty { return ": it is empty" }
@@ -231,12 +230,12 @@ struct SegmentLoader {
 }
 
 extension SegmentKey {
-  /// Whether the key is supported: its method is AES-128 and its key format is `identity`.
+  /// Whether the method is AES-128 and the key format is `identity`.
   var isUsable: Bool { method == .aes128 && format == "identity" }
 }
 
 extension [SegmentKey] {
-  /// The reason why none of the keys can be used, for messages.
+  /// The reason why none of the keys can be used.
   var problem: String {
     let names = map { key in
       switch key.method {

@@ -7,28 +7,26 @@ private import Synchronization
 public struct QueuedSegment: Sendable {
   /// Number of the entry in the queue. Numbers are consecutive.
   public internal(set) var number = 0
-  /// Start in presentation time according to the playlist, in s.
+  /// Start in s of presentation time, according to the playlist.
   public var start: Double
   public var duration: Double
   /// The rendition to play, or to change to within the segment; nil for a gap.
   public var rendition: Int?
-  /// The fetched segments by rendition. If there are several, the sound can change between
-  /// renditions within the segment.
+  /// The fetched segments by rendition. With several, the sound can change between renditions
+  /// within the segment.
   public var supplied: [Int: SuppliedSegment] = [:]
   /// The reason for a gap; nil if the entry is not a gap.
   public var problem: String?
-  /// The reason for a change of rendition with this segment, for the listener; nil if the rendition
-  /// does not change.
+  /// The reason for a change of rendition, for the listener; nil if there is none.
   public var reason: String?
 
   public var end: Double { start + duration }
 }
 
-/// The queue of fetched segments, between the thread that fetches them and the thread that reads
-/// them.
+/// The queue of fetched segments, between the fetching thread and the reading thread.
 ///
 /// ## Threading
-/// May be used from any thread.
+/// All members may be used from any thread.
 public final class SegmentQueue: Sendable {
   struct State {
     fileprivate(set) var segments: [QueuedSegment] = []
@@ -36,10 +34,9 @@ public final class SegmentQueue: Sendable {
     fileprivate(set) var hasEnded = false
     fileprivate(set) var mayStart = false
     fileprivate(set) var failure: String?
-    /// Position of the reader, in s of presentation time.
+    /// Read position, in s of presentation time.
     fileprivate(set) var read = 0.0
-    /// Position of playback, in s of presentation time; nil if it has not been reported. In that
-    /// case, `read` is used.
+    /// Playback position, in s of presentation time; nil if it was not reported.
     fileprivate var toldHeard: Double?
     fileprivate var seek: Double?
     fileprivate var notes: [String] = []
@@ -67,12 +64,12 @@ public final class SegmentQueue: Sendable {
     case here(QueuedSegment)
     /// The segment is not in the queue, but more segments may arrive.
     case pending
-    /// The segment is not in the queue, and no more segments will arrive. `failure` is the reason
-    /// if something went wrong.
+    /// The segment is not in the queue, and no more segments will arrive. `failure` is nil if
+    /// nothing went wrong.
     case none(failure: String?)
   }
 
-  /// Looks up a segment by its queue number.
+  /// Looks up a segment by queue number.
   public func look(for number: Int) -> Lookup {
     state.withLock { state in
       if let segment = state.segment(number) { return .here(segment) }
@@ -80,7 +77,7 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Waits until a segment arrives, the queue ends, `wake` is called or `seconds` have passed. Only
+  /// Waits until a segment arrives, the queue ends or `wake` is called, for at most `seconds`. Only
   /// one thread may wait at a time.
   public func waitForChange(atMost seconds: Double) {
     _ = change.wait(timeout: .now() + seconds)
@@ -89,10 +86,10 @@ public final class SegmentQueue: Sendable {
   /// Wakes the waiting reader.
   public func wake() { change.signal() }
 
-  /// Returns the segment with this number; nil if it has not arrived yet or was removed.
+  /// Returns the segment with a queue number; nil if it is not in the queue.
   public func segment(_ number: Int) -> QueuedSegment? { snapshot.segment(number) }
 
-  /// The number of the oldest segment in the queue; nil if the queue is empty.
+  /// Queue number of the oldest segment; nil if the queue is empty.
   public var first: Int? { state.withLock { $0.segments.first?.number } }
 
   /// Whether no more segments will arrive.
@@ -101,7 +98,7 @@ public final class SegmentQueue: Sendable {
   /// Whether enough is queued to start playing, or the queue has ended.
   public var mayStart: Bool { state.withLock { $0.mayStart || $0.hasEnded } }
 
-  /// The reason why fetching has failed; nil if it has not failed.
+  /// The reason why fetching failed; nil if it did not fail.
   public var failure: String? { state.withLock { $0.failure } }
 
   /// Removes the segments with numbers below `number`.
@@ -109,8 +106,8 @@ public final class SegmentQueue: Sendable {
     state.withLock { state in state.segments.removeAll { $0.number < number } }
   }
 
-  /// Records how far the sound has been read and played, in s of presentation time. A value of nil
-  /// leaves the position unchanged.
+  /// Records how far the sound was read and played, in s of presentation time; nil leaves a
+  /// position unchanged.
   public func advance(read: Double? = nil, heard: Double? = nil) {
     state.withLock { state in
       if let read { state.read = read }
@@ -118,17 +115,16 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Total duration in s; nil if the presentation is live or no playlist has been loaded yet.
+  /// Total duration in s; nil if it is unknown, as for a live presentation.
   public var duration: Double? { state.withLock { $0.duration } }
 
-  /// Preferred start of playback, in s of presentation time; 0 if the presentation is live or no
-  /// playlist has been loaded yet.
+  /// Preferred start in s of presentation time; 0 if it is unknown, as for a live presentation.
   public var start: Double { state.withLock { $0.start } }
 
-  /// Requests the segments from `time` on (in s of presentation time), and removes all queued
-  /// segments. After a failure, this call also makes fetching start again.
+  /// Removes all queued segments and requests those from `time` on, in s of presentation time. Also
+  /// restarts fetching after a failure.
   ///
-  /// - Returns: the queue number that the first of the requested segments will have.
+  /// - Returns: the queue number of the next segment.
   public func seek(to time: Double) -> Int {
     state.withLock { state in
       state.seek = time
@@ -141,7 +137,7 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Returns the messages that were added since the last call, oldest first.
+  /// Returns the messages since the last call, oldest first.
   public func takeNotes() -> [String] {
     state.withLock { state in
       defer { state.notes = [] }
@@ -171,8 +167,8 @@ public final class SegmentQueue: Sendable {
     wake()
   }
 
-  /// Adds a rendition to a queued segment. If `isHeard`, the sound changes to that rendition at the
-  /// first possible position. Does nothing if a seek is pending or the segment is no longer queued.
+  /// Adds a rendition to a queued segment. If `isHeard`, the sound changes to that rendition. Does
+  /// nothing if a seek is pending or the segment is no longer queued.
   func add(
     _ segment: SuppliedSegment, rendition: Int, to number: Int, isHeard: Bool, reason: String? = nil
   ) {

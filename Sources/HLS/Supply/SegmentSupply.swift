@@ -1,34 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A supply that fetches a presentation ahead of its reader, in the rendition that the adaptation
-/// rule chooses.
+/// A supply that fetches a presentation ahead of its reader. An adaptation rule chooses the
+/// renditions.
 ///
 /// ## Threading
 /// Call `run` on a thread of its own. The queue may be used from any thread.
 public final class SegmentSupply: Sendable {
-  /// Buffer limits and retry limits.
+  /// Limits for buffers and retries.
   public struct Conditions: Sendable {
-    /// Buffer of an on-demand presentation: how far to fetch ahead of playback, in s.
+    /// Time by which to fetch an on-demand presentation ahead of playback, in s.
     public var bufferSeconds = 30.0
-    /// Buffer of a live presentation, in target durations.
+    /// Time by which to fetch a live presentation ahead of playback, in target durations.
     public var liveTargetDurations = 3.0
     /// Duration at the end of the queue that cannot be played until more arrives, in s.
     public var unreadable = 0.35
-    /// Time without a byte after which a segment's download counts as failed, in s.
+    /// Time without a byte after which a segment's download fails, in s.
     public var silence = 5.0
-    /// Time for which a segment that the server fails to send is retried, in s. The time is a third
-    /// of this value if a segment has been given up because the server did not answer, and no
-    /// segment has been fetched since. Retries continue for longer while more than 4 s are
-    /// buffered.
+    /// Time for which a segment is retried if the server fails to send it, in s. Retries continue
+    /// while more than 4 s are buffered. After a segment was given up because the server did not
+    /// answer, the time is a third of this value until a segment is fetched.
     ///
-    /// Also the maximum staleness of a live playlist (`PlaylistFollower.staleness`) once the buffer
-    /// is empty.
+    /// Also the maximum `PlaylistFollower.staleness` of a live playlist with an empty buffer.
     public var patience = 15.0
-    /// Maximum number of requests for a segment before another rendition is tried, if another
-    /// request may succeed.
+    /// Maximum number of requests for a segment in one rendition, if another request may succeed.
     public var attempts = 3
-    /// Number of consecutive gaps at which the supply of an on-demand presentation fails, if the
-    /// last of them is a segment that could not be loaded.
+    /// Number of consecutive gaps at which an on-demand supply fails after a segment that could not
+    /// be loaded.
     public var mostGaps = 8
 
     public init() {}
@@ -59,15 +56,9 @@ public final class SegmentSupply: Sendable {
   let pause: Pause
   let observer: Observer?
 
-  /// Creates a supply, which does nothing before `run` is called.
+  /// Creates a supply. Call `run` to start it.
   ///
-  /// - Parameters:
-  ///   - presentation: the presentation to fetch.
-  ///   - conditions: buffer limits and retry limits.
-  ///   - clock: returns monotonic time, in s.
-  ///   - pause: waits between steps.
-  ///   - observer: called for each segment that has arrived.
-  ///   - rule: creates the rule that chooses the renditions.
+  /// - Parameter rule: creates the rule that chooses the renditions.
   public init(
     _ presentation: OpenPresentation, conditions: Conditions = Conditions(),
     clock: @escaping Clock, pause: @escaping Pause, observer: Observer? = nil,

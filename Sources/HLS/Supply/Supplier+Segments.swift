@@ -5,8 +5,7 @@ extension Supplier {
     case here(SuppliedSegment)
     /// The download was too slow. Fetch the segment in this lower rendition.
     case abandoned(rendition: Int)
-    /// The repeated download of a queued segment was stopped, because it would have been late or
-    /// the throughput was too low.
+    /// The download of a replacement was stopped.
     case givenUp
     /// A seek or a stop has cancelled the download.
     case ended
@@ -15,10 +14,9 @@ extension Supplier {
 
   // MARK: The next segment
 
-  /// Fetches the next segment. After a failure, the segment is requested again in the same
-  /// rendition, and then in other renditions. If all renditions fail and the server may recover,
-  /// the requests are repeated after a wait. Otherwise the segment is given up. The queue fails if
-  /// no rendition can be decrypted.
+  /// Fetches the next segment. Failed requests are repeated in the same rendition and then in
+  /// others. If all fail, waits for a server that may recover, or else gives the segment up. The
+  /// queue fails if no rendition can be decrypted.
   mutating func fetchNext() {
     var wanted = usable(rule.next(situation(isWaiting: false)))
     var failures: [Int: Int] = [:]
@@ -56,8 +54,7 @@ extension Supplier {
     }
   }
 
-  /// Returns a rendition if it can be decrypted, or else the best rendition that can. If none can,
-  /// the rendition itself is returned.
+  /// Returns a rendition if it can be decrypted, or else the best that can, or else the rendition.
   private func usable(_ rendition: Int) -> Int {
     let count = presentation.ladder.count
     let rendition = min(max(0, rendition), count - 1)
@@ -65,8 +62,8 @@ extension Supplier {
       ? (0..<count).last { !unusable.contains($0) } ?? rendition : rendition
   }
 
-  /// Fetches the segment at the cursor in a rendition. Returns nil if there is nothing to fetch at
-  /// the cursor, or if the playlist marks a gap there. A gap is skipped.
+  /// Fetches the segment at the cursor. Returns nil if there is none, or after skipping a gap that
+  /// the playlist marks.
   private mutating func attempt(_ rendition: Int) -> Outcome? {
     let timeline: RenditionTimeline
     do throws(PresentationError) { timeline = try self.timeline(of: rendition) } catch {
@@ -102,7 +99,7 @@ extension Supplier {
     }
   }
 
-  /// Queues a segment that was fetched, and moves the cursor to its end.
+  /// Queues a fetched segment and moves the cursor to its end.
   private mutating func take(_ segment: SuppliedSegment, rendition: Int, _ failures: [Int: Int]) {
     guard let cursor, let (known, start) = timelines[rendition]?.segment(at: cursor) else { return }
     flushGaps()
@@ -119,7 +116,7 @@ extension Supplier {
     if hasChanged, let last { overlap(last, in: rendition) }
   }
 
-  /// Returns the reason for a change of rendition, as shown to the listener.
+  /// Returns the reason for a change of rendition, for the listener.
   private func reason(_ failures: [Int: Int], from before: Int, to rendition: Int) -> String {
     guard failures.isEmpty else { return "a segment could not be loaded" }
     let ladder = presentation.ladder
@@ -134,7 +131,7 @@ extension Supplier {
 
   // MARK: Failures
 
-  /// Reports why another rendition is requested, if the presentation comes from a server.
+  /// Reports that another rendition is requested, if the presentation comes from a server.
   private func tell(_ problem: LoadProblem) {
     guard presentation.isRemote else { return }
     let segment = cursor.map { "the segment at \(clockText($0))" } ?? "the first segment"
@@ -163,14 +160,12 @@ extension Supplier {
     return now - began < patience || left > 4
   }
 
-  /// Gives up the segment at the cursor, which becomes a gap. The queue fails if no playlist has
-  /// been loaded, or if the server does not answer and another segment has been given up for the
-  /// same reason since a segment was last fetched. In an on-demand presentation, the queue also
-  /// fails after too many gaps in a row.
+  /// Gives up the segment at the cursor, which becomes a gap. The queue fails if no playlist was
+  /// loaded, if the server has not answered for the second time without a fetched segment in
+  /// between, or after too many gaps in an on-demand presentation.
   private mutating func giveUp(_ problem: LoadProblem) {
     if problem.isOfTheLine {
-      // Perhaps only this segment is affected: fail at the second such segment if no segment is
-      // fetched in between.
+      // Perhaps only this segment is affected: fail at the second one in a row.
       guard lineFailures == 0 else {
         return queue.fail("the connection to the server failed: \(problem)")
       }
@@ -189,8 +184,7 @@ extension Supplier {
     }
   }
 
-  /// Moves the timelines back by the duration of segments that a live server has removed, so that
-  /// playback continues without a gap.
+  /// Moves the timelines back by sound that a live server has removed, so that playback has no gap.
   private mutating func leaveOut(_ seconds: Double) {
     for rendition in timelines.keys { timelines[rendition]?.move(by: -seconds) }
     let rounded = (seconds * 10).rounded() / 10
@@ -218,7 +212,7 @@ extension Supplier {
 
   // MARK: Replacements in another rendition
 
-  /// Fetches a queued segment again in the rendition that the rule wants.
+  /// Fetches a queued segment again in another rendition.
   mutating func fetch(replacement: Replacement) {
     let snapshot = queue.snapshot
     guard let queued = snapshot.segment(replacement.number),
@@ -245,8 +239,8 @@ extension Supplier {
     }
   }
 
-  /// If there is time, also fetches the last segment before a change of rendition in the new
-  /// rendition. The two renditions can then be aligned and crossfaded.
+  /// If there is time, fetches the last segment before a change again in the new rendition. The
+  /// renditions can then be aligned and crossfaded.
   private mutating func overlap(_ last: QueuedSegment, in rendition: Int) {
     guard let before = last.rendition, before != rendition, let timeline = timelines[rendition],
       let (segment, start) = timeline.segment(at: last.start), abs(start - last.start) < 0.1,
@@ -269,11 +263,9 @@ extension Supplier {
 
   // MARK: Downloads
 
-  /// Downloads a segment. Reports the timing to the rule if the download is completed, or if it is
-  /// cancelled for any reason, for example because the server is silent.
+  /// Downloads a segment. Records the timing of a completed or cancelled download.
   ///
-  /// - Parameter number: the queue number of the segment if it is fetched again in another
-  ///   rendition; nil for a new segment.
+  /// - Parameter number: the queue number of the segment to replace; nil for a new segment.
   private mutating func download(
     _ segment: MediaSegment, _ rendition: Int, in timeline: RenditionTimeline,
     replacing number: Int?
@@ -319,9 +311,8 @@ extension Supplier {
     }
   }
 
-  /// Returns the time until a segment that is fetched again must have arrived, in s. The time is
-  /// infinite before playback may start, and 0 if the segment is no longer queued. Never returns
-  /// nil.
+  /// Returns the time in which a replacement must arrive, in s. It is infinite before playback may
+  /// start, and 0 if the segment is no longer queued. The result is not nil.
   private func secondsLeft(_ number: Int) -> Double? {
     let snapshot = queue.snapshot
     guard let queued = snapshot.segment(number) else { return 0 }
@@ -340,7 +331,7 @@ extension SegmentTiming {
 }
 
 extension TreatmentChange.Reason {
-  /// The reason as shown to the listener.
+  /// The reason, for the listener.
   public var text: String {
     switch self {
     case .lineTooThin: "the connection is too slow"

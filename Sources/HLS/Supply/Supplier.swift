@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The logic of the fetching thread, with its state. The supplier decides what to fetch next and
-/// updates the playlists.
+/// The fetching thread's logic and state: what to fetch next, and when to update playlists.
 struct Supplier {
   let supply: SegmentSupply
   let isStopped: @Sendable () -> Bool
@@ -10,17 +9,14 @@ struct Supplier {
   var timelines: [Int: RenditionTimeline] = [:]
   /// The rendition of the newest segment; nil before a playlist is loaded.
   var rendition: Int?
-  /// Start of the next segment, in s of presentation time; nil until a playlist is loaded or a seek
-  /// is handled.
+  /// Start of the next segment, in s of presentation time; nil if it is unknown.
   var cursor: Double?
-  /// Gaps that are not yet queued. A gap is queued at once if the presentation is live, or else
-  /// with the next segment or at the end.
+  /// Gaps that are not yet queued.
   var gaps: [QueuedSegment] = []
-  /// The error of the last reload of the live playlist; nil if the last reload succeeded or there
-  /// was no reload.
+  /// The last error of reloading the live playlist; nil after a success.
   private var reloadProblem: String?
-  /// Number of segments that were given up because the server did not answer, since a segment was
-  /// last fetched.
+  /// Number of segments that were given up because the server did not answer, since the last
+  /// fetched segment.
   var lineFailures = 0
   /// Renditions that cannot be decrypted.
   var unusable: Set<Int> = []
@@ -41,13 +37,12 @@ struct Supplier {
   var now: Double { supply.clock() }
   func pause(_ seconds: Double) { supply.pause(seconds) }
 
-  /// Whether the current operation is still wanted: neither a stop nor a seek was requested.
+  /// Whether neither a stop nor a seek was requested.
   var goesOn: Bool { !isStopped() && !queue.snapshot.isSeeking }
 
   var isLive: Bool { rendition.flatMap { timelines[$0] }.map { !$0.playlist.hasEnded } ?? false }
 
-  /// Performs one step: handles a requested seek, reloads the live playlist if that is due, and
-  /// then downloads a segment or pauses for a short time.
+  /// Handles a seek, reloads a live playlist if that is due, and then fetches a segment or pauses.
   mutating func step() {
     if let time = queue.takeSeek() {
       cursor = time
@@ -97,7 +92,7 @@ struct Supplier {
     }
   }
 
-  /// Sets the queue's `mayStart` once enough is buffered. Also called while a segment arrives.
+  /// Sets the queue's `mayStart` once enough is buffered.
   mutating func tellStart() {
     guard !hasToldStart, queue.snapshot.end != nil else { return }
     if rule.mayStart(situation(isWaiting: false)) {
@@ -108,7 +103,7 @@ struct Supplier {
 
   // MARK: Input of the rule
 
-  /// Returns the state of the player as the rule needs it.
+  /// Returns the state of the player for the rule.
   func situation(isWaiting: Bool) -> PlaySituation {
     let snapshot = queue.snapshot
     let end = snapshot.end ?? cursor ?? 0
@@ -124,7 +119,7 @@ struct Supplier {
       liveDistance: timeline.flatMap { $0.playlist.hasEnded ? nil : $0.end - snapshot.heard })
   }
 
-  /// The segments that can still be fetched again in another rendition.
+  /// The segments that can still be fetched in another rendition.
   private var replaceable: [ReplaceableSegment] {
     let snapshot = queue.snapshot
     return snapshot.segments.compactMap { segment in
@@ -136,9 +131,8 @@ struct Supplier {
 
   // MARK: Playlists
 
-  /// Returns the timeline of a rendition. Loads the rendition's playlist if it has not been loaded.
-  /// Reloads a live playlist that does not list the next segment, unless the rendition is the
-  /// current rendition.
+  /// Returns a rendition's timeline. Loads the playlist if it has not been loaded. Reloads the live
+  /// playlist of another than the current rendition if it does not list the next segment.
   ///
   /// - Throws: the error if the playlist cannot be loaded.
   mutating func timeline(of rendition: Int) throws(PresentationError) -> RenditionTimeline {
@@ -212,7 +206,7 @@ struct Supplier {
       let now = now
       timelines[rendition]?.fail(at: now)
       guard error != .interrupted else { return }
-      // Report the error only once, until the playlist can be loaded again.
+      // Report the error once until the playlist can be loaded again.
       if reloadProblem == nil { queue.note("\(error); the playlist will be requested again") }
       reloadProblem = error.description
     }
