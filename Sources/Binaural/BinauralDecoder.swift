@@ -3,30 +3,24 @@
 public import Ambisonics
 public import SignalProcessing
 
-/// Rotates a soundfield or a bed of loudspeakers by the inverse of the head's rotation and decodes
-/// it to two ears.
+/// Rotates a soundfield or a bed by the inverse of the head's rotation and decodes it to two ears.
 ///
-/// The first stage follows the head and computes the inputs of filters that never change. A
-/// soundfield is rotated. Loudspeakers are either encoded at their directions relative to the head
-/// or mixed into the inputs of a `DirectionalBank`. Encoding relative to the head costs less than
-/// encoding on the stage and then rotating, and gives the same result except for rounding errors.
-///
-/// An impulse at input frame n appears at output frame n plus the delay of the filters, regardless
-/// of the number of frames per call. The number of frames per call affects only rounding errors.
+/// The first stage computes the inputs of constant filters for the current pose. A soundfield is
+/// rotated. Loudspeakers are encoded at their directions relative to the head, or mixed into the
+/// inputs of a `DirectionalBank`. The number of frames per call affects only rounding errors.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
 public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   /// The number of input channels.
   public let channels: Int
-  /// The number of frames for which the output continues after the input has ended.
+  /// The number of frames for which the output continues after the input.
   public let tailFrames: Int
-  /// Whether the decoder uses only one filter per input because the filters of the two ears are
-  /// mirror images.
+  /// Whether one filter per input serves both ears, because their filters are mirror images.
   public var isSymmetric: Bool { convolver.isSymmetric }
 
-  /// The stage that follows the head. It is internal rather than private because other modules
-  /// destroy decoders, and the compiler needs the type of a noncopyable member for that.
+  /// The stage that follows the head. It is not private, because the compiler needs the type of a
+  /// noncopyable member in modules that destroy decoders.
   enum Stage: ~Copyable {
     case field(SoundfieldRotator)
     case encoded(SpeakerBedRotator)
@@ -44,10 +38,9 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - filters: filters of an order from 1 to 7.
   ///   - partition: the number of frames in a partition of the convolution: a power of two, at
-  ///     least 16. Calls with fewer frames than a partition cost more per frame.
+  ///     least 16. Calls with fewer frames cost more per frame.
   ///   - set: the instruction set of the kernels.
-  ///   - usesSymmetry: whether to use only one filter per input if the filters of the two ears are
-  ///     mirror images.
+  ///   - usesSymmetry: whether one filter per input may serve both ears.
   public init(
     filters: BinauralFilters, partition: Int, set: InstructionSet = .current,
     usesSymmetry: Bool = true
@@ -60,15 +53,13 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
         usesSymmetry: usesSymmetry))
   }
 
-  /// Creates a decoder for loudspeakers.
-  ///
-  /// The loudspeakers are rendered through the responses for their own directions if `filters` are
-  /// direct filters, and through a soundfield otherwise.
+  /// Creates a decoder for loudspeakers. With direct filters, they are rendered through the
+  /// responses for their own directions, otherwise through a soundfield.
   ///
   /// - Parameters:
   ///   - filters: filters of an order from 1 to 7, or direct filters.
   ///   - directions: unit vectors to the loudspeakers, on the stage.
-  ///   - partition: the number of frames in a partition of the convolution, as for a soundfield.
+  ///   - partition: as for a soundfield.
   public init(filters: BinauralFilters, speakers directions: [SIMD3<Double>], partition: Int) {
     if let bank = filters.direct {
       let mixer = DirectionalMixer(
@@ -101,8 +92,8 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
     self.convolver = convolver
   }
 
-  /// Returns the partition for blocks of `frames` frames: the largest power of two that does not
-  /// exceed `frames`, but at least 32 and at most 512.
+  /// Returns the partition for blocks of `frames` frames: the largest power of two up to `frames`,
+  /// at least 32 and at most 512.
   public static func partition(forBlock frames: Int) -> Int {
     var size = 32
     while size * 2 <= min(frames, 512) { size *= 2 }
@@ -113,7 +104,7 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: channels x frames: a soundfield in ACN order and SN3D scale, or loudspeakers.
-  ///   - frames: the number of frames to decode; any number.
+  ///   - frames: the number of frames to decode.
   ///   - poses: the head poses for these frames.
   ///   - left: receives `frames` samples.
   ///   - right: receives `frames` samples.
@@ -152,7 +143,7 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Clears all state; the stream may continue at any frame.
+  /// Clears all state. The stream may continue at any frame.
   @_noLocks
   public func reset() {
     switch stage {

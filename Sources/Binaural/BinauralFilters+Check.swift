@@ -4,7 +4,7 @@ private import Ambisonics
 private import CRealtime
 
 extension BinauralFilters {
-  /// Whether every number of the filters is finite.
+  /// Whether all numbers of the filters are finite.
   public var isFinite: Bool {
     func isFinite(_ arrays: [[Float]]) -> Bool { arrays.allSatisfy { $0.allSatisfy(\.isFinite) } }
     return isFinite(left) && isFinite(right) && isFinite(equaliser.map { [$0] } ?? [])
@@ -13,8 +13,8 @@ extension BinauralFilters {
       && (planeWaves?.isFinite ?? true)
   }
 
-  /// The level of the decoder in a diffuse field, in dB: the mean power of both ears from 200 Hz to
-  /// 8 kHz. NaN for direct filters.
+  /// The decoder's level in a diffuse field, in dB: the mean power of both ears from 200 Hz to 8
+  /// kHz. NaN for direct filters.
   var diffuseFieldLevelDecibels: Double {
     guard !left.isEmpty else { return .nan }
     let power = BandPower(taps: taps, sampleRate: sampleRate, band: HRTFSet.levelBand)
@@ -29,8 +29,7 @@ extension BinauralFilters {
     return 10 * realtime_log(sum / 2) / realtime_log(10)
   }
 
-  /// The reason why filters that were designed for a normalised set must not be played; nil if they
-  /// can be played.
+  /// The reason why filters for a normalised set must not be played; nil if there is none.
   var designFault: String? {
     guard isFinite else { return "contains numbers that are not finite" }
     guard direct == nil else { return nil }
@@ -41,9 +40,9 @@ extension BinauralFilters {
     return nil
   }
 
-  /// Returns these filters, which were designed for a normalised set, if they can be played.
+  /// Returns these filters for a normalised set if they can be played.
   ///
-  /// - Parameter set: the set that the error names.
+  /// - Parameter set: the set to name in the error.
   /// - Throws: `HRTFError.refused` if the filters have a `designFault`.
   func checked(_ set: HRTFSet) throws(HRTFError) -> BinauralFilters {
     guard let fault = designFault else { return self }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The filters that convert a soundfield or a bed around the head to two ear signals.
+/// The filters that convert a soundfield or a bed to two ear signals.
 public struct BinauralFilters: Sendable {
-  /// The ambisonic order of the input, which is in ACN order and SN3D scale; 0 for direct filters.
+  /// The ambisonic order of the input in ACN order and SN3D scale; 0 for direct filters.
   public let order: Int
   /// The sample rate, in Hz.
   public let sampleRate: Double
@@ -10,23 +10,19 @@ public struct BinauralFilters: Sendable {
   public let left: [[Float]]
   /// The right ear's filters: (order + 1)^2 channels x taps; empty for direct filters.
   public let right: [[Float]]
-  /// The direct filters, which render loudspeakers through the responses for their own directions;
-  /// nil for the filters of a soundfield.
-  ///
-  /// If there are direct filters, `left` and `right` are empty and soundfields cannot be decoded.
+  /// The filters that render loudspeakers through the responses for their own directions; nil for
+  /// the filters of a soundfield.
   public let direct: DirectionalBank?
-  /// The responses to plane waves, for first-order soundfields that `ParametricDecoder` decodes;
-  /// nil otherwise.
+  /// The responses to plane waves, for `ParametricDecoder`; nil if there are none.
   public var planeWaves: PlaneWaveResponses?
   /// The impulse response of the headphone equaliser; nil if there is none.
   ///
-  /// The filters already include the equaliser, unless `planeWaves` is set. Paths that bypass the
-  /// filters must apply the equaliser themselves.
+  /// The filters include the equaliser unless `planeWaves` is set. A path that bypasses the filters
+  /// must apply it.
   public internal(set) var equaliser: [Float]?
 
-  /// The delay of the ear signals relative to the impulse responses of the set, in seconds. The
-  /// delay is the same for every set, order and design. Direct filters do not include it:
-  /// `DirectionalMixer` adds it.
+  /// The delay of the ear signals relative to the impulse responses of the set, in s.
+  /// `DirectionalMixer` adds it for direct filters, which do not include it.
   ///
   /// Filters designed by magnitude least squares ring before their main peak and need this time.
   public static let delaySeconds = 0.001
@@ -41,11 +37,9 @@ public struct BinauralFilters: Sendable {
     direct = nil
   }
 
-  /// Creates filters for loudspeakers only.
+  /// Creates direct filters, which render loudspeakers only.
   ///
-  /// - Parameters:
-  ///   - direct: the responses for all directions.
-  ///   - sampleRate: the playback rate, in Hz.
+  /// - Parameter sampleRate: the playback rate, in Hz.
   public init(direct: DirectionalBank, sampleRate: Double) {
     order = 0
     self.sampleRate = sampleRate

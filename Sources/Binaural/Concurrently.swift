@@ -2,11 +2,10 @@
 
 import Glibc
 
-/// Calls `body` with each number from 0 to `count - 1` concurrently, and returns after all calls
-/// have ended.
+/// Calls `body` with each number from 0 to `count - 1` and returns after all calls have ended.
 ///
-/// The call with `count - 1` runs on the caller's thread, and each other call on a new thread. If a
-/// thread cannot be created, its call runs on the caller's thread.
+/// The call with `count - 1` runs on the caller's thread, and each other call on a new thread if
+/// that can be created.
 func concurrently(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   var threads: [pthread_t] = []
   for index in 0..<(count - 1) {
@@ -30,7 +29,7 @@ private final class Work: Sendable {
   init(_ run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-/// Memory that several threads use at the same time; each thread uses only its own part.
+/// Memory that several threads use at the same time. Each thread uses its own part.
 struct SharedMemory: @unchecked Sendable {
   let floats: UnsafeMutablePointer<Float>
 }

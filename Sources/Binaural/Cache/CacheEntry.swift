@@ -3,8 +3,8 @@
 /// Converts arrays of floats to the bytes of a cache file, and back.
 ///
 /// The format is little-endian: the magic `STILLFLT`, the format version and the number of arrays
-/// (32 bits each), the key (two words of 64 bits), the lengths of the arrays (32 bits each), the
-/// floats of all arrays, and the XXH64 hash of all preceding bytes.
+/// (32 bits each), the key (two 64-bit words), the lengths of the arrays (32 bits each), the
+/// floats, and the XXH64 hash of all preceding bytes.
 enum CacheEntry {
   static let largestBytes = 64 << 20
   private static let magic = Array("STILLFLT".utf8)
@@ -22,8 +22,7 @@ enum CacheEntry {
     return bytes
   }
 
-  /// Returns the arrays in the bytes of a cache file; nil if the bytes are damaged, or were written
-  /// for another key or in another format version.
+  /// Returns the arrays of an entry; nil unless the bytes are a valid entry for the key.
   static func arrays(in bytes: [UInt8], key: DesignKey) -> [[Float]]? {
     bytes.withUnsafeBytes { bytes in
       guard bytes.count >= headerBytes + 8, bytes.starts(with: magic) else { return nil }

@@ -10,14 +10,14 @@ enum CacheFile {
   struct Found {
     var name: String
     var bytes: Int
-    /// The modification time, which is the time of the last use, in whole seconds since 1970. The
-    /// rest is in `nanoseconds`.
+    /// The modification time, which is the time of the last use, in whole seconds since 1970.
+    /// `nanoseconds` is the rest.
     var seconds: Int
     var nanoseconds: Int
   }
 
-  /// Returns all bytes of a file; nil if it is not a regular file, is empty, is larger than `limit`
-  /// or cannot be read.
+  /// Returns the bytes of a regular file; nil if it is empty, larger than `limit` or cannot be
+  /// read.
   static func read(_ path: String, atMost limit: Int) -> [UInt8]? {
     // A pipe in place of the file must not block the reader.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -39,12 +39,12 @@ enum CacheFile {
     return bytes.count == size ? bytes : nil
   }
 
-  /// Marks a file as just used, by setting its modification time to the current time.
+  /// Marks a file as just used: sets its modification time.
   static func touch(_ path: String) {
     utimensat(AT_FDCWD, path, nil, 0)
   }
 
-  /// Creates a folder and its missing parents, accessible only to the user. Errors are ignored.
+  /// Creates a folder and its missing parents for the user only. Ignores errors.
   static func makeFolder(_ path: String) {
     var parent = ""
     for part in path.split(separator: "/") {
@@ -53,7 +53,7 @@ enum CacheFile {
     }
   }
 
-  /// Writes a temporary file, syncs it to disk and renames it to `path`; returns false on failure.
+  /// Writes a temporary file, syncs it to disk and renames it to `path`. Returns false on failure.
   static func replace(_ path: String, in folder: String, with bytes: [UInt8]) -> Bool {
     var template = Array("\(folder)/\(temporaryPrefix)XXXXXX".utf8CString)
     let file = mkstemp(&template)
@@ -82,10 +82,8 @@ enum CacheFile {
     }
   }
 
-  /// Runs `body` with the signal SIGXFSZ blocked, and returns its result.
-  ///
-  /// By default, a write beyond the process's file size limit sends this signal, which ends the
-  /// process. With the signal blocked, only the write fails.
+  /// Runs `body` with the signal SIGXFSZ blocked. A write beyond the process's file size limit then
+  /// fails, but does not end the process.
   private static func withoutFileSizeSignal(_ body: () -> Bool) -> Bool {
     var (set, before, pending) = (sigset_t(), sigset_t(), sigset_t())
     sigemptyset(&set)
@@ -100,7 +98,7 @@ enum CacheFile {
     return result
   }
 
-  /// Returns the regular files in a folder; none if the folder cannot be read.
+  /// Returns the regular files in a folder; empty if the folder cannot be read.
   static func list(_ folder: String) -> [Found] {
     var found: [Found] = []
     for name in SystemFile.names(in: folder) ?? [] {

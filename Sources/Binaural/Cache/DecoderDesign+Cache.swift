@@ -3,17 +3,15 @@
 private import Ambisonics
 
 extension DecoderDesign {
-  /// Returns the filters for a set. The filters are read from the cache. If the cache does not
-  /// contain them, they are designed and stored there.
+  /// Returns the filters for a set from the cache. If they are not there, designs and stores them.
   ///
   /// Before the design, the set is resampled to the playback rate and normalised in level.
   ///
   /// - Parameters:
-  ///   - set: the set as it was read, at its own sample rate.
+  ///   - set: the set as it was read.
   ///   - sampleRate: the playback rate, in Hz.
-  ///   - cache: the cache; nil to design without one.
-  ///   - isCancelled: see `filters(for:isCancelled:)`.
-  /// - Throws: the errors of `filters(for:isCancelled:)`; `HRTFError.refused` if the filters are
+  ///   - cache: nil to design without a cache.
+  /// - Throws: the errors of `filters(for:isCancelled:)`. `HRTFError.refused` if the filters are
   ///   not finite or do not have the expected level.
   public func filters(
     for set: HRTFSet, sampleRate: Double, cache: DesignCache?,

@@ -2,18 +2,15 @@
 
 import Glibc
 
-/// A cache of decoder designs on disk.
+/// A cache of decoder designs on disk. It reports no errors.
 ///
-/// The cache reports no errors: a design that cannot be read is computed again, and a design that
-/// cannot be written is not kept. Several programs may use a folder at the same time. An entry is
-/// written to a temporary file, synced to disk and renamed, so that a reader never sees an
-/// incomplete entry.
+/// Several programs may use a folder at the same time. A reader never sees an incomplete entry.
 ///
 /// ## Threading
-/// May be used from any thread.
+/// All members may be used from any thread.
 public struct DesignCache: Sendable {
-  /// The default limit on the total size of all entries, in bytes. If the limit is exceeded, the
-  /// least recently used entries are removed first.
+  /// The default limit on the total size of all entries, in bytes. The least recently used entries
+  /// are removed first.
   public static let largestBytes = 256 << 20
 
   let folder: String
@@ -22,7 +19,7 @@ public struct DesignCache: Sendable {
   /// Creates a cache.
   ///
   /// - Parameters:
-  ///   - folder: the path of the folder, which is created when the first entry is stored.
+  ///   - folder: a path. The folder is created when the first entry is stored.
   ///   - limit: the maximum total size of all entries, in bytes.
   public init(folder: String, limit: Int = DesignCache.largestBytes) {
     self.folder = folder
@@ -30,11 +27,10 @@ public struct DesignCache: Sendable {
   }
 
   /// The user's cache in the first of these folders that is defined: `$STILLSTAGE_CACHE`,
-  /// `$XDG_CACHE_HOME/stillstage`, `$HOME/.cache/stillstage`.
+  /// `$XDG_CACHE_HOME/stillstage`, `$HOME/.cache/stillstage`. Nil if there is none.
   ///
-  /// Nil if none is defined, or if `$STILLSTAGE_CACHE` is set to anything but an absolute path (for
-  /// example `off`). Relative paths in the other variables are ignored, and empty variables count
-  /// as not set.
+  /// Also nil if `$STILLSTAGE_CACHE` is not an absolute path, such as `off`. Relative paths in the
+  /// other variables are ignored. Empty variables count as not set.
   public static var standard: DesignCache? {
     standard { getenv($0).map { String(cString: $0) } }
   }
@@ -51,8 +47,8 @@ public struct DesignCache: Sendable {
     return caches.map { DesignCache(folder: "\($0)/stillstage") }
   }
 
-  /// Returns the arrays stored under a key, and marks the entry as just used. Returns nil if there
-  /// is not a valid entry.
+  /// Returns the arrays stored under a key and marks the entry as just used; nil without a valid
+  /// entry.
   func load(_ key: DesignKey) -> [[Float]]? {
     guard let bytes = CacheFile.read(path(key), atMost: CacheEntry.largestBytes),
       let arrays = CacheEntry.arrays(in: bytes, key: key)
@@ -61,8 +57,7 @@ public struct DesignCache: Sendable {
     return arrays
   }
 
-  /// Stores arrays under a key, replacing any earlier arrays. Arrays that exceed the size limits
-  /// are not stored.
+  /// Stores arrays under a key, unless they exceed the size limits.
   func store(_ arrays: [[Float]], _ key: DesignKey) {
     let bytes = CacheEntry.bytes(of: arrays, key: key)
     guard bytes.count <= min(CacheEntry.largestBytes, limit) else { return }
@@ -74,9 +69,8 @@ public struct DesignCache: Sendable {
 
   func path(_ key: DesignKey) -> String { "\(folder)/\(key.name)\(Self.ending)" }
 
-  /// Removes the least recently used entries, except that of `key`, until the total size is within
-  /// the limit. Also removes temporary files that are more than an hour old: killed programs left
-  /// them behind.
+  /// Removes the least recently used entries until the total size is within the limit, but spares
+  /// that of `key`. Also removes temporary files of killed programs after an hour.
   private func tidy(sparing key: DesignKey) {
     let now = time(nil)
     var entries: [CacheFile.Found] = []

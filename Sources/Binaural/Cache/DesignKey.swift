@@ -2,22 +2,21 @@
 
 import Glibc
 
-/// Identifies a cached design by the content of the set, all settings of the design and the running
+/// Identifies a cached design by the set's content, the settings of the design and the running
 /// program.
 struct DesignKey: Equatable {
-  /// The key, 128 bits: two 64-bit hashes of the same data with different seeds.
+  /// Two 64-bit hashes of the same data with different seeds.
   let words: [UInt64]
 
-  /// The version of the entry format. Increase it when the format or the meaning of an entry
-  /// changes.
+  /// Increase this version when the format or the meaning of an entry changes.
   static let formatVersion: UInt64 = 1
 
   /// Hashes the inputs of a design.
   ///
   /// - Parameters:
-  ///   - set: the set as it was read, before resampling.
+  ///   - set: the set before resampling.
   ///   - sampleRate: the playback rate, in Hz.
-  ///   - settings: all other settings that affect the filters, as text.
+  ///   - settings: all other settings that affect the filters.
   init(set: HRTFSet, sampleRate: Double, settings: String) {
     var hash = RunningHash()
     hash.add(Self.formatVersion)
@@ -33,7 +32,7 @@ struct DesignKey: Equatable {
     words = hash.words
   }
 
-  /// The name of the entry's file, without its extension: 32 hexadecimal digits.
+  /// The name of the entry's file without its extension: 32 hexadecimal digits.
   var name: String {
     words.map { word in
       let digits = String(word, radix: 16)
@@ -41,8 +40,8 @@ struct DesignKey: Equatable {
     }.joined()
   }
 
-  /// The size and the modification time of the running program; empty if they cannot be determined.
-  /// Both are part of the key because a new build may design differently.
+  /// The size and modification time of the running program, because a new build may design
+  /// differently; empty if unknown.
   private static let program: [UInt64] = {
     var status = stat()
     guard stat("/proc/self/exe", &status) == 0 else { return [] }
@@ -53,7 +52,7 @@ struct DesignKey: Equatable {
   }()
 }
 
-/// Two hashes with different seeds, chained over successive pieces of data.
+/// Two hashes with different seeds, chained over successive data.
 private struct RunningHash {
   private(set) var words: [UInt64] = [1, 2]
 

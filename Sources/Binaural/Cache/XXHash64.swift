@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// XXH64, a fast hash that detects accidental damage (Collet, "xxHash fast digest algorithm",
-/// version 0.1.1).
-///
-/// The hash does not protect against forgery.
+/// XXH64, a hash that detects accidental damage but not forgery (Collet, "xxHash fast digest
+/// algorithm", version 0.1.1).
 struct XXHash64 {
   private static let primes: [UInt64] = [
     0x9E37_79B1_85EB_CA87, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0x85EB_CA77_C2B2_AE63,

@@ -3,46 +3,40 @@
 private import CRealtime
 private import SignalProcessing
 
-/// Designs crosstalk cancellation for two loudspeakers in front of the listener: the filters cancel
-/// the sound of each loudspeaker at the ear on the opposite side.
+/// Designs crosstalk cancellation for two loudspeakers in front of the listener.
 ///
-/// The head's responses to both loudspeakers are assumed to be symmetric. They are decomposed into
-/// a sum and a difference, which are inverted separately (Cooper and Bauck, J. Audio Eng. Soc. 37,
-/// 3, 1989, the shuffler). The inverse of a response S is regularised so that it never amplifies by
-/// more than `largestBoost`: S* / (|S|^2 + b) with b = 1 / (4 boost^2), where S* is the conjugate
-/// and the boost is linear (Kirkeby, Nelson, Hamada, Orduna-Bustamante, IEEE Trans. Speech Audio
-/// Process. 6, 189, 1998).
+/// The responses to both loudspeakers are assumed to be symmetric. Their sum and difference are
+/// inverted separately (Cooper and Bauck, J. Audio Eng. Soc. 37, 3, 1989, the shuffler). The
+/// regularised inverse of a response S is S* / (|S|^2 + b) with b = 1 / (4 boost^2), where S* is
+/// the conjugate and the boost is linear (Kirkeby, Nelson, Hamada, Orduna-Bustamante, IEEE Trans.
+/// Speech Audio Process. 6, 189, 1998).
 ///
-/// If the loudspeakers are close together, their difference is small at low frequencies. The
-/// regularisation therefore reduces the difference first, and with it the cancellation. The sum,
-/// and with it the bass, is preserved. (For the cost of such an inversion see Takeuchi and Nelson,
-/// J. Acoust. Soc. Am. 112, 2786, 2002.)
+/// If the loudspeakers are close together, the difference is small at low frequencies. The
+/// regularisation then reduces the cancellation first and preserves the bass. (For the cost of such
+/// an inversion see Takeuchi and Nelson, J. Acoust. Soc. Am. 112, 2786, 2002.)
 public struct CrosstalkDesign: Sendable, Equatable {
-  /// The angle from the front to either loudspeaker, in radians (3 to 60 degrees).
+  /// The angle from the front to either loudspeaker, in radians.
   public var angle: Double
-  /// The largest amplification by the inverse filters, in dB, not counting the equalisation of the
-  /// common colour. This is the additional level that the loudspeakers may need for the same level
-  /// at the ears.
+  /// The largest amplification by the inverse filters, in dB, without the equalisation of the
+  /// common colour.
   public var largestBoost = 12.0
 
-  /// The delay of the filters, in seconds. `CrosstalkFilters.behind` removes it, so it does not add
-  /// to the delay of the decoder.
+  /// The delay of the filters, in s. `CrosstalkFilters.behind` removes it.
   static let modellingDelay = BinauralFilters.delaySeconds
   /// The frequency, in Hz, below which the responses of a small head replace those of the set. Most
-  /// measured sets do not extend much below this frequency.
+  /// measured sets do not extend much lower.
   static let lowest = 200.0
-  /// The band, in Hz, over which cancellation fades out. Above this band, moving the head by 1 cm
-  /// is enough to make cancellation ineffective.
+  /// The band, in Hz, over which cancellation fades out. Above it, moving the head by 1 cm makes
+  /// cancellation ineffective.
   static let highest = 7000.0...9000.0
-  /// The largest change of level by which the common colour of the responses is equalised, in dB.
-  /// Larger deviations of the colour from its mean are equalised only by this amount.
+  /// The largest change of level by which the common colour is equalised, in dB.
   static let largestColour = 12.0
 
   public init(angle: Double) { self.angle = angle }
 
   /// Returns the cancelling filters for a set.
   ///
-  /// - Parameter set: a set that has been prepared for the playback rate.
+  /// - Parameter set: prepared for the playback rate.
   public func filters(for set: HRTFSet) -> CrosstalkFilters {
     var size = 2048
     while Double(size) < set.sampleRate * 0.08 || size < 4 * set.taps { size *= 2 }
@@ -55,8 +49,7 @@ public struct CrosstalkDesign: Sendable, Equatable {
     return time(inverse.sum, inverse.difference, plant)
   }
 
-  /// Returns the regularised inverses of the sum and the difference, divided by their common
-  /// colour.
+  /// Returns the regularised inverses of the sum and the difference, divided by the colour.
   private func inverses(
     _ modes: LoudspeakerModes, _ colour: [Complex]
   ) -> (sum: [Complex], difference: [Complex]) {
@@ -85,8 +78,8 @@ public struct CrosstalkDesign: Sendable, Equatable {
   }
 
   /// Transforms the inverses to the time domain. The filter from an ear's signal to the loudspeaker
-  /// on its side is (sum + difference) / 2; the filter to the other loudspeaker is
-  /// (sum - difference) / 2.
+  /// on its side is (sum + difference) / 2, and that to the other loudspeaker is (sum - difference)
+  /// / 2.
   private func time(
     _ sum: [Complex], _ difference: [Complex], _ plant: LoudspeakerPlant
   ) -> CrosstalkFilters {
@@ -122,8 +115,8 @@ public struct CrosstalkDesign: Sendable, Equatable {
   }
 }
 
-/// Returns the value of a smooth step at a frequency: 0 up to `low`, 1 from `high` on, and in
-/// between a raised cosine on a logarithmic frequency scale.
+/// Returns a smooth step at a frequency: 0 up to `low`, 1 from `high` on, and between them a raised
+/// cosine on a logarithmic frequency scale.
 func octaveStep(_ frequency: Double, from low: Double, to high: Double) -> Double {
   let place = realtime_log(max(frequency, 1e-3) / low) / realtime_log(high / low)
   return 0.5 - 0.5 * realtime_cos(.pi * min(1, max(0, place)))

@@ -3,8 +3,7 @@
 private import CRealtime
 package import SignalProcessing
 
-/// Filters from two ear signals to two loudspeakers. They cancel the signal of each ear at the
-/// other ear.
+/// Filters from two ear signals to two loudspeakers, which cancel crosstalk.
 public struct CrosstalkFilters: Sendable, Equatable {
   /// The filters from the left ear's signal to the left and the right loudspeaker; 2 x taps.
   public let leftEar: [[Float]]
@@ -15,13 +14,13 @@ public struct CrosstalkFilters: Sendable, Equatable {
   /// The sample rate, in Hz.
   public let sampleRate: Double
 
-  /// Returns a decoder's filters followed by the crosstalk filters. The delay of the crosstalk
-  /// filters is removed.
+  /// Returns a decoder's filters followed by the crosstalk filters, without the delay of the
+  /// latter.
   ///
   /// - Parameters:
   ///   - left: inputs x taps, for the left ear.
   ///   - right: inputs x taps, for the right ear.
-  /// - Returns: inputs x taps each for the left and the right loudspeaker.
+  /// - Returns: inputs x taps for each loudspeaker.
   func behind(_ left: [[Float]], _ right: [[Float]]) -> (left: [[Float]], right: [[Float]]) {
     func feed(_ side: Int) -> [[Float]] {
       let own = folded(left, with: leftEar[side])
@@ -52,10 +51,9 @@ package struct LoudspeakerPlant {
   package struct Placement: Sendable, Equatable {
     /// The angle from the front to either loudspeaker, in radians.
     var angle: Double
-    /// The distance of the loudspeakers from the intended centre of the head, in metres.
+    /// The distance from the loudspeakers to the intended centre of the head, in m.
     var distance = 0.55
-    /// The displacement of the head from its intended position, to the front and to the left, in
-    /// metres.
+    /// The displacement of the head from its intended position, to the front and to the left, in m.
     var offset = SIMD2(0.0, 0.0)
     /// The angle by which the head is turned to the left, in radians.
     var turn = 0.0
@@ -65,14 +63,11 @@ package struct LoudspeakerPlant {
     }
   }
 
-  /// Computes the responses of a set for a placement.
+  /// Computes a set's responses for a placement.
   ///
   /// - Parameters:
-  ///   - set: a set that has been prepared for the playback rate. Before interpolation between its
-  ///     directions, each response is advanced by its arrival time at a sphere.
-  ///   - placement: the positions of the loudspeakers and of the head. If the head is farther from
-  ///     a loudspeaker than intended, the level falls and the delay grows. At the intended
-  ///     distance, both are those of the set.
+  ///   - set: prepared for the playback rate.
+  ///   - placement: at the intended distance, level and delay are those of the set.
   ///   - size: the size of the transform.
   package init(_ set: HRTFSet, _ placement: Placement, size: Int) {
     sampleRate = set.sampleRate

@@ -3,16 +3,15 @@
 private import CRealtime
 internal import SignalProcessing
 
-/// The responses of the ears to two loudspeakers that play in phase (sum) and in antiphase
-/// (difference).
+/// The responses of the ears to two loudspeakers in phase (sum) and in antiphase (difference).
 struct LoudspeakerModes {
   /// The width of a bin, in Hz.
   let binWidth: Double
   private(set) var sum: [Complex]
   private(set) var difference: [Complex]
 
-  /// Computes the modes from the means of the left and the right responses, and advances them by
-  /// the mean delay from a loudspeaker to the ear on the same side.
+  /// Computes the modes from the means of the left and right responses. Advances them by the mean
+  /// delay from a loudspeaker to the ear on its side.
   init(_ plant: LoudspeakerPlant) {
     binWidth = plant.binWidth
     let bins = 0..<plant.bins
@@ -31,9 +30,9 @@ struct LoudspeakerModes {
   /// Replaces the modes below a frequency by those of a head that is small relative to the
   /// wavelength.
   ///
-  /// The magnitude of the sum is constant, and that of the difference is proportional to frequency.
-  /// The levels and delays of both modes are taken from the octave above `frequency`. The
-  /// transition extends from 0.75 to 1.5 times `frequency`.
+  /// The sum has a constant magnitude, and the difference is proportional to frequency. Their
+  /// levels and delays come from the octave above `frequency`. The transition extends from 0.75 to
+  /// 1.5 times `frequency`.
   mutating func extend(below frequency: Double) {
     let octave = Int(frequency / binWidth)..<Int(2 * frequency / binWidth)
     let count = Double(octave.count)
@@ -55,10 +54,8 @@ struct LoudspeakerModes {
     }
   }
 
-  /// Smooths the modes at high frequencies, where finer detail is specific to an individual ear.
-  ///
-  /// Above 4 kHz, the modes are averaged over a sixth of an octave; from 2 to 4 kHz, the averaging
-  /// fades in.
+  /// Averages the modes over a sixth of an octave above 4 kHz, where finer detail is specific to an
+  /// individual ear. The averaging fades in from 2 to 4 kHz.
   mutating func smooth() {
     sum = smoothed(sum)
     difference = smoothed(difference)
@@ -80,11 +77,9 @@ struct LoudspeakerModes {
   /// Divides the sum and the difference by their common colour, and returns the colour of each bin.
   ///
   /// The colour has minimum phase and is smoothed over a third of an octave. Its mean power over
-  /// 200 Hz to 8 kHz is about 1, so that unprocessed sound from the loudspeakers is as loud as
-  /// sound with crosstalk cancellation. The division also removes the mean level.
+  /// 200 Hz to 8 kHz is about 1. The division also removes the mean level.
   ///
-  /// - Parameter limit: the largest deviation of the colour from its mean, in dB; larger deviations
-  ///   are reduced to this value.
+  /// - Parameter limit: the largest deviation of the colour from its mean, in dB.
   mutating func takeColour(limit: Double) -> [Complex] {
     let power = sum.indices.map { (sum[$0].squaredMagnitude + difference[$0].squaredMagnitude) / 2 }
     let band = Int(200 / binWidth)...min(power.count - 1, Int(8000 / binWidth))

@@ -7,17 +7,16 @@ private import Synchronization
 
 /// Designs the filters of a binaural decoder from an HRTF set.
 public struct DecoderDesign: Sendable {
-  /// The method by which the responses of the set are projected onto the ambisonic channels.
+  /// The method that projects the set's responses onto the ambisonic channels.
   public enum Method: String, Sendable, CaseIterable {
     /// Least squares of the complex responses up to 1.5 kHz and, after a crossfade of half an
-    /// octave, of the magnitudes. The phases of the magnitudes continue from bin to bin
-    /// (Schoerkhuber, Zaunschirm, Hoeldrich, "Binaural rendering of Ambisonic signals via magnitude
-    /// least squares", DAGA 2018).
+    /// octave, of the magnitudes (Schoerkhuber, Zaunschirm, Hoeldrich, "Binaural rendering of
+    /// Ambisonic signals via magnitude least squares", DAGA 2018).
     case magnitudeLeastSquares = "magls"
     /// Least squares of the complex responses at all frequencies.
     case leastSquares = "ls"
-    /// `magnitudeLeastSquares`, with the covariance of the ears in the diffuse field matched to
-    /// that of the set in every bin; see `EarCoefficients.constrained(to:)`.
+    /// `magnitudeLeastSquares`, with the set's covariance of the ears in the diffuse field
+    /// (`EarCoefficients.constrained(to:)`).
     case covarianceConstrained = "magls-cov"
   }
 
@@ -25,7 +24,7 @@ public struct DecoderDesign: Sendable {
   public enum Equalisation: String, Sendable, CaseIterable {
     /// The colour is kept.
     case none
-    /// The diffuse field of the set is made flat, by a minimum-phase filter common to both ears.
+    /// A minimum-phase filter common to both ears makes the set's diffuse field flat.
     case diffuse
   }
 
@@ -34,11 +33,11 @@ public struct DecoderDesign: Sendable {
   public var order: Int
   public var equalisation: Equalisation
 
-  /// The frequency in Hz at which magnitude least squares begins to fit the magnitudes, for every
-  /// order: hearing evaluates phase below it and level above it.
+  /// The frequency in Hz at which magnitude least squares begins to fit the magnitudes: hearing
+  /// evaluates phase below it and level above it.
   static let cutOn = 1500.0
-  /// The width, in octaves, of the crossfade from complex responses to magnitudes. The crossfade
-  /// begins at `cutOn`.
+  /// The width of the crossfade from complex responses to magnitudes, in octaves, beginning at
+  /// `cutOn`.
   static let blend = 0.5
 
   public init(
@@ -50,16 +49,14 @@ public struct DecoderDesign: Sendable {
     self.equalisation = equalisation
   }
 
-  /// Returns the filters for a set that has been prepared for the playback rate and normalised in
-  /// level.
+  /// Returns the filters for a set that was prepared for the playback rate and normalised in level.
   ///
-  /// The energy of the decoder in the diffuse field is matched to that of the set in every bin, by
-  /// at most 20 dB.
+  /// The decoder's energy in the diffuse field is matched to that of the set in every bin, by at
+  /// most 20 dB.
   ///
-  /// - Parameter isCancelled: polled during the design, also on other threads; if it returns true,
-  ///   the design ends.
-  /// - Throws: `HRTFError.refused` if the projection onto the harmonics cannot be computed;
-  ///   `HRTFError.interrupted` if `isCancelled` returned true.
+  /// - Parameter isCancelled: polled during the design, also on other threads; return true to stop.
+  /// - Throws: `HRTFError.refused` if the projection cannot be computed. `HRTFError.interrupted`
+  ///   after a cancellation.
   public func filters(
     for set: HRTFSet, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(HRTFError) -> BinauralFilters {
@@ -87,8 +84,8 @@ public struct DecoderDesign: Sendable {
     return set.isMirrored ? filters.mirrored() : filters
   }
 
-  /// Returns the set's responses with gaps filled and every direction weighted by its area. Large
-  /// sets are thinned out to limit the memory.
+  /// Returns the set's responses with gaps filled and every direction weighted by its area. Thins
+  /// out large sets to limit the memory.
   ///
   /// - Throws: `HRTFError.interrupted` if `isCancelled` returned true.
   static func responses(
@@ -111,21 +108,17 @@ public struct DecoderDesign: Sendable {
     return filled
   }
 
-  /// Returns the length of the filters, a multiple of 64. The usual length is 512 taps at 48 kHz
-  /// and in proportion at other rates. If the responses need more than 1.25 times the usual length,
-  /// the filters are as long as needed.
+  /// Returns the length of the filters, a multiple of 64. It is 512 taps at 48 kHz and in
+  /// proportion at other rates, or longer if the responses need more than 1.25 times as much.
   func filterTaps(_ set: HRTFSet) -> Int {
     let usual = set.sampleRate * 512 / 48000
     let needed = Double(set.effectiveTaps) + BinauralFilters.delaySeconds * set.sampleRate
     return Int(((needed > 1.25 * usual ? needed : usual) / 64).rounded(.up)) * 64
   }
 
-  /// Returns the coefficients of all bins. They are least-squares fits to the complex responses
-  /// below `cutOn` and to the magnitudes above the crossfade, which begins at `cutOn`. If the
-  /// method is `leastSquares`, all bins are fitted to the complex responses. The two ears are
-  /// computed at the same time, on two threads.
-  ///
-  /// The result is incomplete if `isCancelled` returned true.
+  /// Returns the coefficients of all bins, incomplete after a cancellation. The bins below `cutOn`
+  /// are fitted to the complex responses. The bins above it are fitted to the magnitudes, except
+  /// for `leastSquares`. Two threads compute one ear each.
   private func solve(
     _ responses: DirectionalResponses, _ projection: HarmonicProjection,
     _ isCancelled: @escaping @Sendable () -> Bool
@@ -157,7 +150,6 @@ public struct DecoderDesign: Sendable {
     return complex + zip(leftAbove, rightAbove).map { EarCoefficients(left: $0, right: $1) }
   }
 
-  /// Runs `body` for both ears at the same time.
   private func both(
     _ body: @escaping @Sendable (_ ear: Int) -> [[Complex]]
   ) -> ([[Complex]], [[Complex]]) {
@@ -185,10 +177,9 @@ public struct DecoderDesign: Sendable {
   }
 
   /// Returns the mean phase advance of the omnidirectional channel from bin to bin, just below
-  /// `cutOn`, as a complex number of magnitude 1.
-  ///
-  /// Above `cutOn`, the phases continue with this advance (Hold, Meyer-Kahlen, Pulkki,
-  /// "Magnitude-least-squares binaural ambisonic rendering with phase continuation", DAGA 2023).
+  /// `cutOn`, as a complex number of magnitude 1. The phases above continue with it (Hold,
+  /// Meyer-Kahlen, Pulkki, "Magnitude-least-squares binaural ambisonic rendering with phase
+  /// continuation", DAGA 2023).
   private static func phaseAdvance(
     _ coefficients: [EarCoefficients], _ responses: DirectionalResponses
   ) -> Complex {
@@ -202,8 +193,7 @@ public struct DecoderDesign: Sendable {
     return Complex(angle: sum.angle)
   }
 
-  /// Transforms the coefficients to filters in the time domain, delayed by `delay` seconds so that
-  /// they are causal.
+  /// Transforms the coefficients to filters, delayed by `delay` s so that they are causal.
   private func finish(
     _ coefficients: [EarCoefficients], _ responses: DirectionalResponses, taps: Int, delay: Double
   ) -> BinauralFilters {

@@ -4,22 +4,22 @@ private import CRealtime
 private import Geometry
 internal import SignalProcessing
 
-/// The frequency responses of a set of directions, bin by bin, for the design of decoders.
+/// The frequency responses of a set of directions, bin by bin.
 ///
-/// The row of a bin contains the left real, left imaginary, right real and right imaginary parts,
-/// each for `lanes` directions. The values beyond the last direction are zero.
+/// A bin's row contains the left real, left imaginary, right real and right imaginary parts, each
+/// for `lanes` directions. Values beyond the last direction are zero.
 struct DirectionalResponses {
   let sampleRate: Double
   /// The size of the transform; the bins are 0 to size / 2.
   let size: Int
   /// Unit vectors to the sources.
   private(set) var directions: [SIMD3<Double>]
-  /// The weights of the directions; for the design of decoders, area weights that sum to 1.
+  /// The weights of the directions. Area weights sum to 1.
   var weights: [Double]
   private(set) var lanes: Int
   private(set) var values: [Float]
 
-  /// Returns the size of the transform for the design of filters with `taps` samples.
+  /// Returns the transform size for filters with `taps` samples.
   static func transformSize(taps: Int) -> Int {
     var size = 1024
     while size < (taps <= 4096 ? 4 : 2) * taps { size *= 2 }
@@ -38,7 +38,7 @@ struct DirectionalResponses {
     values = [Float](repeating: 0, count: (size / 2 + 1) * 4 * lanes)
   }
 
-  /// Computes the frequency responses from impulse responses (directions x 2 ears x taps).
+  /// Computes the responses from impulse responses (directions x 2 ears x taps).
   init(
     impulseResponses: [Float], taps: Int, directions: [SIMD3<Double>], weights: [Double],
     sampleRate: Double, size: Int
@@ -56,8 +56,7 @@ struct DirectionalResponses {
     }
   }
 
-  /// Returns the index of a real part in `values`; the index of the imaginary part is greater by
-  /// `lanes`.
+  /// Returns the index of a real part in `values`. The imaginary part is `lanes` after it.
   func index(bin: Int, ear: Int, direction: Int) -> Int {
     (bin * 4 + ear * 2) * lanes + direction
   }
@@ -74,8 +73,8 @@ struct DirectionalResponses {
     }
   }
 
-  /// The common delay of the responses, in seconds. The delay is computed from the mean phase slope
-  /// of the responses from 300 to 1500 Hz, weighted by energy and by `weights`.
+  /// The common delay of the responses, in s, from their mean phase slope from 300 to 1500 Hz. The
+  /// mean is weighted by energy and by `weights`.
   var commonDelay: Double {
     var slope = Complex(0)
     let (low, high) = (bin(ofFrequency: 300), bin(ofFrequency: 1500))
@@ -93,14 +92,12 @@ struct DirectionalResponses {
     return -slope.angle / (2 * .pi * binWidth)
   }
 
-  /// Advances every response by `seconds`.
   mutating func advance(by seconds: Double) {
     for k in 0..<bins {
       multiply(bin: k, by: Complex(angle: 2 * .pi * Double(k) * binWidth * seconds))
     }
   }
 
-  /// Multiplies all responses of a bin by a factor.
   mutating func multiply(bin k: Int, by factor: Complex) {
     let (a, b, lanes) = (Float(factor.re), Float(factor.im), lanes)
     values.withUnsafeMutableBufferPointer { values in
@@ -129,7 +126,7 @@ struct DirectionalResponses {
     }
   }
 
-  /// Calls the body with an ear's row of a bin: `lanes` real parts, then `lanes` imaginary parts.
+  /// Calls `body` with an ear's row of a bin: `lanes` real parts, then `lanes` imaginary parts.
   func withRow<Result>(
     bin: Int, ear: Int, _ body: (UnsafePointer<Float>) -> Result
   ) -> Result {
@@ -147,15 +144,15 @@ struct DirectionalResponses {
     min(bins - 2, max(1, Int((hertz / binWidth).rounded())))
   }
 
-  /// Returns the energy of a bin in the diffuse field for both ears together: the sum over
-  /// directions of w |H|^2 (weight w, response H).
+  /// Returns a bin's energy in the diffuse field for both ears: the sum over directions of w |H|^2
+  /// (weight w, response H).
   func diffuseEnergy(bin k: Int) -> Double {
     let covariance = diffuseCovariance(bin: k)
     return covariance.left + covariance.right
   }
 
-  /// Returns the covariance of the ears in the diffuse field: the sum over directions of w H H^H
-  /// (weight w, responses H of both ears, conjugate transpose H^H).
+  /// Returns the ears' covariance in the diffuse field: the sum over directions of w H H^H (weight
+  /// w, responses H of both ears, conjugate transpose H^H).
   func diffuseCovariance(bin k: Int) -> EarCovariance {
     var (left, right, re, im) = (0.0, 0.0, 0.0, 0.0)
     let lanes = lanes

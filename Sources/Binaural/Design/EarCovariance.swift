@@ -2,7 +2,7 @@
 
 internal import SignalProcessing
 
-/// The covariance matrix of two ears: [[left, cross], [conj cross, right]], Hermitian.
+/// The Hermitian covariance matrix of two ears: [[left, cross], [conj cross, right]].
 struct EarCovariance {
   var left: Double
   var right: Double
@@ -13,15 +13,15 @@ struct EarCovariance {
     (self.left, self.right, self.cross) = (left, right, cross)
   }
 
-  /// Computes the covariance D D^H of the ears in a diffuse field for a decoder with the N3D
-  /// coefficients D; D^H is the conjugate transpose.
+  /// Computes D D^H, the covariance of the ears in a diffuse field, for a decoder with the N3D
+  /// coefficients D.
   init(_ decoder: EarCoefficients) {
     left = decoder.left.reduce(0) { $0 + $1.squaredMagnitude }
     right = decoder.right.reduce(0) { $0 + $1.squaredMagnitude }
     cross = zip(decoder.left, decoder.right).reduce(Complex(0)) { $0 + $1.0 * $1.1.conjugate }
   }
 
-  /// The lower triangular Cholesky factor of the matrix, whose diagonal is first raised by a
+  /// The lower triangular Cholesky factor. The diagonal of the matrix is first raised by a
   /// billionth of the trace.
   fileprivate var factor: EarMatrix {
     let floor = 1e-9 * (left + right) + 1e-30

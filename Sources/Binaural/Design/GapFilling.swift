@@ -4,25 +4,24 @@ private import Ambisonics
 private import CRealtime
 private import SignalProcessing
 
-/// Computes responses for unmeasured directions, such as directions far below the horizon.
+/// Computes responses for unmeasured directions, such as those far below the horizon.
 ///
-/// A spherical-harmonic model of order 4 is fitted to the responses, each advanced by its arrival
-/// time at a rigid sphere. The model is evaluated in directions that are more than 15 degrees from
-/// every measurement. (Ahrens, Thomas, Tashev, "HRTF magnitude modeling using a non-regularized
-/// least-squares fit of spherical harmonics coefficients on incomplete data", APSIPA 2012, also fit
-/// a low order.) In every bin, the mean energy of the model's responses is limited to the measured
-/// mean energy.
+/// The responses are advanced by their arrival times at a rigid sphere. A spherical-harmonic model
+/// of order 4 is fitted to them and evaluated in the gaps. (Ahrens, Thomas, Tashev, "HRTF magnitude
+/// modeling using a non-regularized least-squares fit of spherical harmonics coefficients on
+/// incomplete data", APSIPA 2012, also fit a low order.) In every bin, the mean energy of the
+/// computed responses is limited to that of the measured responses.
 enum GapFilling {
   static let order = 4
   static let gap = 15 / 180 * Double.pi
   static let regularisation = 1e-3
-  /// The radius of the sphere that defines the arrival times, in metres.
+  /// The radius of the sphere that defines the arrival times, in m.
   static var headRadius: Double { @_noLocks get { 0.0875 } }
-  /// The speed of sound, in metres per second.
+  /// The speed of sound, in m/s.
   static var speedOfSound: Double { @_noLocks get { 343 } }
 
-  /// Returns the directions of a near-uniform grid (Fibonacci lattice) that are more than 15
-  /// degrees from every measured direction.
+  /// Returns the directions of a Fibonacci lattice that are more than 15 degrees from every
+  /// measured direction.
   static func gapDirections(of measured: [SIMD3<Double>]) -> [SIMD3<Double>] {
     let limit = realtime_cos(gap)
     return fibonacciLattice(count: 1000).filter { candidate in
@@ -31,10 +30,10 @@ enum GapFilling {
   }
 
   /// Returns the arrival time at an ear (0 left, 1 right) relative to that at the centre of the
-  /// head, in seconds; negative for the ear that faces the source.
+  /// head, in s; negative for the ear that faces the source.
   ///
-  /// Sound travels in a straight line to an ear that faces the source, and around the sphere to the
-  /// other ear (Woodworth 1938).
+  /// Sound travels straight to an ear that faces the source, and around the sphere to the other ear
+  /// (Woodworth 1938).
   ///
   /// - Parameter v: the unit vector to the source, relative to the head.
   @_noLocks
@@ -45,13 +44,11 @@ enum GapFilling {
     return path * headRadius / speedOfSound
   }
 
-  /// The latest possible arrival time, in seconds: that of sound from the side opposite the ear.
+  /// The latest possible arrival time, in s: that of sound from the other side.
   static var latestArrival: Double { .pi / 2 * headRadius / speedOfSound }
 
-  /// Returns the responses, followed by computed responses for the directions in gaps. If any
-  /// responses are added, all weights are 0, and the caller must set the weights.
-  ///
-  /// If `isCancelled` returned true, the result is incomplete.
+  /// Returns the responses, followed by computed responses for the gaps. If any responses are
+  /// added, the caller must set the weights. The result is incomplete after a cancellation.
   static func fill(
     _ responses: DirectionalResponses, _ isCancelled: () -> Bool = { false }
   ) -> DirectionalResponses {
@@ -86,8 +83,8 @@ enum GapFilling {
     return shifted(filled, by: -1, isCancelled)
   }
 
-  /// Returns all responses, each advanced (`sign` 1) or delayed (`sign` -1) by its arrival time at
-  /// the sphere. The result is incomplete if `isCancelled` returned true.
+  /// Returns the responses, each advanced (`sign` 1) or delayed (`sign` -1) by its arrival time at
+  /// the sphere. The result is incomplete after a cancellation.
   static func shifted(
     _ responses: consuming DirectionalResponses, by sign: Double,
     _ isCancelled: () -> Bool = { false }

@@ -4,13 +4,12 @@ private import Ambisonics
 internal import Geometry
 internal import SignalProcessing
 
-/// The spherical-harmonic coefficients (N3D) of both ears in one bin: one complex number for each
-/// ear and channel.
+/// The spherical-harmonic coefficients (N3D) of both ears in one bin.
 struct EarCoefficients {
   var left: [Complex]
   var right: [Complex]
 
-  /// The sum of the squared magnitudes, which is the decoder's energy in the diffuse field.
+  /// The sum of the squared magnitudes: the decoder's energy in the diffuse field.
   var energy: Double {
     left.reduce(0) { $0 + $1.squaredMagnitude } + right.reduce(0) { $0 + $1.squaredMagnitude }
   }
@@ -28,7 +27,7 @@ struct EarCoefficients {
 /// ## Threading
 /// Several threads may project at the same time.
 final class HarmonicProjection: @unchecked Sendable {
-  /// The number of directions that are processed together: their harmonics fit into the L1 cache.
+  /// The number of directions that are processed together. Their harmonics fit into the L1 cache.
   static let tile = 32
 
   let channels: Int
@@ -81,18 +80,16 @@ final class HarmonicProjection: @unchecked Sendable {
     project(responses, bin, ear, following: nil)
   }
 
-  /// The phases for the magnitudes of a bin. They are computed from the coefficients of the next
-  /// lower bin (`previous`) and rotated by `advance`.
-  ///
-  /// If `share` is below 1, the values with these phases are mixed with the bin's own complex
-  /// responses; `share` is the weight of the values with these phases.
+  /// The phases for the magnitudes of a bin: those of the coefficients of the next lower bin
+  /// (`previous`), rotated by `advance`. Values with these phases have the weight `share`, and the
+  /// bin's own complex responses have the weight 1 - `share`.
   struct Phases {
     var previous: [Complex]
     var advance: Complex
     var share: Double
   }
 
-  /// Returns the projection of one ear's magnitudes in a bin, with phases from the previous bin.
+  /// Returns the projection of an ear's magnitudes in a bin, with phases from the previous bin.
   func projectMagnitudes(
     _ responses: DirectionalResponses, bin: Int, ear: Int, following phases: Phases
   ) -> [Complex] {
@@ -182,8 +179,8 @@ final class HarmonicProjection: @unchecked Sendable {
   }
 }
 
-/// Returns the magnitudes of (hr, hi) with the phases of (zr, zi) rotated by `turn`, mixed with
-/// (hr, hi) if `share` is below 1.
+/// Returns the magnitudes of (hr, hi) with the phases of (zr, zi) rotated by `turn`. The result is
+/// mixed with (hr, hi), with the weights `share` and 1 - `share`.
 @inline(__always)
 private func phased(
   _ hr: SIMD8<Float>, _ hi: SIMD8<Float>, _ zr: SIMD8<Float>, _ zi: SIMD8<Float>,

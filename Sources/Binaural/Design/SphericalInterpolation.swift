@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Computes the weights with which a direction is interpolated between three known directions
-/// around it.
+/// Computes the weights that interpolate a direction between three known directions around it.
 ///
-/// These three directions are the corners of the Delaunay triangle that contains the direction: no
-/// other known direction is inside the circle through the corners. The weights are barycentric, as
-/// in vector base amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997), and sum to 1.
+/// The three directions form a Delaunay triangle. The weights are barycentric, as in vector base
+/// amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997), and sum to 1.
 struct SphericalInterpolation {
   private let directions: [SIMD3<Double>]
 
@@ -15,8 +13,7 @@ struct SphericalInterpolation {
   init(_ directions: [SIMD3<Double>]) { self.directions = directions }
 
   /// Returns the indices of the three directions around `v` and their weights. Returns only the
-  /// nearest direction, with weight 1, if that direction equals `v` or if no triangle of nearby
-  /// directions contains `v`.
+  /// nearest direction if it equals `v` or if no triangle is found.
   func weights(at v: SIMD3<Double>) -> [(direction: Int, weight: Double)] {
     let near = nearest(to: v)
     guard let first = near.first else { return [] }
@@ -68,8 +65,8 @@ struct SphericalInterpolation {
     return positive.map { $0 / sum }
   }
 
-  /// Whether no direction in `near` is inside the circle through the corners, that is, beyond the
-  /// plane of the corners.
+  /// Whether no direction in `near` is inside the circle through the corners, that is, beyond their
+  /// plane.
   private func isEmpty(_ corners: [Int], among near: [Int]) -> Bool {
     let (a, b, c) = (directions[corners[0]], directions[corners[1]], directions[corners[2]])
     var normal = cross(b - a, c - a)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DirectDesign {
-  /// Returns the direct filters for a set. The filters are read from the cache. If the cache does
-  /// not contain them, they are designed and stored there.
+  /// Returns the direct filters for a set from the cache. If they are not there, designs and stores
+  /// them.
   ///
-  /// The parameters are the same as in `DecoderDesign.filters(for:sampleRate:cache:isCancelled:)`.
+  /// The parameters are those of `DecoderDesign.filters(for:sampleRate:cache:isCancelled:)`.
   ///
-  /// - Throws: the errors of `bank(for:isCancelled:)`; `HRTFError.refused` if the filters are not
+  /// - Throws: the errors of `bank(for:isCancelled:)`. `HRTFError.refused` if the filters are not
   ///   finite.
   public func filters(
     for set: HRTFSet, sampleRate: Double, cache: DesignCache?,
@@ -29,8 +29,8 @@ extension DirectDesign {
 }
 
 extension DirectionalBank {
-  /// Creates a bank from its filters, one array each, followed by the array of its gains; nil if
-  /// the number or the size of the arrays is wrong.
+  /// Creates a bank from its filters, one array each, and the array of its gains; nil if a size is
+  /// wrong.
   fileprivate init?(arrays: [[Float]]) {
     guard arrays.count == Self.rank + 1, let gains = arrays.last,
       gains.count == Self.rows * Self.columns * 2 * Self.rank, let taps = arrays.first?.count,

@@ -3,15 +3,12 @@
 private import CRealtime
 private import SignalProcessing
 
-/// Designs the `DirectionalBank` that renders loudspeakers through the responses for their own
-/// directions.
+/// Designs the `DirectionalBank` for a set.
 ///
-/// Each response is advanced by its arrival time at a sphere, so that neighbouring responses differ
-/// little. Each response is also divided by the colour of the diffuse field, so that all frequency
-/// bands count equally. The filters of the bank are the principal components of these responses,
-/// with the colour of the diffuse field restored (Kistler and Wightman, J. Acoust. Soc. Am. 91,
-/// 1637, 1992, who used magnitudes). The gains of the components are interpolated between the
-/// directions of the responses, which include computed directions in gaps.
+/// Each response is advanced by its arrival time at a sphere and divided by the colour of the
+/// diffuse field. The filters of the bank are the principal components of these responses, with the
+/// colour restored (Kistler and Wightman, J. Acoust. Soc. Am. 91, 1637, 1992, who used magnitudes).
+/// The gains of the components are interpolated between the directions.
 public struct DirectDesign: Sendable {
   public var equalisation: DecoderDesign.Equalisation
 
@@ -19,11 +16,10 @@ public struct DirectDesign: Sendable {
     self.equalisation = equalisation
   }
 
-  /// The number of frames before the arrival in an equalised response.
+  /// The number of frames before the arrival in an aligned response.
   private static let lead = 64
 
-  /// Returns the bank for a set that has been prepared for the playback rate and normalised in
-  /// level.
+  /// Returns the bank for a set that was prepared for the playback rate and normalised in level.
   ///
   /// - Throws: `HRTFError.interrupted` if `isCancelled` returned true.
   public func bank(
@@ -52,7 +48,7 @@ public struct DirectDesign: Sendable {
   }
 
   /// Returns the amplitude of the diffuse field in each bin, smoothed over a third of an octave.
-  /// Values more than 50 dB below the maximum are raised to 50 dB below it.
+  /// The values are at least -50 dB relative to the maximum.
   private static func colour(of responses: DirectionalResponses) -> [Double] {
     let energy = (0..<responses.bins).map { responses.diffuseEnergy(bin: $0) / 2 }
     let smooth = energy.indices.map { k in
@@ -64,8 +60,8 @@ public struct DirectDesign: Sendable {
     return smooth.map { max($0, floor).squareRoot() }
   }
 
-  /// Returns the impulse responses: directions x 2 ears x `length` frames, of which the first
-  /// `lead` precede the arrival.
+  /// Returns the impulse responses, directions x 2 ears x `length` frames. The first `lead` frames
+  /// precede the arrival.
   private static func impulseResponses(
     _ responses: DirectionalResponses, length: Int
   ) -> [Float] {
@@ -102,8 +98,8 @@ public struct DirectDesign: Sendable {
     return result
   }
 
-  /// Returns the filters, components x `taps`: the principal components with the colour of the
-  /// diffuse field restored and without the frames before the arrival.
+  /// Returns the filters, components x `taps`: the principal components with the colour restored
+  /// and without the frames before the arrival.
   private static func filters(
     _ components: PrincipalComponents, _ colour: [Double], size: Int, taps: Int
   ) -> [[Float]] {
@@ -128,8 +124,7 @@ public struct DirectDesign: Sendable {
     }
   }
 
-  /// Returns the gains at the points of the bank's grid, interpolated between the gains of the
-  /// given directions.
+  /// Returns the gains at the points of the bank's grid.
   private static func grid(_ gains: [Float], _ directions: [SIMD3<Double>]) -> [Float] {
     let (rows, columns) = (DirectionalBank.rows, DirectionalBank.columns)
     let width = 2 * DirectionalBank.rank

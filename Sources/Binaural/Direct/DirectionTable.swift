@@ -3,11 +3,10 @@
 private import CRealtime
 private import SignalProcessing
 
-/// The gains of a `DirectionalBank` for any direction, interpolated bilinearly between the points
-/// of its grid.
+/// The gains of a `DirectionalBank`, interpolated bilinearly between the points of its grid.
 ///
 /// ## Threading
-/// May be read from several threads. Reading does not allocate, lock or wait.
+/// Several threads may read. Reading does not allocate, lock or wait.
 struct DirectionTable: ~Copyable {
   private let gains: AlignedFloats
   private let rank: Int

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The responses for all directions, each represented as a delayed mixture of the same filters;
-/// used by `DirectionalMixer`.
+/// The responses for all directions as delayed mixtures of the same filters.
 ///
-/// The response of an ear to a direction is the sum of `filters` weighted by the direction's
-/// `gains`, delayed by the arrival time at that ear. The gains are on a grid of azimuths and
-/// elevations.
+/// An ear's response to a direction is the sum of `filters` weighted by the direction's `gains`,
+/// delayed by the arrival time at that ear.
 public struct DirectionalBank: Sendable {
   /// The number of filters, which both ears share.
   public static var rank: Int { @_noLocks get { 48 } }
@@ -18,10 +16,9 @@ public struct DirectionalBank: Sendable {
   public let filters: [[Float]]
   /// The gains: rows (elevations from -90 degrees) x columns (azimuths from 0) x 2 ears x `rank`.
   let gains: [Float]
-  /// The filters for playback on two loudspeakers, with crosstalk cancellation; nil for headphones.
-  ///
-  /// Each loudspeaker has 2 x `rank` filters: first those for the inputs of the left ear, then
-  /// those for the inputs of the right ear.
+  /// The filters for two loudspeakers with crosstalk cancellation; nil for headphones. Each
+  /// loudspeaker has 2 x `rank` filters: those for the left ear's inputs, then those for the right
+  /// ear's inputs.
   var crossed: (left: [[Float]], right: [[Float]])?
 
   public var taps: Int { crossed?.left.first?.count ?? filters.first?.count ?? 0 }

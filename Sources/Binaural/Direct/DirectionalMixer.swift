@@ -5,11 +5,10 @@ private import CRealtime
 internal import Geometry
 private import SignalProcessing
 
-/// Mixes loudspeakers into the inputs of a `DirectionalBank`, with gains and delays that depend on
-/// the directions of the loudspeakers relative to the head.
+/// Mixes loudspeakers into the inputs of a `DirectionalBank`. Gains and delays depend on the
+/// directions of the loudspeakers relative to the head.
 ///
-/// Each loudspeaker is delayed by its arrival time at each ear. Delays and gains are computed at
-/// the points of a `PoseGrid` and change linearly between them. The filters never change.
+/// Gains and delays are computed at grid points and change linearly between them.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -25,10 +24,8 @@ struct DirectionalMixer: ~Copyable, @unchecked Sendable {
   /// The delayed loudspeaker signals: 2 ears x speakers x 16 frames.
   private let delayed: AlignedFloats
 
-  /// Creates a mixer.
-  ///
   /// - Parameters:
-  ///   - bank: the bank, designed for the playback rate.
+  ///   - bank: designed for the playback rate.
   ///   - sampleRate: the playback rate, in Hz.
   ///   - directions: unit vectors to the loudspeakers, on the stage.
   init(bank: DirectionalBank, sampleRate: Double, directions: [SIMD3<Double>]) {
@@ -45,7 +42,7 @@ struct DirectionalMixer: ~Copyable, @unchecked Sendable {
 
   deinit { directions.deallocate() }
 
-  /// Clears all state; the stream may continue at any frame.
+  /// Clears all state. The stream may continue at any frame.
   @_noLocks
   func reset() {
     left.gains.reset()
@@ -55,9 +52,8 @@ struct DirectionalMixer: ~Copyable, @unchecked Sendable {
   /// Mixes the next frames of the stream.
   ///
   /// - Parameters:
-  ///   - input: speakers x frames, planes `stride` floats apart. The next frame is at index
-  ///     `poses.phase`.
-  ///   - output: 2 ears x rank x frames, in the same arrangement; must not overlap `input`.
+  ///   - input: speakers x frames, with the next frame at index `poses.phase` of a plane.
+  ///   - output: 2 ears x rank x frames, in the same arrangement. Must not overlap `input`.
   ///   - stride: floats from one channel to the next.
   ///   - frames: the number of frames to mix.
   ///   - poses: the head poses for these frames.

@@ -8,17 +8,16 @@ private import SignalProcessing
 /// changes linearly between grid points.
 ///
 /// Interpolation uses a Kaiser-windowed sinc (beta 8, 16 frames on each side at 44.1 kHz and
-/// above). At these sample rates, the level is correct to 0.01 dB up to 0.84 times half the sample
-/// rate.
+/// above). At these rates, the level is correct to 0.01 dB up to 0.84 times half the sample rate.
 ///
 /// ## Threading
 /// One caller at a time. Methods do not allocate, lock or wait.
 struct EarDelayLine: ~Copyable {
-  /// The longest delay, including the reach of the interpolation, in frames.
+  /// The longest delay in frames, including the reach of the interpolation.
   let longestDelay: Int
 
   private let speakers: Int
-  /// The delay, in frames, if the arrival time is 0, as at the centre of the head.
+  /// The delay for an arrival time of 0, in frames.
   private let base: Float
   private let sampleRate: Double
   /// The number of frames on each side that contribute to an output frame.
@@ -28,11 +27,11 @@ struct EarDelayLine: ~Copyable {
   /// The interpolation kernel: (phases + 1) x 2 reach.
   private let kernel: AlignedFloats
   private let length: Int
-  /// The ring buffers, speakers x 2 x `length`: each ring is stored twice in succession, so that
-  /// every window is contiguous.
+  /// The ring buffers, speakers x 2 x `length`. Each ring is stored twice in succession, so that
+  /// windows are contiguous.
   private let rings: AlignedFloats
-  /// The delays in the current cell, speakers x 2 ears x 3: the delay at the start, its slope per
-  /// frame, and the delay at the end, in frames.
+  /// The delays in the current cell in frames, speakers x 2 ears x 3: at the start, the slope per
+  /// frame, and at the end.
   private let delays: AlignedFloats
   /// The index in a ring at which the next frame is written.
   private let position: UnsafeMutablePointer<Int>
@@ -58,8 +57,8 @@ struct EarDelayLine: ~Copyable {
 
   deinit { position.deallocate() }
 
-  /// Returns the interpolation kernel. The coefficients of each phase apply to the frames from
-  /// `reach - 1` before the position to `reach` after it, and their sum is 1.
+  /// Returns the interpolation kernel. The coefficients of a phase apply to the frames from `reach
+  /// - 1` before the position to `reach` after it. Their sum is 1.
   private static func kernel(reach: Int, phases: Int) -> AlignedFloats {
     let table = AlignedFloats(count: (phases + 1) * 2 * reach)
     for phase in 0...phases {
@@ -84,14 +83,13 @@ struct EarDelayLine: ~Copyable {
     position.pointee = 0
   }
 
-  /// Sets the delay at the end of the current cell from an arrival time in seconds.
+  /// Sets the delay at the end of the current cell from an arrival time in s.
   @_noLocks
   func setArrival(_ seconds: Double, speaker: Int, ear: Int) {
     delays.pointer[(2 * speaker + ear) * 3 + 2] = base + Float(seconds * sampleRate)
   }
 
-  /// Starts a cell. Its delays are constant, at the values that `setArrival` set last, until
-  /// `setSlopes` is called.
+  /// Starts a cell with constant delays: the values that `setArrival` set last.
   @_noLocks
   func beginCell() {
     for i in 0..<(2 * speakers) {
@@ -100,8 +98,7 @@ struct EarDelayLine: ~Copyable {
     }
   }
 
-  /// Computes the slopes of the delays. Call this function after `setArrival` has set the delays at
-  /// the end of the cell.
+  /// Computes the slopes. Call this function after `setArrival` for the end of the cell.
   @_noLocks
   func setSlopes() {
     let scale = 1 / Float(cell)
@@ -110,7 +107,7 @@ struct EarDelayLine: ~Copyable {
     }
   }
 
-  /// Writes the next frames of a loudspeaker, at most one cell; call `advance` after they have been
+  /// Writes the next frames of a loudspeaker, at most one cell. Call `advance` after they have been
   /// read.
   @_noLocks
   func write(_ samples: UnsafePointer<Float>, speaker: Int, frames: Int) {
@@ -127,7 +124,7 @@ struct EarDelayLine: ~Copyable {
 
   /// Reads the frames that were just written, delayed for an ear.
   ///
-  /// - Parameter offset: the index in the cell of the first of these frames.
+  /// - Parameter offset: the index of the first frame in the cell.
   @_noLocks
   func read(
     _ output: UnsafeMutablePointer<Float>, speaker: Int, ear: Int, frames: Int, offset: Int

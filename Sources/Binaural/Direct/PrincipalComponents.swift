@@ -5,22 +5,21 @@ import Geometry
 /// The orthonormal vectors whose linear combinations approximate the rows of a matrix with the
 /// least weighted squared error.
 ///
-/// The vectors span the space of the dominant eigenvectors of the rows' covariance. They are
-/// computed by orthogonal iteration (Golub and Van Loan, Matrix Computations, 4th edition, section
-/// 8.2.4). The mean is not subtracted.
+/// The vectors span the dominant eigenvectors of the rows' covariance, without subtraction of the
+/// mean. They are computed by orthogonal iteration (Golub and Van Loan, Matrix Computations, 4th
+/// edition, section 8.2.4).
 struct PrincipalComponents {
   /// The vectors: count x columns.
   let vectors: [[Double]]
 
   private static let iterations = 24
 
-  /// Computes the vectors.
+  /// Computes `count` vectors.
   ///
   /// - Parameters:
-  ///   - rows: the matrix, rows x columns values.
+  ///   - rows: the matrix, rows x columns.
   ///   - columns: the number of values in a row.
   ///   - weights: one weight for each row.
-  ///   - count: the number of vectors.
   init(rows: [Float], columns: Int, weights: [Double], count: Int) {
     let covariance = Self.covariance(rows, columns, weights)
     // Any start that is not orthogonal to the result is suitable.
@@ -64,8 +63,6 @@ struct PrincipalComponents {
   }
 
   /// Returns the weighted covariance of the rows: columns x columns.
-  ///
-  /// Two threads each sum the lower triangle over half of the rows.
   private static func covariance(
     _ rows: [Float], _ columns: Int, _ weights: [Double]
   ) -> [Float] {

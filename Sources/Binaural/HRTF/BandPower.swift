@@ -2,22 +2,19 @@
 
 import Glibc
 
-/// Computes the mean power of transfer functions in a frequency band, by a radix-2 transform
-/// (Cooley and Tukey).
+/// Computes the mean power of transfer functions in a frequency band.
 struct BandPower {
   private let size: Int
   private let cosines: [Double]
   private let sines: [Double]
-  /// The bins of the band. The weight of a bin is proportional to the part of its width that is
-  /// inside the band; the weights sum to 1.
+  /// The bins of the band. A bin's weight is proportional to the part of its width inside the band.
+  /// The weights sum to 1.
   private let band: [(bin: Int, weight: Double)]
 
-  /// Prepares the transform.
-  ///
   /// - Parameters:
   ///   - taps: the maximum length of the responses, in samples.
-  ///   - sampleRate: the sample rate, in Hz.
-  ///   - band: the band, in Hz.
+  ///   - sampleRate: in Hz.
+  ///   - band: in Hz.
   init(taps: Int, sampleRate: Double, band: ClosedRange<Double>) {
     var size = 512
     while size < 2 * taps { size *= 2 }
@@ -38,8 +35,6 @@ struct BandPower {
 
   /// Returns the sum of the mean powers |H|^2 of two responses in the band. The responses must have
   /// the same length, at most `taps` samples.
-  ///
-  /// Both responses are transformed at once, as the real and the imaginary part of one signal.
   func sum(_ first: UnsafeBufferPointer<Float>, _ second: UnsafeBufferPointer<Float>) -> Double {
     var re = [Double](repeating: 0, count: size)
     var im = [Double](repeating: 0, count: size)
@@ -61,7 +56,7 @@ struct BandPower {
     }
   }
 
-  /// Transforms in place (decimation in time).
+  /// Transforms in place (Cooley and Tukey, radix 2, decimation in time).
   private func transform(
     _ re: UnsafeMutableBufferPointer<Double>, _ im: UnsafeMutableBufferPointer<Double>
   ) {

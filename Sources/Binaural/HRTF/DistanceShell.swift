@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The measurements at one source distance: the distance with the most measurements or, if several
-/// distances have the most, the largest of these.
+/// The measurements at the source distance with the most measurements, or at the largest such
+/// distance.
 ///
-/// Near-field sets contain the same directions at several distances, with different levels.
+/// Near-field sets contain the same directions at several distances.
 struct DistanceShell {
   /// Indices of the measurements, in the order of the file.
   let indices: [Int]
-  /// The mean distance of the measurements, in metres.
+  /// The mean distance of the measurements, in m.
   let radius: Double
   let notes: [String]
 
-  /// The largest relative step from one distance to the next larger distance within a shell.
+  /// The largest relative step from one distance to the next within a shell.
   private static let tolerance = 0.05
 
   init(_ positions: [SIMD3<Double>]) {
@@ -43,12 +43,11 @@ struct DistanceShell {
   }
 }
 
-/// Formats a length in metres with two decimal places.
+/// Formats a length in m with two decimal places.
 func metres(_ value: Double) -> String { decimal(value, digits: 2) }
 
-/// Formats a number with a fixed number of digits after the decimal point.
-///
-/// Numbers that are not finite, or whose magnitude is 1e12 or more, have Swift's default format.
+/// Formats a number with a fixed number of decimal places. Numbers that are not finite, or whose
+/// magnitude is 1e12 or more, have Swift's default format.
 package func decimal(_ value: Double, digits: Int) -> String {
   guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
   let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }

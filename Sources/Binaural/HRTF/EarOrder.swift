@@ -4,17 +4,16 @@ import Glibc
 
 /// Determines which channel is the left ear, from the levels of lateral sources.
 ///
-/// The file's ReceiverPosition is ignored if the levels contradict it: many public sets (CIPIC,
-/// LISTEN, MIT KEMAR large pinna, TH Koeln KU100) declare that channel 0 is the right ear although
-/// it is the left ear. ReceiverPosition is used if the levels do not distinguish the ears.
+/// The file's ReceiverPosition is used if the levels do not distinguish the ears. It is wrong in
+/// many public sets (CIPIC, LISTEN, MIT KEMAR large pinna, TH Koeln KU100).
 struct EarOrder {
   enum Ear: String {
     case left, right
   }
 
-  /// The ear to which channel 0 belongs.
+  /// The ear of channel 0.
   let channelZero: Ear
-  /// The ear that the file declares for channel 0; nil if the file declares none.
+  /// The ear that the file declares for channel 0; nil if there is none.
   let declared: Ear?
   let notes: [String]
 
@@ -49,8 +48,8 @@ struct EarOrder {
     }
   }
 
-  /// Returns the mean over the measurements of ln(energy of channel 0 / energy of channel 1),
-  /// weighted by the y component of the direction. Positive values identify channel 0 as left.
+  /// Returns the mean of ln(energy of channel 0 / energy of channel 1) over the measurements,
+  /// weighted by the y component of the direction. A positive value means that channel 0 is left.
   private static func evidence(_ contents: SofaContents) -> Double {
     var (sum, weight) = (0.0, 0.0)
     contents.impulseResponses.withUnsafeBufferPointer { samples in

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The reason why an HRTF set is unavailable.
-///
-/// The description is one line that states the problem and, in most cases, its cause and a remedy.
 public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The file is missing, unreadable or not a regular file.
   case cannotOpen(path: String, reason: String)
-  /// The content cannot be read as SOFA: it is something else, is damaged, or has a form that the
-  /// reader does not support.
+  /// The content cannot be read as SOFA.
   case notSOFA(path: String, reason: String)
-  /// The set failed a check; `check` describes the failure, with the values.
+  /// The set failed a check. `check` describes the failure, with the values.
   case refused(path: String, check: String)
-  /// The reader was stopped because it took too long; `seconds` is the permitted time.
+  /// The reader was stopped after `seconds`, the permitted time.
   case timedOut(path: String, seconds: Double)
-  /// A signal killed the reader while it was reading the file.
+  /// A signal killed the reader.
   case crashed(path: String, signal: Int32)
-  /// There is no executable `stillstage-sofa` at any of these paths, or it cannot be started.
+  /// No executable `stillstage-sofa` was found at these paths, or it cannot be started.
   case readerNotFound(places: [String])
   /// The reader ran but did not give a valid answer.
   case readerFailed(path: String, reason: String)
@@ -53,7 +50,7 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Replaces control characters with spaces, so that text from a path or a file stays on one line.
+/// Replaces control characters with spaces.
 func withoutControlCharacters(_ text: String) -> String {
   var scalars = String.UnicodeScalarView()
   for scalar in text.unicodeScalars {

@@ -2,13 +2,13 @@
 
 import System
 
-/// Finds libmysofa's `default.sofa`, the HRTF set that is used by default.
+/// Finds libmysofa's `default.sofa`, the default HRTF set.
 public struct HRTFLocator: Sendable {
   private let variable: @Sendable (String) -> String?
   private let exists: @Sendable (String) -> Bool
   private let package: @Sendable (String) -> String?
 
-  /// Creates a locator that searches the files and environment of this machine.
+  /// Creates a locator for the files and the environment of this machine.
   public init() {
     self.init(variable: environmentVariable, exists: isRegularFile, package: pkgConfigVariable)
   }
@@ -23,7 +23,7 @@ public struct HRTFLocator: Sendable {
     self.package = package
   }
 
-  /// Returns the path of `default.sofa`; nil if it is not installed.
+  /// Returns the path of `default.sofa`; nil if it is not found.
   ///
   /// The search covers the XDG data directories, `/usr/share` and `/usr/local/share`, then the
   /// directories that pkg-config reports for libmysofa.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HRTFSet {
-  /// The fraction of the sphere that each direction represents; the fractions sum to 1. Large areas
-  /// are limited as in `areaWeights(limitingCaps:)`.
+  /// The fraction of the sphere that each direction represents, with large areas limited as in
+  /// `areaWeights(limitingCaps:)`. The fractions sum to 1.
   public var areaWeights: [Double] { areaWeights(limitingCaps: true) }
 
-  /// Returns the areas of the directions' Voronoi cells on the sphere, scaled to sum to 1.
+  /// Returns the areas of the directions' Voronoi cells, scaled to sum to 1. Equal directions share
+  /// a cell.
   ///
-  /// Equal directions share one cell. If `limitingCaps` is true, each area is limited to three
-  /// times the median before scaling. The directions on the rim of an unmeasured cap of the sphere
-  /// then do not represent the entire cap.
+  /// - Parameter limitingCaps: whether to limit each area to three times the median before scaling.
+  ///   The directions on the rim of an unmeasured cap then do not represent the entire cap.
   public func areaWeights(limitingCaps: Bool) -> [Double] {
     Self.areaWeights(SphericalVoronoi(directions).areas, limitingCaps: limitingCaps)
   }

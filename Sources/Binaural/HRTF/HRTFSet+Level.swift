@@ -6,10 +6,8 @@ extension HRTFSet {
   /// The band in which the levels of sets are compared, in Hz.
   static let levelBand = 200.0...8_000.0
 
-  /// The level of the set in a diffuse field, in dB.
-  ///
-  /// The level is the mean of |H|^2 over both ears, over the directions (weighted by `areaWeights`)
-  /// and over the frequencies from 200 Hz to 8 kHz (weighted equally).
+  /// The set's level in a diffuse field, in dB: the mean of |H|^2 over both ears, over the
+  /// directions (weighted by `areaWeights`) and over the frequencies from 200 Hz to 8 kHz.
   public var diffuseFieldLevelDecibels: Double {
     diffuseFieldLevelDecibels(weights: areaWeights)
   }
@@ -27,14 +25,12 @@ extension HRTFSet {
     return 10 * log10(mean)
   }
 
-  /// Returns the set scaled by one gain to a diffuse-field level of 0 dB; its spectral colour is
-  /// unchanged.
+  /// Returns the set scaled by one gain to a diffuse-field level of 0 dB.
   public func normalized() -> HRTFSet {
     scaled(byDecibels: -diffuseFieldLevelDecibels)
   }
 
-  /// Returns the set with all responses amplified by `decibels`; unchanged if `decibels` is not
-  /// finite.
+  /// Returns the set amplified by `decibels`; unchanged if `decibels` is not finite.
   func scaled(byDecibels decibels: Double) -> HRTFSet {
     guard decibels.isFinite else { return self }
     let gain = Float(pow(10, decibels / 20))

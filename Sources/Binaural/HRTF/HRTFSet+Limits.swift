@@ -2,31 +2,30 @@
 
 import Glibc
 
-/// Limits that keep the design for any set within 2 GB of memory and 60 s.
+/// Limits that keep the memory and the time of a design bounded for any set.
 enum HRTFLimit {
-  /// The longest response that is used, including its delay, in seconds. Anechoic responses are
-  /// shorter than 10 ms.
+  /// The longest response that is used, including its delay, in s.
   static let responseSeconds = 0.0625
-  /// The longest delay of a response, in seconds; sound travels 10 m in this time.
+  /// The longest delay of a response, in s. Sound travels about 10 m in this time.
   static let delaySeconds = 0.03125
   /// The maximum number of directions that are used.
   static let directions = 16_384
-  /// The maximum of directions times bins in the frequency domain. Each bin of a direction takes 16
+  /// The maximum of directions times bins in the frequency domain. A bin of a direction takes 16
   /// bytes.
   static let responseValues = 1 << 25
   /// The maximum number of samples in a prepared set.
   static let preparedSamples = 1 << 26
   /// The accepted diffuse-field levels of a set before normalisation, in dB.
   static let levels = -60.0...60.0
-  /// The greatest accepted deviation of the diffuse-field level of designed filters from 0 dB.
+  /// The greatest accepted deviation of designed filters from a diffuse-field level of 0 dB, in dB.
   static let designLevel = 12.0
 }
 
 extension HRTFSet {
-  /// Returns the set within the limits. Long responses are cut off, and a note says so if the rest
-  /// is above -60 dB. If there are too many directions, only some are kept, and a note says so.
+  /// Returns the set within the limits. Notes say if long responses were cut off above -60 dB or
+  /// directions were left out.
   ///
-  /// - Throws: `HRTFError.refused` if a delay is too long or if the diffuse-field level is outside
+  /// - Throws: `HRTFError.refused` if a delay is too long or the diffuse-field level is outside
   ///   `HRTFLimit.levels`.
   func limited() throws(HRTFError) -> HRTFSet {
     let longestDelay = (delays.max() ?? 0) / sampleRate
@@ -53,8 +52,8 @@ extension HRTFSet {
 
   func refusal(_ check: String) -> HRTFError { .refused(path: path ?? name, check: check) }
 
-  /// The diffuse-field level in dB. To save the time for computing areas, this is the unweighted
-  /// mean over some of the directions if that mean is far from the limits.
+  /// The diffuse-field level in dB. To save time, this is the unweighted mean over some of the
+  /// directions if that is far from the limits.
   private var estimatedLevelDecibels: Double {
     let step = max(1, directions.count / 500)
     var weights = [Double](repeating: 0, count: directions.count)
@@ -64,8 +63,8 @@ extension HRTFSet {
     return abs(level) < 40 ? level : diffuseFieldLevelDecibels
   }
 
-  /// Returns the set with responses of at most `limit` samples. If the energy of the rest is above
-  /// -60 dB relative to the whole, the end is faded out and a note is added.
+  /// Returns the set with responses of at most `limit` samples. If more than -60 dB of the energy
+  /// is cut off, the end is faded out and a note is added.
   private func cut(to limit: Int) -> HRTFSet {
     guard taps > limit else { return self }
     var (result, kept, lost) = (self, 0.0, 0.0)
@@ -99,8 +98,7 @@ extension HRTFSet {
     }
   }
 
-  /// Returns the set with at most `count` directions, which are evenly distributed on the sphere. A
-  /// set that does not have more directions is returned unchanged.
+  /// Returns the set with at most `count` directions, evenly distributed on the sphere.
   func thinned(to count: Int) -> HRTFSet {
     guard directions.count > count else { return self }
     let grid = NeighbourGrid(directions)

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HRTFSet {
-  /// Whether the set is its own mirror image in the median plane, as are sets that were measured at
-  /// one ear only.
+  /// Whether the set is its own mirror image in the median plane.
   ///
   /// Every direction must have a mirror image. The left ear's response to the direction must equal
-  /// the right ear's response to the image (to -100 dB), and the delays of these responses must be
-  /// equal (to 0.001 samples).
+  /// the right ear's response to the image (to -100 dB), with equal delays (to 0.001 samples).
   public var isMirrored: Bool {
     guard let images = mirrorImages else { return false }
     for (direction, image) in images.enumerated() {
@@ -24,7 +22,7 @@ extension HRTFSet {
     return true
   }
 
-  /// The index of every direction's mirror image; nil if a direction has none.
+  /// The indices of the directions' mirror images; nil if a direction has none.
   private var mirrorImages: [Int]? {
     var places: [SIMD3<Int64>: Int] = [:]
     for (index, direction) in directions.enumerated() { places[Self.place(direction)] = index }
@@ -43,12 +41,10 @@ extension HRTFSet {
 
 extension BinauralFilters {
   /// Returns these filters with the right ear's filters replaced by the mirror images of the left
-  /// ear's filters: channels whose harmonic is antisymmetric from left to right (m < 0) are
-  /// negated.
+  /// ear's. Channels whose harmonic is antisymmetric from left to right (m < 0) are negated.
   ///
-  /// The filters designed for a set that is its own mirror image are already symmetric except for
-  /// rounding errors, which magnitude least squares amplifies. Exactly symmetric filters reduce the
-  /// cost of the convolution (`PartitionedConvolver.isSymmetric`).
+  /// Exactly symmetric filters reduce the cost of the convolution
+  /// (`PartitionedConvolver.isSymmetric`).
   public func mirrored() -> BinauralFilters {
     let right = left.enumerated().map { channel, filter in
       let degree = Int(Double(channel).squareRoot())

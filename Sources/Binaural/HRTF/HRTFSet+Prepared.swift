@@ -4,16 +4,15 @@ extension HRTFSet {
   /// Returns the set resampled to the playback rate with its delays applied, so that all `delays`
   /// are zero.
   ///
-  /// The time axis and the transfer functions are preserved: t = 0 stays t = 0, and a response at
-  /// twice the rate has half the sample values. `taps` allows for the longest delay and for the
-  /// resampler's tail. Resampling and fractional delays use a Kaiser-windowed sinc (beta 12, 32
-  /// zero crossings on each side). The passband extends to 0.88 times the lower of the two Nyquist
-  /// frequencies, and images above 1.12 times that frequency are below -100 dB. Ringing before t =
-  /// 0 is cut off.
+  /// The time axis and the transfer functions are preserved, except that ringing before t = 0 is
+  /// cut off. A response at twice the rate has half the sample values. Resampling and fractional
+  /// delays use a Kaiser-windowed sinc (beta 12, 32 zero crossings on each side). The passband
+  /// extends to 0.88 times the lower of the two Nyquist frequencies, and images above 1.12 times
+  /// that frequency are below -100 dB.
   ///
-  /// If the result would exceed `HRTFLimit.preparedSamples`, some directions are omitted.
+  /// If the result would exceed `HRTFLimit.preparedSamples`, some directions are left out.
   ///
-  /// - Parameter newRate: the playback rate, in Hz; 8000 to 384000.
+  /// - Parameter newRate: the playback rate, 8000 to 384000 Hz.
   public func prepared(sampleRate newRate: Double) -> HRTFSet {
     precondition(
       (8_000...384_000).contains(newRate),
@@ -49,7 +48,7 @@ extension HRTFSet {
     return result
   }
 
-  /// Returns the set with its delays, which must be non-negative integers, applied exactly.
+  /// Returns the set with its delays applied, which must be non-negative integers.
   private func shifted() -> HRTFSet {
     guard delays.contains(where: { $0 != 0 }) else { return self }
     var result = self

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HRTFSet {
-  /// The smallest usable number of directions: fewer cannot distinguish the channels of a
-  /// first-order soundfield.
+  /// The smallest usable number of directions, as needed for a first-order soundfield.
   static let fewestDirections = 4
 
-  /// Creates a set from the contents of a SOFA file, using the measurements of one `DistanceShell`
-  /// and the channels in the order that `EarOrder` determines.
-  ///
-  /// The set is reduced to the limits of `HRTFLimit`; see `limited()`.
+  /// Creates a set from a SOFA file, using one `DistanceShell` and the channels as in `EarOrder`.
+  /// The set is reduced to the limits of `HRTFLimit`.
   ///
   /// - Throws: `HRTFError.refused` if there are too few directions, or if a delay or the level is
   ///   outside the limits.
@@ -53,7 +50,7 @@ extension HRTFSet {
 }
 
 extension SofaContents {
-  /// Returns the additional delay of one channel of a measurement, in samples; 0 if the file has no
+  /// Returns the additional delay of a measurement's channel, in samples; 0 if the file has no
   /// delays.
   func delay(measurement: Int, channel: Int) -> Double {
     switch delays.count {

@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The head-related impulse responses of one listener: left and right ear, for directions that were
-/// measured or computed.
+/// The head-related impulse responses of one listener, left and right ear.
 public struct HRTFSet: Sendable {
   /// The name of the set, for display.
   public var name: String
-  /// The file from which the set was read; nil for a computed set.
+  /// The file of the set; nil for a computed set.
   public var path: String?
   /// The sample rate, in Hz.
   public var sampleRate: Double
   /// Unit vectors to the sources: x front, y left, z up.
   public var directions: [SIMD3<Double>]
-  /// The distance from the centre of the head to the sources, in metres; infinite for plane waves.
+  /// The distance from the centre of the head to the sources, in m; infinite for plane waves.
   public var radius: Double
   /// The length of an impulse response, in samples.
   public var taps: Int
   /// The impulse responses: directions x 2 ears (left, right) x taps, flat.
   public var impulseResponses: [Float]
-  /// The additional delays of the responses, in samples at `sampleRate`: directions x 2 ears, flat.
-  /// A negative delay makes a response earlier.
+  /// Additional delays, in samples at `sampleRate`: directions x 2 ears, flat. They may be
+  /// negative.
   public var delays: [Double]
-  /// Facts about the set that the user should know, one sentence each.
+  /// Facts about the set for the user, one sentence each.
   public var notes: [String]
 
-  /// Creates a set of `directions.count` directions. The arrays must have the sizes that are stated
-  /// at the properties.
+  /// Creates a set. The arrays must have the sizes that the properties state.
   public init(
     name: String, path: String? = nil, sampleRate: Double, directions: [SIMD3<Double>],
     radius: Double, taps: Int, impulseResponses: [Float], delays: [Double], notes: [String] = []
@@ -46,7 +44,7 @@ public struct HRTFSet: Sendable {
   /// left, 1 right) starts.
   public func offset(direction: Int, ear: Int) -> Int { (direction * 2 + ear) * taps }
 
-  /// Returns the range of `impulseResponses` that contains the responses of some directions.
+  /// Returns the range of `impulseResponses` for a range of directions.
   func samples(of directions: Range<Int>) -> Range<Int> {
     2 * taps * directions.lowerBound..<2 * taps * directions.upperBound
   }

@@ -2,11 +2,11 @@
 
 import Geometry
 
-/// A description of a SOFA file for display: its contents and whether it can be used.
+/// A description of a SOFA file for display.
 public struct HRTFSummary: Sendable, Equatable {
   public var path: String
-  /// The SOFA convention. This and the next five attributes are as written in the file; each is nil
-  /// or empty if the file does not state it.
+  /// The SOFA convention. This and the next five attributes are as written in the file. An
+  /// attribute is nil or empty if the file does not state it.
   public var convention: String?
   public var title: String?
   public var database: String?
@@ -21,43 +21,39 @@ public struct HRTFSummary: Sendable, Equatable {
   public var measurements: Int?
   /// The contents of an accepted file; nil if the file was refused.
   public var content: Content?
-  /// Whether the file passed all checks, so that it can be used as an HRTF set.
+  /// Whether the file can be used as an HRTF set.
   public var isUsable: Bool
-  /// The reasons why the set is not usable; for a usable set, notes for the user.
+  /// The reasons why the set is not usable, or notes on a usable set.
   public var reasons: [String]
 
   public struct Content: Sendable, Equatable {
-    /// The number of directions used, all at one source distance.
+    /// The number of directions used.
     public var directions: Int
     /// The lowest and the highest elevation, in degrees.
     public var elevations: ClosedRange<Double>
-    /// The mean source distance of the directions used, in metres.
+    /// The mean source distance of these directions, in m.
     public var radius: Double
-    /// The smallest and the largest delay, in samples; nil if all delays are zero or missing.
+    /// The smallest and the largest delay, in samples; nil if all are zero.
     public var delays: ClosedRange<Double>?
-    /// The ear of channel 0 according to the file's ReceiverPosition: "left" or "right"; nil if it
-    /// is not stated.
+    /// The ear of channel 0 according to ReceiverPosition, "left" or "right"; nil if it is not
+    /// stated.
     public var declaredChannelZero: String?
-    /// The ear to which channel 0 is assigned: "left" or "right". The levels of lateral sources
-    /// decide. If they do not distinguish the ears, it is the declared ear, or "left" if none is
-    /// declared.
+    /// The ear of channel 0 that is used, "left" or "right" (`EarOrder`).
     public var trueChannelZero: String
     /// The ratio of the largest to the smallest energy of an impulse response.
     public var energyRatio: Double
-    /// The diffuse-field level before normalisation, in dB; see
-    /// `HRTFSet.diffuseFieldLevelDecibels`.
+    /// The diffuse-field level before normalisation, in dB.
     public var diffuseFieldLevelDecibels: Double
     /// The largest angle from a point of the sphere to its nearest direction, in degrees.
     public var largestGapDegrees: Double
-    /// The circumference in metres of the sphere with the same interaural delays; nil if the delays
-    /// do not fit a head.
+    /// The circumference of the sphere with the same interaural delays, in m; nil if the delays do
+    /// not fit a head.
     public var headCircumference: Double?
   }
 
-  /// Reads and summarises a file. If a SOFA file fails a check, `isUsable` is false.
+  /// Reads and summarises a file. If it fails a check, `isUsable` is false.
   ///
-  /// - Throws: any `HRTFError` except `refused`, for example if the file cannot be opened or is not
-  ///   SOFA, or if the reader crashed, timed out or was not found.
+  /// - Throws: any `HRTFError` except `refused`.
   public init(path: String, loader: SofaLoader = SofaLoader()) throws(HRTFError) {
     self.path = path
     switch try loader.answer(path) {

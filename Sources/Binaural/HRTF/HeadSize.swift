@@ -3,25 +3,23 @@
 private import CRealtime
 private import SignalProcessing
 
-/// The size of a head, expressed as the size of the rigid sphere with the same interaural delays.
+/// The size of a head, as the rigid sphere with the same interaural delays.
 ///
-/// The interaural delay of a sphere grows with the sine of the direction's angle from the median
-/// plane. At low frequencies, the delay is 3 a / c times the sine (radius a, speed of sound c); at
-/// higher frequencies it is shorter (Kuhn, J. Acoust. Soc. Am. 62, 157, 1977). The factor for the
-/// band in which delays are measured comes from the sphere's exact transfer function
-/// (`SphereTransferFunction`). The circumference is that of the sphere, 2 pi a.
+/// The delay grows with the sine of the direction's angle from the median plane. At low
+/// frequencies, it is 3 a / c times the sine (radius a, speed of sound c), and at higher
+/// frequencies it is shorter (Kuhn, J. Acoust. Soc. Am. 62, 157, 1977). `SphereTransferFunction`
+/// gives the factor for the band of `InterauralDelays`.
 public struct HeadSize: Sendable, Equatable {
-  /// The radius of the sphere, in metres.
+  /// The radius of the sphere, in m.
   public let radius: Double
-  /// The circumference of the sphere, in metres.
+  /// The circumference of the sphere, in m.
   public var circumference: Double { 2 * .pi * radius }
 
   public init(circumference: Double) { radius = circumference / (2 * .pi) }
 
   private init(radius: Double) { self.radius = radius }
 
-  /// Estimates the size from the delays of a set; nil if they do not fit a head (radius 5 to 14
-  /// cm).
+  /// Estimates the size from a set's delays; nil unless the radius is between 5 and 14 cm.
   public init?(of set: HRTFSet) {
     let weights = set.areaWeights
     var (product, square) = (0.0, 0.0)
@@ -41,8 +39,8 @@ public struct HeadSize: Sendable, Equatable {
     self.init(radius: (low + high) / 2)
   }
 
-  /// Returns the ratio of the interaural delay of a sphere to the sine of the angle from the median
-  /// plane, in seconds. The ratio is a weighted fit to several angles.
+  /// Returns the ratio of a sphere's interaural delay to the sine of the angle from the median
+  /// plane, in s, as a weighted fit to several angles.
   static func slope(radius: Double) -> Double {
     let sphere = SphereTransferFunction(
       radius: radius, sourceDistance: .infinity, speedOfSound: GapFilling.speedOfSound)
@@ -67,15 +65,13 @@ public struct HeadSize: Sendable, Equatable {
 }
 
 extension HRTFSet {
-  /// Returns the set for a head of a different size: all interaural delays are scaled by `factor`,
-  /// and all magnitudes are unchanged.
+  /// Returns the set for a head of a different size: interaural delays change, magnitudes do not.
   ///
-  /// The responses of each ear are shifted by half the change. Up to 600 Hz, the change is that of
-  /// the measured delay (`InterauralDelays`). From 2 kHz on, the change is smaller: it is
-  /// multiplied by the ratio of two delays of a rigid sphere of radius a. These are the delay at
-  /// high frequencies, (a / c) (angle + sin(angle)) (Woodworth 1938), and the delay in the band in
-  /// which delays are measured, `slope(radius:)` sin(angle). Here, c is the speed of sound and
-  /// angle is the angle from the median plane. Between 600 Hz and 2 kHz, the transition is smooth.
+  /// The responses of each ear are shifted by half the change. Up to 600 Hz, the measured delay is
+  /// scaled by `factor`. From 2 kHz on, the change is multiplied by the ratio of two delays of a
+  /// rigid sphere: the delay at high frequencies, (a / c) (angle + sin(angle)) (Woodworth 1938),
+  /// and the delay at low frequencies, `slope(radius:)` sin(angle). Here, a is the radius, c is the
+  /// speed of sound and angle is the angle from the median plane. The transition is smooth.
   ///
   /// - Parameter factor: greater than 0.
   public func withInterauralDelays(scaledBy factor: Double) -> HRTFSet {
@@ -110,8 +106,8 @@ private struct EarShift: ~Copyable {
   private let re: AlignedFloats
   private let im: AlignedFloats
   private let sampleRate: Double
-  /// The interaural delay of a sphere in `InterauralDelays.band`, divided by (a / c) sin(angle).
-  /// Here, a is the radius, c is the speed of sound and angle is the angle from the median plane.
+  /// The interaural delay of a sphere at low frequencies divided by (a / c) sin(angle), where a is
+  /// the radius, c is the speed of sound and angle is the angle from the median plane.
   private let lowFactor: Double
 
   init(size: Int, sampleRate: Double) {
@@ -125,12 +121,11 @@ private struct EarShift: ~Copyable {
       / GapFilling.headRadius
   }
 
-  /// Returns a response delayed by `seconds`, with `room` samples added at each end.
+  /// Returns a response delayed by `seconds`, with `room` samples added before it.
   ///
   /// - Parameters:
-  ///   - seconds: the delay below 600 Hz, negative to advance the response.
+  ///   - seconds: the delay below 600 Hz; negative to advance the response.
   ///   - sine: the sine of the angle from the median plane.
-  ///   - room: the number of samples added before and after the response.
   ///   - taps: the number of samples to return.
   func moved(
     _ response: ArraySlice<Float>, by seconds: Double, sine: Double, room: Int, taps: Int

@@ -3,12 +3,12 @@
 private import CRealtime
 internal import SignalProcessing
 
-/// The interaural delays of a set's directions at low frequencies, where hearing evaluates phase.
+/// The interaural delays of a set's directions at low frequencies.
 struct InterauralDelays {
   /// The band in which phases are compared, in Hz.
   static let band = 300.0...800.0
 
-  /// The delay of each direction in seconds; positive if the left ear is earlier.
+  /// The delay of each direction in s; positive if the left ear is earlier.
   let seconds: [Double]
 
   init(_ set: HRTFSet) {
@@ -39,12 +39,11 @@ struct InterauralDelays {
     Int((band.lowerBound / width).rounded(.up))...Int(band.upperBound / width)
   }
 
-  /// Returns the delay, from -1.24 to 1.24 ms, that maximises the cross-correlation of the ears in
-  /// a band. The delay is in seconds, and positive if the left ear is earlier.
+  /// Returns the delay, from -1.24 to 1.24 ms, that maximises the cross-correlation of the ears.
+  /// The delay is in s, and positive if the left ear is earlier.
   ///
   /// - Parameters:
   ///   - spectra: left times the conjugate of right, for each of the bins.
-  ///   - bins: the bins of the band.
   ///   - width: the width of a bin, in Hz.
   static func delay(_ spectra: [Complex], _ bins: ClosedRange<Int>, _ width: Double) -> Double {
     func correlation(_ seconds: Double) -> Double {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Directions sorted into a grid of cubes, so that the directions near a vector can be found first.
-/// The grid fills a box around the unit sphere.
+/// Directions sorted into a grid of cubes, for the search of neighbours.
 struct NeighbourGrid {
-  /// The edge length of a cube. The edge length of the box is 2.
+  /// The edge length of a cube. The grid is a box with the edge length 2.
   let side: Double
   private let cubes: Int
-  /// For each cube c, the index in `order` at which its directions start: they are
-  /// `order[start[c]..<start[c + 1]]`.
+  /// For each cube c, its directions are `order[start[c]..<start[c + 1]]`.
   private let start: [Int]
   private let order: [Int]
 
@@ -37,13 +35,12 @@ struct NeighbourGrid {
     return (place(v.x), place(v.y), place(v.z))
   }
 
-  /// Whether there can be directions in shell `shell` around any cube.
+  /// Whether shell `shell` around a cube can contain directions.
   func reaches(shell: Int) -> Bool { shell < cubes }
 
-  /// Calls the body with the index of each direction in one shell around the cube of `v`. The shell
-  /// consists of the cubes whose largest index offset from that cube is `shell`.
-  ///
-  /// None of these directions is nearer to `v` than (shell - 1) x side.
+  /// Calls `body` with the index of each direction in a shell around the cube of `v`: in the cubes
+  /// whose largest index offset is `shell`. These directions are at least (shell - 1) x `side` from
+  /// `v`.
   func forEach(inShell shell: Int, around v: SIMD3<Double>, _ body: (Int) -> Void) {
     let (i, j, k) = Self.cube(v, cubes)
     for x in max(0, i - shell)...min(cubes - 1, i + shell) {

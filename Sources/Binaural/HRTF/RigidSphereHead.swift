@@ -2,40 +2,38 @@
 
 import Glibc
 
-/// A model of a head as a rigid sphere with two points as ears. The model needs no file.
+/// A model of a head as a rigid sphere with two points as ears, without pinnae and torso.
 ///
-/// The model has no pinnae and no torso. The responses follow Duda and Martens, J. Acoust. Soc. Am.
-/// 104, 3048 (1998). Level and time differences are correct for a smooth head. These differences
-/// are the only cues to elevation. By default, the ears are 10 degrees behind the sides (C. P.
-/// Brown and R. O. Duda, IEEE Trans. Speech Audio Process. 6(5), 1998).
+/// The responses follow Duda and Martens, J. Acoust. Soc. Am. 104, 3048 (1998). By default, the
+/// ears are 10 degrees behind the sides (C. P. Brown and R. O. Duda, IEEE Trans. Speech Audio
+/// Process. 6(5), 1998).
 public struct RigidSphereHead: Sendable {
-  /// The radius of the sphere, in metres.
+  /// The radius of the sphere, in m.
   public var headRadius = 0.0875
-  /// The angle from the front to the left ear, in degrees; the right ear is its mirror image.
+  /// The angle from the front to either ear, in degrees.
   public var earAzimuth = 100.0
-  /// The distance of the sources from the centre of the head, in metres: at least 1.5 times
+  /// The distance from the centre of the head to the sources, in m: at least 1.5 times
   /// `headRadius`; infinite for plane waves.
   public var sourceDistance = Double.infinity
-  /// The speed of sound, in metres per second.
+  /// The speed of sound, in m/s.
   public var speedOfSound = 343.0
-  /// The angle between rings of directions, in degrees; directions on a ring have about the same
+  /// The angle between rings of directions, in degrees. Directions on a ring have about the same
   /// spacing.
   public var ringSpacing = 5.0
 
-  /// The time, in milliseconds, at which sound would reach the centre of the head if the head were
-  /// absent.
+  /// The time at which sound would reach the centre of the head if the head were absent, in ms.
   static let centreArrivalMilliseconds = 1.25
   static let durationMilliseconds = 16.0 / 3
   /// The upper frequency limit of the responses, in Hz; half the sample rate if that is lower. The
-  /// responses are tapered from 85 % of the limit on.
+  /// taper begins at `taperStart` times the limit.
   static let bandLimit = 24_000.0
   static let taperStart = 0.85
 
   public init() {}
 
-  /// Returns the head's impulse responses over the full sphere; all delays are zero.
+  /// Returns the head's impulse responses over the full sphere. All delays are zero.
   ///
-  /// - Parameter sampleRate: the sample rate, in Hz; 8000 to 384000.
+  /// - Parameter sampleRate: 8000 to 384000 Hz.
   public func hrtfSet(sampleRate: Double) -> HRTFSet {
     precondition(
       (8_000...384_000).contains(sampleRate),
@@ -62,8 +60,7 @@ public struct RigidSphereHead: Sendable {
       notes: ["the head is a smooth sphere without pinnae, so elevation is hard to hear"])
   }
 
-  /// Returns directions on rings of constant elevation from pole to pole, symmetric left to right
-  /// and front to back.
+  /// Returns directions on rings of constant elevation, symmetric left to right and front to back.
   static func rings(spacing: Double) -> [SIMD3<Double>] {
     let steps = Int((180 / spacing).rounded())
     return (0...steps).flatMap { ring -> [SIMD3<Double>] in
@@ -80,8 +77,6 @@ public struct RigidSphereHead: Sendable {
 
   /// Returns the coefficients of the Legendre polynomials P0, P1, ... as impulse responses: orders
   /// x taps.
-  ///
-  /// The transform is linear, so one inverse transform for each order suffices.
   private func orderResponses(taps: Int, sampleRate: Double) -> [[Double]] {
     let sphere = SphereTransferFunction(
       radius: headRadius, sourceDistance: sourceDistance, speedOfSound: speedOfSound)
@@ -135,8 +130,7 @@ public struct RigidSphereHead: Sendable {
     return sum.map { Float($0) }
   }
 
-  /// The parameters as JSON. The file `HRTF/rigid-sphere.json` contains this text for the default
-  /// parameters.
+  /// The parameters as JSON.
   var parametersJSON: String {
     """
     {

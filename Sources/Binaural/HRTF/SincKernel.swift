@@ -2,26 +2,22 @@
 
 import Glibc
 
-/// A Kaiser-windowed sinc (Kaiser 1974), tabulated by phase, for resampling and fractional delays.
+/// A Kaiser-windowed sinc (Kaiser 1974), tabulated for resampling and fractional delays.
 struct SincKernel {
-  /// The number of input samples that contribute to an output sample on each side of it.
+  /// The number of input samples on each side that contribute to an output sample.
   let reach: Int
 
   private static let beta = 12.0
   private static let zeroCrossings = 32.0
 
-  /// The number of tabulated phases per input sample.
-  ///
-  /// Linear interpolation between the phases has an error below (pi cutoff / phases)^2 / 8 of full
-  /// scale, which is at most -118 dB.
+  /// The number of tabulated phases per input sample. Linear interpolation between the phases has
+  /// an error below (pi cutoff / phases)^2 / 8 of full scale.
   private let phases: Int
   /// The coefficients: (phases + 1) rows x 2 reach, for the inputs from floor(position) - reach + 1
   /// on.
   private let table: [Double]
 
-  /// Tabulates the kernel.
-  ///
-  /// - Parameter cutoff: the cutoff as a fraction of the input's Nyquist frequency, at most 1.
+  /// - Parameter cutoff: a fraction of the input's Nyquist frequency, at most 1.
   init(cutoff: Double) {
     let half = Self.zeroCrossings / cutoff
     let reach = Int(half.rounded(.up))
@@ -45,9 +41,7 @@ struct SincKernel {
   }
 
   /// Samples the input, delayed by `delay` input samples, at the positions 0, step, 2 step, ... (in
-  /// input samples).
-  ///
-  /// The output is scaled by `step`, which preserves the transfer function.
+  /// input samples). Scales the output by `step`, which preserves the transfer function.
   func resample(
     _ input: UnsafeBufferPointer<Float>, into output: UnsafeMutableBufferPointer<Float>,
     step: Double, delay: Double
@@ -81,7 +75,7 @@ private func sinc(_ x: Double) -> Double {
   x == 0 ? 1 : sin(.pi * x) / (.pi * x)
 }
 
-/// Returns the modified Bessel function of the first kind and order zero, by its power series.
+/// Returns the modified Bessel function of the first kind and order zero.
 func besselI0(_ x: Double) -> Double {
   let quarter = x * x / 4
   var (sum, term, k) = (1.0, 1.0, 1.0)

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The decoded answer of `stillstage-sofa` for one file. The format is documented at `writeAnswer`
-/// in that program.
-///
-/// The numbers are validated again, because the reader parses untrusted files and its answer could
-/// be anything.
+/// The decoded answer of `stillstage-sofa`. Numbers are validated again, because the reader parses
+/// untrusted files.
 struct SofaContents {
-  /// The global attributes of the file by name, together with its dimensions M, R and N and its
-  /// SamplingRate.
+  /// The global attributes of the file by name, and its M, R, N and SamplingRate.
   var attributes: [String: String]
   var notes: [String]
   var measurements: Int
@@ -17,7 +13,7 @@ struct SofaContents {
   var energyRatio: Double
   /// The ear that the file declares for channel 0: 1 left, -1 right, 0 undeclared.
   var declaredSide: Int
-  /// The source positions in the listener's frame (x front, y left, z up), in metres.
+  /// The source positions (x front, y left, z up), in m.
   var positions: [SIMD3<Double>]
   /// The delays in samples: none, 2 (one for each channel) or measurements x 2.
   var delays: [Float]
@@ -30,7 +26,7 @@ struct SofaContents {
   static let largestAnswerBytes =
     48 + largestTextBytes + largestMeasurements * 32 + largestTotalSamples * 4
 
-  /// Decodes a binary answer; nil if it is malformed or inconsistent.
+  /// Decodes a binary answer; nil if it is malformed or a value is out of range.
   init?(answer: [UInt8]) {
     var bytes = ByteReader(answer)
     guard bytes.take(8).elementsEqual("STILSOFA".utf8), bytes.number(UInt32.self) == 1,
@@ -102,8 +98,7 @@ private struct ByteReader {
     return slice.reversed().reduce(0) { $0 << 8 | T($1) }
   }
 
-  /// Returns the next `count` floating-point numbers; the caller must have checked that enough
-  /// bytes remain.
+  /// Returns the next `count` numbers. Enough bytes must remain.
   mutating func array<T: BinaryFloatingPoint>(of type: T.Type, count: Int) -> [T] {
     let slice = take(count * MemoryLayout<T>.stride)
     return slice.withUnsafeBytes { source in

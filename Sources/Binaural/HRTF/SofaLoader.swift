@@ -3,19 +3,17 @@
 import Glibc
 import System
 
-/// Reads SOFA files through the separate program `stillstage-sofa`.
-///
-/// libmysofa is C code that parses untrusted files. If a file makes libmysofa crash or hang, only
-/// the child process is lost, not the player.
+/// Reads SOFA files through the separate program `stillstage-sofa`, because libmysofa may crash or
+/// hang on untrusted files.
 ///
 /// ## Threading
-/// May be used from any thread. `load` blocks until the file is read.
+/// All members may be used from any thread. `load` blocks until the file is read.
 public struct SofaLoader: Sendable {
   /// The path of the reader; nil to search `readerPlaces`.
   public var readerPath: String?
-  /// The time after which the reader is stopped, in seconds; 5 by default.
+  /// The time after which the reader is stopped, in s.
   public var timeoutSeconds: Double
-  /// A function that is polled while the file is read; if it returns true, the reader is stopped.
+  /// A function that is polled while the file is read. It returns true to stop the reader.
   public var isCancelled: @Sendable () -> Bool
 
   public init(
@@ -27,10 +25,9 @@ public struct SofaLoader: Sendable {
     self.isCancelled = isCancelled
   }
 
-  /// The paths at which the reader is looked for, in order. If `$STILLSTAGE_SOFA` is set, its value
-  /// is the only path. Otherwise, the reader is looked for in the directory of the running program,
-  /// then in `../libexec/stillstage` relative to that directory. If the directory is unknown, there
-  /// are no paths.
+  /// The paths at which the reader is looked for, in order: `$STILLSTAGE_SOFA` alone if it is set,
+  /// or else the program's directory and `../libexec/stillstage`. Empty if that directory is
+  /// unknown.
   public static var readerPlaces: [String] {
     if let given = environmentVariable("STILLSTAGE_SOFA") { return [given] }
     guard let directory = programDirectory() else { return [] }
@@ -39,18 +36,15 @@ public struct SofaLoader: Sendable {
     ]
   }
 
-  /// Reads a SimpleFreeFieldHRIR SOFA file.
-  ///
-  /// The levels of lateral sources determine which channel belongs to the left ear. If the levels
-  /// do not distinguish the ears, ReceiverPosition is used. If the file contains several source
-  /// distances, only the distance with the most measurements is used.
+  /// Reads a SimpleFreeFieldHRIR SOFA file. See `EarOrder` for its channels and `DistanceShell` for
+  /// several source distances.
   ///
   /// - Throws: `HRTFError` if the file cannot be read or used.
   public func load(_ path: String) throws(HRTFError) -> HRTFSet {
     try HRTFSet(contents(path), path: path)
   }
 
-  /// Returns the reader's answer for the file.
+  /// Returns the reader's answer for a file.
   ///
   /// - Throws: `HRTFError`, also if the reader refused the file.
   func contents(_ path: String) throws(HRTFError) -> SofaContents {
@@ -62,7 +56,7 @@ public struct SofaLoader: Sendable {
 
   enum Answer {
     case accepted(SofaContents)
-    /// The reason for the refusal, and the attributes of the file that were read before it.
+    /// The reason for the refusal, and the attributes that were read.
     case refused(HRTFError, [String: String])
   }
 
@@ -124,9 +118,8 @@ public struct SofaLoader: Sendable {
 }
 
 extension ProgramLaunch {
-  /// The environment of a reader: the variables that the dynamic loader, a sanitizer or pkg-config
-  /// needs. The ID of this process is added, so that the reader can end with this process. Swift's
-  /// crash reporter is disabled, because it can hang.
+  /// The environment of a reader: what the dynamic loader, a sanitizer or pkg-config needs, and the
+  /// ID of this process. Swift's crash reporter is disabled, because it can hang.
   package static var readerEnvironment: [String] {
     let names = [
       "PATH", "HOME", "LD_LIBRARY_PATH", "LD_PRELOAD", "PKG_CONFIG_PATH", "PKG_CONFIG_LIBDIR",

@@ -7,16 +7,16 @@ import Glibc
 ///
 /// R. O. Duda and W. L. Martens, "Range dependence of the response of a spherical head model", J.
 /// Acoust. Soc. Am. 104(5), 3048-3058 (1998): a spherical Hankel function of x and order m is
-/// represented as its exponential times a polynomial Q(m) in z = 1/(i x), with
-/// Q(m+1) = Q(m-1) - (2m+1) z Q(m). The time factor here is exp(+i w t) with the angular frequency
-/// w and the time t, so the results are the complex conjugates of those in the paper.
+/// represented as its exponential times a polynomial Q(m) in z = 1/(i x), with Q(m+1) = Q(m-1) -
+/// (2m+1) z Q(m). The time factor here is exp(+i w t), with the angular frequency w and the time t.
+/// The results are therefore the complex conjugates of those in the paper.
 struct SphereTransferFunction {
-  /// The radius of the sphere, in metres.
+  /// The radius of the sphere, in m.
   let radius: Double
-  /// The distance from the centre to the source in metres, greater than the radius; infinite for a
+  /// The distance from the centre to the source, in m, greater than the radius; infinite for a
   /// plane wave.
   let sourceDistance: Double
-  /// The speed of sound, in metres per second.
+  /// The speed of sound, in m/s.
   let speedOfSound: Double
 
   struct Term: Equatable {
@@ -24,11 +24,10 @@ struct SphereTransferFunction {
     var im: Double
   }
 
-  /// The series ends when the magnitude of its coefficients falls below this value.
+  /// The series ends when its coefficients fall below this magnitude.
   private static let smallest = 1e-10
 
-  /// Returns the coefficients of the Legendre polynomials P0, P1, ... at a frequency in Hz, 0 or
-  /// greater.
+  /// Returns the coefficients of the Legendre polynomials P0, P1, ... at a frequency >= 0 Hz.
   func coefficients(frequency: Double) -> [Term] {
     let mu = 2 * .pi * frequency * radius / speedOfSound
     guard mu > 1e-9 else { return staticCoefficients }
@@ -66,8 +65,8 @@ struct SphereTransferFunction {
     return sum
   }
 
-  /// The coefficients at frequency zero: (2m+1)/(m+1) (a/r)^m for the radius a and the distance r;
-  /// for a plane wave only 1, the coefficient of P0.
+  /// The coefficients at 0 Hz: (2m+1)/(m+1) (a/r)^m for the radius a and the distance r. A plane
+  /// wave has only the coefficient of P0, which is 1.
   private var staticCoefficients: [Term] {
     var terms: [Term] = []
     var (power, m) = (1.0, 0.0)

@@ -2,14 +2,13 @@
 
 import Glibc
 
-/// The Voronoi cells of directions on the unit sphere: their areas and their largest radius.
+/// The areas and the largest radius of the Voronoi cells of directions on the unit sphere.
 ///
-/// Each cell is computed separately, in the plane that touches the sphere at the cell's direction
-/// (gnomonic projection), by clipping with the bisectors between this direction and its neighbours.
-/// On regular grids, where a triangulation is not unique, this only adds edges of length zero.
-/// Cells are cut off 89.99 degrees from their direction.
+/// Each cell is computed in the plane that touches the sphere at its direction (gnomonic
+/// projection), by clipping with the bisectors to neighbours. Cells are cut off 89.99 degrees from
+/// their direction.
 struct SphericalVoronoi {
-  /// The area of each direction's cell in steradians; equal directions share a cell equally.
+  /// The area of each direction's cell in steradians. Equal directions share a cell equally.
   let areas: [Double]
   /// The largest angle from a point of the sphere to its nearest direction, in radians.
   let largestGap: Double
@@ -39,14 +38,13 @@ struct SphericalVoronoi {
       reach = max(reach, cell.reach)
     }
     areas = owner.map { cells[$0] / Double(members[$0]) }
-    // A cell that reaches the horizon of its direction is cut off, so a lattice samples the gap
-    // instead.
+    // A cell that reaches the horizon is cut off, so a lattice samples the gap instead.
     largestGap = reach < 1e3 ? atan(reach) : max(.pi / 2, latticeGap(distinct))
   }
 }
 
-/// Returns the largest angle, in radians, from any of the 2,000 points of a Fibonacci lattice to
-/// the direction nearest to that point.
+/// Returns the largest angle from a point of a Fibonacci lattice to its nearest direction, in
+/// radians.
 private func latticeGap(_ directions: [SIMD3<Double>]) -> Double {
   let count = 2000
   var smallest = 1.0

@@ -9,8 +9,8 @@ struct VoronoiCell {
   private var nextX: [Double] = []
   private var nextY: [Double] = []
 
-  /// The largest distance of a corner from the point of contact with the sphere. It is the tangent
-  /// of the angle between the directions of these two points.
+  /// The largest distance from the point of contact to a corner: the tangent of the angle between
+  /// their directions.
   private(set) var reach = 0.0
   /// The area on the sphere, in steradians.
   private(set) var area = 0.0
@@ -46,7 +46,7 @@ struct VoronoiCell {
 
   /// Clips the polygon to the half-plane `a` x + `b` y <= `limit`.
   private mutating func clip(a: Double, b: Double, limit: Double) {
-    // If the line is farther away than every corner, it does not cut.
+    // A line that is farther away than every corner does not cut.
     guard limit * limit < reach * reach * (a * a + b * b), !x.isEmpty else { return }
     nextX.removeAll(keepingCapacity: true)
     nextY.removeAll(keepingCapacity: true)
@@ -75,7 +75,7 @@ struct VoronoiCell {
     reach = square.squareRoot()
   }
 
-  /// Sums the areas of the spherical triangles that the cell's direction forms with each edge (Van
+  /// Sums the areas of the spherical triangles that the cell's direction forms with the edges (Van
   /// Oosterom and Strackee 1983).
   private mutating func measureArea(
     _ p: SIMD3<Double>, _ e1: SIMD3<Double>, _ e2: SIMD3<Double>

@@ -3,13 +3,12 @@
 private import SignalProcessing
 
 extension BinauralFilters {
-  /// Returns the filters combined with a headphone equaliser. If `planeWaves` is set, the filters
-  /// remain as they are, and only `equaliser` is set.
+  /// Returns the filters combined with a headphone equaliser. If `planeWaves` is set, only
+  /// `equaliser` is set and the filters remain as they are.
   ///
-  /// Paths that bypass the filters (plain stereo, low-frequency effects, the parametric decoder)
-  /// must apply `equaliser` themselves.
+  /// Paths that bypass the filters must apply `equaliser`.
   ///
-  /// - Parameter taps: the impulse response of the equaliser.
+  /// - Parameter taps: the equaliser's impulse response.
   public func equalised(by taps: [Float]) -> BinauralFilters {
     var result = self
     result.equaliser = taps
@@ -30,11 +29,8 @@ extension BinauralFilters {
     return result
   }
 
-  /// Returns filters for two loudspeakers, such that each ear receives the signal that the original
-  /// filters compute for it.
-  ///
-  /// The delay is the same as for headphones. The modelling delay of the cancelling filters is
-  /// removed, because the decoder already delays the responses of the set by the same time.
+  /// Returns the filters followed by crosstalk cancellation for two loudspeakers. The delay is the
+  /// same as for headphones.
   public func crossed(by cancelling: CrosstalkFilters) -> BinauralFilters {
     precondition(
       planeWaves == nil, "crosstalk cancellation does not support the parametric decoder")

@@ -3,11 +3,11 @@
 private import CRealtime
 public import SignalProcessing
 
-/// The filters, in series, that equalise a pair of headphones to a target response.
+/// The filters, in series, that equalise headphones to a target response.
 public struct HeadphoneProfile: Sendable, Equatable {
-  /// The name of the headphones, for display.
+  /// The name of the headphones.
   public var name: String
-  /// The name of the target response, for display; nil if it is unknown.
+  /// The name of the target response; nil if unknown.
   public var target: String?
   public var filters: [ParametricFilter]
 
@@ -19,21 +19,19 @@ public struct HeadphoneProfile: Sendable, Equatable {
 
   /// The fraction of the response's energy that may be cut off at its end: -90 dB.
   static let residue = 1e-9
-  /// The maximum length of the response, in seconds.
+  /// The maximum length of the response, in s.
   static let longest = 0.25
 
   /// Returns the minimum-phase impulse response of the equaliser, with a diffuse-field level of 0
   /// dB.
   ///
-  /// Filters near or above half the sample rate are omitted. The level is the mean power over 200
-  /// Hz to 8 kHz (linear in frequency), weighted by the energy of the set in the diffuse field.
-  /// This level corresponds to the level in `HRTFSet.normalized`.
+  /// Leaves out filters near or above half the sample rate. The level is the mean power from 200 Hz
+  /// to 8 kHz, weighted by `field`. The response ends when at most -90 dB of its energy remain, and
+  /// after 0.25 s at the latest.
   ///
   /// - Parameters:
   ///   - sampleRate: the playback rate, in Hz.
-  ///   - field: the energy of the set in the diffuse field.
-  /// - Returns: the response. The response is cut off when at most -90 dB of its energy remains,
-  ///   but after 0.25 s at the latest.
+  ///   - field: the set's energy in the diffuse field.
   public func taps(sampleRate: Double, field: DiffuseField) -> [Float] {
     let sections = filters.compactMap { $0.biquad(sampleRate: sampleRate)?.minimumPhase }
     let power = field.mean { frequency in
@@ -49,9 +47,9 @@ public struct HeadphoneProfile: Sendable, Equatable {
   }
 }
 
-/// The energy of an HRTF set in the diffuse field as a function of frequency.
+/// An HRTF set's energy in the diffuse field as a function of frequency.
 public struct DiffuseField: Sendable {
-  /// The energy of each bin of a transform, from 0 Hz on.
+  /// The energy of each bin, from 0 Hz on.
   let energies: [Double]
   /// The width of a bin, in Hz.
   let binWidth: Double
@@ -64,8 +62,8 @@ public struct DiffuseField: Sendable {
     (self.energies, self.binWidth) = (energies, binWidth)
   }
 
-  /// Computes the energy of a set, summed over both ears and over the directions, which are
-  /// weighted by `HRTFSet.areaWeights`.
+  /// Computes the energy of a set, summed over both ears and over directions (weighted by
+  /// `HRTFSet.areaWeights`).
   public init(_ set: HRTFSet) {
     var size = 512
     while size < 2 * set.taps { size *= 2 }
@@ -76,8 +74,8 @@ public struct DiffuseField: Sendable {
     binWidth = responses.binWidth
   }
 
-  /// Returns the mean of a power over `HRTFSet.levelBand`, weighted by the energy of each bin; 1 if
-  /// there is no energy.
+  /// Returns the mean of a power over `HRTFSet.levelBand`, weighted by energy; 1 if there is no
+  /// energy.
   func mean(of power: (_ frequency: Double) -> Double) -> Double {
     var (sum, total) = (0.0, 0.0)
     for (k, energy) in energies.enumerated() {

@@ -2,15 +2,14 @@
 
 private import CRealtime
 
-/// A grid of azimuths and elevations every 5 degrees, at which responses are tabulated for fast
-/// look-up.
+/// A grid of azimuths and elevations every 5 degrees.
 enum DirectionGrid {
   static let azimuths = 72
   static let elevations = 37
   static let count = azimuths * elevations
   private static var step: Double { @_noLocks get { .pi / 36 } }
 
-  /// The four grid points around a direction and their weights, which sum to 1.
+  /// Four grid points and their weights, which sum to 1.
   struct Place {
     var points: SIMD4<Int>
     var shares: SIMD4<Float>
@@ -22,7 +21,7 @@ enum DirectionGrid {
     }
   }
 
-  /// Returns the unit vector of a grid point.
+  /// Returns the unit vector to a grid point.
   static func direction(_ point: Int) -> SIMD3<Double> {
     let azimuth = Double(point % azimuths) * step
     let elevation = Double(point / azimuths - elevations / 2) * step
@@ -30,8 +29,7 @@ enum DirectionGrid {
     return SIMD3(r * realtime_cos(azimuth), r * realtime_sin(azimuth), realtime_sin(elevation))
   }
 
-  /// Returns the four grid points around a direction, with weights for bilinear interpolation in
-  /// azimuth and elevation.
+  /// Returns the four grid points around a direction, with weights for bilinear interpolation.
   @_noLocks
   static func place(_ v: SIMD3<Double>) -> Place {
     let across = realtime_sqrt(v.x * v.x + v.y * v.y)

@@ -5,30 +5,25 @@ private import CRealtime
 private import Geometry
 private import SignalProcessing
 
-/// Decodes a first-order soundfield as two plane waves per band and a remainder.
+/// Decodes a first-order soundfield as two plane waves per band and a remainder
+/// (`ParametricFrame`).
 ///
-/// The input is divided into analysis frames that overlap by half; each is multiplied by a Hann
-/// window and transformed. In each band, a `WaveModel` is fitted to the covariance of the channels,
-/// which is averaged with an exponential memory of 20 ms. Two beams extract the waves, which are
-/// then filtered by the responses of the ears to the directions of the waves. The linear decoder
-/// renders the remainder. `ParametricFrame` documents the method. Directions are determined on the
-/// stage and then rotated by the inverse of the head pose at the middle of the analysis frame. The
-/// analysis frames are at fixed positions in the stream, so the output does not depend on the
-/// number of frames per call.
-///
-/// An impulse at input frame n appears at output frame n plus `latencyFrames` plus the delay of the
-/// filters.
+/// Analysis frames overlap by half and are multiplied by a Hann window. In each band, a `WaveModel`
+/// is fitted to the covariance of the channels, averaged with a memory of 20 ms. Two beams extract
+/// the waves, which are filtered by the ears' responses to their directions. The linear decoder
+/// renders the remainder. Directions are determined on the stage and rotated by the inverse of the
+/// pose at the middle of the analysis frame. The output does not depend on the number of frames per
+/// call.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
 public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
-  /// The time constant with which covariances are averaged, in seconds.
+  /// The time constant of the covariances, in s.
   static let memory = 0.020
 
   /// The additional delay relative to `BinauralDecoder`, in frames.
   public let latencyFrames: Int
-  /// The number of frames for which the output continues after the input has ended and the latency
-  /// has passed.
+  /// The number of frames for which the output continues after the input and the latency.
   public let tailFrames: Int
 
   private let hop: Int
@@ -45,22 +40,21 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   private let earTime: AlignedFloats
   private let earReal: AlignedFloats
   private let earImaginary: AlignedFloats
-  /// The output that is being summed, size x 2 ears. This output begins at the start of the current
-  /// hop. A hop is half of an analysis frame.
+  /// The output that is being summed, size x 2 ears, from the start of the current hop. A hop is
+  /// half an analysis frame.
   private let sums: AlignedFloats
   private let poses: UnsafeMutablePointer<Quaternion>
   private let poseCount: Int
   private let state: UnsafeMutablePointer<State>
-  /// The stored covariances. Slot 0 holds the covariances with which the decoder resumes. The other
-  /// slots are a ring: each holds the covariances after one of the latest analysis frames.
+  /// The stored covariances. Slot 0 holds those with which the decoder resumes. The other slots are
+  /// a ring of those after the latest analysis frames.
   private let memories: UnsafeMutablePointer<SIMD4<Float>>
   private let memoryCount: Int
 
   private struct State {
     /// The stream frame after the last decoded frame; -1 before the first call and after `reset`.
     var next = -1
-    /// The stream frame at which the covariances in slot 0 replace the current covariances; 0 if
-    /// the decoder has not been resumed.
+    /// The stream frame at which slot 0 replaces the current covariances; 0 without a resumption.
     var resumption = 0
 
     @_noLocks init() {}
@@ -69,10 +63,10 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   /// Creates a decoder.
   ///
   /// - Parameters:
-  ///   - filters: the linear decoder for the remainder, of first order.
+  ///   - filters: the linear decoder, of first order.
   ///   - waves: the responses to the waves, for the same sample rate.
   ///   - keptFrames: the number of past frames for which covariances are kept, so that another
-  ///     decoder can resume at one of these frames; with 0, none are kept.
+  ///     decoder can resume; 0 for none.
   public init(filters: BinauralFilters, waves: PlaneWaveResponses, keptFrames: Int = 0) {
     precondition(filters.order == 1, "the parametric decoder requires filters of first order")
     precondition(filters.sampleRate == waves.sampleRate)
@@ -116,7 +110,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     state.deallocate()
   }
 
-  /// Clears all state; the stream may continue at any frame.
+  /// Clears all state. The stream may continue at any frame.
   @_noLocks
   public func reset() {
     state.pointee = State()
@@ -125,19 +119,15 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     synthesis.reset()
   }
 
-  /// The number of frames from one analysis frame to the next.
-  ///
-  /// A decoder can resume only at multiples of this number. A pose becomes audible this many frames
-  /// after the frame to which it belongs.
+  /// The number of frames from one analysis frame to the next. A decoder can resume at multiples of
+  /// this number. A pose becomes audible this many frames after its own frame.
   public var hopFrames: Int { @_noLocks get { hop } }
 
   /// Returns the covariances that another decoder with the same filters needs to resume at a frame;
-  /// nil if nothing is kept.
+  /// nil if none are kept. They stay valid while `frame` is at most `keptFrames` ago.
   ///
-  /// The covariances stay valid as long as `frame` is at most `keptFrames` ago.
-  ///
-  /// - Parameter frame: a frame of the stream: a multiple of `hopFrames` that is at least
-  ///   `hopFrames` and at most `keptFrames` ago.
+  /// - Parameter frame: a stream frame: a multiple of `hopFrames`, from `hopFrames` to `keptFrames`
+  ///   ago.
   @_noLocks
   public func memory(toBeginAt frame: Int) -> UnsafePointer<SIMD4<Float>>? {
     if memoryCount == 0 { return nil }
@@ -149,12 +139,12 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
 
   /// Resumes at a frame that another decoder has passed.
   ///
-  /// For the same input and poses, the output equals that of the other decoder from frame
-  /// `frame + hopFrames + tailFrames` on.
+  /// For the same input and poses, the output equals that of the other decoder from frame `frame +
+  /// hopFrames + tailFrames` on.
   ///
   /// - Parameters:
-  ///   - frame: the frame of the stream at which to resume; a multiple of `hopFrames`.
-  ///   - memory: the other decoder's covariances, from `memory(toBeginAt:)` for this frame.
+  ///   - frame: a stream frame; a multiple of `hopFrames`.
+  ///   - memory: the result of `memory(toBeginAt:)` for this frame.
   @_noLocks
   public func beginAgain(at frame: Int, memory: UnsafePointer<SIMD4<Float>>) {
     reset()
@@ -174,7 +164,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: 4 x frames, in ACN order and SN3D scale.
-  ///   - frames: the number of frames to decode; any number.
+  ///   - frames: the number of frames to decode.
   ///   - poses: the head poses for these frames.
   ///   - left: receives `frames` samples.
   ///   - right: receives `frames` samples.

@@ -7,19 +7,17 @@ private import SignalProcessing
 /// Converts the four spectra of a first-order soundfield in one analysis frame to the spectra of
 /// two ears, band by band.
 ///
-/// The `WaveModel` of a band gives the encoding of two waves, B = (b1 b2), their powers
-/// P = diag(p1, p2), the diffuse power pd and the covariance C = B P B' + pd I, where ' denotes the
+/// The `WaveModel` of a band gives the encoding of two waves, B = (b1 b2), their powers P =
+/// diag(p1, p2), the diffuse power pd and the covariance C = B P B' + pd I, where ' denotes the
 /// conjugate transpose. The waves s are estimated from the channels x with the least mean square
-/// error: s = P B' C^-1 x = (pd P^-1 + B'B)^-1 B' x. If nothing is diffuse, the matrix before x is
-/// the pseudo-inverse of B.
+/// error: s = P B' C^-1 x = (pd P^-1 + B'B)^-1 B' x.
 ///
 /// The ear signals are y = H s + M (x - B s), where H are the responses to the two directions and M
-/// is the linear decoder. If everything is diffuse, y is nearly M x. According to the model, the
-/// energy at an ear should be H P H' + pd M M'. The energy of the estimate is lower by pd (H - M B)
-/// (pd P^-1 + B'B)^-1 (H - M B)'. The gain of the residual x - B s is therefore raised, at most to
-/// `largestGain`, until the energy is correct: the covariance of the ears is matched on its
-/// diagonal (after Vilkamo, Baeckstroem, Kuntz, "Optimized covariance domain framework for
-/// time-frequency processing of spatial audio", JAES 61, 2013). Pure waves are not affected.
+/// is the linear decoder. According to the model, the energy at an ear should be H P H' + pd M M'.
+/// The energy of the estimate is lower by pd (H - M B) (pd P^-1 + B'B)^-1 (H - M B)'. The gain of
+/// the residual x - B s is therefore raised until the energy is correct, at most to `largestGain`
+/// (after Vilkamo, Baeckstroem, Kuntz, "Optimized covariance domain framework for time-frequency
+/// processing of spatial audio", JAES 61, 2013).
 struct ParametricFrame: ~Copyable {
   private let bins: Int
   private let bands: Int
@@ -28,8 +26,8 @@ struct ParametricFrame: ~Copyable {
   private let edges: UnsafeMutablePointer<Int>
   /// The covariances in ACN order and SN3D scale: bands x 4 columns x 4.
   private let covariances: UnsafeMutablePointer<SIMD4<Float>>
-  /// The linear decoder, for channels in ACN order and SN3D scale: bins x 2 ears x (real,
-  /// imaginary) x 4 channels.
+  /// The linear decoder for ACN order and SN3D scale: bins x 2 ears x (real, imaginary) x 4
+  /// channels.
   private let linear: UnsafeMutablePointer<SIMD4<Float>>
   /// The responses to the two waves: 2 x bins x (left real, left imaginary, right real, right
   /// imaginary).
@@ -39,13 +37,10 @@ struct ParametricFrame: ~Copyable {
   private let table: UnsafePointer<SIMD4<Float>>
   private let waves: PlaneWaveResponses
 
-  /// The largest gain of the residual.
   static var largestGain: Float { @_noLocks get { 2 } }
-  /// The width of a band as a fraction of its lower edge; a band has at least one bin.
+  /// The width of a band as a fraction of its lower edge. A band has at least one bin.
   static let bandwidth = 0.12
 
-  /// Transforms the filters and allocates the state.
-  ///
   /// - Parameters:
   ///   - filters: the linear decoder, of first order.
   ///   - waves: the responses to plane waves.
@@ -104,8 +99,7 @@ struct ParametricFrame: ~Copyable {
     for i in 0..<(bands * 4) { covariances[i] = .zero }
   }
 
-  /// The number of vectors that `saveMemory` and `restoreMemory` copy. These vectors contain the
-  /// covariances of all bands, which are the only state that later analysis frames depend on.
+  /// The number of vectors that `saveMemory` and `restoreMemory` copy.
   var memoryCount: Int { @_noLocks get { bands * 4 } }
 
   @_noLocks
@@ -121,8 +115,7 @@ struct ParametricFrame: ~Copyable {
   /// Renders one analysis frame.
   ///
   /// - Parameters:
-  ///   - real: the real parts of the spectra, bins x 4 channels, in ACN order and SN3D scale,
-  ///     relative to the stage.
+  ///   - real: the real parts on the stage, bins x 4 channels, in ACN order and SN3D scale.
   ///   - imaginary: the imaginary parts in the same arrangement.
   ///   - pose: the head pose for this analysis frame.
   ///   - earReal: receives the real parts, bins x 2 ears.
@@ -192,8 +185,7 @@ struct ParametricFrame: ~Copyable {
     return trace > 0
   }
 
-  /// Writes the responses of both ears to a direction relative to the head, for the bins in
-  /// `range`.
+  /// Writes the responses of both ears to a direction relative to the head.
   @_noLocks
   private func lookUp(
     _ direction: SIMD3<Double>, into target: UnsafeMutablePointer<SIMD4<Float>>,
@@ -218,8 +210,8 @@ struct ParametricFrame: ~Copyable {
     }
   }
 
-  /// Returns the gains of the residual, left and right, that give the ears the energy of the model.
-  /// The gains are limited to the range from 1 to `largestGain`.
+  /// Returns the residual's gains, left and right, that give the ears the energy of the model, from
+  /// 1 to `largestGain`.
   @_noLocks
   private func residualGains(_ beams: borrowing WaveBeams, _ range: Range<Int>) -> SIMD2<Float> {
     // Sums over a few bins of the band, where G is the inverse matrix (pd P^-1 + B'B)^-1:
@@ -255,8 +247,8 @@ struct ParametricFrame: ~Copyable {
     return gains
   }
 
-  /// Returns the values of both ears in a bin, first the real and then the imaginary parts, from
-  /// the channels relative to the head.
+  /// Returns the real parts of both ears in a bin, then the imaginary parts. The channels are
+  /// relative to the head.
   @_noLocks
   private func mix(
     _ k: Int, _ xr: SIMD4<Float>, _ xi: SIMD4<Float>, _ beams: borrowing WaveBeams,

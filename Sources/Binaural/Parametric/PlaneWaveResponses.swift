@@ -4,19 +4,16 @@ private import CRealtime
 internal import Geometry
 internal import SignalProcessing
 
-/// The responses of both ears to plane waves from any direction, bin by bin, for
-/// `ParametricDecoder`.
+/// The responses of both ears to plane waves from any direction, bin by bin.
 ///
-/// Gaps between the measured directions are filled, and each response is advanced by its arrival
-/// time at a rigid sphere. The responses are then interpolated to a grid of 5 degrees, with weights
-/// that are exact for linear functions of the direction. A look-up delays the result by the arrival
-/// time of the exact direction, so the interaural delay is not interpolated. (Brinkmann, Weinzierl,
-/// "Comparison of head-related transfer functions pre-processing techniques for spherical harmonics
-/// decomposition", AES AVAR 2018, compare such alignments.)
+/// Each response is advanced by its arrival time at a rigid sphere. The responses are interpolated
+/// to a grid of 5 degrees. A look-up delays the result by the arrival time of the exact direction.
+/// (Brinkmann, Weinzierl, "Comparison of head-related transfer functions pre-processing techniques
+/// for spherical harmonics decomposition", AES AVAR 2018, compare such alignments.)
 public final class PlaneWaveResponses: @unchecked Sendable {
   /// The length of an analysis frame, in samples.
   let frame: Int
-  /// The size of the transform; it holds an analysis frame and the tail of the responses.
+  /// The size of the transform, for an analysis frame and the tail of the responses.
   let size: Int
   /// The sample rate, in Hz.
   let sampleRate: Double
@@ -24,7 +21,6 @@ public final class PlaneWaveResponses: @unchecked Sendable {
   let table: AlignedFloats
 
   var bins: Int { size / 2 + 1 }
-  /// Whether every number is finite.
   var isFinite: Bool {
     (0..<DirectionGrid.count * bins * 4).allSatisfy { table.pointer[$0].isFinite }
   }
@@ -32,9 +28,9 @@ public final class PlaneWaveResponses: @unchecked Sendable {
   /// Computes the responses from a set.
   ///
   /// - Parameters:
-  ///   - set: a set that has been prepared for the playback rate and normalised in level.
+  ///   - set: prepared for the playback rate and normalised in level.
   ///   - equalisation: the treatment of the set's spectral colour.
-  ///   - isCancelled: polled once, after the gaps have been filled; true ends the computation.
+  ///   - isCancelled: polled during the computation; return true to stop.
   /// - Throws: `HRTFError.interrupted` if `isCancelled` returned true.
   public init(
     set: HRTFSet, equalisation: DecoderDesign.Equalisation, isCancelled: () -> Bool = { false }
@@ -51,16 +47,15 @@ public final class PlaneWaveResponses: @unchecked Sendable {
     fill(Self.aligned(responses, delay: delay), responses.directions)
   }
 
-  /// Returns the length of an analysis frame in samples: the power of two nearest to 10.7 ms, but
-  /// at least 128; 512 at 48 kHz.
+  /// Returns the length of an analysis frame in samples: a power of two near 10.7 ms, at least 128.
   static func frame(sampleRate: Double) -> Int {
     var frame = 128
     while Double(frame) * 1.42 < sampleRate * 512 / 48000 { frame *= 2 }
     return frame
   }
 
-  /// Returns all responses, each advanced by its arrival time at the sphere and delayed by `delay`
-  /// seconds: directions x bins x 4, arranged as in `table`.
+  /// Returns the responses, each advanced by its arrival time at the sphere and delayed by `delay`
+  /// s: directions x bins x 4, arranged as in `table`.
   private static func aligned(_ responses: DirectionalResponses, delay: Double) -> [Float] {
     let bins = responses.bins
     var result = [Float](repeating: 0, count: responses.directions.count * bins * 4)
@@ -97,8 +92,8 @@ public final class PlaneWaveResponses: @unchecked Sendable {
   /// Returns the indices and weights of the six directions nearest to `v`. The weights sum to 1,
   /// and the weighted mean of the directions points to `v`.
   ///
-  /// Among all such weights, these minimise the sum of squared weights, each multiplied by the
-  /// squared distance of its direction. A direction equal to `v` gets practically all the weight.
+  /// The weights minimise the sum of squared weights, each multiplied by the squared distance of
+  /// its direction.
   static func neighbours(
     of v: SIMD3<Double>, in directions: [SIMD3<Double>]
   ) -> [(Int, Double)] {
@@ -143,8 +138,8 @@ private func normalized(_ v: SIMD3<Double>) -> SIMD3<Double> {
 }
 
 extension HRTFSet {
-  /// Returns the set with responses of at most `limit` samples. Longer responses are cut off after
-  /// a fade-out over the last eighth of `limit`.
+  /// Returns the set with responses of at most `limit` samples. Longer responses are faded out over
+  /// the last eighth of `limit`.
   func shortened(to limit: Int) -> HRTFSet {
     guard taps > limit else { return self }
     var result = self

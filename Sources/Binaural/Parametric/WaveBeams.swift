@@ -3,8 +3,7 @@
 private import CRealtime
 internal import Geometry
 
-/// The beams that extract the two waves of a `WaveModel` from a soundfield that has been rotated to
-/// the frame of the head.
+/// The beams that extract the two waves of a `WaveModel`, relative to the head.
 struct WaveBeams {
   /// The directions of the waves: unit vectors relative to the head.
   let first: SIMD3<Double>
@@ -12,15 +11,13 @@ struct WaveBeams {
   /// The gains from each wave to the channels, in ACN order and SN3D scale.
   let firstWave: SIMD4<Float>
   let secondWave: SIMD4<Float>
-  /// The gains from the channels, in ACN order and SN3D scale, to each wave.
+  /// The gains from the channels to each wave, in ACN order and SN3D scale.
   let firstBeam: SIMD4<Float>
   let secondBeam: SIMD4<Float>
   /// The matrix (pd P^-1 + B'B)^-1 of `ParametricFrame`: its two diagonal elements and its
   /// off-diagonal element.
   private let inverse: SIMD3<Float>
 
-  /// Computes the beams.
-  ///
   /// - Parameters:
   ///   - model: the model, with directions on the stage.
   ///   - turn: the rotation from the stage to the head.
@@ -45,8 +42,8 @@ struct WaveBeams {
     secondBeam = SIMD4((w2 * g2 + w1 * g12) * scale)
   }
 
-  /// Returns the real part of the product u G v*, where u = (u1, u2) and v = (v1, v2) are complex
-  /// row vectors, G is the matrix `inverse`, and v* is the conjugate transpose of v.
+  /// Returns the real part of u G v*, where u = (u1, u2) and v = (v1, v2) are complex row vectors,
+  /// G is `inverse`, and v* is the conjugate transpose of v.
   @_noLocks
   func form(
     _ u1: SIMD2<Float>, _ u2: SIMD2<Float>, _ v1: SIMD2<Float>, _ v2: SIMD2<Float>
@@ -86,8 +83,6 @@ struct ArrivalPhase {
     step = SIMD2(1, 0)
   }
 
-  /// Starts the recursion at a bin.
-  ///
   /// - Parameters:
   ///   - radians: the phase advance from one bin to the next.
   ///   - bin: the bin of the first value that `next` returns.

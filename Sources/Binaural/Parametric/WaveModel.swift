@@ -8,20 +8,18 @@ internal import Geometry
 /// A wave from direction d is encoded in N3D by b = (1, sqrt(3) d). The model for the covariance of
 /// the channels is C = p1 b1 b1' + p2 b2 b2' + pd I, with the powers p1 and p2 of the waves and the
 /// diffuse power pd; ' denotes the transpose. The two strongest eigenvectors of the measured C span
-/// the plane of b1 and b2. The vectors in this plane whose first component is 1 form a line, which
-/// meets the sphere of directions in two points: the directions of the waves (the geometry of
-/// Barrett, Berge, "A new method for B-format to binaural transcoding", AES 40th conference, 2010,
-/// here applied to a smoothed covariance).
+/// the plane of b1 and b2. The vectors in this plane whose first component is 1 form a line. It
+/// meets the sphere of directions in the directions of the waves (the geometry of Barrett, Berge,
+/// "A new method for B-format to binaural transcoding", AES 40th conference, 2010, here applied to
+/// a smoothed covariance).
 ///
 /// The two weakest eigenvalues determine the diffuse power. The powers of the waves are the
-/// least-squares fit to b' C b after twice the diffuse part has been subtracted. Uncertain waves
-/// are therefore left to the linear decoder.
+/// least-squares fit to b' C b after twice the diffuse part has been subtracted.
 struct WaveModel {
   /// The directions of the waves: unit vectors.
   var first: SIMD3<Double>
   var second: SIMD3<Double>
-  /// The powers of the waves, and the power of the diffuse field in one N3D channel; all are
-  /// greater than 0.
+  /// The powers of the waves and of the diffuse field in one N3D channel, greater than 0.
   var firstPower: Double
   var secondPower: Double
   var diffusePower: Double
@@ -34,8 +32,7 @@ struct WaveModel {
   @_noLocks
   init(_ eigen: borrowing SymmetricEigen, bins: Int) {
     let power = (eigen.value(0) + eigen.value(1) + eigen.value(2) + eigen.value(3)) / 4
-    // An average over few bins spreads equal eigenvalues: the weakest become too small, and the
-    // strongest too large, which looks like a wave.
+    // An average over few bins spreads equal eigenvalues, which looks like a wave.
     let bias = 1.2 + 2 / realtime_sqrt(Double(bins))
     let weakest = (eigen.value(2) + eigen.value(3)) / 2
     diffusePower = min(power, max(1e-4 * power, bias * weakest))
@@ -57,11 +54,10 @@ struct WaveModel {
     diffusePower += (1 - kept) * (power - diffusePower)
   }
 
-  /// Returns about 1 if there are two waves. Returns about 0 if all sound that is not diffuse comes
-  /// from one wave, or from several waves with the same sound. The transition in between is narrow.
+  /// Returns about 1 for two waves and about 0 for one wave, with a narrow transition.
   ///
-  /// If there is only one wave, the second eigenvector is arbitrary and would change the direction
-  /// of a wave with every analysis frame.
+  /// With one wave, the second eigenvector is arbitrary and would change a direction with every
+  /// analysis frame.
   @_noLocks
   private static func pairing(_ eigen: borrowing SymmetricEigen) -> Double {
     let weakest = (eigen.value(2) + eigen.value(3)) / 2
@@ -71,11 +67,8 @@ struct WaveModel {
     return square * square / (square * square + limit * limit)
   }
 
-  /// Returns the two directions, ordered such that the first is nearer to the direction of the
-  /// strongest eigenvector.
-  ///
-  /// If `pair` is 0, the direction of the eigenvector replaces the first direction. For values
-  /// between 0 and 1, the first direction is mixed with that of the eigenvector.
+  /// Returns the two directions. The first is nearer to the direction of the strongest eigenvector,
+  /// and is mixed with it: `pair` is the weight of the first direction.
   @_noLocks
   private static func ordered(
     _ directions: (SIMD3<Double>, SIMD3<Double>), _ strongest: SIMD4<Double>, _ pair: Double
@@ -91,8 +84,8 @@ struct WaveModel {
   ///
   /// - Parameters:
   ///   - seen: b' C b for each wave, less twice the diffuse part.
-  ///   - shared: the contribution of a wave with power 1 to the value of the other wave,
-  ///     (b1' b2)^2.
+  ///   - shared: (b1' b2)^2, the contribution of a wave with power 1 to the value of the other
+  ///     wave.
   @_noLocks
   private static func powers(_ seen: SIMD2<Double>, shared: Double) -> SIMD2<Double> {
     // A wave with power 1 contributes 16 to its own value. The excess of 0.02 makes two waves from
@@ -106,8 +99,7 @@ struct WaveModel {
       max(0, second < 0 ? seen.x / 16 : first), max(0, first < 0 ? seen.y / 16 : second))
   }
 
-  /// Returns the norm of the difference between the covariance and the model, relative to the norm
-  /// of the covariance.
+  /// Returns the norm of the difference between covariance and model, relative to the covariance.
   @_noLocks
   private static func misfit(
     _ eigen: borrowing SymmetricEigen, _ powers: SIMD2<Double>, seen: SIMD2<Double>,
@@ -124,8 +116,8 @@ struct WaveModel {
     return realtime_sqrt(max(0, all - together + model) / all)
   }
 
-  /// Returns the two directions in which the line in the plane of the vectors `u` and `v` meets the
-  /// sphere. If the line misses the sphere, both are the direction nearest to the line.
+  /// Returns the two directions in which the line in the plane of `u` and `v` meets the sphere. If
+  /// the line misses the sphere, both are the direction nearest to the line.
   @_noLocks
   private static func directions(
     _ u: SIMD4<Double>, _ v: SIMD4<Double>
