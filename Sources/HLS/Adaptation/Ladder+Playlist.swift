@@ -84,7 +84,7 @@ struct SpokenLanguage {
 }
 
 extension RenditionEntry {
-  /// Whether the rendition was not made for accessibility, as audio descriptions are.
+  /// False for a rendition for accessibility needs, such as an audio description.
   fileprivate var isPlain: Bool {
     !characteristics.contains { $0.hasPrefix("public.accessibility") }
   }

@@ -16,16 +16,15 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// share is the buffer divided by 30 s. The cheapest multichannel rendition is exempt.
   public var leastShare = 1.0 / 3
   public var greatestShare = 2.0 / 3
-  /// Factor by which a better multichannel rendition needs more throughput than the current
-  /// rendition.
+  /// Factor on the throughput that a change to a better multichannel rendition requires.
   public var raising = 1.2
-  /// Time without a change to a better multichannel rendition, in s. It begins when a lower
+  /// Time for which no better multichannel rendition is chosen, in s. It begins when a lower
   /// multichannel rendition is chosen or a multichannel download is abandoned.
   public var raisingHold = 30.0
 
   /// Limits for the buffer at which a slow download is abandoned for a lower rendition. Normally,
-  /// this is the time that the lower rendition needs. If that time exceeds `earliestRescue` segment
-  /// durations, it is `hopelessRescue` segment durations instead. In both cases, it is at least
+  /// that buffer is the time that the lower rendition needs. If the time exceeds `earliestRescue`
+  /// segment durations, the buffer is `hopelessRescue` segment durations. It is at least
   /// `leastRescue` s.
   public var leastRescue = 1.5
   public var earliestRescue = 0.75

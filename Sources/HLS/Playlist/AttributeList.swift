@@ -37,7 +37,8 @@ struct AttributeList {
     (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D
   }
 
-  /// Removes the next value and the comma after it. Substitutes the variables of the value.
+  /// Removes the next value and the comma after it. Returns the value with its variables
+  /// substituted.
   private static func value(
     _ name: String, _ rest: inout Substring, _ variables: PlaylistVariables
   ) throws(PlaylistError) -> Value {

@@ -106,7 +106,7 @@ public struct SegmentKey: Sendable, Equatable {
   /// bytes.
   public var format = "identity"
 
-  /// Returns the initialisation vector for a media sequence number [16 bytes].
+  /// Returns the 16-byte initialisation vector for a media sequence number.
   public func vector(forSequence sequence: Int) -> [UInt8] {
     if let initialisationVector { return initialisationVector }
     let low = (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (56 - 8 * $0)) }

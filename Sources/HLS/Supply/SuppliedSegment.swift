@@ -9,7 +9,7 @@ public struct SuppliedSegment: Sendable, Equatable {
   /// Discontinuity number (`MediaSegment.discontinuity`).
   public var discontinuity = 0
   /// Initialisation section, to be read before `bytes`; empty if there is none. Segments of one
-  /// coded stream share it and the discontinuity number.
+  /// coded stream have the same initialisation section and discontinuity number.
   public var initialisation: [UInt8] = []
   public var bytes: [UInt8]
   public var format: SegmentFormat

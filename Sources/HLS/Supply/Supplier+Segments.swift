@@ -54,7 +54,8 @@ extension Supplier {
     }
   }
 
-  /// Returns a rendition if it can be decrypted, or else the best that can, or else the rendition.
+  /// Returns the rendition, or the best other rendition if the rendition cannot be decrypted. If
+  /// none can, returns the rendition.
   private func usable(_ rendition: Int) -> Int {
     let count = presentation.ladder.count
     let rendition = min(max(0, rendition), count - 1)
@@ -161,11 +162,12 @@ extension Supplier {
   }
 
   /// Gives up the segment at the cursor, which becomes a gap. The queue fails if no playlist was
-  /// loaded, if the server has not answered for the second time without a fetched segment in
-  /// between, or after too many gaps in an on-demand presentation.
+  /// loaded, if the server has failed to answer for two segments since the last fetched segment, or
+  /// after too many gaps in an on-demand presentation.
   private mutating func giveUp(_ problem: LoadProblem) {
     if problem.isOfTheLine {
-      // Perhaps only this segment is affected: fail at the second one in a row.
+      // Perhaps only this segment is affected: fail at the second such segment if no segment is
+      // fetched in between.
       guard lineFailures == 0 else {
         return queue.fail("the connection to the server failed: \(problem)")
       }

@@ -131,8 +131,8 @@ struct Supplier {
 
   // MARK: Playlists
 
-  /// Returns a rendition's timeline. Loads the playlist if it has not been loaded. Reloads the live
-  /// playlist of another than the current rendition if it does not list the next segment.
+  /// Returns a rendition's timeline. Loads the playlist if it has not been loaded. Unless the
+  /// rendition is the current one, reloads a live playlist that does not list the next segment.
   ///
   /// - Throws: the error if the playlist cannot be loaded.
   mutating func timeline(of rendition: Int) throws(PresentationError) -> RenditionTimeline {
