@@ -53,8 +53,8 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
         usesSymmetry: usesSymmetry))
   }
 
-  /// Creates a decoder for loudspeakers. With direct filters, they are rendered through the
-  /// responses for their own directions, otherwise through a soundfield.
+  /// Creates a decoder for loudspeakers. Direct filters render the loudspeakers through the
+  /// responses for their own directions. Other filters render them through a soundfield.
   ///
   /// - Parameters:
   ///   - filters: filters of an order from 1 to 7, or direct filters.

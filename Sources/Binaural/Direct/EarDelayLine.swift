@@ -30,8 +30,8 @@ struct EarDelayLine: ~Copyable {
   /// The ring buffers, speakers x 2 x `length`. Each ring is stored twice in succession, so that
   /// windows are contiguous.
   private let rings: AlignedFloats
-  /// The delays in the current cell in frames, speakers x 2 ears x 3: at the start, the slope per
-  /// frame, and at the end.
+  /// The delays in the current cell in frames, speakers x 2 ears x 3: the delay at the start, the
+  /// slope per frame, and the delay at the end.
   private let delays: AlignedFloats
   /// The index in a ring at which the next frame is written.
   private let position: UnsafeMutablePointer<Int>
@@ -57,8 +57,8 @@ struct EarDelayLine: ~Copyable {
 
   deinit { position.deallocate() }
 
-  /// Returns the interpolation kernel. The coefficients of a phase apply to the frames from `reach
-  /// - 1` before the position to `reach` after it. Their sum is 1.
+  /// Returns the interpolation kernel. The coefficients of a phase apply to the 2 x `reach` frames
+  /// around the position. Their sum is 1.
   private static func kernel(reach: Int, phases: Int) -> AlignedFloats {
     let table = AlignedFloats(count: (phases + 1) * 2 * reach)
     for phase in 0...phases {
@@ -124,7 +124,7 @@ struct EarDelayLine: ~Copyable {
 
   /// Reads the frames that were just written, delayed for an ear.
   ///
-  /// - Parameter offset: the index of the first frame in the cell.
+  /// - Parameter offset: the index in the cell of the first frame to read.
   @_noLocks
   func read(
     _ output: UnsafeMutablePointer<Float>, speaker: Int, ear: Int, frames: Int, offset: Int

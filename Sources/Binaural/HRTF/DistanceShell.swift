@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The measurements at the source distance with the most measurements, or at the largest such
-/// distance.
+/// The measurements at the source distance that has the most measurements. If several distances
+/// have the most, the largest of these is used.
 ///
 /// Near-field sets contain the same directions at several distances.
 struct DistanceShell {

@@ -4,8 +4,8 @@ import Glibc
 
 /// Determines which channel is the left ear, from the levels of lateral sources.
 ///
-/// The file's ReceiverPosition is used if the levels do not distinguish the ears. It is wrong in
-/// many public sets (CIPIC, LISTEN, MIT KEMAR large pinna, TH Koeln KU100).
+/// The file's ReceiverPosition is used if the levels do not distinguish the ears. ReceiverPosition
+/// is wrong in many public sets (CIPIC, LISTEN, MIT KEMAR large pinna, TH Koeln KU100).
 struct EarOrder {
   enum Ear: String {
     case left, right

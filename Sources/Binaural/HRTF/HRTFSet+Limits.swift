@@ -98,7 +98,8 @@ extension HRTFSet {
     }
   }
 
-  /// Returns the set with at most `count` directions, evenly distributed on the sphere.
+  /// Returns the set with at most `count` directions. If directions are left out, the others are
+  /// evenly distributed on the sphere.
   func thinned(to count: Int) -> HRTFSet {
     guard directions.count > count else { return self }
     let grid = NeighbourGrid(directions)

@@ -38,7 +38,7 @@ public struct HRTFSummary: Sendable, Equatable {
     /// The ear of channel 0 according to ReceiverPosition, "left" or "right"; nil if it is not
     /// stated.
     public var declaredChannelZero: String?
-    /// The ear of channel 0 that is used, "left" or "right" (`EarOrder`).
+    /// The ear to which channel 0 is assigned, "left" or "right".
     public var trueChannelZero: String
     /// The ratio of the largest to the smallest energy of an impulse response.
     public var energyRatio: Double

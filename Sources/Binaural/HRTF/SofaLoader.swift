@@ -36,8 +36,10 @@ public struct SofaLoader: Sendable {
     ]
   }
 
-  /// Reads a SimpleFreeFieldHRIR SOFA file. See `EarOrder` for its channels and `DistanceShell` for
-  /// several source distances.
+  /// Reads a SimpleFreeFieldHRIR SOFA file.
+  ///
+  /// The levels of lateral sources identify the left ear. If the levels do not distinguish the
+  /// ears, ReceiverPosition is used. Only the source distance with the most measurements is used.
   ///
   /// - Throws: `HRTFError` if the file cannot be read or used.
   public func load(_ path: String) throws(HRTFError) -> HRTFSet {
