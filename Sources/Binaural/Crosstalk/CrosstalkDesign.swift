@@ -78,8 +78,8 @@ public struct CrosstalkDesign: Sendable, Equatable {
   }
 
   /// Transforms the inverses to the time domain. The filter from an ear's signal to the loudspeaker
-  /// on its side is (sum + difference) / 2, and that to the other loudspeaker is (sum - difference)
-  /// / 2.
+  /// on its side is (sum + difference) / 2, and that to the other loudspeaker is
+  /// (sum - difference) / 2.
   private func time(
     _ sum: [Complex], _ difference: [Complex], _ plant: LoudspeakerPlant
   ) -> CrosstalkFilters {

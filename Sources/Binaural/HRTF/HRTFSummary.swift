@@ -51,7 +51,7 @@ public struct HRTFSummary: Sendable, Equatable {
     public var headCircumference: Double?
   }
 
-  /// Reads and summarises a file. If it fails a check, `isUsable` is false.
+  /// Reads and summarises a file. If the file fails a check, `isUsable` is false.
   ///
   /// - Throws: any `HRTFError` except `refused`.
   public init(path: String, loader: SofaLoader = SofaLoader()) throws(HRTFError) {

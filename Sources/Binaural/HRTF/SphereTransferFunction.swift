@@ -7,9 +7,9 @@ import Glibc
 ///
 /// R. O. Duda and W. L. Martens, "Range dependence of the response of a spherical head model", J.
 /// Acoust. Soc. Am. 104(5), 3048-3058 (1998): a spherical Hankel function of x and order m is
-/// represented as its exponential times a polynomial Q(m) in z = 1/(i x), with Q(m+1) = Q(m-1) -
-/// (2m+1) z Q(m). The time factor here is exp(+i w t), with the angular frequency w and the time t.
-/// The results are therefore the complex conjugates of those in the paper.
+/// represented as its exponential times a polynomial Q(m) in z = 1/(i x), with
+/// Q(m+1) = Q(m-1) - (2m+1) z Q(m). The time factor here is exp(+i w t), with the angular frequency
+/// w and the time t. The results are therefore the complex conjugates of those in the paper.
 struct SphereTransferFunction {
   /// The radius of the sphere, in m.
   let radius: Double
@@ -27,7 +27,8 @@ struct SphereTransferFunction {
   /// The series ends when its coefficients fall below this magnitude.
   private static let smallest = 1e-10
 
-  /// Returns the coefficients of the Legendre polynomials P0, P1, ... at a frequency >= 0 Hz.
+  /// Returns the coefficients of the Legendre polynomials P0, P1, ... at a frequency of 0 Hz or
+  /// more.
   func coefficients(frequency: Double) -> [Term] {
     let mu = 2 * .pi * frequency * radius / speedOfSound
     guard mu > 1e-9 else { return staticCoefficients }

@@ -139,8 +139,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
 
   /// Resumes at a frame that another decoder has passed.
   ///
-  /// For the same input and poses, the output equals that of the other decoder from frame `frame +
-  /// hopFrames + tailFrames` on.
+  /// For the same input and poses, the output equals that of the other decoder from frame
+  /// `frame + hopFrames + tailFrames` on.
   ///
   /// - Parameters:
   ///   - frame: a stream frame; a multiple of `hopFrames`.

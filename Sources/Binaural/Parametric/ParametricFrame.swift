@@ -7,8 +7,8 @@ private import SignalProcessing
 /// Converts the four spectra of a first-order soundfield in one analysis frame to the spectra of
 /// two ears, band by band.
 ///
-/// The `WaveModel` of a band gives the encoding of two waves, B = (b1 b2), their powers P =
-/// diag(p1, p2), the diffuse power pd and the covariance C = B P B' + pd I, where ' denotes the
+/// The `WaveModel` of a band gives the encoding of two waves, B = (b1 b2), their powers
+/// P = diag(p1, p2), the diffuse power pd and the covariance C = B P B' + pd I, where ' denotes the
 /// conjugate transpose. The waves s are estimated from the channels x with the least mean square
 /// error: s = P B' C^-1 x = (pd P^-1 + B'B)^-1 B' x.
 ///
