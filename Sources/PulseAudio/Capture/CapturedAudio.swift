@@ -3,16 +3,15 @@
 import CRealtime
 import Synchronization
 
-/// Collects the audio from a `MonitorCapture`: `MonitorCapture(receiver: captured.append)`.
+/// Collects the audio that a `MonitorCapture` records. Pass `append` as the capture's receiver.
 public final class CapturedAudio: Sendable {
-  /// Describes the frames from one call of the receiver.
+  /// The frames from one call of `append`.
   public struct Fragment: Sendable {
     public let firstFrame: Int
     public let frameCount: Int
-    /// When the frames arrived, CLOCK_MONOTONIC [ns].
+    /// The arrival time of the frames, CLOCK_MONOTONIC [ns].
     public let arrivalTimeNanoseconds: Int64
-    /// The capture time of the first frame, as passed to `MonitorCapture.Receiver` [ns]; nil if
-    /// unknown.
+    /// The capture time of the first frame, CLOCK_MONOTONIC [ns]; nil if unknown.
     public let captureTimeNanoseconds: Int64?
   }
 
@@ -25,7 +24,7 @@ public final class CapturedAudio: Sendable {
 
   public init() {}
 
-  /// The recorded samples, interleaved stereo: frames x 2.
+  /// The recorded samples, interleaved stereo [frames x 2].
   public var samples: [Float] { content.withLock { $0.samples } }
   public var frameCount: Int { content.withLock { $0.samples.count / 2 } }
   public var fragments: [Fragment] { content.withLock { $0.fragments } }

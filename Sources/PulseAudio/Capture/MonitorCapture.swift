@@ -4,21 +4,21 @@ import CPulse
 import CRealtime
 public import SoundServer
 
-/// Records a sink (through its monitor source) or another source as stereo float32.
+/// Records a sink or a source as stereo float32.
 ///
-/// A capture ends when its sink, source or server is lost. Create a new capture to continue.
+/// A capture ends when its sink, source or server is lost.
 ///
 /// ## Threading
-/// The receiver is called on a thread that the capture owns. `stop` and `failure` may be called
-/// from any other thread.
+/// The receiver is called on a thread that the capture owns. Call `stop` and `failure` on any other
+/// thread.
 public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
   /// Receives recorded audio.
   ///
   /// - Parameters:
-  ///   - interleaved: frames x 2 samples, valid during the call; silence if the server had no
-  ///     audio.
-  ///   - captureTimeNanoseconds: the time at which the sink played (or the source recorded) the
-  ///     first frame, as reported by the server, CLOCK_MONOTONIC [ns]; nil before the first report.
+  ///   - interleaved: the samples, frames x 2, valid during the call. They are 0 where the server
+  ///     had no audio.
+  ///   - captureTimeNanoseconds: the time at which the first frame was played or recorded,
+  ///     CLOCK_MONOTONIC [ns]; nil before the server's first report.
   public typealias Receiver =
     @Sendable (
       _ interleaved: UnsafeBufferPointer<Float>, _ captureTimeNanoseconds: Int64?
@@ -32,18 +32,16 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
   private var stream: OpaquePointer?
   private var isStopped = false
 
-  /// Begins to record. Returns when the stream is open.
+  /// Starts recording. Returns when the stream is open.
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
   ///   - sinkName: the sink to record; nil for the default sink or, if there is none, the first
   ///     sink. Ignored if `sourceName` is set.
   ///   - sourceName: the source to record; nil to record a sink.
-  ///   - sampleRate: the sample rate of the recording, 1 to 384000 [Hz]. If the sink is stereo and
-  ///     has this rate, the recording is bit-exact.
-  ///   - fragmentMilliseconds: the interval at which the server is asked to deliver audio.
+  ///   - sampleRate: the sample rate of the recording, 1 to 384000 [Hz].
+  ///   - fragmentMilliseconds: the requested interval between deliveries of audio.
   ///   - timeoutMilliseconds: the longest total wait for the server's answers.
-  ///   - receiver: receives the audio.
   /// - Throws: `unsupportedSampleRate`, `unknownSink`, `noSink`, `streamRefused`, `noServer`,
   ///   `serverSilent` or `systemFailure`.
   public init(
@@ -71,7 +69,7 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
 
   deinit { stop() }
 
-  /// Why the capture ended without `stop`; nil while it runs and after `stop`.
+  /// The reason for the end of the capture; nil while it runs and after `stop`.
   public var failure: String? {
     client.loop.locked {
       guard let stream, !isGood(stream: stream) else { return nil }

@@ -3,7 +3,7 @@
 import CPulse
 import SoundServer
 
-/// What libpulse's descriptions of sinks and sources have in common.
+/// The fields that `pa_sink_info` and `pa_source_info` have in common.
 // swift-format-ignore: AlwaysUseLowerCamelCase
 private protocol DeviceInfo {
   associatedtype Port: PortInfo

@@ -11,11 +11,10 @@ protocol PulseDevice: DeviceDescription {
   /// `list.end`.
   static func request(for list: DeviceList<Self>, from context: OpaquePointer)
 
-  /// Returns the name of the server's default device of this kind.
   static func defaultName(on connection: Connection) -> String
 }
 
-/// The server's devices of one kind, including which of them is the default.
+/// The server's devices of one kind.
 ///
 /// Pending requests refer to the list, so close the connection before you release the list.
 ///
@@ -28,7 +27,7 @@ final class DeviceList<Device: PulseDevice>: CallbackTarget {
 
   init(on connection: Connection) { self.connection = connection }
 
-  /// Whether everything that was requested has arrived.
+  /// Whether the list and the server's description have arrived.
   var isComplete: Bool { hasEnded && connection.isDescribed }
   var names: [String] { found.map(\.name) }
   /// The devices, in the server's order.
@@ -40,7 +39,7 @@ final class DeviceList<Device: PulseDevice>: CallbackTarget {
     }
   }
 
-  /// Requests the server's description and the list. Kicks the loop when the list is complete.
+  /// Requests the list and the server's description.
   func request() {
     (found, hasEnded, connection.isDescribed) = ([], false, false)
     guard let context = connection.context else { return }
@@ -57,7 +56,7 @@ final class DeviceList<Device: PulseDevice>: CallbackTarget {
 }
 
 extension ClientConnection {
-  /// Returns the server's devices of one kind. Call it with the loop's lock held.
+  /// Returns the server's devices. Call it with the loop's lock held.
   ///
   /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   func devices<Device: PulseDevice>() throws(SoundServerError) -> [Device] {
@@ -76,7 +75,6 @@ final class ObservedDevices<Device: PulseDevice>: DeviceConnection {
   private let list: DeviceList<Device>
   private var isSubscribed = false
   private var isAsked = false
-  /// Whether something may have changed since the list was requested.
   private var isStale = true
 
   init(loop: ThreadedLoop, address: String?) {

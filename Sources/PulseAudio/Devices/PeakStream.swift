@@ -6,10 +6,10 @@ import Glibc
 import SoundServer
 import Synchronization
 
-/// The peaks of several sources since the last call of `take`.
+/// Collects the peaks of several sources.
 ///
 /// ## Threading
-/// Any thread may use it.
+/// Call `collect` only on the loop's thread. Any thread may call everything else.
 final class PeakBoard: Sendable {
   /// The peak of each channel of one source.
   final class Cell: Sendable {
@@ -20,7 +20,7 @@ final class PeakBoard: Sendable {
 
     var count: Int { received.load(ordering: .relaxed) }
 
-    /// Updates the peaks from received samples: frames x channels, interleaved.
+    /// Updates the peaks from interleaved samples [frames x channels].
     func note(_ samples: UnsafeBufferPointer<Float>) {
       peaks.withLock { peaks in
         var channel = 0
@@ -33,8 +33,7 @@ final class PeakBoard: Sendable {
       }
     }
 
-    /// Returns the highest magnitude of each channel since the last call; nil if no peak has
-    /// arrived.
+    /// Returns each channel's highest magnitude since the last call; nil if no peak has arrived.
     func take() -> [Float]? {
       peaks.withLock { peaks in
         guard peaks.contains(where: { $0 >= 0 }) else { return nil }
@@ -50,9 +49,8 @@ final class PeakBoard: Sendable {
   private static let readingTime: Int64 = 2_000_000
   private let collected = Atomic<Int64>(0)
 
-  /// Waits 30 ms for the packets of the other meters, so that one wake-up of this thread serves all
-  /// meters: wake-ups are most of the cost of a meter. Does nothing within 2 ms after such a wait.
-  /// Call it only on the loop's thread.
+  /// Waits 30 ms for the packets of the other meters, so that one wake-up serves all meters. Does
+  /// nothing within 2 ms after such a wait.
   func collect() {
     let now = monotonic_nanoseconds()
     guard now - collected.load(ordering: .relaxed) > Self.readingTime else { return }
@@ -75,8 +73,7 @@ final class PeakBoard: Sendable {
   func take() -> [String: [Float]] { cells.withLock { $0.compactMapValues { $0.take() } } }
 }
 
-/// A stream of the peaks of one source, with the source's own channels. It requests 25 peaks a
-/// second; PipeWire sends more (see `peaksPerPacketOfPipeWire`).
+/// Measures the peaks of one source's channels.
 ///
 /// A mono stream would be cheaper, but PipeWire mixes channels without positions (AUX) down to
 /// silence.
@@ -85,9 +82,8 @@ final class PeakBoard: Sendable {
 /// Use it only with the loop's lock held.
 final class PeakStream: CallbackTarget {
   private static let rate: UInt32 = 25
-  /// PipeWire ignores the requested rate and sends one peak for each cycle of its graph: 47 a
-  /// second with its default settings. With two peaks in each packet, half as many packets are
-  /// needed, and packets are most of the cost.
+  /// The number of peaks in each packet from PipeWire, which sends one peak for each cycle of its
+  /// graph.
   private static let peaksPerPacketOfPipeWire = 2
 
   private let source: Source
@@ -148,8 +144,8 @@ final class PeakStream: CallbackTarget {
   }
 }
 
-/// Returns the channel map for these channel names. A name that libpulse does not know becomes an
-/// auxiliary channel.
+/// Returns the channel map for these names. A name that libpulse does not know becomes an auxiliary
+/// channel.
 func channelMap(_ names: [String]) -> pa_channel_map {
   var map = pa_channel_map()
   pa_channel_map_init(&map)

@@ -4,7 +4,7 @@ public import SoundServer
 
 /// Reads the sinks of a server.
 public enum PulseSinkList {
-  /// Returns the server's sinks, in the server's order. Blocks for at most `timeoutMilliseconds`.
+  /// Returns the server's sinks, in the server's order.
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.

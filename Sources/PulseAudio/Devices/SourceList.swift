@@ -4,7 +4,7 @@ public import SoundServer
 
 /// Reads the sources of a server.
 public enum SourceList {
-  /// Returns the server's sources, in the server's order. Blocks for at most `timeoutMilliseconds`.
+  /// Returns the server's sources, in the server's order.
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.

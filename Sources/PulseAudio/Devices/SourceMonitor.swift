@@ -2,12 +2,11 @@
 
 public import SoundServer
 
-/// Observes a server's sources and the default source, even across restarts of the server, and
-/// measures the peaks of chosen sources.
+/// Observes a server's sources, even across restarts of the server, and measures their peaks.
 ///
 /// ## Threading
-/// It may be used from any thread. `onChange` is called on the monitor's own thread, one call at a
-/// time, and must not stop the monitor.
+/// Any thread may use the monitor. `onChange` is called on the monitor's own thread and must not
+/// stop the monitor.
 public final class SourceMonitor: Sendable {
   private let observer: DeviceObserver<MeteredSources>
   private let levels: PeakBoard
@@ -16,10 +15,9 @@ public final class SourceMonitor: Sendable {
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  ///   - measures: returns whether the peaks of a source are measured. By default, no peaks are
-  ///     measured.
-  ///   - onChange: receives the sources whenever a source appears, changes or disappears or the
-  ///     default source changes. Receives an empty array when the server is lost.
+  ///   - measures: returns whether the peaks of a source are measured.
+  ///   - onChange: receives the sources after each change of a source or of the default source, or
+  ///     an empty array if the server is lost.
   /// - Throws: `systemFailure`.
   public init(
     serverAddress: String? = nil,
@@ -33,22 +31,22 @@ public final class SourceMonitor: Sendable {
     observer = try DeviceObserver(sources, retryInterval: 95_000_000, onChange: onChange)
   }
 
-  /// The sources as last reported, in the server's order; empty if there is no server.
+  /// The latest sources, in the server's order; empty if there is no server.
   public var sources: [Source] { observer.devices }
 
-  /// Returns the peak of each channel since the last call, keyed by the source's name. Full scale
-  /// is 1. A source without new peaks is left out.
+  /// Returns each channel's peak since the last call, by the name of the source. Full scale is 1.
+  /// Sources without new peaks are left out.
   public func takePeaks() -> [String: [Float]] { levels.take() }
 
-  /// The number of peaks that the open meters have received so far. The peaks of all channels of a
-  /// source at one time count as one.
+  /// The number of peaks that the open meters have received. Simultaneous peaks of a source's
+  /// channels count as one.
   public var peakCount: Int { levels.count }
 
-  /// Ends the monitor without waiting for the server. `onChange` is not called afterwards.
+  /// Stops the monitor without waiting for the server. `onChange` is not called afterwards.
   public func stop() { observer.stop() }
 }
 
-/// The sources of a server, with a meter on each source that is measured.
+/// A server's sources, with a meter on each measured source.
 private final class MeteredSources: DeviceConnection {
   let levels = PeakBoard()
   private let sources: ObservedDevices<Source>
@@ -82,8 +80,7 @@ private final class MeteredSources: DeviceConnection {
     return devices
   }
 
-  /// Closes the meters of sources that are gone or have changed, and meters that have failed. Then
-  /// opens the missing meters.
+  /// Closes outdated and failed meters, and opens missing meters.
   private func adjustMeters(to sources: [Source], on connection: Connection) {
     guard let context = connection.context else { return }
     let wanted = sources.filter(measures)

@@ -6,7 +6,7 @@ public import SoundServer
 public final class PulseOutput: AudioOutput, @unchecked Sendable {
   private let session: OutputSession<PulseBackend>
 
-  /// Prepares an output. Nothing is sent to a server yet.
+  /// Prepares an output without contacting a server.
   ///
   /// - Throws: `unsupportedSampleRate` if the rate is not from 1 to 384000 Hz, or `systemFailure`.
   public init(
@@ -23,7 +23,7 @@ public final class PulseOutput: AudioOutput, @unchecked Sendable {
 
   public func start() throws(SoundServerError) { try session.start() }
 
-  /// Corks the stream: the sound stops at once, and the queue is kept.
+  /// Corks the stream and keeps the queue.
   public func pause() { session.pause() }
 
   public func resume() { session.resume() }

@@ -5,12 +5,12 @@ import CRealtime
 import SoundServer
 
 extension OutputQueue {
-  /// Fraction of the usual minimum top-up that suffices if the thread is already awake.
+  /// The fraction of the minimum top-up that suffices if the thread is already awake.
   private static let shareWhenAwake = 0.75
-  /// Time added to each wake-up, so that the thread never wakes one frame too early [ns].
+  /// Time added to each wake-up [ns], because the thread must not wake one frame too early.
   private static let wakeSlack: Int64 = 100_000
 
-  /// Fills all free space in the queue if that space exceeds `bytes` bytes.
+  /// Fills the queue if its free space exceeds `bytes` bytes.
   func feed(ifMissing bytes: Double) {
     guard let handle = stream.handle else { return }
     let room = pa_stream_writable_size(handle)
@@ -19,10 +19,9 @@ extension OutputQueue {
     }
   }
 
-  /// Tops up the queue to its granted depth if at least the minimum top-up is missing.
+  /// Tops up the queue if at least the minimum top-up is missing.
   ///
-  /// - Parameter isAwake: whether the thread woke for another reason; a smaller top-up then
-  ///   suffices.
+  /// - Parameter isAwake: whether the thread woke for another reason. If so, less suffices.
   func topUp(isAwake: Bool) {
     guard let handle = stream.handle, let missing = missingFrames() else { return }
     let least = Double(leastTopUp) * (isAwake ? Self.shareWhenAwake : 1)
@@ -31,8 +30,7 @@ extension OutputQueue {
       handle, byteCount: Int(missing) * StreamRenderer.bytesPerFrame)
   }
 
-  /// The time at which a top-up will be due, CLOCK_MONOTONIC [ns]; nil if top-ups are not used at
-  /// present or the number of queued frames is unknown.
+  /// The time of the next top-up, CLOCK_MONOTONIC [ns]; nil if none can be planned.
   var topUpTime: Int64? {
     guard let missing = missingFrames() else { return nil }
     let frames = Double(max(0, leastTopUp - missing))
@@ -54,14 +52,11 @@ extension OutputQueue {
   }
 }
 
-/// Estimates how full the server's queue is, from the last timing report and the sample rate.
+/// Estimates the number of frames in the server's queue from the last timing report.
 ///
-/// The estimate lets the output top up the queue before the server asks. Each of the server's
-/// requests wakes the server and the output, so fewer requests save processor time. Counts are in
-/// frames of the stream; times are CLOCK_MONOTONIC nanoseconds.
+/// Counts are in frames of the stream; times are CLOCK_MONOTONIC nanoseconds.
 struct QueueFill {
-  /// The age from which a report is no longer used, because the server may have stopped playing
-  /// [ns].
+  /// The age from which a report is no longer used [ns].
   private static let trust: Int64 = 150_000_000
 
   private let framesPerNanosecond: Double
@@ -72,18 +67,17 @@ struct QueueFill {
 
   init(sampleRate: Int) { framesPerNanosecond = Double(sampleRate) / 1e9 }
 
-  /// Discards the last report because it no longer applies.
   mutating func forget() { time = nil }
 
-  /// Stores a report: at time `now`, `queued` of the `written` frames had not yet reached the sink.
+  /// Stores a report: at `now`, `queued` of the `written` frames had not yet reached the sink.
   mutating func learn(queued: Int64, written: Int64, now: Int64) {
     self.queued = queued
     self.written = written
     time = now
   }
 
-  /// Returns the estimated number of queued frames, which can be negative. Returns nil if there is
-  /// no report from the last 150 ms.
+  /// Returns the estimated number of queued frames, which can be negative; nil without a report
+  /// from the last 150 ms.
   func frames(written: Int64, now: Int64) -> Int64? {
     guard let time, now - time < Self.trust else { return nil }
     return queued + written - self.written - Int64(Double(now - time) * framesPerNanosecond)

@@ -7,11 +7,9 @@ import SoundServer
 import Synchronization
 
 extension OutputQueue {
-  /// A request for the server's timing. At most one is pending.
   struct TimingQuestion {
     var isAwaited = false
-    /// The stream position at which the last rewritten piece begins; nil if the request did not
-    /// follow a rewrite.
+    /// The stream position at which the preceding rewrite begins; nil without a preceding rewrite.
     var start: Int64?
     /// The time of the last request, CLOCK_MONOTONIC [ns].
     var time: Int64 = 0
@@ -24,8 +22,8 @@ extension OutputQueue {
     setAlarm()
   }
 
-  /// Rewrites the queue and tops it up if a rewrite is due. Cancels all requests for a rewrite if
-  /// the stream is not playing or rewriting is off.
+  /// Rewrites and tops up the queue if a rewrite is due. Cancels all planned rewrites if the stream
+  /// cannot be rewritten now.
   func attendRewriting() {
     guard let running = stream.running, stream.isRewriting, stream.flow.isRequestDue else {
       return schedule.clear()
@@ -36,7 +34,7 @@ extension OutputQueue {
   }
 
   private func rewrite(_ running: OpaquePointer) {
-    // First fill the queue if more than a quarter of the requested queue is free.
+    // First fill the queue if more than a quarter of the requested buffer is free.
     feed(ifMissing: Double(stream.attributes.tlength) / 4)
     let processorTime = threadProcessorTime()
     let outcome = stream.renderer.pointee.rewrite(running)
@@ -55,17 +53,14 @@ extension OutputQueue {
 
   // MARK: Timing reports
 
-  /// Returns whether to request a timing report: yes if `always` is true, otherwise only if the
-  /// last request is more than 40 ms old, because each answer wakes the thread. For a server whose
-  /// reports can be early by up to one request, the limit is 25 ms.
+  /// Returns whether a timing report should be requested. Unless `always` is true, the last request
+  /// must be more than 40 ms old, or more than 25 ms for a server with approximate reports.
   func isQuestionDue(_ now: Int64, always: Bool) -> Bool {
     always || now - question.time > (stream.board.draft.isLatencyApproximate ? 25 : 40) * 1_000_000
   }
 
-  /// Requests a timing report unless one is pending.
-  ///
-  /// - Parameter start: the stream position of the piece that was just written; nil if the request
-  ///   does not follow a rewrite.
+  /// Requests a timing report unless one is pending. `start` is the position of the piece that was
+  /// just written; nil if there is none.
   func askTiming(start: Int64? = nil) {
     guard !question.isAwaited else { return }
     let isSent = stream.askTiming()
@@ -73,8 +68,7 @@ extension OutputQueue {
       isAwaited: isSent, start: isSent ? start : nil, time: monotonic_nanoseconds())
   }
 
-  /// Discards the last timing report and ignores a pending one, because both describe a queue that
-  /// no longer exists.
+  /// Discards the last timing report and a pending request.
   func forgetTiming() {
     fill.forget()
     question.isAwaited = false
@@ -109,8 +103,8 @@ extension OutputQueue {
 
   // MARK: The margin
 
-  /// Discards what was learned about the last sink. Resumes rewriting if it was off because that
-  /// sink read too far ahead.
+  /// Forgets the last sink's timing and margin. Resumes rewriting if it was off because that sink
+  /// read too far ahead.
   func startRewriting() {
     forgetTiming()
     stream.place.reportedMilliseconds = 0

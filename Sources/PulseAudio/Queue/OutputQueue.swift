@@ -5,21 +5,16 @@ import CRealtime
 import SoundServer
 import Synchronization
 
-/// Fills a stream's queue, adapts the queue's depth, and rewrites the queue if the source can
-/// render it again.
-///
-/// The size of a server's requests usually also determines how far its sink reads ahead. If the
-/// server supports large requests together with a short read-ahead, the audio thread wakes mainly
-/// for head motion, and tops up the queue while it is awake.
+/// Fills and rewrites a stream's queue, and adapts the queue's depth.
 ///
 /// ## Threading
-/// Same rules as for `OutputSession`: use it on the loop's thread or with the loop's lock held.
+/// Use it on the loop's thread or with the loop's lock held.
 final class OutputQueue {
-  /// Time after a flush for which underruns are ignored [ns].
+  /// Time for which underruns are ignored after a flush [ns].
   private static let flushSettles: Int64 = 300_000_000
-  /// Time after a stream begins to play for which a low queue is ignored [ns].
+  /// Time for which `noteBeginning` ignores a low queue [ns].
   private static let beginning: Int64 = 2_500_000_000
-  /// Time after the server starts to play a stream for which a low queue is ignored [ns].
+  /// Time for which `started` ignores a low queue [ns].
   private static let settling: Int64 = 500_000_000
 
   let stream: OutputStream
@@ -28,12 +23,11 @@ final class OutputQueue {
   var schedule = RewriteSchedule()
   var question = TimingQuestion()
   var judge = RewriteJudge()
-  /// Whether the queue may have free space that the server will not ask to fill.
+  /// Whether the next call of `attend` fills the queue.
   var isFeedDue = false
-  /// Time before which underruns are ignored, because a flush empties the queue on purpose [ns].
+  /// Time before which underruns are ignored, CLOCK_MONOTONIC [ns].
   private var underrunsCountFrom: Int64 = 0
-  /// Time before which a low queue is ignored [ns]. A new stream begins with an empty queue, and a
-  /// null sink takes two seconds to start.
+  /// Time before which a low queue is ignored, CLOCK_MONOTONIC [ns].
   private(set) var lowCountsFrom: Int64 = 0
 
   init(of stream: OutputStream, loop: ThreadedLoop) {
@@ -44,7 +38,7 @@ final class OutputQueue {
 
   // MARK: Stream events
 
-  /// Ignores a low queue for 2.5 s because playback is starting or restarting.
+  /// Ignores a low queue for the next 2.5 s.
   func noteBeginning(now: Int64) { lowCountsFrom = now + Self.beginning }
 
   /// Empties the queue. The next tick fills it again.
@@ -58,8 +52,8 @@ final class OutputQueue {
     stream.flush()
   }
 
-  /// Handles an underrun: counts and reports it, and adapts the depth. Underruns are ignored
-  /// shortly after a flush and while the stream is paused, draining, drained or suspended.
+  /// Counts an underrun and adapts the depth. Ignores underruns shortly after a flush and while the
+  /// server is not expected to request audio.
   func ranDry() {
     stream.renderer.pointee.clock.relock()
     guard stream.flow.isRequestDue, monotonic_nanoseconds() >= underrunsCountFrom else { return }
@@ -68,9 +62,8 @@ final class OutputQueue {
     stream.adaptDepth { $0.ranLow(now: monotonic_nanoseconds()) }
   }
 
-  /// Handles the start of playback. A low queue is ignored for a while: a null sink has a latency
-  /// of two seconds until it starts, and then takes so much audio at once that little remains
-  /// queued.
+  /// Ignores a low queue for 0.5 s after the server starts to play. A null sink then takes most of
+  /// the queue at once.
   func started() {
     lowCountsFrom = max(lowCountsFrom, monotonic_nanoseconds() + Self.settling)
     stream.renderer.pointee.clock.relock()
@@ -79,8 +72,7 @@ final class OutputQueue {
 
   // MARK: Steps
 
-  /// Feeds the queue if that is due, requests a timing report if that is due, and adapts the depth.
-  /// Called at every tick while the stream runs.
+  /// Feeds the queue and requests a timing report, if due. Adapts the depth.
   func attend(_ now: Int64) {
     if isFeedDue {
       isFeedDue = false
@@ -97,15 +89,14 @@ final class OutputQueue {
     stream.adaptDepth { $0.pass(now: now) }
   }
 
-  /// Rewrites and tops up the queue if these tasks are due, and sets the next alarm.
+  /// Rewrites and tops up the queue, if due. Sets the next alarm.
   func alarmed() {
     attendRewriting()
     topUp(isAwake: false)
     setAlarm()
   }
 
-  /// Sets the alarm to the next rewrite or top-up, whichever is earlier. Does nothing if neither is
-  /// planned.
+  /// Sets the alarm to the next rewrite or top-up. Does nothing if neither is planned.
   func setAlarm() {
     let next = min(schedule.dueTime ?? .max, topUpTime ?? .max)
     if next < .max { loop.setAlarm(at: next) }

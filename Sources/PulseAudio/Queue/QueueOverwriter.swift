@@ -6,25 +6,20 @@ import SoundServer
 
 /// Replaces queued sound in the server with pieces that the source renders again.
 ///
-/// The overwriter renders no audio itself: it calls the source's `RewriteFunction`.
-///
 /// A piece is written with a negative seek, together with a copy of the queued sound that follows
-/// the piece, so that the write position stays far ahead of the play position. If the copy ends
-/// before the queue does, the last queued frame is written again, which moves the write position to
-/// the end of the queue. At each end, the piece is crossfaded with the queued sound if the two
-/// differ there, for example because the head of the piece came too late.
+/// it. The write position therefore stays far ahead of the play position. If the copy ends before
+/// the queue does, the last queued frame is written again to move the write position to the end of
+/// the queue.
 ///
 /// ## Threading
-/// Same rules as for `StreamRenderer`, which owns it: use it on the main loop's thread or with the
-/// main loop's lock held.
+/// Use it on the main loop's thread or with the main loop's lock held.
 struct QueueOverwriter {
   enum Outcome: Equatable {
-    /// Nothing was rewritten: the queue needs no change, rendering is held, or the source cannot
-    /// render queued sound again.
+    /// Nothing was rendered again.
     case nothing
     /// A piece that begins at this stream position was written.
     case written(start: Int64)
-    /// The piece was rendered too late to be written.
+    /// Too little of the rendered piece was in time.
     case late
     /// The queue is too short to rewrite, its play position is still unknown, or writing failed.
     case short
@@ -33,23 +28,22 @@ struct QueueOverwriter {
   private static let windowNanoseconds: Int64 = 40_000_000
   /// Maximum length of one write: the piece plus the copied sound [ns].
   private static let coverNanoseconds: Int64 = 70_000_000
-  /// Minimum length of a piece that is worth writing [ns].
+  /// Minimum length of a piece [ns].
   private static let leastNanoseconds: Int64 = 5_000_000
-  /// Length by which the shadow exceeds the queue's depth, for sound that the sink has already read
-  /// [ms].
+  /// Excess of the shadow's length over the queue's depth, for sound in the sink [ms].
   private static let sinkMilliseconds = 300.0
   private static let fadeNanoseconds: Int64 = 2_500_000
-  /// Largest sample difference at an end of the piece that needs no crossfade: -80 dBFS.
+  /// Largest sample difference that needs no crossfade: -80 dBFS.
   private static let seamTolerance: Float = 1e-4
 
   let shadow: QueueShadow
   private let piece: UnsafeMutablePointer<Float>
   private let pieceFrames: Int
   private let framesPerNanosecond: Double
-  /// The stream position at which the stream began or was last flushed. No earlier frame is queued.
+  /// The stream position of the first frame since the stream began or was flushed.
   var firstQueued: Int64 = 0
   var margin = RewriteMargin(readAhead: 0, extra: 0, limit: 0)
-  /// Recent maximum of the time to render a piece, at most 10 ms [ns].
+  /// The recent maximum of the rendering time, at most 10 ms [ns].
   private var renderingTime: Int64 = 0
 
   /// - Parameter queueMilliseconds: the maximum depth of the queue.
@@ -72,19 +66,16 @@ struct QueueOverwriter {
     Int64(Double(nanoseconds) * framesPerNanosecond)
   }
 
-  /// Has the source re-render a window just ahead of the audible frame, and writes the result.
+  /// Has the source render a window just ahead of the audible frame again, and writes the result.
   ///
-  /// - Parameters:
-  ///   - written: the stream position at the end of the queue.
-  ///   - clock: gives the stream position that is audible now.
+  /// - Parameter written: the stream position at the end of the queue.
   @_noLocks
   mutating func rewrite(
     _ stream: OpaquePointer, function: AudioRenderCallback.RewriteFunction,
     context: UnsafeMutableRawPointer, written: Int64, clock: PresentationClock
   ) -> Outcome {
     let begun = monotonic_nanoseconds()
-    // Choose a window that starts just beyond the frames that the sink may read before the piece
-    // arrives.
+    // Start the window beyond the frames that the sink may read before the piece arrives.
     guard let heard = clock.positionHeard(at: begun, written: written) else { return .short }
     let oldest = written - Int64(shadow.capacity)
     var start = heard + frames(margin.nanoseconds + renderingTime)
@@ -93,7 +84,6 @@ struct QueueOverwriter {
     let window = frames(Self.windowNanoseconds)
     let asked = written - start < window ? written - start : window
     guard asked >= frames(Self.leastNanoseconds) else { return .short }
-    // Have the source render it.
     realtime_enter()
     let rendered = _unsafePerformance {
       function(
@@ -113,8 +103,7 @@ struct QueueOverwriter {
       ? .written(start: start + late) : .short
   }
 
-  /// Updates the recent maximum of the rendering time, which rises at once and falls slowly. It is
-  /// limited to 10 ms, because it delays the effect of rewriting.
+  /// Updates `renderingTime`, which rises at once and falls slowly.
   @_noLocks
   private mutating func noteRenderingTime(_ time: Int64) {
     let most: Int64 = 10_000_000
@@ -124,8 +113,8 @@ struct QueueOverwriter {
 
   // MARK: Joining
 
-  /// Crossfades each end of the piece with the queued sound if the two differ there. Nothing
-  /// follows a piece that reaches the end of the queue, so its tail is not crossfaded.
+  /// Crossfades the ends of the piece with the queued sound if the two differ there. A tail at the
+  /// end of the queue needs no crossfade.
   @_noLocks
   private func join(start: Int64, late: Int, count: Int, written: Int64) {
     let longest = Int(frames(Self.fadeNanoseconds))
@@ -179,8 +168,7 @@ struct QueueOverwriter {
     return seekAndWrite(stream, piece, 1, Int64(tail - copied - 1))
   }
 
-  /// Writes `frames` frames at `offset` frames from the write position. Returns false if libpulse
-  /// reports an error.
+  /// Writes `frames` frames at `offset` frames from the write position. Returns false on an error.
   @_noLocks
   private func seekAndWrite(
     _ stream: OpaquePointer, _ samples: UnsafeMutablePointer<Float>, _ frames: Int, _ offset: Int64

@@ -2,13 +2,13 @@
 
 /// A copy of the newest frames in the server's queue, addressed by stream position.
 ///
-/// Copies of this value share its memory, which `deallocate` frees.
+/// Copies of this value share the memory that `deallocate` frees.
 struct QueueShadow {
   static var channelCount: Int {
     @_noLocks get { 2 }
   }
 
-  /// The number of frames that the shadow holds; a power of two.
+  /// The number of frames; a power of two.
   let capacity: Int
   private let samples: UnsafeMutablePointer<Float>
 
@@ -22,8 +22,7 @@ struct QueueShadow {
 
   func deallocate() { samples.deallocate() }
 
-  /// Stores `frames` interleaved stereo frames (at most `capacity`), the first of them at stream
-  /// position `position`.
+  /// Stores interleaved stereo frames (at most `capacity`) from stream position `position` on.
   @_noLocks
   func store(_ interleaved: UnsafePointer<Float>, position: Int64, frames: Int) {
     for i in 0..<frames {
@@ -43,7 +42,7 @@ struct QueueShadow {
     }
   }
 
-  /// Returns the left and the right sample of the frame at stream position `position`.
+  /// Returns the left and right samples at stream position `position`.
   @_noLocks
   func frame(_ position: Int64) -> SIMD2<Float> {
     let frame = samples + offset(position) * Self.channelCount

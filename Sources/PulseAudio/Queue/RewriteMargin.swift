@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The distance from the audible frame to the first queued frame that can still be rewritten,
-/// learned from the server's reports.
+/// The distance from the audible frame to the first queued frame that can be rewritten.
 ///
-/// The margin is the sum of two parts: the recent maximum of the sink's reported read-ahead, and an
-/// extra that is learned from the slack of the writes. When a timing request follows a write, the
-/// server's answer shows the position up to which the sink had read when the write arrived. The
-/// slack is the distance from that position to the first frame written. If the slack is negative,
-/// that much of the head of the piece was lost. Times are in nanoseconds.
+/// The margin is the sink's greatest recent read-ahead plus an extra. The extra is learned from the
+/// slack of the writes: the distance from the end of the frames that the sink had read to the first
+/// frame written. A negative slack means that the head of the piece was lost. Times are in
+/// nanoseconds.
 struct RewriteMargin {
   /// The minimum slack to maintain.
   private static let reserve: Int64 = 1_000_000
-  /// The largest increase after one lost head. The server may have stalled just once.
+  /// The largest increase after one lost head.
   private static let largestStep: Int64 = 4_000_000
-  /// A margin that decreases by less than this counts as settled.
+  /// A decrease by less than this settles the margin.
   private static let leastStep: Int64 = 250_000
   /// The number of answers without a lost head after which the margin is adjusted.
   private static let answersPerStep = 64
-  /// The number of answers that are ignored after a lost head, because one stall loses many heads.
+  /// The number of answers to ignore after a lost head.
   private static let answersPerStepUp = 8
   /// A maximum of the read-ahead is remembered for at least this number of reports, and for at most
   /// twice that number.
   private static let reportsRemembered = 32
-  /// The share of lost heads above which rewriting is not worthwhile, measured while the margin is
-  /// at its limit.
+  /// The share of lost heads above which rewriting at the limit is not worthwhile.
   private static let largestLossAtLimit = 0.3
 
   let limit: Int64
@@ -37,10 +34,6 @@ struct RewriteMargin {
   /// Smoothed share of answers that show a lost head; 0 while the margin is below its limit.
   private var lossAtLimit = 0.0
 
-  /// - Parameters:
-  ///   - readAhead: the initial read-ahead of the sink, before the first report.
-  ///   - extra: the initial extra.
-  ///   - limit: the largest margin.
   @_noLocks
   init(readAhead: Int64, extra: Int64, limit: Int64) {
     peak = readAhead
@@ -56,13 +49,12 @@ struct RewriteMargin {
     }
   }
 
-  /// Whether the sink's reported read-ahead exceeds the largest margin.
   var isSinkBeyondLimit: Bool { peak > limit }
 
-  /// Whether more than 30 % of the heads are lost although the margin is at its limit.
+  /// Whether more than 30 % of the heads are lost with the margin at its limit.
   var isLosingAtLimit: Bool { lossAtLimit > Self.largestLossAtLimit }
 
-  /// Whether the margin has settled: its last adjustment was a decrease of less than `leastStep`.
+  /// Whether the last adjustment was a decrease of less than `leastStep`.
   private(set) var isSettled = false
 
   /// Updates the recent maximum of the sink's reported read-ahead.
@@ -76,7 +68,6 @@ struct RewriteMargin {
     nextPeak = 0
   }
 
-  /// Discards the sink's reports because they no longer apply.
   mutating func forgetReports() {
     peak = 0
     nextPeak = 0
@@ -124,21 +115,21 @@ struct RewriteMargin {
   }
 }
 
-/// Decides when to stop rewriting on a sink that reads too far ahead, and when to try again.
+/// Decides when rewriting stops and when it is tried again.
 struct RewriteJudge {
-  /// Time until rewriting is tried again after too many heads were lost [ns].
+  /// Time before another try after too many lost heads [ns].
   private static let patienceAfterLosses: Int64 = 60_000_000_000
-  /// Time for which the sink may read beyond the limit before rewriting stops [ns].
+  /// Time for which the sink may read beyond the limit [ns].
   private static let patienceBeyondLimit: Int64 = 4_000_000_000
 
   private var retryTime: Int64 = 0
-  /// The last time at which the sink's read-ahead was within the limit.
+  /// The last time at which the read-ahead was within the limit.
   private var withinLimit: Int64 = 0
 
-  /// Allows a new sink to read beyond the limit for the usual time before rewriting stops.
+  /// Restarts the time for which the sink may read beyond the limit.
   mutating func restart(now: Int64) { withinLimit = now }
 
-  /// Returns whether rewriting should stop, and notes whether the sink is within the limit.
+  /// Returns whether rewriting should stop.
   ///
   /// - Parameter hasBegun: false shortly after a stream begins, when its sink may still report an
   ///   old latency.
@@ -150,7 +141,6 @@ struct RewriteJudge {
     return true
   }
 
-  /// Returns whether rewriting, which has stopped, should start again.
   mutating func triesAgain(_ margin: RewriteMargin, now: Int64) -> Bool {
     guard !margin.isSinkBeyondLimit, now >= retryTime else { return false }
     withinLimit = now

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Determines when the queue is rewritten, and limits the share of one core that rewriting takes.
+/// Decides when to rewrite the queue, and limits the processor time of rewriting.
 ///
-/// A refresh is answered at once, but at most twice per interval. Until the queue needs no change,
-/// rewrites continue without refreshes, one every 1.5 intervals. The interval is 10 ms, or 20, 40,
-/// 80 or 160 ms if rendering is slow. Times are CLOCK_MONOTONIC nanoseconds.
+/// A refresh is answered at most twice per interval. While the queue needs changes, rewrites
+/// continue every 1.5 intervals without a refresh. The interval is 10, 20, 40, 80 or 160 ms; slow
+/// rendering lengthens it. Times are CLOCK_MONOTONIC nanoseconds.
 struct RewriteSchedule {
-  /// The largest share of one core's time that rewriting may take.
+  /// The largest share of one core's time for rewriting.
   static let largestShare = 0.25
   static let shortestInterval: Int64 = 10_000_000
   static let longestInterval: Int64 = 160_000_000
@@ -15,13 +15,11 @@ struct RewriteSchedule {
   private var last = Int64.min / 2
   private var isAsked = false
   private var isContinuing = false
-  /// Smoothed processor time of one rewrite, which rises faster than it falls [ns].
+  /// Smoothed processor time of one rewrite [ns]. It rises faster than it falls.
   private var cost = 0.0
 
-  /// Requests a rewrite.
   mutating func ask() { isAsked = true }
 
-  /// Cancels all requests, and the rewrites that continue without one.
   mutating func clear() {
     isAsked = false
     isContinuing = false
@@ -33,12 +31,11 @@ struct RewriteSchedule {
     return isContinuing ? last + interval * 3 / 2 : nil
   }
 
-  /// Notes that a rewrite ended, and adapts the interval to its processor time.
+  /// Notes the end of a rewrite, and adapts the interval.
   ///
   /// - Parameters:
   ///   - processorTime: the processor time of the rewrite [ns].
-  ///   - hasWritten: false if the queue needed no change. Otherwise rewriting continues without a
-  ///     refresh.
+  ///   - hasWritten: whether rewriting continues without a refresh.
   mutating func done(at now: Int64, processorTime: Int64, hasWritten: Bool) {
     last = now
     isAsked = false

@@ -4,15 +4,15 @@ import CPulse
 import CRealtime
 import SoundServer
 
-/// A blocking connection to the server for one task. All steps share one deadline.
+/// A blocking connection to the server for one task.
 final class ClientConnection {
   let loop: ThreadedLoop
   let connection: Connection
   private let timeoutMilliseconds: Int
   private var deadline: Int64
 
-  /// Connects to the server. The steps that follow must also end within `timeoutMilliseconds` from
-  /// now.
+  /// Connects to the server. The timeout limits the total time of this call and the steps that
+  /// follow.
   ///
   /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   init(
@@ -37,9 +37,9 @@ final class ClientConnection {
 
   deinit { close() }
 
-  /// Waits until a condition is true, with the loop's lock held.
+  /// Waits until a condition is true. Call it with the loop's lock held.
   ///
-  /// - Throws: `noServer` if the connection is lost, `serverSilent` if the deadline passes first,
+  /// - Throws: `noServer` if the connection is lost, `serverSilent` if the deadline passes,
   ///   `systemFailure` if there is no context.
   func wait(for condition: (OpaquePointer) -> Bool) throws(SoundServerError) {
     let place = describeServerAddress(connection.address)

@@ -12,15 +12,14 @@ final class Connection: CallbackTarget {
   let loop: ThreadedLoop
   let address: String?
   private(set) var context: OpaquePointer?
-  /// Whether the server has answered `askServer` since this was set to false.
+  /// Whether the server has answered. Set it to false before `askServer`.
   var isDescribed = false
   /// The time of the last answer to `askServer`, CLOCK_MONOTONIC [ns]; 0 before the first one.
   private(set) var lastAnswer: Int64 = 0
-  /// The server's names for its default devices, from the last answer to `askServer`.
+  /// The names of the default devices from the last answer; empty if unknown.
   private(set) var defaults = (sink: "", source: "")
-  /// Whether the server is PipeWire, according to the last answer to `askServer`.
   private(set) var isPipeWire = false
-  /// Receives each answer to `askServer`, before `isDescribed` becomes true.
+  /// Receives the server's descriptions.
   var onDescription: (pa_server_info) -> Void = { _ in }
   /// Receives the changes that `subscribe` requested, with the index of the changed object.
   var onEvent: (pa_subscription_event_type_t, UInt32) -> Void = { _, _ in }
@@ -36,7 +35,6 @@ final class Connection: CallbackTarget {
   /// Whether the server has accepted the connection.
   var isReady: Bool { context.map { pa_context_get_state($0) == PA_CONTEXT_READY } ?? false }
 
-  /// The text of the last error.
   var lastError: String {
     guard let context, let text = pa_strerror(pa_context_errno(context)) else {
       return "cannot create a context"
@@ -44,10 +42,8 @@ final class Connection: CallbackTarget {
     return String(cString: text)
   }
 
-  /// Begins to connect. The loop is kicked whenever the state changes. There is no context if
-  /// libpulse cannot create one.
-  ///
-  /// This call never starts a server: that would block, and it is the desktop's task.
+  /// Begins to connect, without starting a server. `context` stays nil if libpulse cannot create
+  /// one.
   func open() {
     close()
     let properties = pa_proplist_new()
@@ -63,7 +59,7 @@ final class Connection: CallbackTarget {
     _ = pa_context_connect(context, address, PA_CONTEXT_NOAUTOSPAWN, nil)
   }
 
-  /// Ends the connection without waiting for the server.
+  /// Closes the connection without waiting for the server.
   func close() {
     guard let context else { return }
     pa_context_set_state_callback(context, nil, nil)
@@ -74,7 +70,7 @@ final class Connection: CallbackTarget {
     isDescribed = false
   }
 
-  /// Requests calls of `onEvent` whenever an object of `kind`, a card or the server changes.
+  /// Requests `onEvent` calls for objects of `kind`, for cards and for the server.
   func subscribe(to kind: pa_subscription_mask_t) {
     guard let context else { return }
     let changes = pa_subscription_mask_t(
@@ -83,7 +79,6 @@ final class Connection: CallbackTarget {
     release(pa_context_subscribe(context, changes, nil, nil))
   }
 
-  /// Requests the server's description.
   func askServer() {
     guard let context else { return }
     release(
@@ -109,8 +104,7 @@ func isGood(stream: OpaquePointer) -> Bool {
   PA_STREAM_IS_GOOD(pa_stream_get_state(stream)) != 0
 }
 
-/// Releases the caller's reference to an operation, which continues. Does nothing if `operation` is
-/// nil because the operation could not start.
+/// Releases the caller's reference to an operation, which continues. Does nothing for nil.
 func release(_ operation: OpaquePointer?) {
   if let operation { pa_operation_unref(operation) }
 }

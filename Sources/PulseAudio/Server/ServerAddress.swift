@@ -2,8 +2,7 @@
 
 import Glibc
 
-/// Returns a description of a server's address for error messages. If `address` is nil, describes
-/// the address that libpulse uses by default.
+/// Describes a server's address for error messages. For nil, describes libpulse's default address.
 func describeServerAddress(_ address: String?) -> String {
   if let address { return address }
   if let named = getenv("PULSE_SERVER") { return "PULSE_SERVER=\(String(cString: named))" }
@@ -13,14 +12,13 @@ func describeServerAddress(_ address: String?) -> String {
   return "the user's default address (neither PULSE_SERVER nor XDG_RUNTIME_DIR is set)"
 }
 
-/// Returns whether an address is that of a server on another machine, or of a network socket on
-/// this machine. If `address` is nil, examines `PULSE_SERVER`; returns false if that is not set
-/// either.
+/// Returns whether a server's address is a network address. If `address` is nil, examines
+/// `PULSE_SERVER`. Returns false if neither is set.
 func isRemoteServer(_ address: String?) -> Bool {
   guard let text = address ?? getenv("PULSE_SERVER").map({ String(cString: $0) }),
     let first = text.split(separator: " ").first
   else { return false }
-  // An address may begin with the ID, in braces, of the machine on which it is valid.
+  // An address may begin with a machine ID in braces.
   let end = first.lastIndex(of: "}").map { first.index(after: $0) } ?? first.startIndex
   let place = first[end...]
   return !place.hasPrefix("/") && !place.hasPrefix("unix:")

@@ -6,7 +6,6 @@ import Glibc
 import SoundServer
 import Synchronization
 
-/// The main loop of libpulse.
 final class ThreadedLoop: ClientLoop, CallbackTarget {
   static let tickNanoseconds = 50_000_000
 
@@ -106,8 +105,7 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
     _ = write(bell, &one, MemoryLayout<UInt64>.size)
   }
 
-  /// Makes the loop call `onAlarm` once at `time`, CLOCK_MONOTONIC [ns]. A later call replaces the
-  /// alarm.
+  /// Makes the loop call `onAlarm` at `time`, CLOCK_MONOTONIC [ns]. Replaces an earlier alarm.
   func setAlarm(at time: Int64) {
     let time = max(time, 1)
     var next = itimerspec(
@@ -142,14 +140,12 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
   }
 }
 
-/// Raises the priority of the audio thread.
 enum AudioThread {
   private static let priority: Int32 = 5
   private static let nice: Int32 = -11
 
-  /// Requests real-time scheduling for the calling thread or, if that is refused, a higher
-  /// priority. Without permission for either, the thread keeps its priority. Child processes do not
-  /// inherit the real-time scheduling.
+  /// Requests real-time scheduling for the calling thread; if that is refused, requests a higher
+  /// priority.
   static func raisePriority() {
     var parameters = sched_param()
     parameters.sched_priority = priority

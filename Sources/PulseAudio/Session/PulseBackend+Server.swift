@@ -5,7 +5,6 @@ import CRealtime
 import SoundServer
 import Synchronization
 
-/// Events and descriptions from the server.
 extension PulseBackend {
   func take(_ event: OutputStream.Event) {
     switch event {
@@ -46,7 +45,6 @@ extension PulseBackend {
     if facility == PA_SUBSCRIPTION_EVENT_CARD.rawValue { askSink() }
   }
 
-  /// Takes the server's description.
   func take(_ server: pa_server_info) {
     let name = server.server_name.map { String(cString: $0) } ?? ""
     board.note(

@@ -5,7 +5,7 @@ import CRealtime
 import SoundServer
 import Synchronization
 
-/// An output's calls to libpulse.
+/// The libpulse backend of an output.
 ///
 /// The backend calls the queue and the stream. The queue calls the stream. The stream reports
 /// events to the backend.
@@ -97,8 +97,6 @@ final class PulseBackend: OutputBackend, CallbackTarget {
     queue.attend(now)
   }
 
-  /// Notes that playback is starting or restarting: the first requests may be late, and the queue
-  /// may be low.
   func noteBeginning() {
     let now = monotonic_nanoseconds()
     stream.flow.beginning = now
@@ -122,7 +120,7 @@ final class PulseBackend: OutputBackend, CallbackTarget {
   func resume() {
     stream.renderer.pointee.isHeld = false
     queue.isFeedDue = true
-    // Have the queued frames rewritten: they were rendered for poses from before the pause.
+    // The queued frames were rendered for poses from before the pause, so rewrite them.
     loop.wake()
     stream.cork()
   }

@@ -34,8 +34,7 @@ extension SampleEncoding {
     }
   }
 
-  /// Converts `count` samples to float32 with full scale 1. All encodings convert exactly, except
-  /// that int32 is rounded to the 24 bits of float32's mantissa.
+  /// Converts `count` samples to float32 with full scale 1. Rounds int32 to 24 significant bits.
   @_noLocks
   func convert(
     _ memory: UnsafeRawPointer, to samples: UnsafeMutablePointer<Float>, count: Int

@@ -2,13 +2,12 @@
 
 public import SoundServer
 
-/// The form in which a source is recorded.
+/// The format in which a source is recorded.
 public struct SourceFormat: Sendable, Equatable {
   public let sampleRate: Int
   /// The server's name for each channel.
   public let channelMap: [String]
-  /// The source's sample encoding. The server sends the samples in this encoding, or as float32 if
-  /// it is `.other`.
+  /// The source's sample encoding. The server converts `.other` to float32.
   public let encoding: SampleEncoding
   public var channelCount: Int { channelMap.count }
 
@@ -19,15 +18,15 @@ public struct SourceFormat: Sendable, Equatable {
 
 /// Recorded frames, valid during the call that delivers them.
 public struct SourceBlock {
-  /// The samples with full scale 1, interleaved: frames x channels. Nil for a hole: frames that the
+  /// The samples, interleaved [frames x channels], with full scale 1; nil for frames that the
   /// server lost.
   public let samples: UnsafePointer<Float>?
   public let frameCount: Int
   public let channelCount: Int
-  /// When the frames arrived, CLOCK_MONOTONIC [ns].
+  /// The arrival time of the frames, CLOCK_MONOTONIC [ns].
   public let arrivalTimeNanoseconds: Int64
-  /// When the source recorded the first frame according to the server, CLOCK_MONOTONIC [ns]; nil
-  /// before the server's first report.
+  /// The capture time of the first frame according to the server, CLOCK_MONOTONIC [ns]; nil before
+  /// the first report.
   public let captureTimeNanoseconds: Int64?
 
   public init(
@@ -44,13 +43,11 @@ public struct SourceBlock {
 
 /// A change in the state of a `SourceCapture`.
 public enum SourceCaptureEvent: Sendable, Equatable {
-  /// A stream has opened, either for the first time or again. The blocks that follow have this
-  /// format.
+  /// A stream has opened. The blocks that follow have this format.
   case opened(SourceFormat)
-  /// The source was removed, or the server ended the stream.
+  /// The source or its stream was lost.
   case sourceLost(reason: String)
-  /// The connection to the server was lost, or the server did not answer in time while the stream
-  /// was being opened.
+  /// The connection to the server was lost, or the server did not answer in time.
   case serverLost(reason: String)
   /// The server is connected but does not answer.
   case serverFrozen
@@ -58,10 +55,8 @@ public enum SourceCaptureEvent: Sendable, Equatable {
   case serverThawed
   case suspended
   case unsuspended
-  /// The server moved the stream to another source. The stream is closed and opened again on the
-  /// original source.
+  /// The server moved the stream to another source. The capture opens the original source again.
   case moved(source: String)
-  /// The rate, the channels or the sample encoding of the source changed. The stream is closed and
-  /// opened again.
+  /// The source's rate, channels or sample encoding changed. The capture opens the stream again.
   case formatChanged
 }

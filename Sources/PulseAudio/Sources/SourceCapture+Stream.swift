@@ -4,7 +4,6 @@ import CPulse
 import CRealtime
 import SoundServer
 
-/// How a capture opens, reads and loses its stream.
 extension SourceCapture {
   func open(_ source: Source) -> Bool {
     let format = SourceFormat(
@@ -72,7 +71,7 @@ extension SourceCapture {
     }
   }
 
-  /// Passes on what one call of `pa_stream_peek` returned; nil `memory` means a hole.
+  /// Passes recorded frames to the receiver. Nil `memory` means that the server lost the frames.
   private func hand(
     _ memory: UnsafeRawPointer?, frames: Int, _ format: SourceFormat, _ now: Int64,
     _ captured: Int64?
@@ -130,7 +129,7 @@ extension SourceCapture {
     loop.signal()
   }
 
-  /// Reports the event, closes the stream and at once begins to open it again.
+  /// Reports the event, closes the stream and begins to open it again.
   func reopen(_ event: SourceCaptureEvent) {
     report(event)
     isLossReported = true
@@ -152,7 +151,7 @@ extension SourceCapture {
     loop.kick()
   }
 
-  /// Asks whether the source still has the format of the stream.
+  /// Requests the source's description. If the format differs, the stream is opened again.
   func askSource() {
     isSourceStale = false
     guard let context = connection.context else { return }

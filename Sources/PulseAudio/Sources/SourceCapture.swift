@@ -5,20 +5,17 @@ import CRealtime
 public import SoundServer
 import Synchronization
 
-/// Records one source with its own rate, channels and sample encoding, even across losses of the
-/// source and of the server.
+/// Records one source in its own format, even across losses of the source and the server.
 ///
-/// The stream has the format that the server reports for the source, except that the server
-/// converts an encoding that is `.other` to float32. If the server moves the stream to another
-/// source, the stream is opened again on the original one. After a loss, the capture tries to open
-/// the source again about every 100 ms.
+/// The stream has the source's rate, channels and sample encoding. The server converts the encoding
+/// `.other` to float32. If the server moves the stream, the capture opens the original source
+/// again. After a loss, the capture retries about every 100 ms.
 ///
 /// ## Threading
-/// The receiver is called on a thread that the capture owns, one call at a time, in the order of
-/// the events. It must neither block nor stop the capture. `start` and `stop` may be called from
-/// any other thread.
+/// The receiver is called on a thread that the capture owns, one call at a time. The receiver must
+/// neither block nor stop the capture. Call `start` and `stop` on any other thread.
 public final class SourceCapture: CallbackTarget, @unchecked Sendable {
-  /// Receives blocks and events. The capture delivers blocks without allocating.
+  /// Receives blocks and events.
   public protocol Receiver: AnyObject, Sendable {
     func receive(_ block: SourceBlock)
     func receive(_ event: SourceCaptureEvent, timeNanoseconds: Int64)
@@ -52,13 +49,13 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
   var watchdog = Watchdog(now: 0)
   let scratch = UnsafeMutablePointer<Float>.allocate(capacity: scratchSamples)
 
-  /// Creates a capture; `start` begins to record.
+  /// Creates a capture without starting it.
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
   ///   - sourceName: the server's name for the source.
-  ///   - fragmentMilliseconds: the interval at which the server is asked to deliver sound.
-  ///   - timeoutMilliseconds: the longest wait for the server's answer.
+  ///   - fragmentMilliseconds: the requested interval between deliveries of sound.
+  ///   - timeoutMilliseconds: the longest wait for the server in each attempt.
   /// - Throws: `systemFailure`.
   public init(
     serverAddress: String? = nil, sourceName: String, fragmentMilliseconds: Double = 10,
@@ -83,7 +80,8 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
     scratch.deallocate()
   }
 
-  /// Opens the source and begins to record. Returns when the stream is open.
+  /// Opens the source and begins to record. Returns when the stream is open. Does nothing if the
+  /// capture has been started before.
   ///
   /// - Throws: `noServer`, `serverSilent`, `unknownSource`, `streamRefused` or `stopped`.
   public func start() throws(SoundServerError) {
@@ -101,7 +99,7 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
     }
   }
 
-  /// Begins to record as soon as the source exists. Returns without waiting for the server.
+  /// Begins to record as soon as the source exists. Returns at once.
   public func startWaiting() {
     loop.locked {
       guard phase == .idle else { return }

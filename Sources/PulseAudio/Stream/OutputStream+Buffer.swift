@@ -4,25 +4,19 @@ import CPulse
 import CRealtime
 import SoundServer
 
-/// The requested and the granted buffer.
 extension OutputStream {
   var isRewriting: Bool { board.draft.rewriting == .active }
 
   /// The buffer attributes to request.
   ///
-  /// They keep the sink's read-ahead short, so that most of the sound stays in the stream's own
-  /// queue, which can be rewritten. By default, a server would give half of the latency to the
-  /// sink.
+  /// They keep the sink's read-ahead short, because only the stream's own queue can be rewritten.
   ///
   /// With PA_STREAM_EARLY_REQUESTS, the sink reads ahead by the size of a request. With
   /// PA_STREAM_ADJUST_LATENCY, it reads ahead by (tlength - 2 minreq) / 2, so a large `minreq`
-  /// keeps the read-ahead short. If the sink nevertheless reads further ahead, the attributes allow
-  /// for that; otherwise the queue would be deeper than intended.
+  /// keeps the read-ahead short.
   ///
-  /// The server starts playing, and restarts after an underrun, when `prebuf` bytes are queued.
-  /// `prebuf` is three quarters of the queue, or half of the queue if the stream is written in
-  /// large pieces. The server therefore never waits for the bytes that `leastFill` leaves
-  /// unwritten.
+  /// The server starts playing when `prebuf` bytes are queued: three quarters of the queue, or half
+  /// if the stream is written in large pieces.
   var attributes: pa_buffer_attr {
     let asked = depth.milliseconds
     let request = min(isToppedUp && isRewriting ? 5 : 10, asked / 4)
@@ -51,8 +45,7 @@ extension OutputStream {
 
   // MARK: The granted buffer
 
-  /// Reads the granted buffer attributes, and derives `leastFill` and the granted latency from
-  /// them.
+  /// Reads the granted buffer, and derives `leastFill` and the granted latency.
   func readBuffer() {
     guard let handle, let granted = pa_stream_get_buffer_attr(handle)?.pointee else { return }
     let bytesPerMillisecond =
@@ -66,8 +59,9 @@ extension OutputStream {
     readLatency()
   }
 
-  /// Updates the granted latency. The sink's share is known from the first timing report on. Before
-  /// that, it is assumed to be the requested latency minus the depth of the queue.
+  /// Updates the granted latency, the sum of the queue's depth and the sink's latency. Before the
+  /// first timing report, the sink's latency is assumed to be the requested latency minus the
+  /// queue's depth.
   func readLatency() {
     guard let handle else { return }
     let queue = board.draft.queueMilliseconds
@@ -81,15 +75,14 @@ extension OutputStream {
     renderer.pointee.grantedLatency = Int64((queue + sink) * 1e6)
   }
 
-  /// Notes the sink's configured read-ahead, and requests the buffer again if the sink reads
-  /// further ahead than assumed.
+  /// Requests a new buffer if the sink reads further ahead than assumed.
   private func noteConfiguredSink(_ milliseconds: Double) {
     guard isToppedUp, milliseconds > max(10, place.configuredMilliseconds) + 1 else { return }
     place.configuredMilliseconds = milliseconds
     setAttributes()
   }
 
-  /// Forgets the last sink's read-ahead, and requests a buffer without it.
+  /// Forgets the last sink's read-ahead, and requests a new buffer.
   func forgetConfiguredSink() {
     guard place.configuredMilliseconds > 0 else { return }
     place.configuredMilliseconds = 0
@@ -98,7 +91,7 @@ extension OutputStream {
 
   // MARK: The queue's depth
 
-  /// Changes the state of rewriting, and adapts the depth to it. Posts `queueChanged`.
+  /// Changes the state of rewriting, adapts the depth and posts `queueChanged`.
   func setRewriting(_ rewriting: QueueRewriting) {
     board.draft.rewriting = rewriting
     if depth.setRewritten(rewriting == .active, now: monotonic_nanoseconds()) {
@@ -108,14 +101,12 @@ extension OutputStream {
     }
   }
 
-  /// Applies `change` to the depth, and requests the new depth from the server if `change` returns
-  /// true.
+  /// Applies `change` to the depth. Requests the new depth if `change` returns true.
   func adaptDepth(_ change: (inout QueueDepth) -> Bool) {
     if change(&depth) { applyDepth() }
   }
 
-  /// Requests the new depth. To fill a deeper queue, the server asks for more at once. It lets the
-  /// queue drain to a shallower depth.
+  /// Requests the new depth and posts `queueChanged`.
   private func applyDepth() {
     board.draft.requestedLatencyMilliseconds = depth.milliseconds
     postQueue()

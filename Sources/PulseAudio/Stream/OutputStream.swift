@@ -5,12 +5,12 @@ import CRealtime
 import SoundServer
 import Synchronization
 
-/// An output's stream on the server. The session opens it again after every loss.
+/// An output's stream on the server.
 ///
 /// The stream calls libpulse and the renderer, and reports libpulse's events to `onEvent`.
 ///
 /// ## Threading
-/// Same rules as for `OutputSession`: use it on the loop's thread or with the loop's lock held.
+/// Use it on the loop's thread or with the loop's lock held.
 final class OutputStream: PlaybackStream, CallbackTarget {
   enum Event {
     case changed, ranDry, started, moved, suspended, drained
@@ -18,18 +18,16 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     case timed
   }
 
-  /// The sink that the stream plays to.
   struct Place {
     var index: UInt32 = .max
     var state = Sink.State.unknown
-    /// The longest configured read-ahead that the server has reported for the sink [ms]. 0 if the
-    /// stream is not topped up, or if no report exceeded 11 ms.
+    /// The read-ahead of the sink that the requested buffer allows for [ms]; 0 for none.
     var configuredMilliseconds = 0.0
-    /// Smoothed latency of the sink, from the timing reports [ms].
+    /// The sink's smoothed latency, from the timing reports [ms].
     var reportedMilliseconds = 0.0
   }
 
-  /// Time without a request after which a sink's suspended state is believed [ns].
+  /// Time without a write after which a sink's suspended state is believed [ns].
   private static let quietOfSuspension: Int64 = 300_000_000
 
   let configuration: AudioOutputConfiguration
@@ -82,8 +80,8 @@ final class OutputStream: PlaybackStream, CallbackTarget {
 
   // MARK: Opening and closing
 
-  /// Creates the libpulse stream and requests its connection. The stream's state then shows whether
-  /// it opens. Returns false if libpulse cannot create the stream.
+  /// Creates the libpulse stream and begins to connect it. Returns false if libpulse cannot create
+  /// the stream.
   func open(in context: OpaquePointer) -> Bool {
     var format = pa_sample_spec(
       format: PA_SAMPLE_FLOAT32LE, rate: UInt32(configuration.sampleRate),
@@ -134,7 +132,6 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     if let running { release(pa_stream_cork(running, flow.wantsPause ? 1 : 0, nil, nil)) }
   }
 
-  /// Drops the queue: the next frame written is the next one to play.
   func flush() {
     renderer.pointee.beginQueue()
     if let running { release(pa_stream_flush(running, nil, nil)) }
@@ -148,8 +145,8 @@ final class OutputStream: PlaybackStream, CallbackTarget {
         running, { if $1 != 0 { OutputStream.tell(.drained, $2) } }, userdata))
   }
 
-  /// Requests a timing report, which the server sends after it has processed all earlier writes.
-  /// Returns false if the request could not be sent.
+  /// Requests a timing report, which covers all earlier writes. Returns false if the request could
+  /// not be sent.
   func askTiming() -> Bool {
     guard let handle else { return false }
     let operation = pa_stream_update_timing_info(
@@ -166,8 +163,8 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     place.state = .unknown
   }
 
-  /// Returns whether the sink is suspended. PulseAudio reports a suspension to the stream. PipeWire
-  /// shows it only in the sink's state, which is late at the start of playback.
+  /// Returns whether the sink is suspended. PipeWire reports a suspension in the sink's state, but
+  /// that state is late when playback starts.
   func isSuspended(at now: Int64) -> Bool {
     guard let handle else { return false }
     let isQuiet = now - lastWrite > Self.quietOfSuspension
@@ -192,8 +189,7 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     with(userdata) { $0.onEvent(event) }
   }
 
-  /// Handles a change of the stream's state. Reads the buffer of a stream that is ready, because
-  /// the first write request, which follows, needs the granted latency.
+  /// Handles a change of the stream's state. The first write request needs the granted latency.
   private func changed() {
     if let handle, pa_stream_get_state(handle) == PA_STREAM_READY { readBuffer() }
     onEvent(.changed)

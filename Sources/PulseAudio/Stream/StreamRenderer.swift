@@ -5,13 +5,13 @@ import CRealtime
 import SoundServer
 import Synchronization
 
-/// The render path, which answers the server's write requests.
+/// Renders the sound that the server requests.
 ///
 /// ## Threading
 /// Use it only on the main loop's thread, or with the main loop's lock held.
 struct StreamRenderer {
   static let channelCount = 2
-  /// The size of a frame in bytes: two channels of 32 bits.
+  /// The frame size in bytes: two channels of 32 bits.
   static var bytesPerFrame: Int {
     @_noLocks get { 8 }
   }
@@ -24,21 +24,18 @@ struct StreamRenderer {
   let sampleRate: Int
   var clock: PresentationClock
   var overwriter: QueueOverwriter
-  /// Whether rendering is suspended because `drain` was called.
+  /// Whether rendering is suspended by `drain`.
   var isHeld = false
-  /// Granted depth of the queue and the sink together [ns]. It serves as the latency until the
-  /// server reports a latency.
+  /// The granted depth of the queue and the sink together [ns]. It serves as the latency until the
+  /// server reports one.
   var grantedLatency: Int64 = 0
-  /// The smallest request to answer, in bytes. A server with a shallow sink asks every few
-  /// milliseconds, but a deep queue need not be topped up that often.
+  /// The smallest request to answer [bytes].
   var leastFill = 0
 
-  /// The shortest queued duration at any write since the last tick [ns]. Each tick resets it to
-  /// `.max`.
+  /// The shortest queued duration at any write since the last tick [ns]; `.max` without a write.
   var leastQueued = Int64.max
 
-  /// The largest excess of a reported latency over the granted one; larger reports are clamped
-  /// [ns].
+  /// The largest plausible excess of a reported latency over the granted latency [ns].
   private static let implausibleExcess: Int64 = 500_000_000
 
   init(
@@ -63,8 +60,8 @@ struct StreamRenderer {
 
   func deallocate() { overwriter.deallocate() }
 
-  /// Has the source render queued sound again, from just ahead of the audible frame. Does nothing
-  /// if rendering is held or the source cannot render again.
+  /// Renders queued sound again, from just ahead of the audible frame. Does nothing if rendering is
+  /// held or the source cannot render again.
   @_noLocks
   mutating func rewrite(_ stream: OpaquePointer) -> QueueOverwriter.Outcome {
     guard !isHeld, let rewriteFunction else { return .nothing }
@@ -73,7 +70,7 @@ struct StreamRenderer {
       written: counters.pointee.framesWritten.load(ordering: .relaxed), clock: clock)
   }
 
-  /// Renders `byteCount` bytes into the stream, or nothing if rendering is held.
+  /// Renders `byteCount` bytes into the stream unless rendering is held.
   @_noLocks
   mutating func fill(_ stream: OpaquePointer, byteCount: Int) {
     counters.pointee.lastWrite.store(monotonic_nanoseconds(), ordering: .relaxed)
@@ -86,8 +83,8 @@ struct StreamRenderer {
     }
   }
 
-  /// Renders up to `wanted` frames into the next piece of the server's memory. Returns the number
-  /// of frames written; 0 if there is no memory or writing fails.
+  /// Renders up to `wanted` frames into the server's memory. Returns the number of frames written;
+  /// 0 on failure.
   @_noLocks
   private mutating func fillOnce(_ stream: OpaquePointer, frames wanted: Int) -> Int {
     var memory: UnsafeMutableRawPointer?
@@ -112,10 +109,8 @@ struct StreamRenderer {
     return frames
   }
 
-  /// Returns the presentation time of the next frame and updates `leastQueued`. The time comes from
-  /// the clock, which follows the server's answers to timing requests. At first and after `relock`,
-  /// until the next answer, the clock uses libpulse's interpolated latency or, without a report,
-  /// the granted latency.
+  /// Returns the presentation time of the next frame [ns] and updates `leastQueued`. If the clock
+  /// is lost, it takes libpulse's latency or, without a report, the granted latency.
   @_noLocks
   private mutating func presentationTime(_ stream: OpaquePointer, _ position: Int64) -> Int64 {
     let now = monotonic_nanoseconds()
@@ -131,7 +126,6 @@ struct StreamRenderer {
     return time
   }
 
-  /// Updates the clock with the timing report that has just arrived.
   mutating func observeTiming(_ stream: OpaquePointer) {
     let latency = reportedLatency(of: stream)
     guard latency >= 0 else { return }
@@ -140,8 +134,8 @@ struct StreamRenderer {
       now: monotonic_nanoseconds(), latency: latency)
   }
 
-  /// Returns the reported latency [ns], clamped to the range from 0 to the granted latency plus 500
-  /// ms. The result is negative before the first report.
+  /// Returns the reported latency [ns], from 0 to 500 ms above the granted latency; -1 before the
+  /// first report.
   @_noLocks
   private func reportedLatency(of stream: OpaquePointer) -> Int64 {
     var reported: Int64 = 0
@@ -152,8 +146,8 @@ struct StreamRenderer {
     return latency
   }
 
-  /// Returns the number of frames that have been written but are not yet audible at `time`, at most
-  /// the number that fits in the granted latency. Returns 0 before the first report.
+  /// Returns the number of written frames that are not yet audible at `time`, limited to the
+  /// granted latency. Returns 0 before the first report.
   func framesQueued(at time: Int64) -> Int {
     let written = counters.pointee.framesWritten.load(ordering: .relaxed)
     guard let heard = clock.positionHeard(at: time, written: written) else { return 0 }
@@ -162,8 +156,7 @@ struct StreamRenderer {
   }
 }
 
-/// Fills the stream. Called by libpulse when the server has space for `byteCount` bytes; ignores
-/// requests smaller than `leastFill`.
+/// Answers a write request unless it is smaller than `leastFill`.
 func streamWantsAudio(
   _ stream: OpaquePointer?, _ byteCount: Int, _ renderer: UnsafeMutableRawPointer?
 ) {

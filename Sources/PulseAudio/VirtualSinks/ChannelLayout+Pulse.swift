@@ -4,8 +4,7 @@ import Ambisonics
 import CPulse
 
 extension ChannelLayout {
-  /// The layout of a channel map; nil if a channel has no known position, or if two channels have
-  /// the same position.
+  /// The layout of a channel map; nil if a position is unknown or occurs twice.
   init?(_ map: pa_channel_map) {
     let positions = withUnsafeBytes(of: map.map) {
       Array($0.bindMemory(to: pa_channel_position_t.self).prefix(Int(map.channels)))
@@ -23,11 +22,10 @@ extension ChannelLayout {
     self = .speakers(speakers)
   }
 
-  /// The names of the channels in the syntax of a module's `channel_map`; nil if PulseAudio has no
-  /// name for a channel, or if the channels are not loudspeakers.
+  /// The channel names for a module's `channel_map`; nil if PulseAudio cannot name the channels.
   ///
-  /// If a layout has side loudspeakers but no rear ones, the side loudspeakers get the names of
-  /// rear loudspeakers, which the server and programs expect in 5.1.
+  /// Without rear loudspeakers, the side loudspeakers get the names of rear loudspeakers, as the
+  /// server expects in 5.1.
   var pulseChannelMap: String? {
     if self == .mono { return "mono" }
     guard case .speakers(let speakers) = self else { return nil }

@@ -26,7 +26,7 @@ private final class Answer<Element>: CallbackTarget {
   }
 }
 
-/// An entry in the database of module-stream-restore.
+/// A database entry of module-stream-restore.
 struct StoredStream: Equatable {
   var name: String
   var device: String?
@@ -46,7 +46,7 @@ extension ClientConnection {
     }
   }
 
-  /// Returns the index of the new module; nil if the server cannot load it.
+  /// Loads a module and returns its index; nil if the server cannot load the module.
   func loadModule(_ name: String, _ argument: String) throws(SoundServerError) -> UInt32? {
     let index: [UInt32] = try ask { (context, answer: UnsafeMutableRawPointer) in
       pa_context_load_module(
@@ -83,16 +83,15 @@ extension ClientConnection {
     }
   }
 
-  /// Removes the device from each stored stream whose device's name begins with `prefix`. Such
-  /// streams then follow the default sink. Their stored volumes are kept.
+  /// Removes the device from each stored stream whose device's name begins with `prefix`. Keeps the
+  /// stored volumes.
   func forgetDevices(withPrefix prefix: String) throws(SoundServerError) {
     for stored in try storedStreams() where stored.device?.hasPrefix(prefix) == true {
       try rewriteStored(named: stored.name)
     }
   }
 
-  /// Stores one entry without its device. The entry is read again, because `StoredStream` has
-  /// neither its volume nor its channel map.
+  /// Removes the device from one stored stream. Keeps its volume and channel map.
   private func rewriteStored(named name: String) throws(SoundServerError) {
     let entries: [pa_ext_stream_restore_info] = try ask {
       (context, answer: UnsafeMutableRawPointer) in
@@ -117,7 +116,7 @@ extension ClientConnection {
 
   // MARK: -
 
-  /// Makes a request and waits for its answer.
+  /// Makes a request and returns its answer; empty if the request cannot be sent.
   private func ask<Element>(
     _ request: (OpaquePointer, UnsafeMutableRawPointer) -> OpaquePointer?
   ) throws(SoundServerError) -> [Element] {
@@ -129,7 +128,7 @@ extension ClientConnection {
     let operation = request(context, answer.userdata)
     guard operation != nil else { return [] }
     release(operation)
-    // A pending operation points to the answer, so the operation must not outlive the answer.
+    // A pending operation points to the answer and must not outlive it.
     defer { if !answer.isComplete { connection.close() } }
     try wait { _ in answer.isComplete }
     return answer.elements
@@ -158,7 +157,7 @@ extension StoredStream {
 }
 
 extension pa_ext_stream_restore_info {
-  /// A copy without the device. The caller frees its name.
+  /// A copy without the device. The caller frees the name of the copy.
   fileprivate var copy: pa_ext_stream_restore_info {
     var copy = self
     copy.name = UnsafePointer(strdup(name))

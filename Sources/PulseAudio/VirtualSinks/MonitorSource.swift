@@ -6,22 +6,19 @@ import Glibc
 import SoundServer
 import Synchronization
 
-/// Supplies the sound of a virtual sink from the monitor of a module-null-sink, for a server on
-/// another machine.
+/// Supplies a virtual sink's sound from the monitor of a module-null-sink.
 ///
-/// The null sink has a clock of its own, so the sound is resampled. A PI controller sets the ratio
-/// so that the number of waiting frames stays about constant.
+/// A PI controller sets the resampling ratio so that the number of waiting frames stays about
+/// constant.
 ///
 /// ## Threading
 /// libpulse's thread writes the ring, and the audio thread reads it. Call `attach` and `detach` on
 /// a third thread.
 final class MonitorSource: SinkSource, CallbackTarget, @unchecked Sendable {
-  /// The duration of waiting sound to aim for [s].
+  /// The target duration of waiting sound [s].
   private static let target = 0.04
   private static let capacity = 1 << 16
-  /// The gains of the controller. `proportional` is the deviation of the ratio from 1 per second of
-  /// error [1/s]. `integral` is the growth of that deviation in each second, per second of error
-  /// [1/s^2].
+  /// The controller's gains: `proportional` [1/s] and `integral` [1/s^2].
   private static let (proportional, integral) = (0.2, 0.01)
   /// The largest deviation of the ratio from 1.
   private static let largestDeviation = 0.005
@@ -57,7 +54,7 @@ final class MonitorSource: SinkSource, CallbackTarget, @unchecked Sendable {
 
   // MARK: The recording
 
-  /// Begins to record the sink's monitor unless it is being recorded already.
+  /// Begins to record the sink's monitor. Does nothing while the recording runs.
   ///
   /// - Throws: `noServer`, `serverSilent`, `streamRefused` or `systemFailure`.
   func attach() throws(SoundServerError) {
@@ -163,7 +160,7 @@ final class MonitorSource: SinkSource, CallbackTarget, @unchecked Sendable {
     return count
   }
 
-  /// Returns the number of recorded frames to read for each frame of output.
+  /// Returns the number of recorded frames to read for each output frame.
   private func ratio(waiting: Int, frameCount: Int) -> Double {
     let time = Double(frameCount) / sampleRate
     error += (Double(waiting) / sampleRate - Self.target - error) * min(1, time / Self.smoothing)
@@ -172,7 +169,7 @@ final class MonitorSource: SinkSource, CallbackTarget, @unchecked Sendable {
     return 1 + max(-limit, min(limit, Self.proportional * error + sum))
   }
 
-  /// Computes one frame by cubic Hermite interpolation from the four nearest frames.
+  /// Computes one frame from the four nearest frames by cubic Hermite interpolation.
   private func interpolate(at position: Double, into output: UnsafeMutablePointer<Float>) {
     let first = Int(position)
     let t = Float(position - Double(first))

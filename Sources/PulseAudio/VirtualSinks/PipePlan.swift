@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The capacity of a virtual sink's pipe, and how much of it holds sound that was read but not yet
-/// heard.
+/// The capacity of a virtual sink's pipe and the use of that capacity.
 ///
-/// PulseAudio keeps the pipe full and reports its content as latency. The unread part (`fresh`)
-/// adds to the latency. The rest (`kept`) adds nothing: it stays in the pipe only so that the
-/// server counts sound that is on its way to the ears. The number of pages is a power of two. The
-/// server writes at most one page at a time, so each page holds only whole frames. All lengths are
-/// in frames.
+/// PulseAudio keeps the pipe full and reports its content as latency. The part `fresh` is unread
+/// and adds to the latency. The part `kept` was read but is not yet heard. All lengths are in
+/// frames.
 struct PipePlan: Equatable {
   static let bytesPerPage = 4096
   /// The shortest unread part that a machine under load can keep filled [ms].
   static let leastFreshMilliseconds = 25.0
-  /// The longest unread part: a longer one adds too much latency [ms].
+  /// The longest unread part [ms].
   static let mostFreshMilliseconds = 39.0
   private static let pageCounts = [4, 8, 16, 32, 64, 128, 256]
 
   let pageCount: Int
   let kept: Int
-  /// The unread part when the pipe is full, on average.
+  /// The average length of the unread part when the pipe is full.
   let fresh: Int
 
   /// The smallest unread part that is safe before a read.
@@ -26,14 +23,11 @@ struct PipePlan: Equatable {
 
   var bytes: Int { pageCount * Self.bytesPerPage }
 
-  /// Chooses the plan whose kept part is closest to `delay`.
+  /// Chooses the usable plan whose kept part is closest to `delay`.
   ///
   /// - Parameters:
-  ///   - channelCount: the number of channels of the sink. Each sample has 32 bits.
-  ///   - sampleRate: the rate of the sink [Hz].
   ///   - delay: the time from reading a frame to hearing it [frames].
-  ///   - pageCount: the number of pages of a pipe whose capacity cannot change; nil to choose the
-  ///     number.
+  ///   - pageCount: the fixed number of pages; nil to choose the number.
   init(channelCount: Int, sampleRate: Int, delay: Int, pageCount: Int? = nil) {
     let page = Self.bytesPerPage / (4 * channelCount)
     let least = Int(Self.leastFreshMilliseconds * Double(sampleRate) / 1000)

@@ -4,7 +4,7 @@ import Ambisonics
 import CPulse
 import SoundServer
 
-/// A stream as the server describes it, with the index of its sink instead of the name.
+/// A stream as the server describes it, with the index of its sink.
 struct StreamDescription {
   var stream: ProgramStream
   var sinkIndex: UInt32
@@ -26,7 +26,7 @@ extension StreamDescription {
   }
 }
 
-/// Collects the contents of a server from the callbacks that deliver them.
+/// Collects a server's sinks and streams.
 ///
 /// ## Threading
 /// Use it only with the loop's lock held.
@@ -44,7 +44,7 @@ final class ContentsCollector: CallbackTarget {
 
   var isComplete: Bool { sinks.isComplete && pendingLists == 0 }
 
-  /// The contents without the streams of the process `processID`.
+  /// Returns the contents without the streams of the process `processID`.
   func contents(without processID: Int) -> ServerContents {
     var contents = ServerContents()
     contents.sinks = sinks.devices
@@ -83,7 +83,7 @@ final class ContentsCollector: CallbackTarget {
         }, userdata))
   }
 
-  /// Adds a stream, unless the server itself plays it, as for a loopback.
+  /// Adds a stream unless the server itself plays it.
   private func add(_ info: pa_sink_input_info) {
     if info.client != .max { descriptions.append(StreamDescription(info)) }
   }

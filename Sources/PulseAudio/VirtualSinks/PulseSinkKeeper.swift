@@ -8,7 +8,7 @@ public import System
 /// A child process that removes this process's virtual sinks when this process dies.
 ///
 /// The child reads from a pipe whose other end this process holds. When the pipe ends, the child
-/// restores the default sink and unloads the modules, so that programs go on playing.
+/// restores the default sink and unloads the modules.
 public final class PulseSinkKeeper: Sendable {
   private struct State {
     var child: ChildProcess?
@@ -24,8 +24,8 @@ public final class PulseSinkKeeper: Sendable {
   /// Starts the child process.
   ///
   /// - Parameters:
-  ///   - command: the program and its first arguments; the program must pass the arguments that
-  ///     follow to `run(arguments:)`.
+  ///   - command: the program and its first arguments. The program must pass the remaining
+  ///     arguments to `run(arguments:)`.
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
   /// - Throws: the system's error if the child process cannot be started.
   public init(command: [String], serverAddress: String?) throws(SystemError) {
@@ -37,10 +37,10 @@ public final class PulseSinkKeeper: Sendable {
 
   deinit { dismiss() }
 
-  /// The child's process ID; nil after `dismiss`.
+  /// The child's process ID; nil if there is no child.
   public var processID: Int32? { state.withLock { $0.child?.id } }
 
-  /// Sets the sink that the child makes the default sink if a virtual sink is the default.
+  /// Sets the sink that replaces a virtual sink as the default sink when the child cleans up.
   public func setFallback(sinkName: String) {
     state.withLock { state in
       guard state.fallback != sinkName, !sinkName.contains("\n") else { return }
@@ -49,7 +49,7 @@ public final class PulseSinkKeeper: Sendable {
     }
   }
 
-  /// Starts the child again if it has died.
+  /// Starts the child again if it has died. Does nothing after `dismiss`.
   public func attend() {
     state.withLock { state in
       guard !state.isDismissed, state.child?.ending() != nil || state.child == nil else { return }
@@ -58,7 +58,7 @@ public final class PulseSinkKeeper: Sendable {
     }
   }
 
-  /// Ends the child without a cleanup, because this process cleans up itself.
+  /// Ends the child without a cleanup.
   public func dismiss() {
     state.withLock { state in
       guard !state.isDismissed else { return }
@@ -76,7 +76,7 @@ public final class PulseSinkKeeper: Sendable {
       command + [SinkOwner.current.text] + [serverAddress].compactMap { $0 })
     launch.input = .descriptor(pipe.reader)
     (launch.output, launch.errors) = (.null, .null)
-    // Signals to the process group and from the terminal do not reach a new session.
+    // Signals to the process group or from the terminal do not reach a new session.
     launch.group = .session
     launch.resetsSignals = true
     launch.closesDescriptors = true
@@ -94,11 +94,10 @@ public final class PulseSinkKeeper: Sendable {
   // MARK: The child
 
   /// Waits for the end of standard input and then cleans up. A line `done` ends the wait without a
-  /// cleanup. Returns the exit code: 0, or 1 if the owner is missing or the server could not be
-  /// cleaned up.
+  /// cleanup. Returns the exit code: 0, or 1 if the owner is missing or the cleanup failed.
   ///
-  /// - Parameter arguments: the owner of the sinks, and the server's address unless it is the
-  ///   default one.
+  /// - Parameter arguments: the owner of the sinks and, unless it is the default, the server's
+  ///   address.
   public static func run(arguments: [String]) -> Int32 {
     for number in [SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE] { signal(number, SIG_IGN) }
     guard let owner = arguments.first else { return 1 }

@@ -20,7 +20,7 @@ package final class PulseSteward: StreamSteward, @unchecked Sendable {
   private let collector: ContentsCollector
   private var isSubscribed = false
   private var isAsked = false
-  /// Whether something may have changed since the contents were requested.
+  /// Whether the contents must be requested.
   private var isStale = true
   private var retryTime: Int64 = 0
 
@@ -28,8 +28,8 @@ package final class PulseSteward: StreamSteward, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  ///   - onChange: receives the contents whenever they change, on the steward's own thread.
-  ///     Receives empty contents when the server is lost. It must not call `stop` or `forget`.
+  ///   - onChange: receives changed contents on the steward's own thread, or empty contents if the
+  ///     server is lost. It must not call `stop` or `forget`.
   /// - Throws: `systemFailure`.
   package init(
     serverAddress: String? = nil, onChange: @escaping @Sendable (ServerContents) -> Void
@@ -38,8 +38,7 @@ package final class PulseSteward: StreamSteward, @unchecked Sendable {
     connection = Connection(loop: loop, address: serverAddress)
     collector = ContentsCollector(on: connection)
     self.onChange = onChange
-    // Not `unowned`: the last tick may run while this object is being released, and `deinit` waits
-    // for that tick.
+    // Not `unowned`: a tick may still run while `deinit` waits for the end of the loop.
     let this = Unmanaged.passUnretained(self)
     connection.onEvent = { _, _ in this._withUnsafeGuaranteedRef { $0.objectChanged() } }
     loop.onTick = { this._withUnsafeGuaranteedRef { $0.attend() } }
@@ -59,8 +58,7 @@ package final class PulseSteward: StreamSteward, @unchecked Sendable {
     send { release(pa_context_set_default_sink($0, sinkName, nil, nil)) }
   }
 
-  /// Clears the devices that module-stream-restore has stored for streams. The server offers no
-  /// request to delete the volumes that module-device-restore has stored for sinks.
+  /// Removes the sinks from the settings of module-stream-restore.
   package func forget(sinksWithPrefix prefix: String) {
     guard
       let connection = try? ClientConnection(
@@ -80,7 +78,7 @@ package final class PulseSteward: StreamSteward, @unchecked Sendable {
     drop()
   }
 
-  /// Makes a request if the server is connected. May also be called on the steward's own thread.
+  /// Makes a request if the server is connected. The steward's own thread may also call it.
   private func send(_ request: (OpaquePointer) -> Void) {
     let isOwnThread = pa_threaded_mainloop_in_thread(loop.handle) != 0
     if !isOwnThread { pa_threaded_mainloop_lock(loop.handle) }

@@ -7,10 +7,9 @@ import System
 
 /// A virtual sink on a PulseAudio server.
 ///
-/// Programs play to a module-pipe-sink. The output's own thread reads exactly as many frames from
-/// the FIFO as the real sink asks for, so that the virtual sink runs on the real sink's clock. If
-/// the server is on another machine, programs play to a module-null-sink instead. Its monitor is
-/// recorded and resampled to the real sink's clock.
+/// Programs play to a module-pipe-sink. The output reads as many frames from the FIFO as the real
+/// sink asks for, so the virtual sink runs on the real sink's clock. On a remote server, programs
+/// play to a module-null-sink; its monitor is recorded and resampled to the real sink's clock.
 package final class PulseVirtualSink: VirtualSink, @unchecked Sendable {
   private static let interval = 100
 
@@ -23,17 +22,16 @@ package final class PulseVirtualSink: VirtualSink, @unchecked Sendable {
   private let keeper: PulseSinkKeeper?
   private let worker = Worker()
 
-  /// Prepares a virtual sink. Nothing is sent to a server yet.
+  /// Prepares a virtual sink without contacting the server.
   ///
   /// - Parameters:
   ///   - output: the stream that plays the sound, which several virtual sinks may share; nil for a
   ///     stream of its own.
   ///   - keeper: the child process that removes the sink if this process dies; nil for none.
-  ///   - runtimeFolder: the folder in which the FIFO's folder is created; nil for
-  ///     `XDG_RUNTIME_DIR`.
+  ///   - runtimeFolder: the folder for the FIFO's folder; nil for `XDG_RUNTIME_DIR`.
   ///   - isRemote: whether the server is on another machine; nil to judge by its address.
-  /// - Throws: `unsupportedSampleRate`, or `systemFailure` if the FIFO cannot be created or the
-  ///   layout has channels that PulseAudio does not know.
+  /// - Throws: `unsupportedSampleRate`, or `systemFailure` if the FIFO cannot be created or
+  ///   PulseAudio does not know the layout's channels.
   package init(
     _ configuration: VirtualSinkConfiguration, output: SinkOutput? = nil,
     keeper: PulseSinkKeeper? = nil, runtimeFolder: String? = nil, isRemote: Bool? = nil,
@@ -72,7 +70,7 @@ package final class PulseVirtualSink: VirtualSink, @unchecked Sendable {
 
   package var status: AudioOutputStatus { output.status }
 
-  /// The number of frames that the server did not supply in time while programs played.
+  /// The number of frames that the server did not supply in time.
   package var missingFrames: Int { feed.missingFrames.load(ordering: .relaxed) }
 
   package func takeEvents() -> [AudioOutputEvent] { output.takeEvents(for: feed) }
@@ -113,7 +111,7 @@ package final class PulseVirtualSink: VirtualSink, @unchecked Sendable {
     }
   }
 
-  /// Loads the module again after a loss, and starts the keeper's child again if it has died.
+  /// Regularly loads a lost module again and restarts a dead keeper.
   private func work() {
     while !worker.isStopped {
       worker.sleep(milliseconds: Self.interval)

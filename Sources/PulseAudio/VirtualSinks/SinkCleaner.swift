@@ -10,11 +10,11 @@ public import SoundServer
 struct SinkCleaner {
   let connection: ClientConnection
 
-  /// Removes the virtual sinks that `isRemoved` selects. Their streams move to the default sink,
-  /// which is restored first.
+  /// Removes the virtual sinks that `isRemoved` selects. Their streams move to the default sink.
   ///
   /// - Parameters:
-  ///   - fallback: the sink to make the default if a removed one is; nil for the server's choice.
+  ///   - fallback: the new default sink if a removed sink is the default; nil for the server's
+  ///     choice.
   ///   - isRemoved: returns whether to remove the virtual sink with this name and owner.
   func clean(
     fallback: String?, where isRemoved: (String, SinkOwner) -> Bool
@@ -30,20 +30,21 @@ struct SinkCleaner {
     let target = sinks.map(\.name).first { $0 == fallback && removed[$0] == nil }
     if isOurs, let target { try connection.setDefault(sinkName: target) }
     for name in removed.keys { try connection.forgetDevices(withPrefix: name) }
-    // The server moves the streams to its default sink when their sink is removed. Unlike a request
-    // to move the streams, this leaves no entry in the server's stored settings.
+    // The server moves the streams of a removed sink to its default sink. Unlike a request to move
+    // the streams, this leaves no entry in the server's stored settings.
     for index in removed.values { try connection.unloadModule(index) }
   }
 }
 
-/// Removes what processes left on a server when they ended without cleaning up.
+/// Cleans up after processes that ended without a cleanup.
 public enum PulseOrphans {
-  /// Removes the virtual sinks of processes that have ended, and their FIFOs.
+  /// Removes the virtual sinks and the FIFOs of processes that have ended.
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  ///   - fallback: the sink to make the default if a removed one is; nil for the server's choice.
-  ///   - prefix: only sinks whose names begin with this text are removed.
+  ///   - fallback: the new default sink if a removed sink is the default; nil for the server's
+  ///     choice.
+  ///   - prefix: the beginning of the names of the sinks to remove.
   ///   - timeoutMilliseconds: the longest total wait for the server's answers.
   /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   public static func remove(

@@ -5,30 +5,29 @@ import Glibc
 import SoundServer
 import Synchronization
 
-/// Supplies an output with the rendered sound of a virtual sink.
+/// Supplies an output with a virtual sink's rendered sound.
 ///
-/// Before each call of `render`, the output calls `read` for exactly the frames that it needs, so
-/// the virtual sink runs on the output's clock. Frames that are missing are silent.
+/// Before each call of `render`, the output calls `read` for the frames that it needs, so the
+/// virtual sink runs on the output's clock. Missing frames are silent.
 ///
 /// ## Threading
-/// The output calls `read` and `render` on its audio thread, and `restart` while that thread does
-/// neither. `delayFrames` and `missingFrames` may be used from any thread.
+/// Call `read` and `render` on the audio thread, and `restart` while that thread does neither. Any
+/// thread may use `delayFrames` and `missingFrames`.
 final class SinkFeed: @unchecked Sendable {
-  /// The longest time to wait for frames that the server is about to write [ns].
+  /// The longest wait for frames that the server is about to write [ns].
   private static let patience: Int64 = 2_000_000
-  /// Time without a read after which the content of the pipe is out of date [ns].
+  /// Time without a read after which the pipe's content is out of date [ns].
   private static let idleTime: Int64 = 200_000_000
-  /// The latency that the first plan assumes for the real sink [ms].
+  /// The real sink's latency in the first plan [ms].
   private static let sinkLatency = 10.0
   /// The number of calls over which the output's latency is averaged.
   private static let memory = 128.0
-  /// The largest number of frames that are read for one request. The rest of a larger request is
-  /// silent.
+  /// The largest number of frames to read for one request. The rest of a larger request is silent.
   private static let capacity = 16_384
 
   /// The delay of the render callback [frames].
   let delayFrames: Atomic<Int>
-  /// Frames that the server did not supply in time while programs played.
+  /// The number of frames that the server did not supply in time.
   let missingFrames = Atomic<Int>(0)
   private let source: any SinkSource
   private let render: LiveRenderCallback
@@ -37,7 +36,7 @@ final class SinkFeed: @unchecked Sendable {
   private var available = 0
   private var readTime: Int64 = 0
   private var isFilled = false
-  /// Smoothed time from writing a frame to hearing it [ns].
+  /// The output's smoothed latency [ns].
   private var latency: Double
   private var weight = 0.0
 
@@ -56,8 +55,7 @@ final class SinkFeed: @unchecked Sendable {
 
   deinit { samples.deallocate() }
 
-  /// Drops sound that is out of date, and waits for at most 4 ms until the server has written new
-  /// sound.
+  /// Drops outdated sound, and waits for at most 4 ms until the server has written new sound.
   func restart() {
     source.plan(delay: delay, resizing: .larger)
     source.restart()
@@ -77,7 +75,7 @@ final class SinkFeed: @unchecked Sendable {
   /// Reads the frames that the next call of `render` renders.
   func read(_ frameCount: Int) {
     let now = monotonic_nanoseconds()
-    // Plan again once the latency has been averaged over enough calls.
+    // Plan again once the latency is an average over enough calls.
     if weight == Self.memory { source.plan(delay: delay, resizing: .none) }
     if now - readTime > Self.idleTime {
       source.restart()
@@ -85,7 +83,7 @@ final class SinkFeed: @unchecked Sendable {
     }
     let wanted = min(frameCount, Self.capacity)
     available = source.read(samples, frameCount: wanted)
-    // A server that is late or has just been idle fills the pipe within a short time.
+    // A server that is late or was idle fills the pipe within a short time.
     while available < wanted, isFilled, monotonic_nanoseconds() - now < Self.patience {
       usleep(250)
       available += source.read(
@@ -101,7 +99,7 @@ final class SinkFeed: @unchecked Sendable {
     readTime = monotonic_nanoseconds()
   }
 
-  /// Renders the frames that were read: `frameCount` x 2 samples. The first frame is heard at
+  /// Renders the frames from the last `read` to `output` [frames x 2]. The first frame is heard at
   /// `time`, CLOCK_MONOTONIC [ns].
   func render(_ output: UnsafeMutablePointer<Float>, _ frameCount: Int, _ time: Int64) {
     let known = min(frameCount, Self.capacity)
@@ -115,7 +113,7 @@ final class SinkFeed: @unchecked Sendable {
     learn(Double(time - readTime) + Double(frameCount) * 0.5e9 / Double(sampleRate))
   }
 
-  /// Follows the output's latency. The next `read` plans for it.
+  /// Updates the average latency [ns]. Ignores implausible values.
   private func learn(_ latency: Double) {
     guard latency > 0, latency < 3e9 else { return }
     weight = min(weight + 1, Self.memory)
@@ -131,28 +129,25 @@ enum Resizing {
 /// A supply of the sound that programs play to a virtual sink.
 protocol SinkSource: AnyObject {
   var channelCount: Int { get }
-  /// The number of frames that can be read.
   var unread: Int { get }
 
   /// Reads up to `frameCount` frames. Returns the number of frames read.
   func read(_ samples: UnsafeMutablePointer<Float>, frameCount: Int) -> Int
 
-  /// Drops sound that is out of date.
+  /// Drops outdated sound.
   func restart()
 
-  /// Adapts to the time from reading a frame to hearing it.
+  /// Adapts to a new delay.
   ///
   /// - Parameters:
-  ///   - delay: that time [frames].
-  ///   - resizing: how the capacity may change. A larger capacity makes the server write much at
-  ///     once; a smaller capacity drops sound.
+  ///   - delay: the time from reading a frame to hearing it [frames].
+  ///   - resizing: how the capacity may change. A smaller capacity drops sound.
   func plan(delay: Int, resizing: Resizing)
 }
 
-/// Supplies the sound of a virtual sink from a module-pipe-sink of a server on this machine.
+/// Supplies a virtual sink's sound from a module-pipe-sink on this machine.
 final class PipeSource: SinkSource {
-  /// The smallest change of the delay for which the plan changes, unless the capacity may change
-  /// too [s].
+  /// The smallest change of the delay that changes a plan with a fixed capacity [s].
   private static let hysteresis = 0.004
 
   let pipe: SinkPipe

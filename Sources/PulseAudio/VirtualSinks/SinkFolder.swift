@@ -4,15 +4,15 @@ import Glibc
 import SoundServer
 import System
 
-/// The folder for the FIFOs. Only its owner can enter it.
+/// The folder for the FIFOs. It is private to its owner.
 struct SinkFolder {
   let path: String
 
-  /// Makes the folder `stillstage` in `runtimeFolder`, or checks the one that exists.
+  /// Makes the folder `stillstage` in `runtimeFolder`, or checks the existing folder.
   ///
   /// - Parameter runtimeFolder: the user's runtime folder; nil for `XDG_RUNTIME_DIR`.
-  /// - Throws: `systemFailure` if there is no runtime folder, or if the folder cannot be created or
-  ///   protected or belongs to another user.
+  /// - Throws: `systemFailure` if the runtime folder is not an absolute path, or if the folder
+  ///   cannot be created or is not private to this user.
   init(in runtimeFolder: String?) throws(SoundServerError) {
     guard let parent = runtimeFolder ?? getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }),
       parent.hasPrefix("/")

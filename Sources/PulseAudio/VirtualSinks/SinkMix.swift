@@ -2,20 +2,20 @@
 
 import SoundServer
 
-/// The sum of the sound of the virtual sinks that programs play to.
+/// Mixes the sound of the virtual sinks in use.
 ///
 /// ## Threading
-/// The output calls the functions of `callback` on its audio thread. Everything else is called
-/// while that thread does not render.
+/// The functions of `callback` run on the output's audio thread. Call everything else while that
+/// thread does not render.
 final class SinkMix: @unchecked Sendable {
-  /// The largest number of virtual sinks that are mixed.
+  /// The largest number of virtual sinks to mix.
   static let capacity = 16
-  /// The largest request for which all sinks are mixed [frames]. For a larger request, only the
+  /// The largest request for which all sinks are mixed [frames]. In a larger request, only the
   /// first sink is heard.
   private static let scratchFrames = 1 << 16
 
   private var feeds: [SinkFeed] = []
-  /// The feeds in use, for the audio thread: reading an object from an array would retain it.
+  /// The feeds in use, for the audio thread. Reading an object from an array would retain it.
   private let used: UnsafeMutablePointer<Unmanaged<SinkFeed>?>
   private var usedCount = 0
   private let scratch: UnsafeMutablePointer<Float>
@@ -32,17 +32,15 @@ final class SinkMix: @unchecked Sendable {
     scratch.deallocate()
   }
 
-  /// Whether any feed is in use.
   var isUsed: Bool { usedCount > 0 }
 
-  /// Sets the feeds to mix. Only the first `capacity` feeds are used.
+  /// Sets the feeds to mix. Feeds beyond the first `capacity` are ignored.
   func use(_ feeds: [SinkFeed]) {
     self.feeds = Array(feeds.prefix(Self.capacity))
     usedCount = self.feeds.count
     for (index, feed) in self.feeds.enumerated() { used[index] = .passUnretained(feed) }
   }
 
-  /// The callback for the output.
   var callback: AudioRenderCallback {
     var callback = AudioRenderCallback(owner: self) { context, output, frameCount, time in
       Unmanaged<SinkMix>.fromOpaque(context)._withUnsafeGuaranteedRef {

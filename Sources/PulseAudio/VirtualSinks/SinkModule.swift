@@ -39,7 +39,7 @@ final class SinkModule {
     (self.configuration, self.kind) = (configuration, kind)
   }
 
-  /// Loads the module unless it is loaded. Before that, removes a sink of the same name that a dead
+  /// Loads the module unless it is loaded. First removes a sink of the same name that a dead
   /// process left.
   ///
   /// - Throws: `noServer`, `serverSilent`, `streamRefused` or `systemFailure`.
@@ -82,7 +82,7 @@ final class SinkModule {
     drop()
   }
 
-  /// Ends the connection; the module stays.
+  /// Closes the connection without unloading the module.
   func drop() {
     connection?.close()
     (connection, index) = (nil, nil)

@@ -4,15 +4,15 @@ import SoundServer
 import Synchronization
 import System
 
-/// The one stream that plays the sound of all virtual sinks of a process to the real sink.
+/// The one stream that plays the sound of all virtual sinks of a process.
 ///
-/// With several streams, even paused ones, the server would mix in pieces that end wherever a piece
-/// of any stream ends. If the real sink is a pipe, such small pieces make it run dry.
+/// With several streams, the server would mix in small pieces. Small pieces make a real sink run
+/// dry if it is a pipe.
 ///
 /// ## Threading
-/// It may be used from any thread except the audio thread.
+/// Any thread except the audio thread may use it.
 package final class SinkOutput: @unchecked Sendable {
-  /// The initial latency of the stream in ms if the configuration sets none; it adapts from there.
+  /// The stream's initial latency if the configuration sets none [ms].
   static let latency = 30.0
   private static let interval = 100
 
@@ -37,7 +37,7 @@ package final class SinkOutput: @unchecked Sendable {
 
   var status: AudioOutputStatus { state.withLock { $0.output?.status ?? $0.status } }
 
-  /// Returns the events since the last call if `feed` was attached first; otherwise none.
+  /// Returns the new events if `feed` was attached first; otherwise none.
   func takeEvents(for feed: SinkFeed) -> [AudioOutputEvent] {
     state.withLock { state in
       guard state.feeds.first === feed else { return [] }
@@ -46,9 +46,9 @@ package final class SinkOutput: @unchecked Sendable {
     }
   }
 
-  /// Plays a feed, and opens the stream unless another feed has opened it.
+  /// Plays a feed, and opens the stream if it is closed.
   ///
-  /// - Throws: the reason if the stream cannot be opened in time.
+  /// - Throws: an error if the stream cannot be opened.
   func attach(
     _ feed: SinkFeed, _ configuration: AudioOutputConfiguration
   ) throws(SoundServerError) {
@@ -63,7 +63,7 @@ package final class SinkOutput: @unchecked Sendable {
     setInUse(true, feed)
   }
 
-  /// Stops playing a feed. Closes the stream if no other feed is attached.
+  /// Stops playing a feed. Closes the stream if no feed remains.
   func detach(_ feed: SinkFeed) {
     setInUse(false, feed)
     state.withLock { state in
@@ -72,8 +72,7 @@ package final class SinkOutput: @unchecked Sendable {
     }
   }
 
-  /// Sets whether programs play to the sink of a feed. The stream is paused while no feed is in
-  /// use.
+  /// Sets whether programs play to the sink of a feed. The stream is paused if no feed is in use.
   func setInUse(_ isInUse: Bool, _ feed: SinkFeed) {
     state.withLock { state in
       guard isInUse != state.used.contains(where: { $0 === feed }) else { return }
@@ -82,7 +81,7 @@ package final class SinkOutput: @unchecked Sendable {
       guard let output = state.output else { return mix.use(state.used) }
       let used = state.used
       if isInUse, !wasUsed {
-        // In this order, because a stream that is flushed while it is paused reports no latency.
+        // Resume first: a stream that is flushed while paused reports no latency.
         output.resume()
         output.flush {
           feed.restart()
@@ -104,7 +103,7 @@ package final class SinkOutput: @unchecked Sendable {
 
   // MARK: The stream
 
-  /// Opens the stream again when the real sink changes, and retries until that succeeds.
+  /// Opens a new stream when the real sink changes. Retries after a failure.
   private func work() {
     while !worker.isStopped {
       worker.sleep(milliseconds: Self.interval)
@@ -118,7 +117,7 @@ package final class SinkOutput: @unchecked Sendable {
     }
   }
 
-  /// Closes the stream, if there is one, and opens a stream to the configured real sink.
+  /// Closes an open stream, and opens a stream to the configured real sink.
   private func open(_ state: inout State) throws(SoundServerError) {
     close(&state)
     guard var settings = state.configuration else { return }

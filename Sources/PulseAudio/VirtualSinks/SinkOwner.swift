@@ -3,8 +3,7 @@
 import Glibc
 import System
 
-/// The process that owns a virtual sink, identified by its ID and start time. The text is stored
-/// in the sink's properties, so that a later process can check whether the owner still runs.
+/// The process that owns a virtual sink, identified by its process ID and start time.
 struct SinkOwner: Equatable {
   static let property = "stillstage.owner"
 
@@ -13,21 +12,19 @@ struct SinkOwner: Equatable {
 
   init(text: String) { self.text = text }
 
-  /// The current process.
   static let current = SinkOwner(processID: getpid())
 
   init(processID: pid_t) {
     text = "\(processID)-\(Self.startTime(of: processID) ?? "0")"
   }
 
-  /// Whether the process still runs.
   var isAlive: Bool {
     guard let id = pid_t(text.prefix { $0 != "-" }), id > 0 else { return false }
     return SinkOwner(processID: id).text == text && Self.startTime(of: id) != nil
   }
 
-  /// Returns the start time from field 22 of `/proc/ID/stat`; nil if the process has ended. The
-  /// second field is a name in parentheses, which may contain blanks.
+  /// Returns the start time, field 22 of `/proc/ID/stat`; nil if the process has ended. Field 2, in
+  /// parentheses, may contain blanks.
   private static func startTime(of id: pid_t) -> String? {
     guard let bytes = try? SystemFile.contents("/proc/\(id)/stat"),
       let end = bytes.lastIndex(of: UInt8(ascii: ")"))
@@ -39,13 +36,12 @@ struct SinkOwner: Equatable {
   }
 }
 
-/// A module of the server.
 struct ServerModule: Equatable {
   var index: UInt32
   var name: String
   var argument: String
 
-  /// The virtual sink that the module provides; nil if it provides another sink or none.
+  /// The virtual sink that the module provides; nil if it provides none.
   var virtualSink: (name: String, owner: SinkOwner)? {
     guard name == "module-pipe-sink" || name == "module-null-sink",
       let sink = value(of: "sink_name"), let owner = value(of: SinkOwner.property)

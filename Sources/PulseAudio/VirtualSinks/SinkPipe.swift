@@ -5,11 +5,11 @@ import Glibc
 import SoundServer
 import System
 
-/// The FIFO of a virtual sink, read without removing sound that has not been heard.
+/// The FIFO of a virtual sink.
 ///
 /// Frames stay in the FIFO for some time after they have been read, so that the server counts them
-/// as latency. To read beyond these kept frames, `tee(2)` copies references to the kept and the
-/// unread frames into a private pipe. The kept frames are then dropped from the private pipe.
+/// as latency. To read beyond these kept frames, `tee(2)` copies the kept and unread frames into a
+/// private pipe. The kept frames are then dropped from the private pipe.
 ///
 /// ## Threading
 /// Use it from one thread at a time.
@@ -24,12 +24,11 @@ final class SinkPipe {
   private var kept = 0
   /// The number of bytes to keep.
   private var wanted = 0
-  /// The number of bytes to keep according to the plan. `wanted` is less if the pipe holds less
-  /// than planned, because the server puts each piece from a program into a page of its own.
+  /// The number of bytes to keep according to the plan. `wanted` is less if the pipe holds less.
   private var planned = 0
   /// The planned least and average numbers of unread bytes before a read.
   private var (least, usual) = (0, 0)
-  /// The smallest number of unread bytes before any read since the last check.
+  /// The smallest number of unread bytes since the last check.
   private var smallest = Int.max
   private var reads = 0
   private static let readsPerCheck = 32
@@ -44,7 +43,7 @@ final class SinkPipe {
     bytesPerFrame = 4 * channelCount
     unlink(path)
     guard mkfifo(path, 0o600) == 0 else { throw Self.failure("create", path) }
-    // With both directions open, a FIFO outlives a restart of the server.
+    // With both ends open, a FIFO outlives a restart of the server.
     fifo = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
     sink = open("/dev/null", O_WRONLY | O_CLOEXEC)
     do throws(SystemError) { ahead = try SystemPipe() } catch {
@@ -68,10 +67,9 @@ final class SinkPipe {
       reason: "cannot \(verb) \(path): \(SystemError.latest); check XDG_RUNTIME_DIR")
   }
 
-  /// The number of unread frames.
   var unread: Int { max(0, Int(pipe_fill(fifo)) - kept) / bytesPerFrame }
 
-  /// Applies a plan. The capacity does not shrink while the FIFO holds more than fits.
+  /// Applies a plan. The capacity stays the same if it cannot be changed.
   func apply(_ plan: PipePlan) {
     planned = plan.kept * bytesPerFrame
     wanted = planned
@@ -90,14 +88,12 @@ final class SinkPipe {
     kept = min(fill, wanted)
   }
 
-  /// Drops everything.
   func empty() {
     drop(Int(pipe_fill(fifo)), from: fifo)
     kept = 0
   }
 
-  /// Reads up to `frameCount` frames into `samples`, which has room for them. Returns the number of
-  /// frames read.
+  /// Reads up to `frameCount` frames. Returns the number of frames read.
   func read(_ samples: UnsafeMutablePointer<Float>, frameCount: Int) -> Int {
     let fill = Int(pipe_fill(fifo)) / bytesPerFrame * bytesPerFrame
     kept = min(kept, fill)
@@ -117,9 +113,8 @@ final class SinkPipe {
     return bytes / bytesPerFrame
   }
 
-  /// Keeps fewer bytes at once if too few are unread, and more bytes if enough have been unread for
-  /// some time. The server fills the pipe long before the next read, so too few unread bytes show
-  /// that the pipe is full.
+  /// Keeps fewer bytes if too few are unread, and more bytes if enough have been unread for some
+  /// time. Too few unread bytes show that the pipe is full.
   private func adapt(unread: Int) {
     smallest = min(smallest, unread)
     reads += 1
