@@ -4,13 +4,13 @@ public import SoundServer
 
 /// Reads the sinks of the user's sound server.
 public enum SinkList {
-  /// Returns the server's sinks, in the server's order. Can block for up to half a second while the
-  /// server is chosen, and then for up to `timeoutMilliseconds`.
+  /// Returns the server's sinks, in the server's order. Choosing the server can take another half
+  /// second.
   ///
   /// - Parameters:
   ///   - output: see `PlayerOptions.output`.
   ///   - serverAddress: see `PlayerOptions.serverAddress`.
-  ///   - timeoutMilliseconds: the longest time to wait for the server's answer.
+  ///   - timeoutMilliseconds: the longest wait for the chosen server's answer.
   /// - Throws: `noServer`, `noPipeWire`, `serverSilent` or `systemFailure`.
   public static func read(
     output: OutputChoice = .automatic, serverAddress: String? = nil, timeoutMilliseconds: Int = 2000

@@ -5,10 +5,9 @@ private import PipeWire
 private import PulseAudio
 internal import SoundServer
 
-/// The sound server that a program uses, and the functions of the module for that server.
+/// The sound server that a program uses.
 enum SoundServerClient: Equatable {
-  /// A server with PulseAudio's protocol, at an address in the syntax of `PULSE_SERVER`; nil for
-  /// the value of that variable or, if it is not set, for libpulse's default.
+  /// A server with PulseAudio's protocol, at this address; nil for libpulse's default.
   case pulseAudio(String?)
   /// A PipeWire server, at the name or the path of its socket; nil for the user's own server.
   case pipeWire(String?)
@@ -18,8 +17,8 @@ enum SoundServerClient: Equatable {
 
   /// Chooses the server. Can block for half a second.
   ///
-  /// The automatic choice is PipeWire if it answers and has sinks, no address is given, and
-  /// `PULSE_SERVER` names no other server. Otherwise, it is PulseAudio.
+  /// The automatic choice is PipeWire if `permitsPipeWire` allows it and a PipeWire server answers
+  /// and has sinks. Otherwise, it is PulseAudio.
   init(_ choice: OutputChoice, serverAddress: String?) {
     switch choice {
     case .pulseAudio: self = .pulseAudio(serverAddress)
@@ -35,9 +34,8 @@ enum SoundServerClient: Equatable {
     }
   }
 
-  /// Returns whether the automatic choice may be the PipeWire server in a runtime folder. No
-  /// address may be given, and `PULSE_SERVER` must be unset or name the PulseAudio socket of that
-  /// server.
+  /// Returns whether the automatic choice may be PipeWire. No address may be given, and
+  /// `PULSE_SERVER` must be empty, unset or the PulseAudio socket in the runtime folder.
   static func permitsPipeWire(
     address: String?, pulseServer: String?, runtimeFolder: String?
   ) -> Bool {
@@ -47,8 +45,7 @@ enum SoundServerClient: Equatable {
     return runtimeFolder.map { path == $0 + "/pulse/native" } ?? false
   }
 
-  /// Whether a PipeWire server answers and has sinks. A server that is used only for video has no
-  /// sinks.
+  /// Whether a PipeWire server answers and has sinks. A server for video alone has none.
   private static var isPipeWireInUse: Bool {
     let sinks = try? PipeWireSinkList.read(timeoutMilliseconds: probeMilliseconds)
     return sinks?.isEmpty == false
@@ -77,7 +74,7 @@ enum SoundServerClient: Equatable {
     }
   }
 
-  /// Prepares an output. The server's address in `configuration` is replaced.
+  /// Prepares an output. Replaces the server's address in `configuration`.
   func output(
     _ configuration: AudioOutputConfiguration, render: AudioRenderCallback
   ) throws(SoundServerError) -> any AudioOutput {

@@ -9,12 +9,10 @@ internal import SoundSources
 internal import Synchronization
 internal import System
 
-/// The player's own thread: reads the source ahead, carries out the listener's wishes (a pause or a
-/// seek), and recovers from failures.
+/// The player's own thread, which reads the source ahead, carries out wishes and handles losses.
 ///
-/// A change never cuts the sound. For a seek during playback, the new sound is read while the old
-/// one plays on; then the feed fades from one to the other. A pause stops the output only when the
-/// silence has reached the listener.
+/// For a seek during playback, the new sound is read while the old sound plays on. Then the feed
+/// fades to the new sound. A pause stops the output only when the silence has reached the listener.
 final class Conductor: @unchecked Sendable {
   struct Wishes {
     var isPaused = false
@@ -27,7 +25,7 @@ final class Conductor: @unchecked Sendable {
   let wishes = Mutex(Wishes())
   private let worker = Worker()
   private let source: any SoundSource
-  /// The stream that the source reads from, if its sound arrives during playback; otherwise nil.
+  /// The stream that the source reads from; nil if no sound arrives during playback.
   private let streamed: (any StreamedSource)?
   private let feed: RenderFeed
   private let output: any AudioOutput
@@ -37,8 +35,7 @@ final class Conductor: @unchecked Sendable {
   private static let readFrames = 2048
   /// The longest sleep of the thread [ms]. A wish wakes it earlier.
   private static let lookMilliseconds = 40
-  /// The longest time for which the old sound plays on during a seek while the new sound is read
-  /// [ns].
+  /// The longest time for which the old sound plays on during a seek [ns].
   private static let longestPreparation: Int64 = 300_000_000
 
   // Used on the thread only.
@@ -49,9 +46,9 @@ final class Conductor: @unchecked Sendable {
   private var silentSince: Int64?
   private var isCorked = false
   private var heardLayout: ChannelLayout
-  /// The seek that is in progress while the old sound plays on; nil if there is none.
+  /// The seek during which the old sound plays on; nil if there is none.
   private var coming: (frame: Int, firstWritten: Int, since: Int64, isOrdered: Bool)?
-  /// Whether queued sound was lost with the output. A seek then need not wait for old sound.
+  /// Whether queued sound was lost with the output.
   private var isCut = false
 
   init(
@@ -67,7 +64,7 @@ final class Conductor: @unchecked Sendable {
     planes = PlanarScratch(channels: feed.ring.channelCount, frames: Self.readFrames)
   }
 
-  /// Changes the listener's wishes and wakes the thread.
+  /// Changes the wishes and wakes the thread.
   func wish(_ change: (inout Wishes) -> Void) {
     wishes.withLock { change(&$0) }
     worker.wake()
@@ -77,7 +74,7 @@ final class Conductor: @unchecked Sendable {
 
   func start() { worker.start { [self] in run() } }
 
-  /// Stops the thread and waits until it has ended. Queued sound plays until the output is stopped.
+  /// Stops the thread and waits until it has ended.
   func stop() { worker.stop() }
 
   private func run() {
@@ -103,7 +100,7 @@ final class Conductor: @unchecked Sendable {
       tell(.output(event))
       switch event.kind {
       case .serverLost(_, let frames), .sinkLost(_, let frames):
-        // Play again the sound that was queued but not audible.
+        // Repeat the sound that was queued but not audible.
         let heard = feed.sourcePosition - frames - feed.renderer.latencyFrames
         wishes.withLock { if $0.seek == nil { $0.seek = max(0, heard) } }
         feed.beginFromSilence()
@@ -150,12 +147,11 @@ final class Conductor: @unchecked Sendable {
     finished.store(false, ordering: .releasing)
     feed.ring.flush()
     feed.sourcePosition = frame
-    // Let the server request frames again, even if the source has been played to its end, or if the
-    // end of the sound was lost with a server.
+    // Let the server request frames again, even after the end of the source.
     if !isCorked { output.resume() }
   }
 
-  /// Whether sound is audible that can play on until the new sound of a seek is ready.
+  /// Returns whether audible sound can play on until the new sound of a seek is ready.
   private func canJump(_ wanted: Wishes) -> Bool {
     guard !wanted.isPaused, !isCut, !isCorked, !isFinished else { return false }
     return output.status.state == .playing && feed.isPlaying
@@ -173,8 +169,8 @@ final class Conductor: @unchecked Sendable {
     feed.prepareJump()
   }
 
-  /// Orders the jump when enough of the new sound has been read, or when `longestPreparation` has
-  /// passed. Once the audio thread has carried the jump out, ends the seek.
+  /// Orders the jump when enough new sound has been read or `longestPreparation` has passed. Ends
+  /// the seek once the audio thread has carried out the jump.
   private func followJump() {
     guard let jump = coming else { return }
     if jump.isOrdered {
@@ -190,7 +186,7 @@ final class Conductor: @unchecked Sendable {
     feed.jump(toSourceFrame: jump.frame)
   }
 
-  /// Cancels the jump, so that the seek takes place in silence instead.
+  /// Cancels the jump unless the audio thread can still complete it.
   private func giveUpJump() {
     guard let jump = coming else { return }
     // The audio thread completes an ordered jump as soon as it is silent.
@@ -224,7 +220,7 @@ final class Conductor: @unchecked Sendable {
   // MARK: The source
 
   private func readAhead() {
-    // There is always room for the first sound after a seek.
+    // Keep room for the first sound after a seek.
     let kept = coming == nil ? feed.resumeFrames + 2 * Self.readFrames : 0
     while !isAtEnd, !worker.isStopped, feed.ring.room - kept >= Self.readFrames,
       streamed?.isReady ?? true
@@ -263,7 +259,7 @@ final class Conductor: @unchecked Sendable {
     tell(.sourceFailed(error))
   }
 
-  /// Reports a change of the layout when the renderer reaches it, because the source is read ahead.
+  /// Reports a change of the layout when the renderer reaches the change.
   private func noteLayout() {
     let layout = source.contentLayout(atFrame: feed.sourcePosition)
     guard layout != heardLayout else { return }
@@ -282,7 +278,7 @@ final class Conductor: @unchecked Sendable {
 
   private func endIfExhausted() {
     guard feed.isExhausted else { return }
-    // If the server has just been lost, the sound that was lost with it is played again first.
+    // If the server was just lost, the lost sound is played again first.
     guard output.drain(timeoutMilliseconds: 1000) else { return }
     finished.store(true, ordering: .releasing)
     tell(.finished)

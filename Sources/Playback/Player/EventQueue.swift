@@ -4,7 +4,7 @@ internal import Rendering
 internal import SoundSources
 private import Synchronization
 
-/// Collects events from several threads for one reader. Only the latest 1024 are kept.
+/// Collects the latest 1024 events for one reader.
 final class EventQueue: Sendable {
   private let waiting = Mutex<[PlayerEvent]>([])
 

@@ -7,7 +7,7 @@ private import SoundServer
 internal import SoundSources
 private import Synchronization
 
-/// The head of a player: the source of its poses and the trackers that feed it.
+/// A player's head: its pose source and its trackers.
 ///
 /// ## Threading
 /// May be used from any thread.
@@ -57,16 +57,15 @@ final class PlayedHead: Sendable {
             defer { id = tracker.id }
             return id == nil
           }
-          // Only for the first connection: a tracker that reconnects during playback has lost its
-          // yaw reference.
+          // A tracker that reconnects during playback has lost its yaw reference.
           if isFirst, let front = fronts[tracker.id] { source.keepFront(front) }
         }
         events.add(.tracker(event))
       }, calibration: options.calibration)
   }
 
-  /// Returns the settings of a session. The connected earphones are added as trackers if
-  /// `usesEarphones` is true and the caller has set no providers.
+  /// Returns the settings for the trackers. Connected earphones count as trackers if
+  /// `usesEarphones` is true and there are no other providers.
   private static func trackerSettings(_ options: PlayerOptions) -> TrackerSettings {
     var settings = options.trackerSettings
     if options.usesEarphones, settings.providers.isEmpty {
@@ -75,8 +74,7 @@ final class PlayedHead: Sendable {
     return settings
   }
 
-  /// Creates the session for the device tracker. The stage moves with its device, such as a screen
-  /// or a seat. Returns nil if the options name no such tracker or if there are no live poses.
+  /// Returns the session for the device tracker; nil without a device tracker or live poses.
   private static func deviceSession(
     _ options: PlayerOptions, _ source: HeadPoseSource?, _ events: EventQueue
   ) -> TrackerSession? {
@@ -96,20 +94,17 @@ final class PlayedHead: Sendable {
     device?.stop()
   }
 
-  /// The tracker that is connected; nil if there is none.
   var connected: TrackerDescription? { tracker?.tracker }
 
-  /// The ID of the tracker that was connected last, and the yaw of the front in that tracker's own
-  /// world, in radians. Nil if no tracker has been connected yet, before the first sample, and
-  /// while the stage is relative to a device.
+  /// The ID of the last connected tracker, and the yaw of the front in that tracker's world [rad];
+  /// nil if there is no front.
   var front: (tracker: String, yaw: Double)? {
     guard let id = memory.id.withLock({ $0 }), let yaw = poses?.front else { return nil }
     return (id, yaw)
   }
 }
 
-/// Returns the Bluetooth address of the output that a player with these options uses; nil if the
-/// output is not a Bluetooth device, or if the server does not answer within a second.
+/// Returns the Bluetooth address of the output for these options; nil if unknown.
 private func outputAddress(_ options: PlayerOptions) -> String? {
   let client = SoundServerClient(options.output, serverAddress: options.serverAddress)
   let sinks = try? client.sinks(timeoutMilliseconds: 1000)

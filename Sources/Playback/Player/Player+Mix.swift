@@ -4,12 +4,13 @@ public import AudioMix
 internal import SoundSources
 
 extension Player {
-  /// Whether the source can be mixed, because it is a soundfield of order 1 or higher.
+  /// Whether the source can be mixed: it is a soundfield of order 1 or higher.
   public var canMix: Bool { stems != nil }
 
-  /// The style and the amount (0 to 1) of the mix; nil if the sound has not been mixed yet. A
-  /// change is faded over 50 ms. The first mix interrupts the sound for a moment, because the sound
-  /// is read again from the current position. After that, setting nil selects the style `standard`.
+  /// The style and the amount (0 to 1) of the mix; nil before the first mix. A change is faded over
+  /// 50 ms.
+  ///
+  /// The first mix interrupts the sound for a moment. Setting nil selects the style `standard`.
   /// Setting has no effect if the source cannot be mixed.
   public var mix: (style: MixStyle, amount: Double)? {
     get { stems?.isActive == true ? feed.mixer?.value : nil }

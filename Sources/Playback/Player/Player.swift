@@ -25,15 +25,15 @@ private import Synchronization
 /// ## Threading
 /// Any thread may use any member. The player reads the source on its own thread.
 public final class Player: @unchecked Sendable {
-  /// The playback sample rate in Hz: the rate of the sink, so that the server need not resample, or
-  /// 48000 if the sink's rate is unknown or not supported.
+  /// The playback sample rate [Hz]: the sink's rate, or 48000 if that rate is unknown or not
+  /// supported.
   public let sampleRate: Int
   public let title: String?
-  /// Notes for the listener that arose while the player was created, one sentence each.
+  /// Notes for the listener from the creation of the player, one sentence each.
   public let notes: [String]
 
   private let options: PlayerOptions
-  /// Whether the source is a soundfield, which has an ambisonic order and no loudspeakers.
+  /// Whether the source is a soundfield.
   public let isAmbisonic: Bool
   private let route: RouteFollower
   private let duration: Double?
@@ -47,7 +47,7 @@ public final class Player: @unchecked Sendable {
   private let levelBoard: LevelledSource.Board?
   private let scan: LoudnessScan?
   private let streamed: (any StreamedSource)?
-  /// Separates the source; nil if it is not a soundfield.
+  /// Separates the source; nil if the source cannot be mixed.
   let stems: MixStemSource?
   private let shared = Mutex(Shared())
 
@@ -55,7 +55,7 @@ public final class Player: @unchecked Sendable {
     var isStopped = false
   }
 
-  /// Creates a player for a file, a playlist or a folder: see ``SoundOpener``.
+  /// Creates a player for a file, a playlist or a folder; see ``SoundOpener``.
   ///
   /// - Throws: the reason why the sound server, the source or the HRTF set cannot be used.
   public convenience init(
@@ -68,8 +68,8 @@ public final class Player: @unchecked Sendable {
   /// Creates a player for any source.
   ///
   /// - Parameters:
-  ///   - options: how the source is played.
-  ///   - makeSource: creates the source at the playback sample rate, in Hz.
+  ///   - options: the player's settings.
+  ///   - makeSource: creates the source at the playback sample rate [Hz].
   /// - Throws: the reason why the sound server, the source or the HRTF set cannot be used.
   public init(
     options: PlayerOptions, makeSource: (_ sampleRate: Int) throws(PlaybackError) -> any SoundSource
@@ -80,7 +80,7 @@ public final class Player: @unchecked Sendable {
     let made = try makeSource(rate)
     if options.render.mix != nil { try requireSoundfield(made) }
     let source = try preparedUnmixed(made, settings: options.render)
-    // Decide how the programme is treated on the route, and design the decoder for that.
+    // Decide how to treat the programme on the route, and design the decoder.
     let policy = options.route.applying(options.render)
     let programme = Programme(
       layout: source.contentLayout(atFrame: 0), isBinaural: source.isBinaural)
@@ -114,7 +114,7 @@ public final class Player: @unchecked Sendable {
     }
     levelBoard = level?.board
     scan = level?.scan
-    // Separate soundfields after that, and mix when a block is rendered.
+    // Then separate soundfields. The mix takes place when a block is rendered.
     let mix = settings.mix ?? MixSettings(style: .standard)
     stems =
       (try? requireSoundfield(made)) == nil
@@ -188,8 +188,7 @@ public final class Player: @unchecked Sendable {
 
   /// Connects to the sound server and begins to play.
   ///
-  /// - Throws: `PlaybackError.output` if the server cannot be reached, has no usable sink, refuses
-  ///   the stream or does not answer in time. The player is then stopped.
+  /// - Throws: `PlaybackError.output` if the stream cannot be opened. The player is then stopped.
   public func start() throws(PlaybackError) {
     head.start()
     conductor.start()
@@ -201,7 +200,7 @@ public final class Player: @unchecked Sendable {
     }
   }
 
-  /// Fades out and then pauses. `resume` continues from the end of the fade.
+  /// Fades out and pauses.
   public func pause() { conductor.wish { $0.isPaused = true } }
 
   /// Resumes after `pause`, with a fade-in of 50 ms.
@@ -209,8 +208,8 @@ public final class Player: @unchecked Sendable {
 
   public var isPaused: Bool { conductor.wishes.withLock { $0.isPaused } }
 
-  /// Goes to a position in the source, in seconds. The position is limited to the range from 0 to
-  /// the duration. A position that is not finite is ignored.
+  /// Goes to a position in the source [s], limited to the range from 0 to the duration. Ignores a
+  /// position that is not finite.
   public func seek(toSeconds seconds: Double) {
     guard seconds.isFinite else { return }
     // No source lasts a century, and the frames of a century fit in an integer.
@@ -218,13 +217,13 @@ public final class Player: @unchecked Sendable {
     conductor.wish { $0.seek = Int(limited * Double(sampleRate)) }
   }
 
-  /// Goes forwards by a number of seconds, or backwards if the number is negative.
+  /// Skips forward by a number of seconds, or backward if the number is negative.
   public func skip(bySeconds seconds: Double) {
     let pending = conductor.wishes.withLock { $0.seek }.map { Double($0) / Double(sampleRate) }
     seek(toSeconds: (pending ?? position) + seconds)
   }
 
-  /// The linear gain of the playback, clamped to 0 ... 10 (+20 dB). A change takes 50 ms.
+  /// The linear playback gain, clamped to 0 ... 10 (+20 dB). A change takes 50 ms.
   public var volume: Float {
     get { feed.volume }
     set { feed.volume = min(10, max(0, newValue)) }
@@ -239,7 +238,7 @@ public final class Player: @unchecked Sendable {
     }
   }
 
-  /// The target loudness at the ears, in LUFS, clamped to -70 ... 0; nil if levelling was off from
+  /// The target loudness at the ears [LUFS], clamped to -70 ... 0; nil if levelling was off from
   /// the start. After a change, the gain moves at 0.9 dB/s. Setting nil has no effect.
   public var loudnessTarget: Double? {
     get { levelBoard?.content.withLock { $0.target } }
@@ -249,35 +248,37 @@ public final class Player: @unchecked Sendable {
     }
   }
 
-  /// How the programme is rendered now, for which device, and why.
+  /// How the programme is rendered, for which device, and why.
   public var routeDecision: RouteDecision { route.decision }
 
-  /// Declares that the programme is available with more channels than are playing, so that the
-  /// listener can be informed. `.multichannelOffered` follows if mono or stereo is playing.
+  /// Declares that the programme is available with more channels. If mono or stereo is playing,
+  /// `.multichannelOffered` follows.
   ///
   /// - Parameter offer: what the listener can do.
   public func declareMultichannelContent(_ offer: MultichannelOffer) {
     if !route.programme.isMultichannel { events.add(.multichannelOffered(offer)) }
   }
 
-  /// The render settings, with the decoder that was requested last.
+  /// The render settings with the latest requested decoder.
   public var decoding: RenderSettings { rendering.settings }
 
-  /// Changes the HRTF set, equalisation, decoder design, bus order, headphones and head size during
-  /// playback. The other settings stay as they are. Another thread designs the decoder, which is
-  /// then faded in without a click. `.decoderChanged` or `.decoderKept` reports the result, unless
-  /// a newer request replaces this request before the design starts, or the player is stopped.
+  /// Changes the HRTF set, equalisation, decoder design, bus order, headphones and head size.
+  ///
+  /// The other settings stay as they are. Another thread designs the decoder, which is then faded
+  /// in. `.decoderChanged` or `.decoderKept` follows, unless a newer request replaces this one or
+  /// the player is stopped.
   public func decode(by settings: RenderSettings) { rendering.decode(by: settings) }
 
-  /// Moves the front of the stage to the current direction of the head, within 0.4 s.
+  /// Moves the front of the stage to the current direction of the head.
   public func recenter() { head.poses?.recenter() }
 
-  /// The ID of the tracker that was connected last, and the yaw of the front in that tracker's own
-  /// world, in radians. Nil if no tracker has been connected yet, before the first sample, and
-  /// while the stage is relative to a device (`PlayerOptions.deviceTracker`).
+  /// The ID of the last connected tracker, and the yaw of the front in that tracker's world [rad].
+  ///
+  /// Nil before the first sample of a tracker, and while the stage is relative to a device
+  /// (`PlayerOptions.deviceTracker`).
   public var front: (tracker: String, yaw: Double)? { head.front }
 
-  /// Fades out in less than half a second, and ends. The player cannot be started again.
+  /// Fades out and ends playback. The player cannot be started again.
   public func stop() {
     let isFirst = shared.withLock { shared in
       defer { shared.isStopped = true }
@@ -304,10 +305,10 @@ public final class Player: @unchecked Sendable {
 
   // MARK: State
 
-  /// Whether all of the source has been audible. A later seek makes this false again.
+  /// Whether the source has been heard to its end; false again after a seek.
   public var isFinished: Bool { conductor.isFinished }
 
-  /// The position in the source that is audible now, in seconds.
+  /// The audible position in the source [s].
   public var position: Double {
     let queued = output.status.measuredLatencyMilliseconds ?? 0
     let isMoving = output.status.state == .playing && !feed.isSilent
@@ -315,7 +316,7 @@ public final class Player: @unchecked Sendable {
     return max(0, rendered - (isMoving ? queued * 1e-3 : 0))
   }
 
-  /// Returns the events since the last call, oldest first. Only the latest 1024 are kept.
+  /// Returns the events since the last call, oldest first, but no more than the latest 1024.
   public func takeEvents() -> [PlayerEvent] { events.take() }
 
   /// Returns the peak and RMS levels of both ears since the last call.
@@ -345,9 +346,8 @@ public final class Player: @unchecked Sendable {
 
   // MARK: Construction
 
-  /// Returns the sink that the player will use: the requested sink or, if none is requested, the
-  /// default sink or else the first sink. Returns nil if none is requested and the server has no
-  /// sink.
+  /// Returns the named sink, the default sink or else the first sink. Returns nil if no sink is
+  /// named and the server has none.
   ///
   /// - Throws: `PlaybackError.output` if the server cannot be reached, does not answer or has no
   ///   sink with the requested name.

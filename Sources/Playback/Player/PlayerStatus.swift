@@ -12,69 +12,67 @@ public struct PlayerStatus: Sendable {
   public enum State: String, Sendable {
     case playing
     case paused
-    /// The source is not delivering sound fast enough, and the player is waiting in silence.
+    /// The player waits in silence because the source delivers too slowly.
     case buffering
-    /// The output cannot play: it is still connecting, or its server or sink is missing, suspended
-    /// or frozen. The player keeps trying.
+    /// The output is not connected, or its server or sink is missing, suspended or frozen.
     case waitingForOutput
-    /// All of the source has been audible.
+    /// The source has been heard to its end.
     case finished
     case stopped
   }
 
   public var state: State
-  /// The position in the source that is audible, in seconds.
+  /// The audible position in the source [s].
   public var position: Double
-  /// The duration of the source, in seconds; nil if unknown.
+  /// The duration of the source [s]; nil if unknown.
   public var duration: Double?
   public var mode: StageMode
-  /// How the programme is rendered now, for which device, and why.
+  /// How the programme is rendered, for which device, and why.
   public var route: RouteDecision
-  /// The state of the head pose; nil if the head is recorded or `PlayerOptions.head` is `.none`.
+  /// The state of the head pose; nil if the head is recorded or at rest.
   public var head: HeadPoseStatus?
   public var tracker: TrackerDescription?
   public var output: AudioOutputStatus
-  /// The linear gain that the listener has set.
+  /// The linear playback gain.
   public var volume: Float
   /// The style and the amount of the mix; nil if the sound is not mixed.
   public var mix: MixStatus?
-  /// The report on the levelling of the source; nil if levelling is off, or before the first sound.
+  /// The report on levelling; nil if levelling is off, or before the first sound.
   public var loudness: LoudnessReport?
   /// The number of frames muted because of invalid samples.
   public var mutedFrames: Int
 }
 
-/// The style of a mix, and how far it is applied.
+/// The style and the amount of a mix.
 public struct MixStatus: Sendable, Equatable {
   public var style: MixStyle
-  /// 0 to 1.
+  /// The amount, from 0 to 1.
   public var amount: Double
 }
 
-/// Something that happened to a player.
+/// An event of a player.
 public enum PlayerEvent: Sendable, Equatable {
   case output(AudioOutputEvent)
   case tracker(TrackerEvent)
-  /// An event of the device tracker, such as a tracker on a screen or a seat.
+  /// An event of the device tracker.
   case deviceTracker(TrackerEvent)
-  /// Something is wrong with the source, or there is a note about a newly chosen HRTF set. Playback
-  /// continues.
+  /// A warning about the source, or a note about a newly chosen HRTF set. Playback continues.
   case warning(String)
-  /// Playback has stopped because the source is not delivering sound fast enough.
+  /// Playback waits because the source delivers too slowly.
   case buffering
   case resumed
   case modeChanged(StageMode)
-  /// The style or the amount of the mix has changed.
+  /// The style or the amount of the mix was set.
   case mixChanged(MixStyle, amount: Double)
-  /// The route or the treatment of the programme has changed.
+  /// The current decision, after a change of the route or the treatment.
   case routeChanged(RouteDecision)
   /// The source has this layout from now on.
   case layoutChanged(ChannelLayout)
-  /// The programme is available with more channels than the mono or stereo sound that is playing.
+  /// The mono or stereo programme is available with more channels.
   case multichannelOffered(MultichannelOffer)
-  /// A decoder with these settings has been designed and replaces the old decoder.
+  /// A decoder with these settings replaces the old decoder.
   case decoderChanged(RenderSettings)
-  /// The requested decoder cannot be used, and the old decoder remains.
+  /// The requested decoder cannot be used. The old decoder remains.
   case decoderKept(RenderSettings, reason: PlaybackError)
   /// The source was read for the first time, the origin of the loudness value has changed, or the
   /// gain that the levelling aims at has changed by more than 1 dB.
@@ -88,7 +86,7 @@ public enum PlayerEvent: Sendable, Equatable {
 }
 
 extension PlayerEvent {
-  /// The sound server's name for the sink that is used from now on; nil for events of other kinds.
+  /// The name of the sink in a `.connected` or `.moved` event; nil for other events.
   var newSink: String? {
     guard case .output(let output) = self else { return nil }
     return switch output.kind {
@@ -97,7 +95,7 @@ extension PlayerEvent {
     }
   }
 
-  /// The sink that the sound goes to from now on; nil for events of other kinds.
+  /// The sink in a `.routed` event; nil for other events.
   var routedSink: Sink? {
     guard case .output(let output) = self, case .routed(let sink) = output.kind else { return nil }
     return sink

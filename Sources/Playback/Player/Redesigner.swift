@@ -8,8 +8,7 @@ internal import SoundSources
 internal import Synchronization
 internal import System
 
-/// Designs decoders for a renderer during playback, on its own thread. A newer request replaces one
-/// that is still waiting.
+/// Designs decoders for a renderer on its own thread. A newer request replaces a waiting request.
 final class Redesigner: Sendable {
   private struct Wish {
     let settings: RenderSettings
@@ -31,7 +30,7 @@ final class Redesigner: Sendable {
   private let state: Mutex<State>
   private let tell: @Sendable (PlayerEvent) -> Void
 
-  /// - Parameter told: notes that have already been reported to the listener.
+  /// - Parameter told: notes that the listener already knows.
   init(
     renderer: Renderer, layout: ChannelLayout, told: [String] = [],
     tell: @escaping @Sendable (PlayerEvent) -> Void
@@ -44,9 +43,8 @@ final class Redesigner: Sendable {
   ///
   /// - Parameters:
   ///   - isTold: whether `.decoderChanged` reports the new decoder.
-  ///   - arrived: called on the redesigner's thread as soon as the new decoder alone is audible, or
-  ///     after about 1 s. Not called if a newer request replaces this request before the design
-  ///     starts, or if the decoder cannot be used.
+  ///   - arrived: called on the redesigner's thread once the new decoder alone is audible, or after
+  ///     about 1 s. Not called if the request is replaced or fails.
   func wish(
     _ settings: RenderSettings, isTold: Bool,
     arrived: @escaping @Sendable (RenderSettings) -> Void
@@ -111,8 +109,7 @@ final class Redesigner: Sendable {
     } catch { tell(.decoderKept(settings, reason: error)) }
   }
 
-  /// Waits until the new decoder alone is audible. Gives up after about 1 s, because an exchange
-  /// does not advance while nothing is rendered.
+  /// Waits until the new decoder alone is audible, for at most about 1 s.
   private func awaitArrival(_ worker: Worker) {
     for _ in 0..<100 where renderer.isExchanging && !worker.isStopped {
       worker.sleep(milliseconds: 10)

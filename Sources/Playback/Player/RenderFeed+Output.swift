@@ -4,17 +4,17 @@ internal import Rendering
 internal import SoundServer
 internal import SoundSources
 
-/// The functions that an output calls to get sound from a feed.
+/// The functions that supply an output with sound.
 ///
 /// ## Threading
 /// The output calls these functions on its audio thread.
 extension RenderFeed {
-  /// Renders the next frames.
+  /// The callback that renders the next frames.
   var callback: AudioRenderCallback {
     AudioRenderCallback(owner: self, function: Self.renderNext)
   }
 
-  /// Renders the next frames, and queued sound again for a newer head pose.
+  /// The callback that can also render queued sound again for a newer head pose.
   var rewritingCallback: AudioRenderCallback {
     AudioRenderCallback(
       owner: self, function: Self.renderNext,

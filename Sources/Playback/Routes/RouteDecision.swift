@@ -6,18 +6,17 @@ internal import SoundSources
 /// The reason for the treatment of a programme.
 public enum RouteReason: String, Sendable, CaseIterable {
   case headphones
-  /// Nothing indicates the kind of device. Headphones are assumed, because this program is made for
-  /// them.
+  /// The device is unknown and assumed to be headphones.
   case unknownDevice = "unknown-device"
   case loudspeakers
-  /// The listener has set the kind of device to headphones, for this sink or for all.
+  /// The listener has set the device to headphones.
   case forcedHeadphones = "forced-headphones"
-  /// The listener has set the kind of device to loudspeakers, or has asked for crosstalk
-  /// cancellation while nothing indicates the kind of device.
+  /// The listener has set the device to loudspeakers, or wants crosstalk cancellation on an unknown
+  /// device.
   case forcedLoudspeakers = "forced-loudspeakers"
   case modeOff = "mode-off"
   case sinkOff = "sink-off"
-  /// The programme was already made for headphones and must not be rendered spatially again.
+  /// The programme was already made for headphones.
   case alreadyBinaural = "already-binaural"
   /// The listener does not want sources of this kind to be rendered spatially.
   case notSpatialized = "not-spatialized"
@@ -38,11 +37,11 @@ public enum RouteReason: String, Sendable, CaseIterable {
   }
 }
 
-/// The treatment of a programme on a route, and the reason for it.
+/// The treatment of a programme on a route, with its reason.
 public struct RouteDecision: Sendable, Equatable {
-  /// The facts about the route; nil if no route is known yet.
+  /// The facts about the route; nil if the route is unknown.
   public let facts: RouteFacts?
-  /// The device that the listener is assumed to use.
+  /// The assumed kind of device.
   public let device: RouteDevice
   public let treatment: RouteTreatment
   public let reason: RouteReason
@@ -60,12 +59,11 @@ public struct RouteDecision: Sendable, Equatable {
 }
 
 extension RouteDecision {
-  /// The mode of the renderer: plain for plain stereo, otherwise spatial. For loudspeakers, the
-  /// filters of the spatial path cancel the crosstalk.
+  /// The mode of the renderer: plain for plain stereo, otherwise spatial.
   var renderedMode: Renderer.Mode { treatment == .plainStereo ? .plain : .spatial }
 
-  /// Returns whether spatial rendering compensates for head motion, so that the stage stands still.
-  /// With crosstalk cancellation it never does: the loudspeakers do not move with the head.
+  /// Returns whether rendering compensates for head motion. The result is false for crosstalk
+  /// cancellation, because loudspeakers do not move with the head.
   func isTracked(in mode: StageMode) -> Bool {
     mode == .tracked && treatment != .crosstalkCancelled
   }

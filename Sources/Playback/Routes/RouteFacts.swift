@@ -21,7 +21,7 @@ public enum RouteEvidence: String, Sendable, CaseIterable {
   case nothing
 }
 
-/// The properties of a sink that identify the kind of device, as the sound server reports them.
+/// The properties of a sink that indicate the kind of device.
 public struct RouteFacts: Sendable, Equatable {
   /// The server's name for the sink.
   public var sink: String
@@ -56,8 +56,8 @@ public struct RouteFacts: Sendable, Equatable {
     return portDescription.map { "\(sinkName): \($0)" } ?? sinkName
   }
 
-  /// The kind of device, and the evidence for it. The evidence closest to the ears counts first:
-  /// the active port, then the device's form factor, then the Bluetooth profile and the icon.
+  /// The kind of device, and the evidence for it. The active port counts first, then the form
+  /// factor, the Bluetooth profile and the icon.
   public var device: (kind: RouteDevice, evidence: RouteEvidence) {
     if let kind = portType.flatMap(Self.device(of:)) { return (kind, .portType) }
     if let kind = port.flatMap(Self.device(named:)) { return (kind, .portName) }
@@ -81,8 +81,7 @@ public struct RouteFacts: Sendable, Equatable {
     }
   }
 
-  /// Returns the kind of device that the name of a port or an icon indicates; nil if the name
-  /// indicates none.
+  /// Returns the kind of device that a port name or icon name indicates; nil if there is none.
   private static func device(named name: String) -> RouteDevice? {
     let name = name.lowercased()
     if name.contains("headphone") || name.contains("headset") { return .headphones }

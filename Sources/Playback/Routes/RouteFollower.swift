@@ -5,7 +5,7 @@ internal import SoundServer
 internal import SoundSources
 private import Synchronization
 
-/// Updates a player's decision when the route, the programme or the listener's mode changes.
+/// Updates a player's decision when the route, the programme or the mode changes.
 ///
 /// ## Threading
 /// May be used from any thread except the audio thread.
@@ -23,10 +23,9 @@ final class RouteFollower: Sendable {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - facts: the facts about the sink that will be used; nil if it is unknown.
-  ///   - tell: receives `.routeChanged` when the decision changes, and at every call of `follow`
-  ///     with a sink.
-  ///   - apply: carries out a decision after each change; not called for the initial decision.
+  ///   - facts: the facts about the sink; nil if the sink is unknown.
+  ///   - tell: receives `.routeChanged` for a new decision or a new sink.
+  ///   - apply: carries out the decision after each change of the state.
   init(
     policy: RoutePolicy, programme: Programme, facts: RouteFacts?, mode: StageMode,
     tell: @escaping @Sendable (PlayerEvent) -> Void,
@@ -54,16 +53,16 @@ final class RouteFollower: Sendable {
 
   func follow(_ layout: ChannelLayout) { change { $0.programme.layout = layout } }
 
-  /// Changes the state, and then updates, applies and reports the decision.
+  /// Changes the state, and updates and applies the decision.
   ///
-  /// - Parameter isNews: whether to report the decision even if it is unchanged.
+  /// - Parameter isNews: whether to report even an unchanged decision.
   private func change(isNews: Bool = false, _ change: (inout State) -> Void) {
     state.withLock { state in
       let old = state.decision
       change(&state)
       state.decision = policy.decision(
         for: state.programme, on: state.facts, mode: state.mode)
-      // Apply the decision while the lock is held, so that the latest decision is applied last.
+      // The lock is held, so that the latest decision is applied last.
       apply(state.decision, state.mode)
       if state.decision != old || isNews { tell(.routeChanged(state.decision)) }
     }

@@ -5,8 +5,7 @@ internal import SoundServer
 internal import SoundSources
 private import Synchronization
 
-/// Informs a program which outputs can play spatial sound, whether the user has allowed it, and
-/// when that changes.
+/// Informs a program which outputs can play spatial sound, and whether the user has allowed it.
 ///
 /// ```swift
 /// let monitor = try RouteMonitor { event in
@@ -16,15 +15,14 @@ private import Synchronization
 /// ```
 ///
 /// ## Threading
-/// May be used from any thread. The monitor makes one call of `onEvent` at a time: on its own
-/// thread, or on the thread that sets `policy` or declares content. `onEvent` may use the monitor
-/// but must not call `stop`.
+/// Any thread may use the monitor. `onEvent` is called on the monitor's own thread, or on a thread
+/// that sets `policy` or declares content. `onEvent` must not call `stop`.
 public final class RouteMonitor: Sendable {
   /// A change that the monitor reports.
   public enum Event: Sendable, Equatable {
-    /// The routes have changed. The list is empty without a sound server.
+    /// The routes have changed. There are none without a sound server.
     case routesChanged([SpatialRoute])
-    /// The program's multichannel content is, or would be, spatial on the route in use.
+    /// Multichannel content is rendered spatially on the route in use.
     case spatialOffered(SpatialRoute)
     /// The last offer no longer applies.
     case spatialWithdrawn
@@ -74,8 +72,7 @@ public final class RouteMonitor: Sendable {
       state.untold.append(offer.map { .spatialOffered($0) } ?? .spatialWithdrawn)
     }
 
-    /// Reports the events one by one, without holding the lock. While one thread reports, other
-    /// threads leave their events to it.
+    /// Reports the events one by one without holding the lock. One thread at a time reports.
     private func tell() {
       let isFree = state.withLock { state in
         defer { state.isTelling = true }
@@ -99,16 +96,16 @@ public final class RouteMonitor: Sendable {
   private let board: Board
   private let sinks: any SinkMonitor
 
-  /// Starts to observe the sound server, now or as soon as there is one.
+  /// Starts to observe the sound server.
   ///
   /// - Parameters:
-  ///   - policy: what the user allows; `RoutePolicy.ofUser()` reads it from `config.json`.
+  ///   - policy: what the user allows, for example `RoutePolicy.ofUser()`.
   ///   - sink: the server's name for the sink that the program plays to; nil for the default sink.
   ///   - output: see `PlayerOptions.output`.
   ///   - serverAddress: see `PlayerOptions.serverAddress`.
   ///   - onEvent: receives the initial routes and every change.
-  /// - Throws: `PlaybackError.output` if the system lacks the resources for the monitor's thread,
-  ///   or if `output` is PipeWire and libpipewire is not installed or too old.
+  /// - Throws: `PlaybackError.output` if the system lacks resources, or if `output` is PipeWire and
+  ///   libpipewire is missing or too old.
   public init(
     policy: RoutePolicy = RoutePolicy(), sink: String? = nil,
     output: OutputChoice = .automatic, serverAddress: String? = nil,
@@ -126,16 +123,16 @@ public final class RouteMonitor: Sendable {
 
   deinit { stop() }
 
-  /// All routes that are currently known, in the server's order.
+  /// The known routes, in the server's order.
   public var routes: [SpatialRoute] { board.state.withLock { $0.routes } }
 
-  /// What the user allows. If a change affects the routes, it is reported like any other change.
+  /// What the user allows.
   public var policy: RoutePolicy {
     get { board.state.withLock { $0.policy } }
     set { board.update { $0.policy = newValue } }
   }
 
-  /// Returns the decision for a programme on a sink with this name; nil if there is no such sink.
+  /// Returns the decision for a programme on the named sink; nil if there is no such sink.
   public func decision(for programme: Programme, on sink: String) -> RouteDecision? {
     board.state.withLock { state in
       state.routes.first { $0.facts.sink == sink }
@@ -143,8 +140,8 @@ public final class RouteMonitor: Sendable {
     }
   }
 
-  /// Declares whether the program has, or could play, content with more channels than stereo, so
-  /// that the listener can be informed. `.spatialOffered` follows if the route is spatial.
+  /// Declares whether the program has content with more channels than stereo. If it has such
+  /// content and the route is spatial, `.spatialOffered` follows.
   public func declareMultichannelContent(_ isThere: Bool) {
     board.update { $0.hasMultichannel = isThere }
   }

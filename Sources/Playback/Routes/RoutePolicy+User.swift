@@ -3,10 +3,10 @@
 public import UserFiles
 
 extension RoutePolicy {
-  /// Returns what the user has set in `config.json`: `spatialize`, `route` and `sinks`.
+  /// Returns the user's policy from `config.json`: `spatialize`, `route` and `sinks`.
   ///
-  /// - Parameter folder: the folder that contains the file. If the folder is nil or does not
-  ///   contain the file, the defaults of `RoutePolicy` apply.
+  /// - Parameter folder: the folder of the file. If the folder is nil or the file is missing, the
+  ///   defaults of `RoutePolicy` apply.
   /// - Throws: an error that describes what is wrong with the file.
   public static func ofUser(
     in folder: UserFolder? = .ofThisProcess
@@ -30,8 +30,8 @@ extension RoutePolicy {
       path: folder.configPath, reason: "'\(name)' is '\(text)', but must be one of \(words)")
   }
 
-  /// Returns the settings for individual sinks in `config.json`; the keys are the sound server's
-  /// names for the sinks.
+  /// Returns the settings for individual sinks in `config.json`, by the server's names for the
+  /// sinks.
   ///
   /// - Throws: an error that describes what is wrong with the file.
   public static func sinks(

@@ -20,7 +20,7 @@ public enum SinkPermission: String, Sendable, CaseIterable {
   case headphones
   /// Loudspeakers, whatever the sound server reports.
   case speakers
-  /// Plain stereo, never spatial sound.
+  /// Plain stereo.
   case off
 }
 
@@ -28,16 +28,15 @@ public enum SinkPermission: String, Sendable, CaseIterable {
 public enum RouteTreatment: String, Sendable, CaseIterable {
   case binaural
   case plainStereo = "plain-stereo"
-  /// Binaural sound over loudspeakers, with crosstalk cancellation and without head tracking. Plain
-  /// stereo plays until the filters are ready.
+  /// Binaural sound over loudspeakers, with crosstalk cancellation and without head tracking.
   case crosstalkCancelled = "crosstalk-cancelled"
 }
 
 /// The properties of a programme that determine its treatment.
 public struct Programme: Sendable, Equatable {
-  /// The layout of the content, regardless of the bus that carries it.
+  /// The layout of the content, regardless of the bus.
   public var layout: ChannelLayout
-  /// Whether the programme was already made for headphones.
+  /// Whether the programme was made for headphones.
   public var isBinaural: Bool
 
   public init(layout: ChannelLayout, isBinaural: Bool = false) {
@@ -50,10 +49,10 @@ public struct Programme: Sendable, Equatable {
 
 /// What the listener allows: which sources become spatial, and where.
 public struct RoutePolicy: Sendable, Equatable {
-  /// The kind of device that all routes are assumed to have. Default: as the sound server reports.
+  /// The kind of device that all routes are assumed to have. Default: automatic.
   public var choice = RouteChoice.automatic
-  /// Settings for individual sinks; the keys are the sound server's names for the sinks. The
-  /// settings apply only if `choice` is automatic. Default: none.
+  /// Settings for individual sinks, by the server's names for the sinks. They apply only if
+  /// `choice` is automatic. Default: none.
   public var sinks: [String: SinkPermission] = [:]
   /// Whether loudspeakers get crosstalk-cancelled sound instead of plain stereo. If true, devices
   /// of unknown kind count as loudspeakers. Default: false.
@@ -63,8 +62,7 @@ public struct RoutePolicy: Sendable, Equatable {
 
   public init() {}
 
-  /// Returns this policy, changed according to what `settings` says about the kinds of sources and
-  /// about loudspeakers.
+  /// Returns this policy with the changes that `settings` requires.
   func applying(_ settings: RenderSettings) -> RoutePolicy {
     var policy = self
     policy.spatialization = settings.spatialization
@@ -75,9 +73,8 @@ public struct RoutePolicy: Sendable, Equatable {
   /// Returns the treatment of a programme on a route, and the reason for it.
   ///
   /// - Parameters:
-  ///   - programme: the programme that is played.
-  ///   - facts: the route; nil if there is none yet, which counts as an unknown device.
-  ///   - mode: the listener's choice; `.off` gives plain stereo everywhere.
+  ///   - facts: the route; nil counts as an unknown device.
+  ///   - mode: the listener's choice; `.off` gives plain stereo.
   public func decision(
     for programme: Programme, on facts: RouteFacts?, mode: StageMode = .tracked
   ) -> RouteDecision {
@@ -98,8 +95,7 @@ public struct RoutePolicy: Sendable, Equatable {
     return decided(.binaural, device == .headphones ? .headphones : .unknownDevice)
   }
 
-  /// Returns whether the device at the end of a route, as reported or as set by the listener,
-  /// allows spatial sound.
+  /// Returns whether the device at the end of a route allows spatial sound.
   public func canBeSpatial(_ facts: RouteFacts) -> Bool {
     device(facts).kind != .loudspeakers || cancelsCrosstalk
   }

@@ -4,17 +4,15 @@ internal import Rendering
 internal import SoundSources
 private import Synchronization
 
-/// Makes the renderer follow the decision for the route and the listener's wishes for the decoder.
+/// Makes the renderer follow the decision for the route and the requested decoder.
 ///
-/// A change between spatial and plain sound starts immediately. If a change requires other filters,
-/// such as filters for loudspeakers instead of headphones, plain stereo plays until the new filters
-/// are ready.
+/// If a change requires other filters, plain stereo plays until these filters are ready.
 ///
 /// ## Threading
 /// May be used from any thread except the audio thread.
 final class RoutedRendering: Sendable {
   private struct State {
-    /// The latest requested settings; `playback` is the device that filters are requested for.
+    /// The latest requested settings.
     var settings: RenderSettings
     var decision: RouteDecision
     var mode: StageMode
@@ -25,7 +23,7 @@ final class RoutedRendering: Sendable {
   private let renderer: Renderer
   private let head: HeadToStageSource
   private let redesigner: Redesigner
-  /// The playback device that the filters are designed for if the route leads to loudspeakers.
+  /// The device that filters are designed for if the route leads to loudspeakers.
   private let loudspeakers: PlaybackDevice
   /// Requests that the output rewrite its queue.
   private let refresh: @Sendable () -> Void
@@ -33,7 +31,7 @@ final class RoutedRendering: Sendable {
 
   /// - Parameters:
   ///   - settings: the settings that `renderer` was made with.
-  ///   - decision: the initial decision, for which `renderer` was made.
+  ///   - decision: the decision that `renderer` was made for.
   init(
     settings: RenderSettings, decision: RouteDecision, mode: StageMode,
     loudspeakers: PlaybackDevice, renderer: Renderer, head: HeadToStageSource,
@@ -47,7 +45,6 @@ final class RoutedRendering: Sendable {
     head.isFollowed = decision.isTracked(in: mode)
   }
 
-  /// The latest requested settings.
   var settings: RenderSettings { state.withLock { $0.settings } }
 
   func apply(_ decision: RouteDecision, _ mode: StageMode) {
@@ -62,8 +59,7 @@ final class RoutedRendering: Sendable {
     }
   }
 
-  /// Adopts the settings of `wish` that can change during playback, except those that the route
-  /// decides.
+  /// Requests a decoder with the settings of `wish` that can change during playback.
   func decode(by wish: RenderSettings) {
     state.withLock { state in
       state.settings.takeDecoding(from: wish)
@@ -87,8 +83,7 @@ final class RoutedRendering: Sendable {
 }
 
 extension RouteDecision {
-  /// Returns the playback device that the filters must be made for; nil if the device does not
-  /// matter because the filters are inaudible.
+  /// Returns the device that filters are needed for; nil if the filters are inaudible.
   func playback(_ settings: RenderSettings, loudspeakers: PlaybackDevice) -> PlaybackDevice? {
     switch treatment {
     case .binaural: .headphones

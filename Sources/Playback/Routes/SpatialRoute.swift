@@ -4,8 +4,7 @@ internal import Rendering
 public import SoundServer
 internal import SoundSources
 
-/// A sink as a route for spatial sound: whether it can be spatial, whether the user allows it, and
-/// what a multichannel programme gets there.
+/// A sink as a route for spatial sound.
 public struct SpatialRoute: Sendable, Equatable {
   public let facts: RouteFacts
   public let isDefault: Bool
@@ -13,7 +12,7 @@ public struct SpatialRoute: Sendable, Equatable {
   public let canBeSpatial: Bool
   /// Whether the user allows spatial sound on this route.
   public let isAllowed: Bool
-  /// The decision for a multichannel programme, with the reason for it.
+  /// The decision for a multichannel programme.
   public let decision: RouteDecision
 
   /// Whether a multichannel programme is rendered spatially on this route.
@@ -33,7 +32,7 @@ public struct SpatialRoute: Sendable, Equatable {
 }
 
 extension Programme {
-  /// A programme with five loudspeakers and low-frequency effects (5.1).
+  /// A programme in 5.1.
   static let surround = Programme(
     layout: .speakers([
       .frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight,

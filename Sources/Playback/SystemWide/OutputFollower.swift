@@ -4,10 +4,9 @@ package import SoundServer
 
 /// Chooses the real sink that the virtual sinks play to.
 ///
-/// The named sink is chosen while it exists. Otherwise, the latest of these events decides: the
-/// user made a real sink the default, or headphones appeared on a sink. If the sink of that event
-/// disappears, or its headphones are unplugged, the previous event decides. A virtual sink is never
-/// chosen.
+/// The named sink is chosen while it exists. Otherwise, the latest event decides: the user made a
+/// real sink the default, or headphones appeared on a sink. If the sink of that event disappears or
+/// loses its headphones, the previous event decides.
 package struct OutputFollower: Sendable, Equatable {
   private enum Reason: Sendable, Equatable {
     case isDefault
@@ -31,15 +30,14 @@ package struct OutputFollower: Sendable, Equatable {
 
   /// The name of the sink to play to; nil if there has been none yet.
   package private(set) var sink: String?
-  /// The real sink to make the default sink again when this program ends; nil if there is none.
+  /// The real sink to restore as the default when this program ends; nil if there is none.
   package private(set) var realDefault: String?
 
   private static let longestHistory = 16
 
   /// - Parameters:
   ///   - named: the sink that the user has named; nil for none.
-  ///   - previousDefault: the default sink that an earlier instance replaced but did not restore;
-  ///     nil for none.
+  ///   - previousDefault: the default sink that an earlier instance did not restore; nil for none.
   package init(named: String? = nil, previousDefault: String? = nil) {
     self.named = named
     if let previousDefault, !SinkLayout.isOurs(previousDefault) {
@@ -55,8 +53,7 @@ package struct OutputFollower: Sendable, Equatable {
     }
   }
 
-  /// Takes the state of the server. Without a server, the contents are empty, and the chosen sink
-  /// stays the same.
+  /// Takes the contents of the server. Empty contents leave the chosen sink unchanged.
   package mutating func follow(_ contents: ServerContents) {
     guard !contents.sinks.isEmpty else {
       (known, lastDefault) = (nil, nil)
@@ -82,7 +79,7 @@ package struct OutputFollower: Sendable, Equatable {
       hasFollowed = true
       return
     }
-    // If the former default sink is gone, the server chose the new one, not the user.
+    // If the former default sink is gone, the server chose the new default sink.
     if now != before, contents.sinks.contains(where: { $0.name == before }) {
       choose(now, .isDefault)
     }
@@ -107,15 +104,15 @@ package struct OutputFollower: Sendable, Equatable {
     if reason == .isDefault { realDefault = name }
   }
 
-  /// Returns the sink to choose if no event has named one: headphones, or else the first sink.
+  /// Returns a sink with headphones, or else the first sink; nil if there is none.
   private static func best(_ real: [Sink]) -> String? {
     (real.first(where: \.leadsToHeadphones) ?? real.first)?.name
   }
 }
 
 extension Sink {
-  /// Whether headphones are connected: the device is headphones or a Bluetooth device other than
-  /// loudspeakers, and the active port is not known to be unplugged.
+  /// Whether headphones are connected. Bluetooth devices of unknown kind count as headphones, and
+  /// unplugged ports do not.
   package var leadsToHeadphones: Bool {
     if ports.first(where: \.isActive)?.isAvailable == false { return false }
     switch RouteFacts(self).device.kind {

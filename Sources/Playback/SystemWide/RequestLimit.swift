@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits how often the same request is made: at most once in `spacing`, and at most `count` times
-/// in `period`.
+/// Limits a repeated request to one in `spacing` and to `count` in `period`.
 package struct RequestLimit: Sendable, Equatable {
   private let spacing: Int64
   private let count: Int
@@ -9,17 +8,17 @@ package struct RequestLimit: Sendable, Equatable {
   private var times: [Int64] = []
 
   /// - Parameters:
-  ///   - spacing: the shortest time between two requests, in nanoseconds.
+  ///   - spacing: the shortest time between two requests [ns].
   ///   - count: the largest number of requests in `period`.
-  ///   - period: the time over which requests are counted, in nanoseconds.
+  ///   - period: the time over which requests are counted [ns].
   package init(spacing: Int64 = 500_000_000, count: Int = 5, period: Int64 = 30_000_000_000) {
     (self.spacing, self.count, self.period) = (spacing, count, period)
   }
 
-  /// Whether the latest request was refused because of the number of requests in `period`.
+  /// Whether the latest request was refused because of `count`.
   package private(set) var isExhausted = false
 
-  /// Returns whether a request may be made now, and counts it if so.
+  /// Returns whether a request may be made now, and counts an allowed request.
   ///
   /// - Parameter now: the present time, which never decreases [ns].
   package mutating func allows(at now: Int64) -> Bool {

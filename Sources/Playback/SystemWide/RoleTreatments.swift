@@ -8,16 +8,16 @@ package enum RoleTreatment: String, Sendable, CaseIterable {
   case spatial
 }
 
-/// The treatment of each role of a stream (the property `media.role`).
+/// The treatment of each stream role (`media.role`).
 package struct RoleTreatments: Sendable, Equatable {
-  /// The treatments by role, in lower case. All other roles are spatial.
+  /// The treatments by role, in lower case. Other roles are spatial.
   package private(set) var byRole: [String: RoleTreatment] = ["phone": .plain, "event": .plain]
 
   /// Creates the default: calls and event sounds are plain.
   package init() {}
 
-  /// Creates the default and then applies `changes`, which are texts such as "phone=spatial". Texts
-  /// of any other form are ignored.
+  /// Creates the default and applies `changes`, such as "phone=spatial". Ignores texts of any other
+  /// form.
   package init(_ changes: [String]) {
     for change in changes {
       let parts = change.split(separator: "=").map(String.init)
@@ -31,8 +31,7 @@ package struct RoleTreatments: Sendable, Equatable {
     set { if let role { byRole[Self.common(role)] = newValue } }
   }
 
-  /// Returns a role in lower case. A role that has another name in PulseAudio than in PipeWire gets
-  /// PulseAudio's name.
+  /// Returns a role in lower case. Replaces PipeWire's names for roles by PulseAudio's.
   private static func common(_ role: String) -> String {
     switch role.lowercased() {
     case "communication": "phone"

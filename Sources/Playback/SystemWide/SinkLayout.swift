@@ -3,8 +3,7 @@
 package import Ambisonics
 package import SoundServer
 
-/// The layout of a virtual sink, with the name and the title of that sink. The raw value is the
-/// name of the layout on the command line.
+/// The layout of a virtual sink. The raw value is the name of the layout on the command line.
 package enum SinkLayout: String, Sendable, CaseIterable, Comparable {
   case stereo
   case surround51 = "5.1"
@@ -17,7 +16,7 @@ package enum SinkLayout: String, Sendable, CaseIterable, Comparable {
   /// Returns whether a sink with this name is a virtual sink of this program.
   package static func isOurs(_ sinkName: String) -> Bool { sinkName.hasPrefix(namePrefix) }
 
-  /// The layout of the virtual sink with this name; nil if no virtual sink has this name.
+  /// The layout of the virtual sink with this name; nil if there is no such sink.
   package init?(sinkName: String) {
     guard Self.isOurs(sinkName) else { return nil }
     self.init(rawValue: String(sinkName.dropFirst(Self.namePrefix.count)))
@@ -45,19 +44,17 @@ package enum SinkLayout: String, Sendable, CaseIterable, Comparable {
 
   package static func < (a: SinkLayout, b: SinkLayout) -> Bool { a.channelCount < b.channelCount }
 
-  /// Returns the layout of the sink for a stream. It is the sink with the fewest channels among
-  /// those that have at least as many as the stream. For a stream with height channels, a sink that
-  /// also has height channels is preferred. If all sinks have fewer channels than the stream, the
-  /// sink with the most channels is chosen.
+  /// Returns the layout of the sink for a stream; nil if there are no sinks.
   ///
-  /// - Parameter layouts: the layouts of the sinks; nil is returned if there are none.
+  /// This is the narrowest sink with enough channels for the stream. For a stream with height
+  /// channels, sinks with height channels are preferred. If no sink has enough channels, this is
+  /// the widest sink.
   package static func `for`(_ stream: ProgramStream, among layouts: [SinkLayout]) -> SinkLayout? {
     let enough = layouts.filter { $0.channelCount >= stream.channelCount }.sorted()
     return enough.first { $0.covers(stream.layout) } ?? enough.first ?? layouts.max()
   }
 
-  /// Returns false if the stream has height channels and the sink does not. Other positions are not
-  /// checked, because a sink with enough channels covers them. An unknown layout counts as covered.
+  /// Returns false if the stream has height channels and the sink has none.
   private func covers(_ stream: ChannelLayout?) -> Bool {
     guard case .speakers(let speakers) = stream else { return true }
     return self == .surround714 || !speakers.contains(where: \.isHigh)

@@ -8,30 +8,27 @@ internal import SoundServer
 private import SoundSources
 private import Surround
 
-/// The rendering of one virtual sink: its renderer, and the treatment of its sound on the route to
-/// the real sink.
+/// The rendering of one virtual sink: its renderer, and the treatment on its route.
 ///
 /// ## Threading
 /// May be used from any thread. The output calls the functions of `callback` on its audio thread.
 final class SinkRendering: Sendable {
   let layout: ChannelLayout
   let renderer: LiveRenderer
-  /// The source of the poses that this sink is rendered with; nil if the head is at rest.
+  /// The source of this sink's poses; nil if the head is at rest.
   let poses: HeadPoseSource?
   private let route: RouteFollower
   private let rendering: RoutedRendering
   private let redesigner: Redesigner
 
-  /// Designs the decoder for a layout and the route to a sink, which can take about a second.
+  /// Designs the decoder for a layout and a route, which can take about a second.
   ///
   /// - Parameters:
-  ///   - layout: the layout of the virtual sink.
   ///   - options: how to render. Settings about sources and levelling are ignored.
   ///   - isLimited: whether the true peak is limited.
-  ///   - sampleRate: the sample rate of the virtual sink and of the output, in Hz.
+  ///   - sampleRate: the sample rate of the virtual sink and of the output [Hz].
   ///   - sink: the real sink; nil if there is none yet.
   ///   - poses: a source that only this rendering reads; nil for a head at rest.
-  ///   - tell: receives the events that concern the route and the decoder.
   /// - Throws: the reason why the HRTF set cannot be used for the layout.
   init(
     layout: ChannelLayout, options: PlayerOptions, isLimited: Bool, sampleRate: Int, sink: Sink?,
@@ -67,7 +64,6 @@ final class SinkRendering: Sendable {
     head.settle()
   }
 
-  /// The function that renders the sound of the virtual sink.
   var callback: LiveRenderCallback {
     LiveRenderCallback(owner: renderer) { context, input, output, frames, time in
       Unmanaged<LiveRenderer>.fromOpaque(context)._withUnsafeGuaranteedRef {
@@ -76,18 +72,16 @@ final class SinkRendering: Sendable {
     }
   }
 
-  /// How the sound is rendered now, for which device, and why.
   var decision: RouteDecision { route.decision }
 
-  /// How the stage relates to the head. A change is a smooth transition.
+  /// How the stage relates to the head.
   var mode: StageMode {
     get { route.mode }
     set { route.mode = newValue }
   }
 
-  /// Adapts the treatment to the real sink, or to a change of its ports.
   func follow(_ sink: Sink) { route.follow(sink) }
 
-  /// Ends the design of decoders. The sound that is rendered does not change.
+  /// Ends the design of decoders.
   func stop() { redesigner.stop() }
 }

@@ -8,9 +8,7 @@ package import Rendering
 package import SoundServer
 private import Synchronization
 
-/// The renderers of the virtual sinks of one server, and the head that they follow.
-///
-/// Every virtual sink has a renderer of its own. All renderers follow the same tracker.
+/// The renderers of a server's virtual sinks, and the head that they follow.
 ///
 /// ## Threading
 /// It may be used from any thread except the audio threads.
@@ -35,12 +33,12 @@ package final class SinkStage: LiveStage {
   ///
   /// - Parameters:
   ///   - layouts: the layouts of the virtual sinks.
-  ///   - options: how to render, and which tracker to follow. Settings about sources, levelling
-  ///     and rewriting are ignored.
+  ///   - options: how to render, and which tracker to follow. Settings about sources, levelling and
+  ///     rewriting are ignored.
   ///   - isLimited: whether the true peak of each virtual sink is limited.
   ///   - sink: the real sink; nil if there is none yet.
-  ///   - describe: returns what the listener should know about an event, as a sentence without a
-  ///     full stop; nil if there is nothing to say.
+  ///   - describe: returns a sentence about an event for the listener, without a full stop; nil for
+  ///     none.
   ///   - atEnd: called when the stage stops, with the front as in `Player.front`.
   /// - Throws: the reason why the HRTF set cannot be used.
   package init(
@@ -56,7 +54,7 @@ package final class SinkStage: LiveStage {
     sampleRate = AudioTrack.sampleRates.contains(rate) ? rate : 48000
     var renderings: [SinkLayout: SinkRendering] = [:]
     for layout in layouts {
-      // The route and the decoder are the same for all virtual sinks, so only one of them reports.
+      // All virtual sinks have the same route and decoder, so only one of them reports.
       let isTold = layout == layouts.last
       renderings[layout] = try SinkRendering(
         layout: layout.layout, options: options, isLimited: isLimited, sampleRate: sampleRate,
@@ -91,14 +89,14 @@ package final class SinkStage: LiveStage {
     return configuration
   }
 
-  /// Returns the function that renders the sound of a virtual sink, which must have one of the
-  /// layouts that the stage was made for.
+  /// Returns the function that renders a virtual sink's sound. The stage must have a renderer for
+  /// `layout`.
   package func callback(of layout: SinkLayout) -> LiveRenderCallback {
     guard let rendering = renderings[layout] else { preconditionFailure("no such virtual sink") }
     return rendering.callback
   }
 
-  /// Returns the source of the poses that a virtual sink is rendered with; nil for a head at rest.
+  /// Returns the source of a virtual sink's poses; nil if there is none.
   package func poses(of layout: SinkLayout) -> HeadPoseSource? { renderings[layout]?.poses }
 
   package func delay(of layout: SinkLayout) -> RendererDelay? {

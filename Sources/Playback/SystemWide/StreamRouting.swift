@@ -4,11 +4,10 @@ package import SoundServer
 
 /// Decides which program streams are moved to which sink.
 ///
-/// A stream that appears on one of the virtual sinks is moved to the virtual sink that fits its
-/// layout, or to the real sink if the treatment of its role is plain. A stream that appears on a
-/// real sink stays there. If the user moves a stream after it was placed, the stream stays where
-/// the user moved it. A stream is placed again if its channels or its role change while it plays to
-/// a virtual sink.
+/// A stream on a virtual sink is moved to the virtual sink that fits its layout, or to the real
+/// sink if the treatment of its role is plain. A stream that appears on a real sink, or that the
+/// user has moved, stays there. A stream on a virtual sink is placed again if its channels or its
+/// role change.
 package struct StreamRouting: Sendable, Equatable {
   /// A request to move a stream.
   package struct Move: Sendable, Equatable {
@@ -26,27 +25,24 @@ package struct StreamRouting: Sendable, Equatable {
   /// The latest change of the default sink to a real sink.
   private var foreign: DefaultChange?
 
-  /// The longest time from the report that the default sink has changed to the report that a stream
-  /// has followed [ns].
+  /// The longest time from a change of the default sink to the report that a stream has followed
+  /// [ns].
   private static let followTime: Int64 = 2_000_000_000
-  /// The longest time from the report that a stream has followed to the report that the default
-  /// sink has changed, if the reports arrive in this order [ns].
+  /// The longest time by which the report of a stream that follows may precede the report of the
+  /// new default sink [ns].
   private static let precedingTime: Int64 = 500_000_000
   /// The time after which an unanswered request is repeated [ns].
   private static let retryTime: Int64 = 1_000_000_000
   /// The number of unsuccessful requests after which a stream stays where it is.
   package static let largestNumberOfRequests = 3
 
-  /// - Parameters:
-  ///   - layouts: the layouts of the virtual sinks.
-  ///   - roles: the treatment of each role.
-  ///   - ownsDefault: whether a virtual sink is to be the default sink. If so, a stream that
-  ///     follows the default sink to a real sink does not count as moved by hand.
+  /// - Parameter ownsDefault: whether a virtual sink is to be the default sink. If so, a stream
+  ///   that follows the default sink to a real sink does not count as moved by hand.
   package init(layouts: [SinkLayout], roles: RoleTreatments, ownsDefault: Bool) {
     (self.layouts, self.roles, self.ownsDefault) = (layouts, roles, ownsDefault)
   }
 
-  /// Returns the requests for the present state of the server. Only sinks that exist are targets.
+  /// Returns the requests for the present state of the server.
   ///
   /// - Parameters:
   ///   - realSink: the name of the sink for plain streams; nil if there is none.
@@ -92,7 +88,7 @@ package struct StreamRouting: Sendable, Equatable {
     }
   }
 
-  /// Updates the kind of a placement according to the sink on which the stream is now.
+  /// Updates the kind of a placement for the stream's present sink.
   private func follow(
     _ stream: ProgramStream, _ placement: inout Placement, at here: String, _ present: Set<String>,
     _ now: Int64
@@ -109,8 +105,7 @@ package struct StreamRouting: Sendable, Equatable {
       if isOnOurs { placement.begin(.placed, at: here) } else { placement.expected = here }
     case .placed:
       guard !isExpected else { break }
-      // The server moves the streams of a sink that is removed, and the streams that follow the
-      // default sink.
+      // The server moves a stream if its sink is removed, or if it follows the default sink.
       let isRescued = !present.contains(placement.expected)
       if isRescued || isFollower(at: here, now) {
         placement.begin(.placed, at: here)
@@ -172,10 +167,9 @@ package struct StreamRouting: Sendable, Equatable {
 
     var kind = Kind.untouched
     var format: Format
-    /// The sink that was requested for the stream; without an open request, the sink on which it
-    /// is.
+    /// The requested sink; without an open request, the present sink.
     var expected: String
-    /// The sink on which the stream was at the last request; nil without an open request.
+    /// The stream's sink at the last request; nil without an open request.
     var origin: String?
     var requests = 0
     /// The time of the last request, or of the user's move [ns].

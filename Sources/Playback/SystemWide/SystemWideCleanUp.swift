@@ -13,9 +13,7 @@ package struct SystemWideCleanUp: Sendable {
     ) throws(SoundServerError) -> any StreamSteward
   private let removeLeftovers: @Sendable () -> Void
 
-  /// - Parameters:
-  ///   - removeLeftovers: see `SystemWideParts`.
-  ///   - makeSteward: see `SystemWideParts`.
+  /// Creates a clean-up. For the parameters, see `SystemWideParts`.
   package init(
     removeLeftovers: @escaping @Sendable () -> Void = {},
     makeSteward:
@@ -26,12 +24,11 @@ package struct SystemWideCleanUp: Sendable {
     (self.makeSteward, self.removeLeftovers) = (makeSteward, removeLeftovers)
   }
 
-  /// Restores the default sink, moves programs from the virtual sinks to the real sink, removes the
-  /// virtual sinks, and removes the server's stored references to them. Can take several seconds.
+  /// Restores the default sink, moves programs to the real sink, and removes the virtual sinks and
+  /// the server's stored references to them. Can take several seconds.
   ///
-  /// - Parameter previousDefault: the default sink to restore; nil if no instance has left one. If
-  ///   that sink is unknown or does not exist, and a virtual sink is the default, a real sink
-  ///   becomes the default.
+  /// - Parameter previousDefault: the default sink to restore; nil if unknown. If it does not exist
+  ///   and a virtual sink is the default, a real sink becomes the default.
   /// - Throws: the reason why the server cannot be observed.
   package func run(previousDefault: String?) throws(SoundServerError) {
     let latest = Latest()
@@ -67,7 +64,6 @@ package struct SystemWideCleanUp: Sendable {
     while !condition(), monotonic_nanoseconds() < end { usleep(5000) }
   }
 
-  /// The contents as last reported.
   private final class Latest: Sendable {
     private let state = Mutex(ServerContents())
     var contents: ServerContents { state.withLock { $0 } }

@@ -4,7 +4,7 @@ private import CRealtime
 private import Glibc
 internal import SoundServer
 
-/// The decisions and requests of a `SystemWideOutput`, on its thread.
+/// The decisions and requests of a `SystemWideOutput`.
 struct SystemWideLoop {
   private let parts: SystemWideParts
   private let settings: SystemWideOutput.Settings
@@ -24,8 +24,7 @@ struct SystemWideLoop {
   /// The latest time at which a stream played to each sink [ns].
   private var lastUse: [SinkLayout: Int64] = [:]
   private var inUse: [SinkLayout: Bool] = [:]
-  /// The streams of the latest report, by number. `layout` is the layout of the virtual sink to
-  /// which the stream plays; nil for a real sink.
+  /// The streams of the latest report, by number. `layout` is nil for a stream on a real sink.
   private var places: [UInt64: (layout: SinkLayout?, stream: ProgramStream)] = [:]
 
   private static let restartTime: Int64 = 2_000_000_000
@@ -43,7 +42,7 @@ struct SystemWideLoop {
       layouts: settings.layouts, roles: settings.roles, ownsDefault: settings.takesDefault)
   }
 
-  /// Whether the next step is due soon, even if the server reports nothing.
+  /// Whether the next step is due soon, even without a report.
   private(set) var isWaiting = false
 
   var status: SystemWideStatus {
@@ -144,7 +143,7 @@ struct SystemWideLoop {
       let layout = stream.sink.flatMap(SinkLayout.init(sinkName:))
       let former = places[stream.id]
       places[stream.id] = (layout, stream)
-      // A program that has always played to a real sink is not worth reporting.
+      // Do not report programs that have always played to a real sink.
       if former?.layout != layout { tell(.routed(stream, layout)) }
     }
     for (id, place) in gone {
@@ -183,8 +182,8 @@ struct SystemWideLoop {
     sinks = [:]
   }
 
-  /// Moves the streams on virtual sinks to a real sink. Waits until the server reports the result,
-  /// but at most about 600 ms.
+  /// Moves the streams on virtual sinks to a real sink, and waits at most about 600 ms for the
+  /// result.
   private mutating func moveBack(to sink: String, newest: () -> ServerContents?) {
     var requested: Set<UInt64> = []
     let end = monotonic_nanoseconds() + 600_000_000

@@ -5,9 +5,10 @@ package import SoundServer
 private import Synchronization
 internal import System
 
-/// Plays the sound of other programs. It offers virtual sinks, moves each stream on them to the
-/// virtual sink that fits its layout, can make the widest virtual sink the default sink, and
-/// follows the headphones.
+/// Plays the sound of other programs through virtual sinks.
+///
+/// The output moves each stream on the virtual sinks to the sink that fits its layout. It can make
+/// the widest virtual sink the default sink, and it follows the headphones.
 ///
 /// ## Threading
 /// It may be used from any thread. It reports events on its own thread.
@@ -20,11 +21,9 @@ package final class SystemWideOutput: Sendable {
     /// Whether the widest virtual sink is made the default sink.
     package var takesDefault = true
     package var roles = RoleTreatments()
-    /// The default sink that an earlier instance did not restore.
+    /// The default sink that an earlier instance did not restore; nil for none.
     package var previousDefault: String?
-    /// Stores the default sink to restore, before a virtual sink replaces it and whenever the user
-    /// chooses another default sink. The argument is nil if there is no sink to restore. Called on
-    /// the output's thread.
+    /// Stores the default sink to restore; nil if there is none. Called on the output's thread.
     package var remember: @Sendable (_ defaultSink: String?) -> Void = { _ in }
 
     package init() {}
@@ -90,7 +89,7 @@ package final class SystemWideOutput: Sendable {
     }
   }
 
-  /// Restores the default sink, moves the programs to the real sink, and removes the virtual sinks
-  /// and the server's stored references to them. Can take several seconds.
+  /// Restores the default sink, moves the programs to the real sink, and removes the virtual sinks.
+  /// Can take several seconds.
   package func stop() { worker.stop() }
 }

@@ -7,15 +7,14 @@ private import SoundServer
 private import System
 
 extension SystemWideParts {
-  /// Makes the renderers and finds the server: PipeWire or PulseAudio.
+  /// Makes the renderers and finds the server.
   ///
   /// - Parameters:
   ///   - layouts: the layouts of the virtual sinks.
   ///   - options: how to render, which tracker to follow, and which server to use. Settings about
   ///     sources, levelling and rewriting are ignored.
   ///   - isLimited: whether the true peak of each virtual sink is limited.
-  ///   - keeper: the command that runs `PulseSinkKeeper`: a program and its arguments; nil for no
-  ///     keeper.
+  ///   - keeper: the command that runs `PulseSinkKeeper`; nil for no keeper.
   ///   - describe: see `SinkStage`.
   ///   - atEnd: see `SinkStage`.
   /// - Throws: the reason why the HRTF set cannot be used.

@@ -3,7 +3,7 @@
 package import Geometry
 package import SoundServer
 
-/// The delays of the renderer of a virtual sink, in milliseconds.
+/// The delays of a virtual sink's renderer [ms].
 package struct RendererDelay: Sendable, Equatable, Codable {
   package var limiter: Double
   package var filters: Double
@@ -16,11 +16,11 @@ package struct RendererDelay: Sendable, Equatable, Codable {
   package var total: Double { limiter + filters + upmix }
 }
 
-/// The head of the listener, as the renderers of the virtual sinks use it.
+/// The listener's head.
 package struct LiveHead: Sendable, Equatable {
   /// The name of the connected tracker; nil if there is none.
   package var tracker: String?
-  /// The pose relative to the front of the stage; nil before the first sample of the tracker.
+  /// The pose relative to the front of the stage; nil if unknown.
   package var pose: Quaternion?
   /// Whether the tracker is sending samples.
   package var isFresh = false
@@ -30,7 +30,7 @@ package struct LiveHead: Sendable, Equatable {
   package init() {}
 }
 
-/// The renderers of all virtual sinks, with the head that they follow.
+/// The renderers of all virtual sinks, and the head that they follow.
 ///
 /// ## Threading
 /// It may be used from any thread except the audio threads.
@@ -41,36 +41,34 @@ package protocol LiveStage: AnyObject, Sendable {
   /// Moves the front of the stage to the direction that the head faces.
   func recentre()
 
-  /// The delays of the renderer of a virtual sink; nil if there is no such sink.
+  /// Returns the delays of a virtual sink's renderer; nil if there is no such sink.
   func delay(of layout: SinkLayout) -> RendererDelay?
 
-  /// Adapts the treatment after another real sink was chosen or its ports changed.
+  /// Adapts the treatment to another real sink or to changed ports.
   func follow(_ sink: Sink)
 
-  /// Returns the news for the listener since the last call, as sentences without a full stop, such
-  /// as "head tracker: DualSense".
+  /// Returns the latest news for the listener, as sentences without a full stop.
   func takeNotes() -> [String]
 
-  /// Releases the trackers. This function is called after all virtual sinks have stopped.
+  /// Releases the trackers. Call it after all virtual sinks have stopped.
   func stop()
 }
 
-/// The parts of a system-wide output that depend on the server and on the renderer.
+/// The parts of a system-wide output that depend on the server or on the renderer.
 package struct SystemWideParts: Sendable {
   /// The kind of server: "pipewire" or "pulseaudio".
   package var serverKind: String
   package var stage: any LiveStage
-  /// Begins to observe the server. The closure receives each change, on the steward's thread.
+  /// Begins to observe the server. The closure receives each change on the steward's thread.
   package var makeSteward:
     @Sendable (
       @escaping @Sendable (ServerContents) -> Void
     ) throws(SoundServerError) -> any StreamSteward
   /// Removes the virtual sinks that a killed instance left on the server. Can take some seconds.
-  /// This is not needed for servers that remove the sinks of a process that has ended.
   package var removeLeftovers: @Sendable () -> Void
   /// Takes the default sink to restore if this process is killed; nil if none is known.
   package var keepDefault: @Sendable (String?) -> Void
-  /// Makes a virtual sink with its renderer, but does not start it. The `Sink` is the real sink.
+  /// Makes a virtual sink without starting it. The `Sink` is the real sink.
   package var makeSink: @Sendable (SinkLayout, Sink) throws(SoundServerError) -> any VirtualSink
 
   package init(

@@ -2,23 +2,22 @@
 
 package import SoundServer
 
-/// Something that happened to a system-wide output.
+/// An event of a system-wide output.
 package enum SystemWideEvent: Sendable, Equatable {
   /// The sound goes to this sink from now on.
   case output(Sink)
   /// There is no real sink to play to.
   case noOutput
   case started(SinkLayout)
-  /// A virtual sink cannot be created. The attempt is repeated later.
+  /// A virtual sink cannot be created. Another attempt follows.
   case failed(SinkLayout, SoundServerError)
-  /// A stream now plays to the virtual sink with this layout. If the layout is nil, the stream has
-  /// left the virtual sinks.
+  /// A stream now plays to the virtual sink with this layout, or has left the virtual sinks (nil).
   case routed(ProgramStream, SinkLayout?)
   /// A program that played to a virtual sink has ended its stream.
   case ended(ProgramStream)
   /// Another program keeps changing the default sink. The next request waits.
   case defaultContested
-  /// An event of the stream that plays the sound of a virtual sink.
+  /// An event of the stream that plays a virtual sink's sound.
   case stream(SinkLayout, AudioOutputEvent)
 }
 
