@@ -4,10 +4,9 @@
 public enum SoundServerError: Error, Equatable {
   /// Nothing listens at the address, or the server rejected or ended the connection.
   case noServer(address: String, reason: String)
-  /// No PipeWire server listens at the address, the server ended the connection, or libpipewire is
-  /// missing or too old.
+  /// PipeWire cannot be reached, or libpipewire is missing or too old.
   case noPipeWire(reason: String)
-  /// A connection was made or begun, but the server did not answer within the timeout.
+  /// The server did not answer within the timeout.
   case serverSilent(address: String, milliseconds: Int)
   /// No sink has the requested name.
   case unknownSink(name: String, available: [String])
@@ -21,11 +20,10 @@ public enum SoundServerError: Error, Equatable {
   case streamRefused(reason: String)
   /// `stop` was called before or during `start`.
   case stopped
-  /// The operating system did not provide a resource that the client needs. `reason` also says what
-  /// to do.
+  /// The operating system did not provide a resource. `reason` also says what to do.
   case systemFailure(reason: String)
 
-  /// One line that explains what failed, why, and what to do.
+  /// One line that says what failed, why, and what to do.
   public var message: String {
     switch self {
     case .noServer(let address, let reason):

@@ -2,16 +2,15 @@
 
 /// An object that a server's library passes to its callbacks. The object's owner keeps it alive.
 ///
-/// The callbacks are closures in nonisolated functions: an isolated closure would trap on the
-/// library's thread.
+/// The callbacks are closures in nonisolated functions, because an isolated closure would trap on
+/// the library's thread.
 package protocol CallbackTarget: AnyObject {}
 
 extension CallbackTarget {
   package var userdata: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-  /// Calls `body` with the object, without retaining it. A retained object could be released last
-  /// by the library's thread; its `deinit` would then wait for the end of the thread that it runs
-  /// on.
+  /// Calls `body` with the object without retaining it; does nothing for nil. If the library's
+  /// thread released the last reference, `deinit` would wait for the end of its own thread.
   @inlinable
   package static func with(_ userdata: UnsafeMutableRawPointer?, _ body: (Self) -> Void) {
     guard let userdata else { return }

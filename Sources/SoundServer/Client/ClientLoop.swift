@@ -3,7 +3,7 @@
 /// The main loop of a server's library, which runs on its own thread and ticks every 50 ms.
 ///
 /// ## Threading
-/// Call the library only with the lock held, or on the loop's thread, which holds it.
+/// Call the library on the loop's thread or with the lock held.
 package protocol ClientLoop: AnyObject {
   /// Called on the loop's thread at every tick and soon after every `kick`. Set before `start`.
   var onTick: () -> Void { get set }
@@ -13,14 +13,14 @@ package protocol ClientLoop: AnyObject {
   /// - Throws: `systemFailure`.
   func start() throws(SoundServerError)
 
-  /// Ends the thread without waiting for the server. The caller must not hold the lock.
+  /// Ends the thread without waiting for the server. Call it without the lock.
   func stop()
 
   /// Runs `body` with the lock held.
   func locked<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value
 
   /// Waits until `condition` is true or the deadline passes. Returns whether `condition` became
-  /// true. The caller holds the lock, which is released while waiting.
+  /// true. Call it with the lock held; waiting releases the lock.
   ///
   /// - Parameter deadline: on CLOCK_MONOTONIC [ns].
   func wait(untilNanoseconds deadline: Int64, _ condition: () -> Bool) -> Bool

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Determines when an attempt to connect times out, and when a client tries again after a loss.
+/// Determines when an attempt to connect times out and when the next attempt begins.
 ///
 /// Times are CLOCK_MONOTONIC nanoseconds.
 package struct ConnectionAttempts {
-  /// The least time from a loss or a failure to the next attempt [ns]: a little less than two ticks
-  /// of a loop, which are 50 ms apart.
+  /// The least time from a loss or a failure to the next attempt [ns]: almost two ticks.
   private static let retryInterval: Int64 = 95_000_000
 
   /// The time that each attempt may take [ns].
@@ -23,7 +22,7 @@ package struct ConnectionAttempts {
   /// Returns whether the current attempt has timed out.
   package func isLate(_ now: Int64) -> Bool { now > deadline }
 
-  /// Notes that the current attempt succeeded. From now on, the client tries again after a loss.
+  /// Notes that the current attempt succeeded.
   package mutating func succeeded() {
     hasSucceeded = true
     failure = nil

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the descriptions of sinks and sources have in common.
+/// The properties that sinks and sources have in common.
 package protocol DeviceDescription: Sendable, Equatable {
-  /// The kinds of port that devices of this type have. Ports of other kinds are described as
-  /// `other`.
+  /// The kinds of port that devices of this type have. Ports of other kinds become `other`.
   static var portKinds: Set<DevicePort.Kind> { get }
 
   var name: String { get set }
@@ -25,7 +24,7 @@ public enum DeviceState: String, Sendable, Equatable {
   case unknown
 }
 
-/// One of the connections of a sink or a source, such as a headphone or microphone jack.
+/// A connection of a sink or a source, such as a headphone or microphone jack.
 public struct DevicePort: Sendable, Equatable {
   /// The kind of connection or device behind a port.
   public enum Kind: String, Sendable, Equatable {
@@ -46,7 +45,7 @@ public struct DevicePort: Sendable, Equatable {
     case other
   }
 
-  /// The server's name for the port, as used by `pactl set-sink-port` and `set-source-port`.
+  /// The server's name for the port.
   public package(set) var name = ""
   /// The human-readable name of the port.
   public package(set) var description = ""

@@ -6,36 +6,36 @@ import Synchronization
 /// A connection on which a server describes its devices of one kind.
 ///
 /// ## Threading
-/// Everything runs on the loop's thread, except `destroy`.
+/// `destroy` is called after the loop's thread has ended. Everything else runs on that thread.
 package protocol DeviceConnection: AnyObject {
   associatedtype Device: DeviceDescription
   associatedtype Loop: ClientLoop
 
   var loop: Loop { get }
-  /// Whether `open` has made a connection that has not been closed.
+  /// Whether there is a connection, which may have been lost.
   var isOpen: Bool { get }
-  /// Whether the open connection has not been lost.
+  /// Whether there is a connection that has not been lost.
   var isGood: Bool { get }
 
   /// Begins to connect. Kicks the loop whenever `isGood` or the devices change.
   func open()
 
-  /// Ends the connection without waiting for the server.
+  /// Closes the connection without waiting for the server.
   func close()
 
-  /// Takes the next step towards a description of the devices. Returns them in the server's order;
-  /// nil if nothing new is known.
+  /// Takes the next step towards a list of the devices. Returns the devices in the server's order;
+  /// nil if no list is ready.
   func readDevices() -> [Device]?
 
-  /// Ends the connection for good. The loop's thread has already ended.
+  /// Closes the connection for good.
   func destroy()
 }
 
 /// Observes a server's devices of one kind, even across restarts of the server.
 ///
 /// ## Threading
-/// It may be used from any thread. `onChange` is called on the loop's thread, one call at a time,
-/// and must not stop the observer.
+/// Any thread may use the observer. `onChange` is called on the loop's thread and must not stop the
+/// observer.
 package final class DeviceObserver<Connection: DeviceConnection>: @unchecked Sendable {
   private let connection: Connection
   private let retryInterval: Int64
@@ -49,16 +49,14 @@ package final class DeviceObserver<Connection: DeviceConnection>: @unchecked Sen
   ///
   /// - Parameters:
   ///   - retryInterval: the least time from a loss or an attempt to the next attempt [ns].
-  ///   - onChange: receives the devices whenever they change. Receives an empty array when the
-  ///     server is lost.
+  ///   - onChange: receives the devices after each change, or an empty array if the server is lost.
   /// - Throws: `systemFailure`.
   package init(
     _ connection: Connection, retryInterval: Int64,
     onChange: @escaping @Sendable ([Connection.Device]) -> Void
   ) throws(SoundServerError) {
     (self.connection, self.retryInterval, self.onChange) = (connection, retryInterval, onChange)
-    // Not `unowned`: the last tick may run while this object is being released, and `deinit` waits
-    // for that tick.
+    // Not `unowned`: a tick may still run while `deinit` waits for the end of the loop.
     let this = Unmanaged.passUnretained(self)
     connection.loop.onTick = { this._withUnsafeGuaranteedRef { $0.attend() } }
     try connection.loop.start()
@@ -66,10 +64,10 @@ package final class DeviceObserver<Connection: DeviceConnection>: @unchecked Sen
 
   deinit { stop() }
 
-  /// The devices as last reported, in the server's order; empty if there is no server.
+  /// The latest devices, in the server's order; empty if there is no server.
   package var devices: [Connection.Device] { known.withLock { $0 } }
 
-  /// Ends the observation without waiting for the server. `onChange` is not called afterwards.
+  /// Stops the observer without waiting for the server. `onChange` is not called afterwards.
   package func stop() {
     let isFirst = isStopped.withLock { isStopped in
       defer { isStopped = true }

@@ -6,7 +6,7 @@ public struct Sink: Sendable, Equatable {
   public typealias Port = DevicePort
   public typealias PortType = DevicePort.Kind
 
-  /// The server's name for the sink, as used in `AudioOutputConfiguration.sinkName`.
+  /// The server's name for the sink.
   public package(set) var name = ""
   /// The human-readable name of the sink.
   public package(set) var description = ""
@@ -19,18 +19,15 @@ public struct Sink: Sendable, Equatable {
   public package(set) var portType: PortType?
   /// The server's name for the active port; nil if no port is active.
   public var portName: String? { ports.first(where: \.isActive)?.name }
-  /// The device's form factor: "headphone", "headset", "internal", "speaker", ...; nil if unknown.
+  /// The device's form factor, such as "headphone" or "internal"; nil if unknown.
   public package(set) var formFactor: String?
   /// The ports, in the server's order.
   public package(set) var ports: [Port] = []
-  /// The profile of a Bluetooth device: "a2dp_sink", "headset_head_unit", ...; nil if it is
-  /// unknown, or for other devices.
+  /// The profile of a Bluetooth device, such as "a2dp_sink"; nil if there is none.
   public package(set) var bluetoothProfile: String?
-  /// The address of a Bluetooth device, such as `AA:BB:CC:DD:EE:FF`; nil if it is unknown, or for
-  /// other devices.
+  /// The address of a Bluetooth device, such as `AA:BB:CC:DD:EE:FF`; nil if there is none.
   public package(set) var bluetoothAddress: String?
-  /// The name of the device's icon: "audio-headphones-bluetooth", "audio-card-pci", ...; nil if
-  /// unknown.
+  /// The name of the device's icon, such as "audio-card-pci"; nil if unknown.
   public package(set) var iconName: String?
   public package(set) var isDefault = false
 
@@ -44,7 +41,7 @@ extension Sink: DeviceDescription {
   ]
 
   /// Returns whether both sinks have the same name, description, ports, form factor, Bluetooth
-  /// profile and icon. Other properties may differ. Returns false if `other` is nil.
+  /// profile and icon. Returns false for nil.
   package func leadsWhere(_ other: Sink?) -> Bool {
     guard let other else { return false }
     return name == other.name && ports == other.ports && formFactor == other.formFactor

@@ -6,7 +6,7 @@ public struct Source: Sendable, Equatable {
   public typealias Port = DevicePort
   public typealias PortType = DevicePort.Kind
 
-  /// The server's name for the source, as used in `SourceCapture`.
+  /// The server's name for the source.
   public package(set) var name = ""
   /// The human-readable name of the source.
   public package(set) var description = ""
@@ -19,19 +19,16 @@ public struct Source: Sendable, Equatable {
   public package(set) var state = State.unknown
   /// The ports, in the server's order.
   public package(set) var ports: [Port] = []
-  /// The port in use; nil if there is none.
+  /// The active port; nil if there is none.
   public var activePort: Port? { ports.first(where: \.isActive) }
-  /// The device's `device.form_factor`: "microphone", "headset", "webcam", "internal", ...; nil if
-  /// unknown.
+  /// The device's form factor, such as "headset" or "webcam"; nil if unknown.
   public package(set) var formFactor: String?
-  /// The profile of a Bluetooth device, such as "headset_head_unit"; nil if it is unknown, or for
-  /// other devices.
+  /// The profile of a Bluetooth device, such as "headset_head_unit"; nil if there is none.
   public package(set) var bluetoothProfile: String?
-  /// The codec of a Bluetooth device, such as "CVSD" or "mSBC"; nil if it is unknown, or for other
-  /// devices.
+  /// The codec of a Bluetooth device, such as "CVSD" or "mSBC"; nil if there is none.
   public package(set) var bluetoothCodec: String?
-  /// The name of the sink whose sound this source returns; empty if the server does not name the
-  /// sink. Nil if the source is not a monitor.
+  /// The name of the monitored sink; empty if the server does not name the sink. Nil if the source
+  /// is not a monitor.
   public package(set) var monitoredSink: String?
   public var isMonitor: Bool { monitoredSink != nil }
   public package(set) var isDefault = false
@@ -45,7 +42,7 @@ extension Source: DeviceDescription {
   ]
 }
 
-/// The form in which a source delivers samples.
+/// The encoding of a source's samples.
 public enum SampleEncoding: String, Sendable, Equatable {
   case float32
   case int16
@@ -54,7 +51,7 @@ public enum SampleEncoding: String, Sendable, Equatable {
   /// 24 bits in the lower part of 4 bytes.
   case int24in32
   case int32
-  /// A form that the server must convert to float32.
+  /// An encoding that the server must convert to float32.
   case other
 
   /// The size of one sample in bytes.

@@ -2,29 +2,24 @@
 
 /// A stereo stream to a sound server, fed by a render callback.
 ///
-/// The stream position survives every loss: frames are pulled in sequence, and none are pulled
-/// while there is no server or sink to play them. `AudioOutputStatus.framesQueuedAtLoss` is the
-/// number of queued frames that the last loss dropped, so that the caller can step back by that
-/// many frames.
+/// A loss does not change the stream position. `AudioOutputStatus.framesQueuedAtLoss` is the number
+/// of frames that the last loss dropped.
 ///
 /// ## Threading
 /// The render callback runs on a thread that the output owns. On that thread, only `refresh` may be
-/// called. Any other thread may use the output freely. Only `start` and `drain` wait for the
-/// server, and each has a deadline. `status` and `takeEvents` never wait for the render callback,
-/// and the callback never waits for them.
+/// called. Any other thread may use the output. `start` and `drain` wait for the server, but each
+/// has a deadline.
 public protocol AudioOutput: AnyObject, Sendable {
   /// The current status of the output.
   var status: AudioOutputStatus { get }
 
-  /// Returns the events since the last call, oldest first, and removes them. Only the last 256
-  /// events are kept.
+  /// Returns the events since the last call, oldest first. Only the latest 256 are kept.
   func takeEvents() -> [AudioOutputEvent]
 
-  /// Opens the stream, and returns when it is open. After a later loss, the output reconnects
-  /// without further calls.
+  /// Opens the stream and returns when it is open. After a later loss, the output reconnects by
+  /// itself.
   ///
-  /// - Throws: the reason if the stream cannot be opened in time (see
-  ///   `AudioOutputConfiguration.connectTimeoutMilliseconds`); `stopped` after `stop`.
+  /// - Throws: the reason if the stream cannot be opened in time; `stopped` after `stop`.
   func start() throws(SoundServerError)
 
   /// Stops the sound at once. Queued sound is kept.
@@ -36,25 +31,22 @@ public protocol AudioOutput: AnyObject, Sendable {
   /// Drops the queue, for a seek.
   ///
   /// - Parameter reposition: called before the queue is dropped, while the render callback cannot
-  ///   run. The next frames rendered are the next ones to play.
+  ///   run.
   func flush(_ reposition: () -> Void)
 
-  /// Requests that queued sound be rendered again: the callback's `RewriteFunction` is called soon
-  /// if rewriting is active.
+  /// Requests that queued sound be rendered again, if rewriting is active.
   ///
-  /// `refresh` may be called from any thread at any rate; requests that are still pending count as
-  /// one. It neither blocks nor allocates.
+  /// The call neither blocks nor allocates. Pending requests count as one.
   func refresh()
 
-  /// Stops pulling audio and waits until everything that was rendered has been played. Frames are
-  /// pulled again after `resume`.
+  /// Stops pulling audio and waits until everything that was rendered has been played. `resume`
+  /// continues.
   ///
-  /// - Returns: true if everything has been played; otherwise false, for example after the timeout
-  ///   or if the server or the sink is lost.
+  /// - Returns: whether everything has been played; false, for example, after the timeout or a
+  ///   loss.
   func drain(timeoutMilliseconds: Int) -> Bool
 
-  /// Ends the stream at once, drops the queue and ends the render callback's thread. Never waits
-  /// for the server. The output cannot be started again.
+  /// Ends the stream at once, without waiting for the server. The output cannot be started again.
   func stop()
 }
 
@@ -62,6 +54,6 @@ extension AudioOutput {
   /// Drops the queue.
   public func flush() { flush({}) }
 
-  /// Stops pulling audio and waits up to 2 s until everything that was rendered has been played.
+  /// Drains with a timeout of 2 s.
   public func drain() -> Bool { drain(timeoutMilliseconds: 2000) }
 }

@@ -11,38 +11,33 @@ public enum RewritingChoice: String, Sendable, Equatable, CaseIterable {
 
 /// The settings of an output.
 public struct AudioOutputConfiguration: Sendable, Equatable {
-  /// The server's address, in the syntax of the server's own library. Nil uses that library's
-  /// default; the library reads variables such as `PULSE_SERVER`.
+  /// The server's address, in the syntax of the server's own library; nil for the library's
+  /// default.
   public var serverAddress: String?
 
-  /// The sink's name. Nil selects the default sink; the server decides whether the stream follows
+  /// The sink's name; nil for the default sink. The server decides whether the stream follows
   /// changes of the default.
   public var sinkName: String?
 
-  /// The stream's sample rate, 1 to 384000 [Hz]. The server resamples if its sink has another rate.
-  /// Default: 48000.
+  /// The stream's sample rate, 1 to 384000 [Hz]. Default: 48000.
   public var sampleRate = 48_000
 
-  /// The latency to request, from writing a frame to hearing it [ms]; with PipeWire, the length of
-  /// a cycle. If nil, the latency adapts: it doubles when the queue runs low or, with PipeWire,
-  /// when cycles are skipped repeatedly, and shrinks after each quiet minute. Default: nil.
+  /// The latency to request [ms]; with PipeWire, the length of a cycle. Default: nil, for an
+  /// adaptive latency.
   ///
-  /// With PulseAudio, an adaptive latency begins at 150 ms if the queue is rewritten or
-  /// `latencyIsFree` is true, otherwise at 50 ms, and grows to at most 200 ms. With PipeWire, it
-  /// begins at 2.7 ms and grows to at most 42.7 ms; if `latencyIsFree` is true, it is always 42.7
-  /// ms.
+  /// An adaptive latency grows when the queue runs low or cycles are skipped, and shrinks in quiet
+  /// times. With PulseAudio, it begins at 150 ms if the queue is rewritten or `latencyIsFree` is
+  /// true, otherwise at 50 ms. The limit is 200 ms. With PipeWire, it begins at 2.7 ms, and the
+  /// limit is 42.7 ms. If `latencyIsFree` is true, the requested cycle is 42.7 ms long.
   public var latencyMilliseconds: Double?
 
-  /// Whether latency does no harm, because nothing can change the sound that is queued. With
-  /// PulseAudio, the queue is then as deep as a rewritten one; with PipeWire, long cycles are
-  /// requested. Default: false.
+  /// Whether latency does no harm, because nothing can change the queued sound. Default: false.
   public var latencyIsFree = false
 
   /// Whether the queue is rewritten. Default: automatic.
   public var rewriting = RewritingChoice.automatic
 
-  /// Whether the stream opens paused, so that `resume` starts the sound. With PulseAudio, the queue
-  /// is filled before that. Default: false.
+  /// Whether the stream opens paused. Default: false.
   public var startsPaused = false
 
   /// The program's name in mixers.
@@ -51,25 +46,21 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// The stream's name in mixers.
   public var mediaName = "Playback"
 
-  /// The `media.role` property, which servers use to choose volumes and routes. Default: "music".
+  /// The `media.role` property of the stream. Default: "music".
   public var mediaRole = "music"
 
-  /// The time that each attempt to connect may take [ms]. With PulseAudio, it includes opening the
-  /// stream. With PipeWire, opening the stream may take the same time again. Default: 2000.
+  /// The time that each attempt to connect may take [ms]. With PipeWire, opening the stream may
+  /// take the same time again. Default: 2000.
   public var connectTimeoutMilliseconds = 2000
 
-  /// Whether the audio thread asks for real-time scheduling or, if that is refused, for a higher
-  /// priority. If neither is permitted, it silently continues with its normal priority. Default:
-  /// true.
+  /// Whether the audio thread asks for real-time scheduling or a higher priority. Default: true.
   public var raisesPriority = true
 
-  /// Whether the server may move the stream to another sink. With PulseAudio, a stream that may not
-  /// move is lost when its sink is removed. Default: true.
+  /// Whether the server may move the stream to another sink. Default: true.
   package var mayMove = true
 
   /// Whether requests of less than the stream's `minreq` stay unanswered, so that the server
-  /// receives few, large pieces. A module-pipe-sink stores each piece in a page of its own.
-  /// Default: false.
+  /// receives large pieces. Default: false.
   package var writesLargePieces = false
 
   /// The rules of an adaptive latency.

@@ -3,12 +3,11 @@
 /// An event of an output, with its time.
 public struct AudioOutputEvent: Sendable, Equatable {
   public enum Kind: Sendable, Equatable {
-    /// A stream has opened on `sink`, either for the first time or again after a loss.
+    /// A stream has opened on `sink`.
     case connected(sink: String)
     /// The connection was lost. `framesQueuedAtLoss` frames were written but will not be heard.
     case serverLost(reason: String, framesQueuedAtLoss: Int)
-    /// The sink was removed, and the server did not move the stream to another sink. Or, after
-    /// `serverLost`, the stream cannot be opened because the sink is missing or refuses it.
+    /// The sink or the stream was lost, or the stream cannot be opened again.
     case sinkLost(reason: String, framesQueuedAtLoss: Int)
     /// The server is connected, but it does not answer or does not request audio that is due.
     case serverFrozen
@@ -16,8 +15,7 @@ public struct AudioOutputEvent: Sendable, Equatable {
     case serverThawed
     /// The server moved the stream to another sink.
     case moved(sink: String)
-    /// The route changed. Posted after the first connection, and whenever the sink or its ports,
-    /// form factor, Bluetooth profile, icon or description change.
+    /// The route was established or changed.
     case routed(Sink)
     case suspended
     case unsuspended

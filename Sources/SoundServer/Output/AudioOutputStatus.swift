@@ -8,21 +8,19 @@ public enum AudioOutputState: UInt8, Sendable, CaseIterable {
   case connecting
   /// The stream is playing.
   case playing
-  /// The output is paused, by `pause` or because it was configured to start paused.
+  /// The output is paused.
   case paused
-  /// The server or another program has suspended the sink; the queue is kept.
+  /// The sink is suspended.
   case suspended
-  /// Draining is complete. Nothing more is pulled until `resume`.
+  /// Draining is complete. `resume` continues.
   case drained
-  /// The connection is lost. A new attempt begins about 100 ms after the loss, and after each
-  /// failed attempt.
+  /// The connection is lost. The output tries to reconnect.
   case serverLost
-  /// The server runs, but it has no sink, the requested sink is missing, or the stream cannot be
-  /// opened. A new attempt begins about 100 ms after the loss, and after each failed attempt.
+  /// The sink is missing, or the stream cannot be opened. The output tries again.
   case sinkLost
   /// The server is connected, but it does not answer or does not request audio that is due.
   case serverFrozen
-  /// The first connection failed. A call of `start` tries again.
+  /// The first connection failed. `start` tries again.
   case failed
   /// `stop` has ended the output.
   case stopped
@@ -35,12 +33,11 @@ public enum QueueRewriting: Sendable, Equatable {
   case unsupportedBySource
   /// The configuration disables rewriting.
   case switchedOff
-  /// The sink reads further ahead than the largest margin or than it reports, so it has already
-  /// read the frames to be replaced. `milliseconds` is the margin or the sink's latency, whichever
-  /// is greater.
+  /// The sink reads too far ahead for rewriting. `milliseconds` is the margin or the sink's
+  /// latency, whichever is greater.
   case sinkReadsTooFarAhead(milliseconds: Double)
 
-  /// The name of the case in event logs: "active", "unsupported", "off" or "sink-reads-ahead".
+  /// The name of the case in event logs.
   public var name: String {
     switch self {
     case .active: "active"
@@ -63,52 +60,44 @@ public struct AudioOutputStatus: Sendable, Equatable {
   /// The name of the sink that the stream plays to; empty before the first connection.
   public package(set) var sinkName = ""
   public package(set) var sinkDescription = ""
-  /// The server's last description of the sink, with its ports; nil before the first one.
+  /// The server's last description of the sink; nil before the first one.
   public package(set) var sink: Sink?
-  /// The sink's own sample rate [Hz]; the server resamples if it differs. 0 if unknown.
+  /// The sink's own sample rate [Hz]; 0 if unknown.
   public package(set) var sinkSampleRate = 0
 
   public package(set) var serverName = ""
   public package(set) var serverVersion = ""
   public package(set) var defaultSinkName = ""
 
-  /// The latency that is requested now: the configured latency, or the one that the adaptive queue
-  /// chose.
+  /// The latency that is requested now.
   public package(set) var requestedLatencyMilliseconds = 0.0
-  /// The depth that the server granted to the stream's queue (`tlength`); with PipeWire, the length
-  /// of a cycle.
+  /// The granted depth of the queue (`tlength`); with PipeWire, the length of a cycle.
   public package(set) var queueMilliseconds = 0.0
-  /// The smallest amount that the server asks for (`minreq`); with PipeWire, the length of a cycle.
+  /// The smallest request of the server (`minreq`); with PipeWire, the length of a cycle.
   public package(set) var minimumRequestMilliseconds = 0.0
-  /// The length of the stream's queue in the server at the last report; nil before the first
-  /// report. This part of the latency can be rewritten. With PipeWire, which has no queue, it is
-  /// the length of a cycle.
+  /// The length of the queue at the last report; nil before the first report. With PipeWire, the
+  /// length of a cycle.
   public package(set) var queuedMilliseconds: Double?
-  /// The sink's share of the latency, in addition to the queue: its configured latency, or the
-  /// reported one if that is greater, as with Bluetooth sinks. With PipeWire, the reported one.
+  /// The sink's share of the latency, in addition to the queue.
   public package(set) var sinkLatencyMilliseconds = 0.0
-  /// The latency from writing to hearing as last reported, at least 0; nil before the first report.
-  /// With PulseAudio, at most 500 ms more than the granted latency of the queue and the sink.
+  /// The latency from writing to hearing as last reported; nil before the first report.
   public package(set) var measuredLatencyMilliseconds: Double?
-  /// Whether times may be off by one quantum, about 5 to 20 ms. This is true with PipeWire's
-  /// PulseAudio protocol, which reports only complete quanta (PipeWire's processing blocks).
+  /// Whether times may be off by one quantum, as with PipeWire's PulseAudio protocol.
   public package(set) var isLatencyApproximate = false
 
   public package(set) var rewriting = QueueRewriting.unsupportedBySource
-  /// How far ahead of the audible frame the queue is rewritten, as learned from the server.
+  /// The distance from the audible frame to the first frame that can be rewritten.
   public package(set) var rewriteMarginMilliseconds = 0.0
-  /// The number of pieces that replaced queued sound since the start.
+  /// The number of pieces that have replaced queued sound.
   public package(set) var rewrites = 0
   /// The number of pieces that were rendered too late to be written.
   public package(set) var lateRewrites = 0
-  /// The number of pieces whose head the sink had already read when the piece arrived. Only pieces
-  /// followed by a timing request are counted.
+  /// The number of pieces whose head is known to have arrived too late.
   public package(set) var lostRewriteHeads = 0
 
-  /// The number of times that the queue ran dry or, with PipeWire, that the server skipped cycles,
-  /// while the output was playing.
+  /// The number of times that the queue ran dry or, with PipeWire, that the server skipped cycles.
   public package(set) var underruns = 0
-  /// The number of frames that the render callback has supplied since the start.
+  /// The number of frames that the render callback has supplied.
   public package(set) var framesWritten: Int64 = 0
   /// The number of times that the server or the sink was lost.
   public package(set) var losses = 0

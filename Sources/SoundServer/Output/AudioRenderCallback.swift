@@ -2,13 +2,11 @@
 
 /// The function that renders the audio, and its context.
 ///
-/// It is a C function with a context, not a Swift closure, because calling a stored closure retains
-/// its context.
+/// It is a C function with a context, because calling a stored Swift closure retains its context.
 ///
 /// ## Threading
-/// The function is called on the output's own thread, at the server's request or when the output
-/// tops up the queue, and writes directly into the memory that is sent to the server. It must not
-/// block, allocate or call the output, except for `refresh`.
+/// The function is called on the output's own thread. It must not block, allocate or call the
+/// output, except for `refresh`.
 public struct AudioRenderCallback: @unchecked Sendable {
   /// Renders the next frames.
   ///
@@ -17,8 +15,8 @@ public struct AudioRenderCallback: @unchecked Sendable {
   ///   - interleaved: `frameCount` x 2 samples to fill, left then right, full scale 1.0. Their
   ///     initial content is undefined.
   ///   - frameCount: 1 or more.
-  ///   - presentationTimeNanoseconds: the CLOCK_MONOTONIC time at which the first of these frames
-  ///     is expected to be heard [ns]; it never decreases, except after a flush or on a new stream.
+  ///   - presentationTimeNanoseconds: the time at which the first frame is expected to be heard,
+  ///     CLOCK_MONOTONIC [ns].
   public typealias Function =
     @convention(c) (
       _ context: UnsafeMutableRawPointer,
@@ -27,21 +25,20 @@ public struct AudioRenderCallback: @unchecked Sendable {
       _ presentationTimeNanoseconds: Int64
     ) -> Void
 
-  /// Renders `frameCount` frames again, beginning `framesBack` frames (at least `frameCount`)
-  /// before the end of the sound that `Function` has rendered so far.
+  /// Renders queued frames again.
   ///
-  /// It is called on the same thread as `Function`, never at the same time. The piece must join the
-  /// queued sound before and after it without a click.
+  /// The call is made on the same thread as calls of `Function`. The piece must join the queued
+  /// sound before and after it without a click.
   ///
   /// - Parameters:
   ///   - context: the callback's context.
   ///   - interleaved: `frameCount` x 2 samples to fill, left then right, full scale 1.0. Their
   ///     initial content is undefined.
-  ///   - framesBack: the number of frames from the start of the piece to the end of the sound that
-  ///     was rendered.
+  ///   - framesBack: the number of frames from the start of the piece to the end of the rendered
+  ///     sound; at least `frameCount`.
   ///   - frameCount: 1 or more.
-  ///   - presentationTimeNanoseconds: the CLOCK_MONOTONIC time at which the first of these frames
-  ///     is expected to be heard [ns].
+  ///   - presentationTimeNanoseconds: the time at which the first frame is expected to be heard,
+  ///     CLOCK_MONOTONIC [ns].
   /// - Returns: the number of frames from the start of `interleaved` that replace queued sound; 0
   ///   if the queue needs no change.
   public typealias RewriteFunction =
@@ -53,8 +50,8 @@ public struct AudioRenderCallback: @unchecked Sendable {
       _ presentationTimeNanoseconds: Int64
     ) -> Int
 
-  /// Obtains the sound for the next frames. Called before each call of `Function`, with the same
-  /// number of frames. Unlike `Function`, it may make system calls and wait for a short time.
+  /// Obtains the sound for the next frames, before each call of `Function`. It may make system
+  /// calls and wait for a short time.
   package typealias PrepareFunction =
     @convention(c) (_ context: UnsafeMutableRawPointer, _ frameCount: Int) -> Void
 
@@ -65,7 +62,7 @@ public struct AudioRenderCallback: @unchecked Sendable {
   package let context: UnsafeMutableRawPointer
   private let owner: AnyObject?
 
-  /// Makes a callback whose `context` the caller keeps valid until the output is stopped.
+  /// Makes a callback. The caller keeps `context` valid until the output is stopped.
   public init(context: UnsafeMutableRawPointer, function: @escaping Function) {
     self.function = function
     self.rewrite = nil
@@ -73,13 +70,12 @@ public struct AudioRenderCallback: @unchecked Sendable {
     self.owner = nil
   }
 
-  /// Makes a callback for an object, which the output keeps alive and passes as the context:
-  /// `Unmanaged<Owner>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.render(...) }`.
+  /// Makes a callback for an object, which the output keeps alive and passes as the context.
   public init<Owner: AnyObject & Sendable>(owner: Owner, function: @escaping Function) {
     self.init(owner: owner, function: function, rewrite: nil)
   }
 
-  /// Like `init(owner:function:)`, but for a source that can render queued sound again.
+  /// Makes a callback for an object that can render queued sound again.
   ///
   /// - Parameter rewrite: renders queued sound again; nil if the queue is never rewritten.
   public init<Owner: AnyObject & Sendable>(

@@ -8,7 +8,7 @@ extension OutputBoard {
     draft.serverVersion = version
   }
 
-  /// Notes the default sink. Posts a change unless this is the connection's first description.
+  /// Notes the default sink. Posts a change unless `isFirst` is true.
   package func note(defaultSink name: String, isFirst: Bool) {
     guard name != draft.defaultSinkName else { return }
     if !isFirst { post(.defaultSinkChanged(sink: name)) }

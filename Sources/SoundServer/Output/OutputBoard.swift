@@ -6,9 +6,7 @@ package import Synchronization
 /// The status, events and counters that an output shares with other threads.
 ///
 /// ## Threading
-/// With PulseAudio, the loop's thread is also the audio thread. The loop therefore never waits for
-/// a lock: if a lock is held, `publish` tries again at the next tick. Readers hold a lock only
-/// while they copy.
+/// The loop does not wait for a lock. If a lock is held, the next call of `publish` tries again.
 package final class OutputBoard: @unchecked Sendable {
   package static let eventLimit = 256
 
@@ -72,12 +70,11 @@ package final class OutputBoard: @unchecked Sendable {
   }
 }
 
-/// The counters, read on any thread. PulseAudio writes them on the loop's thread or with its lock
-/// held. PipeWire also writes `framesWritten`, `lastWrite` and `latency` on its data thread.
+/// The counters of an output. Any thread may read them.
 package struct OutputCounters: ~Copyable {
   package let framesWritten = Atomic<Int64>(0)
-  /// The CLOCK_MONOTONIC time of the last write request or top-up or, with PipeWire, of the last
-  /// cycle [ns]; 0 before the first one.
+  /// The time of the last write request, top-up or cycle, CLOCK_MONOTONIC [ns]; 0 before the first
+  /// one.
   package let lastWrite = Atomic<Int64>(0)
   /// The reported latency [ns]; negative before the first report.
   package let latency = Atomic<Int64>(-1)

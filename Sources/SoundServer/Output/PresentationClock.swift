@@ -2,21 +2,19 @@
 
 /// Estimates when a frame will be audible, from latency reports that jitter.
 ///
-/// Frames play at a constant rate, so the time is a linear function of the stream position. Only
-/// its offset is estimated: as the mean of the first 24 reports, and then by a first-order low-pass
-/// filter with a memory of 24 reports. If `reportsAreEarly` is true, a filter that rises faster
-/// than it falls is used instead. A report that is more than 30 ms off is ignored as an outlier,
-/// but the third such report in succession restarts the estimate.
+/// The time is a linear function of the stream position. The offset of the function is the mean of
+/// the first 24 reports. Later reports pass a low-pass filter with a memory of 24 reports. If
+/// `reportsAreEarly` is true, the offset rises faster than it falls. A report that is more than 30
+/// ms off is ignored, but the third such report in succession restarts the estimate.
 package struct PresentationClock {
-  /// The largest error of a report that counts as jitter [ns].
+  /// The largest error of a plausible report [ns].
   private static let toleranceNanoseconds = 30e6
   private static let reportsToBelieveAJump = 3
   /// The number of reports over which the estimate averages.
   private static let memory = 24.0
 
-  /// Whether reports are early by up to one request, as with PipeWire's PulseAudio protocol. There,
-  /// the read position includes all frames of the last request, although most of them have not been
-  /// played yet. The reports that give the latest times are therefore right.
+  /// Whether reports can be early by up to one request, as with PipeWire's PulseAudio protocol. The
+  /// reports with the latest times are then right.
   package var reportsAreEarly = false
   private static let riseOfLatest = 0.3
   private static let fallOfLatest = 0.01
@@ -24,7 +22,7 @@ package struct PresentationClock {
   private let nanosecondsPerFrame: Double
   private var offsetNanoseconds = 0.0
   private var strangeReports = 0
-  /// The number of reports in the estimate, up to `memory`; 0 if the next report is accepted
+  /// The number of reports in the estimate, at most `memory`; 0 if the next report is accepted
   /// unconditionally.
   private var weight = 0.0
   private var hasOffset = false
@@ -34,13 +32,13 @@ package struct PresentationClock {
     nanosecondsPerFrame = 1e9 / Double(sampleRate)
   }
 
-  /// Accepts the next report unconditionally, as after a pause.
+  /// Accepts the next report unconditionally.
   @_noLocks
   package mutating func relock() {
     weight = 0
   }
 
-  /// Like `relock`, but also permits earlier presentation times, as after a flush.
+  /// Like `relock`, but also permits earlier presentation times.
   @_noLocks
   package mutating func reset() {
     weight = 0
@@ -48,22 +46,20 @@ package struct PresentationClock {
     latest = .min
   }
 
-  /// Whether the next report will be accepted unconditionally, as before the first report and after
-  /// `relock` or `reset`.
+  /// Whether the next report will be accepted unconditionally.
   package var isLost: Bool {
     @_noLocks get { weight == 0 }
   }
 
-  /// Takes a report as `observe` does, and returns when the frame at `position` is audible,
-  /// CLOCK_MONOTONIC [ns]. The result is never less than that of an earlier call since `reset`.
+  /// Calls `observe` and then `nextPresentationTime`.
   @_noLocks
   package mutating func presentationTime(position: Int64, now: Int64, latency: Int64) -> Int64 {
     observe(position: position, now: now, latency: latency)
     return nextPresentationTime(position: position)
   }
 
-  /// Returns when the frame at `position` is audible, CLOCK_MONOTONIC [ns], from the reports so
-  /// far. The result is never less than that of an earlier call since `reset`.
+  /// Returns when the frame at `position` is audible, CLOCK_MONOTONIC [ns]. Results do not decrease
+  /// before a call of `reset`.
   @_noLocks
   package mutating func nextPresentationTime(position: Int64) -> Int64 {
     let time = presentationTime(of: position)
@@ -71,8 +67,8 @@ package struct PresentationClock {
     return latest
   }
 
-  /// Updates the estimate with a report: the frame at stream position `position`, if written at
-  /// `now`, is audible `latency` nanoseconds later.
+  /// Updates the estimate with a report: a frame that is written to `position` at `now` is audible
+  /// after `latency` nanoseconds.
   @_noLocks
   package mutating func observe(position: Int64, now: Int64, latency: Int64) {
     let measured = Double(now &+ latency) - Double(position) * nanosecondsPerFrame
@@ -89,8 +85,7 @@ package struct PresentationClock {
     }
   }
 
-  /// Returns when the frame at `position` is audible, CLOCK_MONOTONIC [ns], from the reports so
-  /// far. Unlike `nextPresentationTime`, results can decrease.
+  /// Returns when the frame at `position` is audible, CLOCK_MONOTONIC [ns]. Results can decrease.
   @_noLocks
   package func presentationTime(of position: Int64) -> Int64 {
     Int64(offsetNanoseconds + Double(position) * nanosecondsPerFrame)

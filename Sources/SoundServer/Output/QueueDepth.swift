@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The queue depth to request from the server: fixed, or adapted to the machine.
+/// The queue depth to request from the server; fixed or adaptive.
 ///
-/// An adaptive depth doubles when the queue runs dry or nearly so, and shrinks by a fifth in every
-/// quiet minute, but stays within the limits of `Rules`. Depths are in milliseconds, times are
-/// CLOCK_MONOTONIC nanoseconds.
+/// An adaptive depth doubles when the queue runs low, and shrinks by a fifth after a quiet time,
+/// within the limits of `Rules`. Depths are in milliseconds, times are CLOCK_MONOTONIC nanoseconds.
 package struct QueueDepth: Equatable {
   package struct Rules: Equatable {
     package var shallowest = 40.0
     package var deepest = 200.0
-    /// Initial and smallest depth of a rewritten queue, whose depth adds no latency.
+    /// Initial and smallest depth of a rewritten queue.
     package var rewritten = 150.0
-    /// Initial depth of a queue that is not rewritten, whose depth adds to the latency.
+    /// Initial depth of a queue that is not rewritten.
     package var appended = 50.0
     package var quietNanoseconds: Int64 = 60_000_000_000
-    /// Time after a change for which a low queue does not change the depth again, because one stall
-    /// causes several reports.
+    /// Time after a change in which a low queue does not change the depth again.
     package var settlingNanoseconds: Int64 = 500_000_000
 
     package init() {}
 
-    /// The rules for a queue that is not rewritten but whose depth has no cost. Such a queue is as
-    /// deep as a rewritten one.
+    /// The rules for a queue whose depth has no cost. Such a queue is as deep as a rewritten queue.
     package var deep: Rules {
       var rules = self
       (rules.appended, rules.shallowest) = (rewritten, rewritten)
@@ -36,8 +33,8 @@ package struct QueueDepth: Equatable {
   private let isAdaptive: Bool
   package private(set) var isRewritten: Bool
   private var changed: Int64 = .min / 2
-  /// The time at which the queue last ran low. If it has not run low yet, the time of the first
-  /// call of `pass`; nil before that call.
+  /// The time at which the queue last ran low, or at which `pass` was first called; nil before
+  /// both.
   private var troubled: Int64?
 
   /// - Parameter fixed: a constant depth; nil for an adaptive depth.
@@ -50,8 +47,8 @@ package struct QueueDepth: Equatable {
 
   private var floor: Double { isRewritten ? rules.rewritten : rules.shallowest }
 
-  /// Sets whether the queue is rewritten. If that changes, an adaptive depth starts again at its
-  /// initial value. Returns whether the depth changed.
+  /// Sets whether the queue is rewritten. A change resets an adaptive depth to its initial value.
+  /// Returns whether the depth changed.
   package mutating func setRewritten(_ rewritten: Bool, now: Int64) -> Bool {
     guard rewritten != isRewritten else { return false }
     isRewritten = rewritten
@@ -59,7 +56,7 @@ package struct QueueDepth: Equatable {
     return change(to: rewritten ? rules.rewritten : rules.appended, now)
   }
 
-  /// Deepens an adaptive queue that ran dry or nearly so. Returns whether the depth changed.
+  /// Deepens an adaptive queue that ran low. Returns whether the depth changed.
   package mutating func ranLow(now: Int64) -> Bool {
     let isSettled = now - changed >= rules.settlingNanoseconds
     troubled = now
@@ -67,8 +64,7 @@ package struct QueueDepth: Equatable {
     return change(to: min(milliseconds * 2, rules.deepest), now)
   }
 
-  /// Shrinks an adaptive depth after a quiet time of `Rules.quietNanoseconds`. Returns whether the
-  /// depth changed.
+  /// Shrinks an adaptive depth after a quiet time. Returns whether the depth changed.
   package mutating func pass(now: Int64) -> Bool {
     let quietFrom = max(changed, troubled ?? now)
     troubled = troubled ?? now

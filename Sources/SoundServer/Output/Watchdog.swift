@@ -2,9 +2,8 @@
 
 /// Detects a server that has stopped working although its connection is intact.
 ///
-/// A frozen server gives no sign that it is frozen. The watchdog therefore watches two signs of
-/// life: requests for audio, and answers to a question. It asks the question after 200 ms without
-/// either sign. Times are CLOCK_MONOTONIC nanoseconds.
+/// The signs of life are requests for audio and answers to a question. The watchdog asks the
+/// question after 200 ms without either sign. Times are CLOCK_MONOTONIC nanoseconds.
 package struct Watchdog {
   package enum Finding: Equatable {
     /// Send the server a question, and call `answered` when it answers.
@@ -16,7 +15,7 @@ package struct Watchdog {
   private static let quietBeforeAsking: Int64 = 200_000_000
   private static let patienceForAnswer: Int64 = 450_000_000
   private static let leastPatienceForRequest: Int64 = 800_000_000
-  /// Time allowed for the first request, because a null sink may take two seconds [ns].
+  /// Time allowed for the first request [ns]. A null sink may take two seconds.
   private static let patienceAtStart: Int64 = 2_500_000_000
 
   package private(set) var frozenSince: Int64?
@@ -30,7 +29,7 @@ package struct Watchdog {
     requestsDueFrom = now + Self.patienceAtStart
   }
 
-  /// Notes that playback is starting or restarting: the next request may take longer.
+  /// Notes that playback is starting or restarting.
   package mutating func restart(now: Int64) {
     requestsDueFrom = now + Self.patienceAtStart
   }
@@ -40,13 +39,11 @@ package struct Watchdog {
     asked = nil
   }
 
-  /// Checks both signs of life. Returns what has changed or what to do; nil if nothing has changed
-  /// and nothing is to be done.
+  /// Returns what has changed or what to do; nil for nothing.
   ///
   /// - Parameters:
-  ///   - lastRequest: when the server last requested audio or the queue was last topped up.
-  ///   - isRequestDue: whether the server is expected to request audio; false, for example, while
-  ///     the stream is paused, suspended or drained.
+  ///   - lastRequest: the time of the last request or top-up.
+  ///   - isRequestDue: whether the server is expected to request audio.
   ///   - queueDuration: how long the server can play without a request.
   package mutating func check(
     now: Int64, lastRequest: Int64, isRequestDue: Bool, queueDuration: Int64

@@ -18,7 +18,7 @@ package struct OutputLoss {
   }
 }
 
-/// The stream of an output, which the session opens again after every loss.
+/// An output's stream.
 ///
 /// ## Threading
 /// Use it on the loop's thread or with the loop's lock held.
@@ -28,26 +28,26 @@ package protocol PlaybackStream: AnyObject {
   var flow: OutputFlow { get set }
   /// Whether the server is expected to request audio.
   var isRequestDue: Bool { get }
-  /// When the server last requested audio or the queue was last topped up, CLOCK_MONOTONIC [ns].
+  /// The time of the last request for audio or the last top-up, CLOCK_MONOTONIC [ns].
   var lastWrite: Int64 { get }
 
-  /// Ends the stream on the server. Does nothing if there is none.
+  /// Closes the stream. Does nothing if there is none.
   func close()
 }
 
 /// An output's calls to the library of one sound server.
 ///
-/// The session calls the backend. The backend answers, changes `stream.flow` and posts events of
-/// its own, but does not call the session.
+/// The backend changes `stream.flow` and posts events, but does not call the session.
 ///
 /// ## Threading
-/// Everything except `close` and `refresh` runs on the loop's thread or with the loop's lock held.
+/// `close` is called after the loop's thread has ended, and `refresh` on any thread. Everything
+/// else runs on the loop's thread or with the loop's lock held.
 package protocol OutputBackend: AnyObject {
   associatedtype Loop: ClientLoop
   associatedtype Stream: PlaybackStream
 
-  /// The reason that is reported as a loss of the sink if a stream does not open in time. If nil,
-  /// connecting and opening share one timeout, after which the server counts as silent.
+  /// The reason for a loss of the sink if a stream does not open in time. If nil, connecting and
+  /// opening share one timeout.
   static var unopened: String? { get }
 
   var loop: Loop { get }
@@ -55,10 +55,10 @@ package protocol OutputBackend: AnyObject {
 
   // MARK: Connecting
 
-  /// Begins to connect, unless the connection is intact, and looks for the sinks again.
+  /// Begins to connect unless the connection is intact.
   func connect()
 
-  /// Ends the connection without waiting for the server.
+  /// Closes the connection without waiting for the server.
   func disconnect()
 
   /// Whether there is a connection that has not been lost.
@@ -76,7 +76,7 @@ package protocol OutputBackend: AnyObject {
   /// The names of the sinks that were found.
   var sinkNames: [String] { get }
 
-  /// Creates the stream and requests its connection. Returns the loss if that fails; otherwise nil.
+  /// Creates the stream and begins to connect it. Returns the loss if that fails; otherwise nil.
   func open() -> OutputLoss?
 
   /// Returns whether the stream is open.
@@ -90,10 +90,10 @@ package protocol OutputBackend: AnyObject {
   /// Describes the stream that has just opened, and posts `connected`.
   func begin()
 
-  /// Takes the steps that are due at each tick, after `findLoss` and `isSuspended`.
+  /// Takes the steps that are due at a tick.
   func attend(_ now: Int64)
 
-  /// Notes, also in `flow.beginning`, that playback is starting or restarting.
+  /// Notes that playback is starting or restarting.
   func noteBeginning()
 
   func isSuspended(at now: Int64) -> Bool
@@ -101,33 +101,32 @@ package protocol OutputBackend: AnyObject {
   /// Sends the server a request whose answer changes `lastAnswer`.
   func ask()
 
-  /// When the server last answered a request, CLOCK_MONOTONIC [ns].
+  /// The time of the server's last answer, CLOCK_MONOTONIC [ns].
   var lastAnswer: Int64 { get }
 
   /// How long the server can play without a request [ns].
   var queueDuration: Int64 { get }
 
-  /// Returns the number of frames that were rendered but not yet audible at `time`. Called after
-  /// the stream was closed.
+  /// Returns the number of frames that were rendered but not yet audible at `time`.
   func framesQueued(at time: Int64) -> Int
 
   // MARK: Controls
 
-  /// Stops the sound at once. `flow` has already been changed.
+  /// Stops the sound at once. Call it after `flow` has changed.
   func pause()
 
-  /// Continues after `pause` or `drain`. `flow` has already been changed.
+  /// Continues after `pause` or `drain`. Call it after `flow` has changed.
   func resume()
 
   /// Calls `reposition` while nothing is rendered, and then drops the queue.
   func flush(_ reposition: () -> Void)
 
-  /// Requests that queued sound be rendered again. Called from any thread.
+  /// Requests that queued sound be rendered again.
   func refresh()
 
   /// Stops rendering. When everything has been played, sets `flow.isDrained` and posts `drained`.
   func drain()
 
-  /// Ends the stream and the connection. The loop's thread has already ended.
+  /// Closes the stream and the connection.
   func close()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an output's stream should do, and what may keep it from playing.
+/// The conditions under which sound flows to an output's stream.
 ///
 /// Times are CLOCK_MONOTONIC nanoseconds.
 package struct OutputFlow {
@@ -11,11 +11,11 @@ package struct OutputFlow {
   package var isSuspended = false
   /// Whether the server has stopped working although the connection is intact.
   package var isFrozen = false
-  /// Whether the stream is open, as opposed to being opened or lost.
+  /// Whether the stream is open.
   package var isRunning = false
-  /// When playback last started or restarted. The first requests may be late.
+  /// The time at which playback last started or restarted.
   package var beginning: Int64 = 0
-  /// Whether the server requests audio during `drain`, too.
+  /// Whether the server also requests audio during `drain`.
   private let isFedWhileDraining: Bool
 
   package init(wantsPause: Bool, isFedWhileDraining: Bool) {

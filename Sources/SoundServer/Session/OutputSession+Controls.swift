@@ -3,7 +3,6 @@
 import CRealtime
 import Synchronization
 
-/// The implementation of `AudioOutput`, to which the public classes forward their calls.
 extension OutputSession {
   package var status: AudioOutputStatus { board.snapshot() }
 
@@ -25,7 +24,7 @@ extension OutputSession {
     connect()
     showState()
     // `attend` gives up when a step times out. The extra 300 ms are for a machine that is too busy
-    // to run its ticks.
+    // to tick.
     let steps = Backend.unopened == nil ? 1 : 2
     let limit = Int64(steps * configuration.connectTimeoutMilliseconds + 300) * 1_000_000
     let isDecided = loop.wait(untilNanoseconds: monotonic_nanoseconds() + limit) {

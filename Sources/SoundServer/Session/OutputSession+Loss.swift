@@ -3,10 +3,9 @@
 import CRealtime
 import Synchronization
 
-/// Losses of the server or the sink, and the output's public state.
 extension OutputSession {
-  /// Closes the stream, and also the connection if the server was lost, and schedules the next
-  /// attempt. Before the first success, the session fails instead.
+  /// Closes the stream and schedules the next attempt. Before the first success, the session fails
+  /// instead.
   func lose(_ loss: OutputLoss) {
     let time = timeLastHeard()
     stream.close()
@@ -55,8 +54,7 @@ extension OutputSession {
     return names.isEmpty ? .noSink(address: address) : .streamRefused(reason: loss.reason)
   }
 
-  /// Returns the latest time at which the server can have been playing, CLOCK_MONOTONIC [ns]. The
-  /// server plays nothing while it is frozen or the output is paused.
+  /// Returns the latest time at which the server can have been playing, CLOCK_MONOTONIC [ns].
   private func timeLastHeard() -> Int64 {
     let now = monotonic_nanoseconds()
     if stream.flow.wantsPause { return min(now, stream.flow.pausedSince) }

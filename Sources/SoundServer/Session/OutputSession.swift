@@ -3,15 +3,14 @@
 import CRealtime
 import Synchronization
 
-/// Manages one output: its connection, its losses and reconnections, and its controls.
+/// Manages an output's connection, losses and controls.
 ///
-/// Apart from rendering, callbacks of the server's library only store what they are told and kick
-/// the loop. `attend` then examines the state and takes the next step. Nothing is therefore freed
-/// within its own callback.
+/// Apart from rendering, the library's callbacks store what they are told and kick the loop.
+/// `attend` then takes the next step. Nothing is therefore freed within its own callback.
 ///
 /// ## Threading
-/// The controls may be called from any thread. Everything else runs on the loop's thread or with
-/// the loop's lock held.
+/// Any thread may call the controls. Everything else runs on the loop's thread or with the loop's
+/// lock held.
 package final class OutputSession<Backend: OutputBackend> {
   enum Phase {
     case idle, connecting, opening, running, waiting, failed, stopped
@@ -24,10 +23,9 @@ package final class OutputSession<Backend: OutputBackend> {
   let backend: Backend
   var phase = Phase.idle { didSet { stream.flow.isRunning = phase == .running } }
   var attempts: ConnectionAttempts
-  /// What was lost; nil until the first loss and after each reconnection.
+  /// What was lost; nil if nothing is lost.
   var loss: OutputLoss.Kind?
   var watchdog = Watchdog(now: 0)
-  /// The state of the loop's thread, which is kept so that `stop` may be called twice.
   let thread = Mutex(Thread.new)
 
   package var loop: Backend.Loop { backend.loop }
@@ -35,8 +33,8 @@ package final class OutputSession<Backend: OutputBackend> {
   var configuration: AudioOutputConfiguration { stream.configuration }
   var board: OutputBoard { stream.board }
 
-  /// Prepares a session. Nothing is sent to the server before `start`. The session's owner calls
-  /// `stop` before it releases the session.
+  /// Prepares a session without contacting the server. The owner calls `stop` before it releases
+  /// the session.
   package init(_ backend: Backend) {
     self.backend = backend
     attempts = ConnectionAttempts(
@@ -53,7 +51,7 @@ package final class OutputSession<Backend: OutputBackend> {
     loop.kick()
   }
 
-  /// Takes the step that is due in the current phase, and publishes the status.
+  /// Takes the step that is due in the current phase.
   private func attend() {
     let now = monotonic_nanoseconds()
     switch phase {

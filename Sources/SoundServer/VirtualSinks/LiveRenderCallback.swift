@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The function that renders the sound of a virtual sink, and its context.
+/// The function that renders a virtual sink's sound, and its context.
 ///
 /// ## Threading
-/// The function is called on the audio thread that plays its sound. It must not block or allocate.
+/// The function is called on an audio thread. It must not block or allocate.
 package struct LiveRenderCallback: @unchecked Sendable {
   /// Renders the next frames.
   ///
   /// - Parameters:
   ///   - context: the callback's context.
-  ///   - input: the interleaved samples of the sink's channels, `frameCount` x channels, full scale
-  ///     1.0; nil for silence.
+  ///   - input: the sink's interleaved samples, `frameCount` x channels, full scale 1.0; nil for
+  ///     silence.
   ///   - output: `frameCount` x 2 samples to fill, left then right. Their initial content is
   ///     undefined.
   ///   - frameCount: 1 or more.
-  ///   - presentationTimeNanoseconds: the CLOCK_MONOTONIC time at which the first frame of `output`
-  ///     is expected to be heard [ns].
+  ///   - presentationTimeNanoseconds: the time at which the first frame of `output` is expected to
+  ///     be heard, CLOCK_MONOTONIC [ns].
   package typealias Function =
     @convention(c) (
       _ context: UnsafeMutableRawPointer,
@@ -29,7 +29,8 @@ package struct LiveRenderCallback: @unchecked Sendable {
   package let context: UnsafeMutableRawPointer
   private let owner: AnyObject
 
-  /// Makes a callback for an object, which the virtual sink keeps alive and passes as the context.
+  /// Makes a callback for an object. The virtual sink keeps the object alive and passes it as the
+  /// context.
   package init<Owner: AnyObject & Sendable>(owner: Owner, function: @escaping Function) {
     self.function = function
     self.owner = owner

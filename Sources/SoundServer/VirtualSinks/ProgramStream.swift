@@ -4,19 +4,19 @@ package import Ambisonics
 
 /// A stream that a program plays, as the server describes it.
 package struct ProgramStream: Sendable, Equatable {
-  /// The server's number for the stream. The server does not soon give it to another stream.
+  /// The server's number for the stream.
   package var id: UInt64
-  /// The server's name for the sink that the stream plays to; nil if it plays to none.
+  /// The name of the sink that the stream plays to; nil if there is none.
   package var sink: String?
-  /// The channels of the stream; nil if they are not a known layout.
+  /// The layout of the stream's channels; nil if unknown.
   package var layout: ChannelLayout?
   package var channelCount: Int
-  /// The `media.role` property in lower case, such as "music", "phone" or "event"; nil if unknown.
+  /// The `media.role` property in lower case, such as "music"; nil if unknown.
   package var role: String?
   /// The program's name in mixers.
   package var application: String
   package var processID: Int?
-  /// Whether the stream is paused.
+  /// Whether the stream is paused or idle.
   package var isCorked = false
 
   package init(
@@ -30,26 +30,26 @@ package struct ProgramStream: Sendable, Equatable {
 
 /// The sinks and streams of a server at one moment.
 package struct ServerContents: Sendable, Equatable {
-  /// All sinks, virtual ones included, in the server's order; empty if there is no server.
+  /// All sinks in the server's order; empty if there is no server.
   package var sinks: [Sink] = []
-  /// The streams of all programs except those of this process.
+  /// The streams of other programs.
   package var streams: [ProgramStream] = []
 
   package init() {}
 
-  /// The server's name for the default sink; nil if there is none.
+  /// The name of the default sink; nil if there is none.
   package var defaultSink: String? { sinks.first(where: \.isDefault)?.name }
 }
 
-/// Observes the sinks and streams of a server, and changes where streams play.
+/// Observes a server's sinks and streams, and changes where streams play.
 ///
-/// The steward connects again when the server restarts, and reports empty contents in between.
-/// Requests return no result; the next report shows their effect.
+/// The contents are empty while there is no server. Requests return no result; a later report shows
+/// their effect.
 ///
 /// ## Threading
-/// It may be used from any thread. Changes are reported on the steward's own thread.
+/// Any thread may use the steward. Changes are reported on the steward's own thread.
 package protocol StreamSteward: AnyObject, Sendable {
-  /// The contents as last reported.
+  /// The latest contents.
   var contents: ServerContents { get }
 
   /// Moves a stream to a sink. Does nothing if either is gone.
@@ -58,10 +58,10 @@ package protocol StreamSteward: AnyObject, Sendable {
   /// Makes a sink the default sink.
   func setDefault(sinkName: String)
 
-  /// Removes from the server's stored settings all references to sinks whose names begin with
-  /// `prefix`, so that later streams and sessions do not look for them. Can take some seconds.
+  /// Removes references to sinks whose names begin with `prefix` from the server's stored settings.
+  /// Can take some seconds.
   func forget(sinksWithPrefix prefix: String)
 
-  /// Ends the observation without waiting for the server.
+  /// Stops the steward without waiting for the server.
   func stop()
 }
