@@ -4,15 +4,14 @@ public import SoundServer
 
 /// A stereo stream to a PipeWire server.
 ///
-/// There is no queue: in each cycle of the server's graph, the output renders the frames that the
-/// cycle plays, on libpipewire's data thread. Rewriting is therefore unsupported, and `refresh` has
-/// no effect. `AudioOutputConfiguration.latencyMilliseconds` is the cycle length to request.
-/// `serverAddress` is the name or the path of the server's socket, or nil for the user's own
-/// server.
+/// There is no queue: each cycle of the server's graph renders the frames that the cycle plays.
+/// Rewriting is therefore unsupported, and `refresh` has no effect.
+/// `AudioOutputConfiguration.latencyMilliseconds` is the cycle length to request. `serverAddress`
+/// is the name or the path of the server's socket; nil for the user's own server.
 public final class PipeWireOutput: AudioOutput, @unchecked Sendable {
   private let session: OutputSession<PipeWireBackend>
 
-  /// Prepares an output. Nothing is sent to a server yet.
+  /// Prepares an output without contacting a server.
   ///
   /// - Throws: `noPipeWire` if libpipewire is not installed or too old, `unsupportedSampleRate` if
   ///   the rate is not from 1 to 384000 Hz, or `systemFailure`.

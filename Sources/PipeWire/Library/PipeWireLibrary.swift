@@ -4,7 +4,7 @@ import CPipeWire
 import Glibc
 internal import SoundServer
 
-/// The functions of libpipewire, which is loaded when it is first needed.
+/// The functions of libpipewire, which is loaded on first use.
 struct PipeWireLibrary: @unchecked Sendable {
   /// The functions, which are never unloaded.
   let functions: UnsafePointer<pipewire_library>
@@ -20,7 +20,7 @@ struct PipeWireLibrary: @unchecked Sendable {
             ? "\(name) is not installed" : "the installed libpipewire has no function \(name)"))
     }
     functions.pointee.pw_init(nil, nil)
-    // Turn the library's log off: what matters is reported as an error or an event.
+    // Turn off the library's log.
     if getenv("PIPEWIRE_DEBUG") == nil { functions.pointee.pw_log_set_level(SPA_LOG_LEVEL_NONE) }
     return .success(PipeWireLibrary(functions: UnsafePointer(functions)))
   }()
@@ -30,7 +30,7 @@ struct PipeWireLibrary: @unchecked Sendable {
   /// - Throws: `noPipeWire` if libpipewire is not installed or is older than version 0.3.50.
   static func load() throws(SoundServerError) -> PipeWireLibrary { try loaded.get() }
 
-  /// Returns new properties with the values that are not nil. The caller passes them on to
+  /// Returns new properties without the nil values. The caller passes the properties on to
   /// libpipewire.
   func properties(_ values: KeyValuePairs<String, String?>) -> OpaquePointer? {
     var none = spa_dict()

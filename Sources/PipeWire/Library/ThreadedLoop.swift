@@ -79,7 +79,6 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
   func kick() { tick(after: 1) }
 
   /// Makes the next tick occur after `nanoseconds`, or after the usual interval if that is shorter.
-  /// Later ticks follow at the usual interval.
   func tick(after nanoseconds: Int64) {
     guard let timer else { return }
     pipewire_set_timer(

@@ -3,11 +3,10 @@
 import CPipeWire
 internal import SoundServer
 
-/// A server's object that this client follows, with its properties and the parameters that it
-/// announces.
+/// A server's object that this client follows, with its properties and parameters.
 ///
 /// ## Threading
-/// Same rules as for `Connection`.
+/// Use it on the loop's thread or with the loop's lock held.
 class BoundObject: CallbackTarget {
   private(set) var proxy: UnsafeMutableRawPointer?
   private(set) var properties: [String: String] = [:]
@@ -16,8 +15,8 @@ class BoundObject: CallbackTarget {
   private let ask: () -> Void
   /// Called when the object changes.
   let tell: () -> Void
-  /// The flags of the announced parameters, by parameter ID. A parameter's flags change whenever
-  /// its values change.
+  /// The flags of the announced parameters, by parameter ID. They change with the parameter's
+  /// values.
   private var flags: [UInt32: UInt32] = [:]
   private var removeListener: () -> Void = {}
 
@@ -40,7 +39,7 @@ class BoundObject: CallbackTarget {
 
   deinit { release() }
 
-  /// Takes the object's properties, unless the dictionary is nil.
+  /// Takes the object's properties. Does nothing for nil.
   func take(_ dictionary: UnsafePointer<spa_dict>?) {
     guard let dictionary = dictionary?.pointee, let items = dictionary.items else { return }
     properties = [:]

@@ -8,14 +8,13 @@ internal import SoundServer
 /// A connection to a PipeWire server, and the objects that the server describes on it.
 ///
 /// ## Threading
-/// Use it on the loop's thread or with the loop's lock held. The callbacks only store what they are
-/// told and kick the loop.
+/// Use it on the loop's thread or with the loop's lock held.
 final class Connection: CallbackTarget {
   let loop: ThreadedLoop
   let address: String?
   private(set) var core: OpaquePointer?
   private(set) var graph: Graph?
-  /// Why the connection could not be made or was lost; otherwise nil.
+  /// The reason why there is no connection; nil without a failure.
   private(set) var failure: String?
   private(set) var version = ""
   /// The time of the server's last answer, CLOCK_MONOTONIC [ns]; 0 before the first one.
@@ -30,7 +29,7 @@ final class Connection: CallbackTarget {
   private var coreListener: Listener<pw_core_events>?
   private var question: Int32 = 0
   private var answer: Int32 = 0
-  /// The number of requests to the server when the last question was asked.
+  /// The number of requests when the last question was asked.
   private var requestsAtQuestion = 0
 
   private var pw: UnsafePointer<pipewire_library> { loop.library.functions }
@@ -38,7 +37,7 @@ final class Connection: CallbackTarget {
   /// - Parameters:
   ///   - address: the name or the path of the server's socket; nil for the user's own server.
   ///   - isRealtime: whether the data thread asks for real-time scheduling.
-  ///   - followsStreams: whether programs' streams are followed, too.
+  ///   - followsStreams: whether to follow the streams of programs.
   init(
     loop: ThreadedLoop, address: String?, applicationName: String, isRealtime: Bool,
     followsStreams: Bool = false
@@ -50,8 +49,7 @@ final class Connection: CallbackTarget {
   /// Whether there is a connection that has not been lost.
   var isGood: Bool { core != nil && failure == nil }
 
-  /// Begins to connect. Sets `failure` if that fails, for example because nothing listens at the
-  /// address.
+  /// Begins to connect. Sets `failure` on an error.
   func open() {
     close()
     failure = nil
@@ -87,7 +85,7 @@ final class Connection: CallbackTarget {
     ask()
   }
 
-  /// Ends the connection without waiting for the server.
+  /// Closes the connection without waiting for the server.
   func close() {
     graph?.close()
     graph = nil
@@ -98,14 +96,14 @@ final class Connection: CallbackTarget {
     lastAnswer = 0
   }
 
-  /// Ends the connection and the data thread.
+  /// Closes the connection and ends the data thread.
   func destroy() {
     close()
     if let context { pw.pointee.pw_context_destroy(context) }
     context = nil
   }
 
-  /// Asks the server for an answer. The server sends it after the answers to all earlier requests.
+  /// Asks the server for an answer, which follows the answers to earlier requests.
   func ask() {
     guard let core, let graph else { return }
     requestsAtQuestion = graph.requests
@@ -141,13 +139,13 @@ final class Connection: CallbackTarget {
   }
 
   private func failed(_ id: UInt32, _ result: Int32, _ text: String?) {
-    // Errors of other objects, such as one that was removed meanwhile, do not end the connection.
+    // Errors of other objects do not end the connection.
     guard id == PW_ID_CORE, result == -EPIPE else { return }
     failure = "Connection terminated"
     loop.kick()
   }
 
-  /// Has the server describe what has changed. The graph is settled again once the server has
+  /// Notes a change of the graph. After new requests, the graph is settled once the server has
   /// answered.
   private func changed() {
     guard let graph else { return }

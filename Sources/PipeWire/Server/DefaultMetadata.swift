@@ -3,13 +3,12 @@
 import CPipeWire
 internal import SoundServer
 
-/// The server's metadata object `default`, in which the session manager names the default sink, and
-/// programs name the sinks for their streams.
+/// The server's metadata object `default`, which names the default sink and the sinks for streams.
 final class DefaultMetadata: BoundObject {
   /// The key of the default sink that the user chose.
   static let configuredSink = "default.configured.audio.sink"
-  /// The keys under which a program names a stream's sink: by its name or serial number
-  /// (`targetObject`), or by its ID (`targetNode`).
+  /// The keys that name a stream's sink: by its name or serial number (`targetObject`), or by its
+  /// ID (`targetNode`).
   static let targetObject = "target.object"
   static let targetNode = "target.node"
 
@@ -60,16 +59,16 @@ final class DefaultMetadata: BoundObject {
     if targets[subject]?.isEmpty == true { targets[subject] = nil }
   }
 
-  /// Sets a property of the object `subject`, which is 0 for the whole server. A nil value removes
-  /// the property.
+  /// Sets a property of the object `subject`; 0 is the whole server. A nil value removes the
+  /// property.
   func set(_ subject: UInt32, _ key: String, type: String? = nil, to value: String?) {
     guard let proxy else { return }
     pipewire_set_metadata(proxy, subject, key, type, value)
   }
 }
 
-/// Returns the text of the member `name` in a JSON object such as `{"name":"ears"}`. Returns nil if
-/// there is none.
+/// Returns the text of the member `name` in a JSON object such as `{"name":"ears"}`; nil if there
+/// is none.
 func nameInJSON(_ text: String) -> String? {
   let key = "\"name\""
   var rest = Substring(text)

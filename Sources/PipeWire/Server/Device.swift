@@ -5,7 +5,7 @@ internal import SoundServer
 
 /// A sound card or a Bluetooth device, whose routes are the ports of its sinks.
 final class Device: BoundObject {
-  /// A route that the card offers, with the numbers of the devices within the card that can use it.
+  /// A route of the card, with the numbers of the card's devices that can use it.
   private struct Route {
     var index: Int32
     var port: Sink.Port
@@ -13,7 +13,7 @@ final class Device: BoundObject {
   }
 
   private var routes: [UInt32: Route] = [:]
-  /// The indexes of the active routes, by the number of the device within the card.
+  /// The indexes of the active routes, by the number of the card's device.
   private var active: [Int32: Int32] = [:]
 
   override init(
@@ -33,7 +33,7 @@ final class Device: BoundObject {
     pipewire_listen_device(proxy, listener.hook, listener.events, userdata)
   }
 
-  /// Returns the ports of a device within the card, or of all devices if the number is nil.
+  /// Returns the ports of one of the card's devices, or of all its devices if the number is nil.
   func ports(ofDevice number: Int32?) -> [Sink.Port] {
     routes.sorted { $0.key < $1.key }.map(\.value).compactMap { route in
       if let number, !route.devices.contains(number) { return nil }
@@ -83,8 +83,7 @@ extension Sink.Port {
 }
 
 extension Sink.PortType {
-  /// Converts a value of `port.type`, which comes from ALSA's card profiles or from the BlueZ
-  /// plug-in. An unknown value becomes `other`.
+  /// Converts a value of `port.type`. An unknown value becomes `other`.
   init(pipeWire name: String) {
     switch name {
     case "headphones", "earpiece": self = .headphones

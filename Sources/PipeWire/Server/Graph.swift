@@ -3,18 +3,17 @@
 import CPipeWire
 internal import SoundServer
 
-/// The objects of a PipeWire server that describe its sinks: nodes, devices, links and the
-/// metadata that names the default sink.
+/// The objects with which a PipeWire server describes its sinks.
 ///
 /// ## Threading
-/// Same rules as for `Connection`.
+/// Use it on the loop's thread or with the loop's lock held.
 final class Graph: CallbackTarget {
-  /// The server's sample rate [Hz], which is assumed for a sink that states no rate of its own.
+  /// The server's sample rate [Hz], for sinks that state no rate.
   var defaultRate = 48_000
-  /// The number of requests that were sent for the server's objects and their parameters.
+  /// The number of requests for objects and their parameters.
   private(set) var requests = 0
 
-  /// Whether programs' streams are followed, too.
+  /// Whether the streams of programs are followed.
   let followsStreams: Bool
   private let library: PipeWireLibrary
   private let registry: OpaquePointer?
@@ -22,7 +21,7 @@ final class Graph: CallbackTarget {
   private var listener: Listener<pw_registry_events>?
   private(set) var nodes: [UInt32: SinkNode] = [:]
   private(set) var streamNodes: [UInt32: StreamNode] = [:]
-  /// The process IDs of the server's clients, by the clients' IDs.
+  /// The process IDs of the server's clients, by client ID.
   private(set) var processes: [UInt32: Int] = [:]
   private var devices: [UInt32: Device] = [:]
   private(set) var defaults: DefaultMetadata?
@@ -61,7 +60,6 @@ final class Graph: CallbackTarget {
 
   // MARK: The sinks
 
-  /// The server's name for the default sink; nil if there is none.
   var defaultSinkName: String? { defaults?.sinkName }
 
   /// The sinks, in the order of their IDs.
@@ -69,7 +67,7 @@ final class Graph: CallbackTarget {
     nodes.sorted { $0.key < $1.key }.map { sink($0.value) }
   }
 
-  /// Returns the ID of the sink that a node is linked to; nil if it is linked to none.
+  /// Returns the ID of the sink that a node is linked to; nil if there is none.
   func sinkID(linkedFrom node: UInt32) -> UInt32? {
     links.values.first { $0.output == node && nodes[$0.input] != nil }?.input
   }

@@ -6,8 +6,7 @@ internal import SoundServer
 /// A node that is a sink.
 final class SinkNode: BoundObject {
   private var state = Sink.State.unknown
-  /// The number of times that the node was suspended while it was running. The session manager
-  /// suspends only idle nodes.
+  /// The number of suspensions while the node was running.
   private(set) var interruptions = 0
   private var format: (rate: Int32, channels: Int32) = (0, 0)
   private var formats: (rate: Int32, channels: Int32) = (0, 0)

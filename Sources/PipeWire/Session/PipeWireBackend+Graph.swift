@@ -5,7 +5,7 @@ import CRealtime
 internal import SoundServer
 import Synchronization
 
-/// What the backend learns from the server's graph and from the data thread.
+/// What the backend learns from the graph and from the data thread.
 extension PipeWireBackend {
   /// Time without a link to a sink after which the sink counts as lost [ns].
   private static let patienceForLink: Int64 = 700_000_000
@@ -13,16 +13,15 @@ extension PipeWireBackend {
   /// Time without a cycle after which a sink's suspended state is believed [ns].
   private static let quietOfSuspension: Int64 = 300_000_000
 
-  /// Time after `missesCountFrom` in which stalls do not lengthen the cycles, because parts of the
-  /// program are still being loaded into memory [ns].
+  /// Time after `missesCountFrom` in which stalls do not lengthen the cycles [ns].
   private static let startup: Int64 = 4_000_000_000
-  /// Time after the first gap of a stall for which further gaps belong to the same stall [ns].
+  /// Time after the first gap of a stall in which further gaps belong to that stall [ns].
   private static let stall: Int64 = 1_000_000_000
   /// Time within which a second stall lengthens the cycles [ns].
   private static let stallMemory: Int64 = 10_000_000_000
 
-  /// Reads the default sink and the stream's sink from the graph. Does nothing while the graph is
-  /// not settled, unless `isFirst` is true.
+  /// Reads the default sink and the stream's sink from the graph. Does nothing before the graph is
+  /// settled, unless `isFirst` is true.
   func readGraph(isFirst: Bool) {
     guard let graph = connection.graph, connection.isSettled || isFirst else { return }
     board.note(server: "PipeWire", version: connection.version)
@@ -39,8 +38,8 @@ extension PipeWireBackend {
     }
   }
 
-  /// Restarts the stream if its sink runs again after a suspension that interrupted playback. Posts
-  /// `suspended` and `unsuspended`, because PipeWire wakes the sink before its state can be seen.
+  /// Restarts the stream after a suspension that interrupted playback. Posts `suspended` and
+  /// `unsuspended`, because PipeWire wakes the sink before its state can be seen.
   func restartIfInterrupted() {
     guard let node = sinkID.flatMap({ connection.graph?.nodes[$0] }) else { return }
     guard node.interruptions != interruptionsSeen, board.draft.sink?.state != .suspended else {
@@ -63,7 +62,7 @@ extension PipeWireBackend {
 
   /// Returns the loss if the stream has been without a sink for too long; otherwise nil.
   func findLinkLoss(_ now: Int64) -> OutputLoss? {
-    // Give the session manager time to link the stream to another sink, or to create one.
+    // Give the session manager time to link the stream to another sink.
     guard let since = unlinkedSince, connection.isSettled, !stream.flow.isFrozen,
       now - since > Self.patienceForLink
     else { return nil }
@@ -71,7 +70,7 @@ extension PipeWireBackend {
       sinkNames.isEmpty ? "the server has no sink" : "the stream is not connected to a sink")
   }
 
-  /// Reads the length of a cycle and the sink's delay, as the data thread reports them.
+  /// Reads the length of a cycle and the sink's delay.
   func readQuantum() {
     let control = stream.control
     let rate = Double(configuration.sampleRate)
@@ -83,7 +82,7 @@ extension PipeWireBackend {
       Double(control.pointee.delay.load(ordering: .relaxed)) / 1e6
   }
 
-  /// Reads the reports of the data thread, and adapts the quantum to gaps.
+  /// Reads the data thread's reports, counts underruns and adapts the quantum.
   func readReports(_ now: Int64) {
     readQuantum()
     let control = stream.control
@@ -93,14 +92,13 @@ extension PipeWireBackend {
     guard isNew, now >= missesCountFrom, stream.isRequestDue else { return }
     let total = stream.counters.pointee.underruns.add(1, ordering: .relaxed).newValue
     board.post(.underrun(total: total))
-    // A single stall of the machine, which may cause several gaps, is no reason for longer cycles.
+    // A single stall, which may cause several gaps, is no reason for longer cycles.
     let sinceStall = now - lastStall
     guard sinceStall > Self.stall, now - missesCountFrom > Self.startup else { return }
     lastStall = now
     if sinceStall < Self.stallMemory { stream.adaptDepth { $0.ranLow(now: now) } }
   }
 
-  /// Returns whether the sink is suspended. A suspended sink's graph does not run.
   func isSuspended(at now: Int64) -> Bool {
     // After `resume`, a suspended sink needs some time to wake up.
     let isQuiet = now - max(stream.lastWrite, resumeTime) > Self.quietOfSuspension

@@ -5,25 +5,25 @@ import CRealtime
 internal import SoundServer
 import Synchronization
 
-/// An output's calls to libpipewire.
+/// The libpipewire backend of an output.
 final class PipeWireBackend: OutputBackend {
   static let unopened: String? = "the session manager did not connect the stream to a sink"
 
   let loop: ThreadedLoop
   let connection: Connection
   let stream: OutputStream
-  /// The sink that the stream is linked to; nil if it is linked to none.
+  /// The sink that the stream was last linked to; nil if unknown.
   var sinkID: UInt32?
   var unlinkedSince: Int64?
-  /// The value of `SinkNode.interruptions` after which the stream was last started.
+  /// The last value of `SinkNode.interruptions` that was handled.
   var interruptionsSeen = 0
   var missesSeen: Int64 = 0
   /// The time of the first gap of the last stall, CLOCK_MONOTONIC [ns].
   var lastStall: Int64 = .min / 2
-  /// Time before which gaps are not counted as underruns, because the stream is starting [ns].
+  /// Time before which gaps do not count as underruns, CLOCK_MONOTONIC [ns].
   var missesCountFrom: Int64 = 0
 
-  /// When `resume` was last called, CLOCK_MONOTONIC [ns].
+  /// The time of the last call of `resume`, CLOCK_MONOTONIC [ns].
   var resumeTime: Int64 = 0
 
   var configuration: AudioOutputConfiguration { stream.configuration }
@@ -69,8 +69,8 @@ final class PipeWireBackend: OutputBackend {
     return .sink(stream.failure ?? "the stream failed")
   }
 
-  /// Returns whether the stream is linked to a sink and ready. If not, makes the next tick come
-  /// early, because nothing reports the first cycle.
+  /// Returns whether the stream is linked to a sink and ready. If it is not, makes the next tick
+  /// come early.
   func checkOpen() -> Bool {
     let isLinked = stream.nodeID.flatMap { connection.graph?.sinkID(linkedFrom: $0) } != nil
     if isLinked, stream.isReady { return true }
@@ -104,7 +104,6 @@ final class PipeWireBackend: OutputBackend {
     onRunning(now)
   }
 
-  /// Notes that playback is starting or restarting: the first cycles may be late.
   func noteBeginning() {
     let now = monotonic_nanoseconds()
     stream.flow.beginning = now

@@ -5,8 +5,7 @@ public import SoundServer
 
 /// Reads the sinks of a PipeWire server.
 public enum PipeWireSinkList {
-  /// Returns the server's sinks, in the order of their IDs. Blocks for at most
-  /// `timeoutMilliseconds`.
+  /// Returns the server's sinks, in the order of their IDs.
   ///
   /// - Parameters:
   ///   - serverAddress: the name or the path of the server's socket; nil for the user's own server.

@@ -2,11 +2,11 @@
 
 public import SoundServer
 
-/// Observes a server's sinks, their ports and the default sink, even across restarts of the server.
+/// Observes a server's sinks and default sink, even across restarts of the server.
 ///
 /// ## Threading
-/// It may be used from any thread. `onChange` is called on the monitor's own thread, one call at a
-/// time, and must not stop the monitor.
+/// Any thread may use the monitor. `onChange` is called on the monitor's own thread and must not
+/// stop the monitor.
 public final class PipeWireSinkMonitor: SinkMonitor {
   private let observer: DeviceObserver<Connection>
 
@@ -14,8 +14,8 @@ public final class PipeWireSinkMonitor: SinkMonitor {
   ///
   /// - Parameters:
   ///   - serverAddress: the name or the path of the server's socket; nil for the user's own server.
-  ///   - onChange: receives the sinks whenever a sink appears, changes or disappears or the default
-  ///     sink changes. Receives an empty array when the server is lost.
+  ///   - onChange: receives the sinks after each change of a sink or of the default sink, or an
+  ///     empty array if the server is lost.
   /// - Throws: `noPipeWire` if libpipewire is not installed or too old, or `systemFailure`.
   public init(
     serverAddress: String? = nil, onChange: @escaping @Sendable ([Sink]) -> Void

@@ -6,10 +6,10 @@ import Glibc
 internal import SoundServer
 import Synchronization
 
-/// An output's stream on the server. The session opens it again after every loss.
+/// An output's stream on the server.
 ///
 /// ## Threading
-/// Same rules as for `OutputSession`: use it on the loop's thread or with the loop's lock held.
+/// Use it on the loop's thread or with the loop's lock held.
 class OutputStream: PlaybackStream, CallbackTarget {
   var configuration: AudioOutputConfiguration
   let board = OutputBoard()
@@ -24,7 +24,7 @@ class OutputStream: PlaybackStream, CallbackTarget {
   var depth: QueueDepth
   private(set) var handle: OpaquePointer?
   private(set) var state = PW_STREAM_STATE_UNCONNECTED
-  /// Why the stream failed; nil while it is good, and after `close`.
+  /// The reason for the stream's failure; nil if it has not failed.
   private(set) var failure: String?
   /// The time at which this stream was opened, CLOCK_MONOTONIC [ns].
   private var openTime: Int64 = 0
@@ -32,7 +32,7 @@ class OutputStream: PlaybackStream, CallbackTarget {
 
   var pw: UnsafePointer<pipewire_library> { library.functions }
   var counters: UnsafeMutablePointer<OutputCounters> { board.counters }
-  /// Whether a cycle of this stream has been rendered.
+  /// Whether a cycle of this stream has run.
   var hasRun: Bool { lastWrite > openTime }
   var lastWrite: Int64 { counters.pointee.lastWrite.load(ordering: .relaxed) }
 
@@ -69,8 +69,7 @@ class OutputStream: PlaybackStream, CallbackTarget {
 
   // MARK: Opening and closing
 
-  /// Creates the stream and requests its connection. Returns false and sets `failure` if
-  /// libpipewire cannot create or connect the stream.
+  /// Creates the stream and begins to connect it. Returns false and sets `failure` on an error.
   func open(on core: OpaquePointer) -> Bool {
     close()
     openTime = monotonic_nanoseconds()
@@ -92,16 +91,13 @@ class OutputStream: PlaybackStream, CallbackTarget {
     return result >= 0 || fail(String(cString: strerror(-result)))
   }
 
-  /// The flags of every stream.
   static var commonFlags: UInt32 {
     PW_STREAM_FLAG_AUTOCONNECT.rawValue | PW_STREAM_FLAG_MAP_BUFFERS.rawValue
       | PW_STREAM_FLAG_RT_PROCESS.rawValue
   }
 
-  /// Additional flags for this kind of stream.
   var extraFlags: UInt32 { 0 }
 
-  /// Returns the properties of a new stream.
   func properties() -> OpaquePointer? {
     library.properties([
       PW_KEY_MEDIA_TYPE: "Audio", PW_KEY_MEDIA_CATEGORY: "Playback",
@@ -122,18 +118,16 @@ class OutputStream: PlaybackStream, CallbackTarget {
     role.prefix(1).uppercased() + role.dropFirst()
   }
 
-  /// Whether the stream is playing. A stream that is to be paused is always ready.
+  /// Whether the stream is playing or is to be paused.
   var isReady: Bool {
     flow.wantsPause || (state == PW_STREAM_STATE_STREAMING && hasRun)
   }
 
-  /// Whether the graph is expected to run.
   var isRequestDue: Bool { flow.isRequestDue }
 
   /// The stream whose `node.latency` requests the length of a cycle.
   var requester: OpaquePointer? { handle }
 
-  /// Takes a parameter that the server has set. Called on the loop's thread.
   func take(_ parameter: UInt32, _ pod: UnsafePointer<spa_pod>?) {}
 
   func close() {
@@ -168,7 +162,7 @@ class OutputStream: PlaybackStream, CallbackTarget {
     onChange()
   }
 
-  /// Notes whether a stream failed or its node was removed.
+  /// Notes the failure of a stream or the removal of its node.
   func note(_ state: pw_stream_state, _ text: String?) {
     if state == PW_STREAM_STATE_ERROR { failure = text ?? "the stream failed" }
     if state == PW_STREAM_STATE_UNCONNECTED { failure = text ?? "the server removed the stream" }
@@ -187,8 +181,8 @@ class OutputStream: PlaybackStream, CallbackTarget {
     if let handle { _ = pw.pointee.pw_stream_set_active(handle, isActive) }
   }
 
-  /// Stops and restarts the stream. PipeWire 0.3.65 leaves a link of the stream inactive if the
-  /// sink was suspended during playback.
+  /// Stops and restarts the stream unless it is to be paused. PipeWire 0.3.65 leaves the stream's
+  /// link inactive if the sink was suspended during playback.
   func reactivate() {
     guard !flow.wantsPause else { return }
     setActive(false)
@@ -231,7 +225,7 @@ class OutputStream: PlaybackStream, CallbackTarget {
   }
 }
 
-/// Fills a buffer. Called by libpipewire on the data thread.
+/// Fills a buffer on the data thread.
 private func processStream(_ this: UnsafeMutableRawPointer?) {
   OutputStream.with(this) { $0.pump.pointee.run() }
 }

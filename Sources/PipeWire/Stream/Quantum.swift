@@ -4,15 +4,12 @@ internal import SoundServer
 
 /// The cycle lengths that a stream requests.
 ///
-/// The server runs all its nodes with the shortest cycle that any node requests, within the
-/// server's own limits. It rounds the number of frames down to a power of two.
+/// The server uses the shortest cycle that any node requests, within the server's own limits. It
+/// rounds the number of frames down to a power of two.
 enum Quantum {
-  /// The length to request if nothing changes the sound while it plays [ms]. Longer cycles take
-  /// less processor time.
+  /// The length to request if nothing changes the sound while it plays [ms].
   static let relaxedMilliseconds = 42.7
 
-  /// Returns the rules of an adaptive quantum. Repeated stalls double the quantum, and quiet
-  /// minutes shorten it.
   static func rules(_ configuration: AudioOutputConfiguration) -> QueueDepth.Rules {
     var rules = QueueDepth.Rules()
     (rules.appended, rules.shallowest, rules.deepest) = (2.7, 2.7, 42.7)

@@ -7,32 +7,31 @@ import Synchronization
 
 /// The requests and reports that the data thread shares with the loop's thread.
 struct PumpControl: ~Copyable {
-  /// Whether silence is sent instead of rendered sound, because `drain` was called.
+  /// Whether silence replaces the rendered sound because of `drain`.
   let isHeld = Atomic(false)
-  /// Whether rendering is briefly forbidden, because the source is being changed.
+  /// Whether rendering is briefly forbidden.
   let isBlocked = Atomic(false)
   /// Whether the render callback may be running.
   let isRendering = Atomic(false)
   /// Whether the clock must accept the next report unconditionally.
   let isRelockDue = Atomic(false)
-  /// Whether the clock must be reset, so that presentation times may go back.
+  /// Whether the clock must be reset.
   let isResetDue = Atomic(false)
   /// The time at which the end of the rendered sound is heard, CLOCK_MONOTONIC [ns].
   let end = Atomic<Int64>(0)
   /// The number of frames in the last cycle; 0 before the first one.
   let quantum = Atomic<Int64>(0)
-  /// The time from the beginning of the last cycle until its first frame is heard [ns].
+  /// The time from the start of the last cycle until its first frame is heard [ns].
   let delay = Atomic<Int64>(0)
-  /// The number of cycles in which silence was sent since `isHeld` was set.
+  /// The number of silent cycles since the last call of `drain`.
   let heldCycles = Atomic<Int64>(0)
-  /// The number of frames that the callback can render in the next buffer; 0 if it can render any
-  /// number.
+  /// The number of frames that can be rendered in the next buffer; 0 for any number.
   let available = Atomic<Int64>(0)
   /// The number of times that the graph skipped one or more cycles.
   let misses = Atomic<Int64>(0)
 }
 
-/// The render path, which fills one buffer in each cycle of the graph.
+/// Fills one buffer in each cycle of the graph.
 ///
 /// ## Threading
 /// While a stream exists, only the data thread uses this value, except `control` and `counters`.
@@ -40,18 +39,16 @@ struct StreamPump {
   static var channelCount: Int {
     @_noLocks get { 2 }
   }
-  /// The largest plausible delay. Longer reported delays are reduced to it [ns].
+  /// The largest plausible delay [ns].
   private static var longestDelay: Int64 {
     @_noLocks get { 4_000_000_000 }
   }
-  /// The longest gap between two cycles that counts as an underrun [ns]. During a longer gap, the
-  /// stream was stopped.
+  /// The longest gap between two cycles that counts as an underrun [ns].
   private static var longestMiss: Int64 {
     @_noLocks get { 500_000_000 }
   }
 
-  /// The largest difference between the requested and the available number of frames that
-  /// resampling can cause.
+  /// The largest difference between requested and available frames that resampling can cause.
   private static var resamplingDifference: Int64 {
     @_noLocks get { 8 }
   }
@@ -83,7 +80,6 @@ struct StreamPump {
     clock = PresentationClock(sampleRate: sampleRate)
   }
 
-  /// Prepares for a new stream, whose first frame is the next one to be heard.
   mutating func begin(_ stream: OpaquePointer) {
     self.stream = stream
     clock.reset()
@@ -91,7 +87,6 @@ struct StreamPump {
     lastFrames = 0
   }
 
-  /// Renders one buffer.
   @_noLocks
   mutating func run() {
     var cycle = pipewire_cycle()
@@ -106,8 +101,8 @@ struct StreamPump {
     } else {
       observe(&cycle)
     }
-    // The two flags are ordered so that either this thread sees the block, or the thread that sets
-    // the block sees that this thread is rendering.
+    // Sequential consistency: either this thread sees the block, or the blocking thread sees that
+    // this thread is rendering.
     control.pointee.isRendering.store(true, ordering: .sequentiallyConsistent)
     let isBlocked = control.pointee.isBlocked.load(ordering: .sequentiallyConsistent)
     if isBlocked || control.pointee.isHeld.load(ordering: .relaxed) {
@@ -121,8 +116,8 @@ struct StreamPump {
     control.pointee.quantum.store(lastFrames, ordering: .relaxed)
   }
 
-  /// Corrects the number of frames after a change of the cycle length: the server still asks for as
-  /// many frames as in the previous cycle.
+  /// Corrects the number of frames after a change of the cycle length. The server still asks for
+  /// the number of the previous cycle.
   @_noLocks
   private func limit(_ cycle: inout pipewire_cycle) {
     let available = control.pointee.available.load(ordering: .relaxed)
@@ -159,14 +154,13 @@ struct StreamPump {
     if let samples = cycle.samples {
       for index in 0..<Int(cycle.frames) * Self.channelCount { samples[index] = 0 }
     }
-    // The stream position stands still while time passes, so accept the next report.
+    // Time passes without new frames, so accept the next report.
     clock.relock()
     control.pointee.heldCycles.add(1, ordering: .relaxed)
     pipewire_end(functions, stream, &cycle, cycle.frames)
   }
 
-  /// Limits the reported delay, carries out requests for the clock, and counts a gap in the graph's
-  /// cycles.
+  /// Limits the reported delay, carries out requests for the clock, and counts gaps.
   @_noLocks
   private mutating func observe(_ cycle: inout pipewire_cycle) {
     cycle.delay = cycle.delay < 0 ? 0 : cycle.delay
@@ -193,7 +187,8 @@ struct StreamPump {
     lastFrames = cycle.frames
   }
 
-  /// Returns the number of frames that have been rendered but are not yet audible at `time`.
+  /// Returns the number of rendered frames that are not yet audible at `time`; 0 before the first
+  /// report.
   func framesQueued(at time: Int64) -> Int {
     let written = counters.pointee.framesWritten.load(ordering: .relaxed)
     guard let heard = clock.positionHeard(at: time, written: written) else { return 0 }

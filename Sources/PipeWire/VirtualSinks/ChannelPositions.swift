@@ -3,7 +3,7 @@
 internal import Ambisonics
 import CPipeWire
 
-/// The names of PipeWire's channel positions (`spa_audio_channel`), for `audio.position`.
+/// The names of PipeWire's channel positions, for `audio.position`.
 private let names: [Speaker: String] = [
   .frontLeft: "FL", .frontRight: "FR", .frontCenter: "FC", .lowFrequency: "LFE",
   .backLeft: "RL", .backRight: "RR", .frontLeftOfCenter: "FLC", .frontRightOfCenter: "FRC",
@@ -14,7 +14,6 @@ private let names: [Speaker: String] = [
   .bottomFrontRight: "BRC",
 ]
 
-/// The values of PipeWire's channel positions.
 private let positions: [Speaker: spa_audio_channel] = [
   .frontLeft: SPA_AUDIO_CHANNEL_FL, .frontRight: SPA_AUDIO_CHANNEL_FR,
   .frontCenter: SPA_AUDIO_CHANNEL_FC, .lowFrequency: SPA_AUDIO_CHANNEL_LFE,
@@ -46,15 +45,15 @@ extension ChannelLayout {
     self = .speakers(known)
   }
 
-  /// The positions of a loudspeaker layout, without loudspeakers that PipeWire does not know; nil
-  /// for other layouts.
+  /// The positions of a loudspeaker layout; nil for other layouts. Loudspeakers that PipeWire does
+  /// not know are left out.
   var pipeWirePositions: [UInt32]? {
     guard case .speakers(let speakers) = self else { return nil }
     return speakers.compactMap { positions[$0]?.rawValue }
   }
 
-  /// The value of `audio.position` for a loudspeaker layout, such as "FL,FR", without loudspeakers
-  /// that PipeWire does not know; nil for other layouts.
+  /// The value of `audio.position` for a loudspeaker layout, such as "FL,FR"; nil for other
+  /// layouts. Loudspeakers that PipeWire does not know are left out.
   var pipeWireNames: String? {
     guard case .speakers(let speakers) = self else { return nil }
     return speakers.compactMap { names[$0] }.joined(separator: ",")

@@ -2,13 +2,11 @@
 
 import Synchronization
 
-/// The requests and reports that the data thread shares with the loop's thread, in addition to
-/// those of `PumpControl`.
+/// Further requests and reports that the data thread shares with the loop's thread.
 struct FeedControl: ~Copyable {
   /// Whether the sound must fade out and stay silent.
   let isMuted = Atomic(false)
-  /// Whether the sound has faded out.
   let isSilent = Atomic(false)
-  /// The number of successive cycles that each began when the previous cycle ended.
+  /// The number of successive cycles without a gap.
   let steadyCycles = Atomic<Int64>(0)
 }

@@ -3,7 +3,6 @@
 import Glibc
 internal import SoundServer
 
-/// The streams that programs play, if the graph follows them.
 extension Graph {
   var contents: ServerContents {
     var contents = ServerContents()
@@ -17,13 +16,12 @@ extension Graph {
     return contents
   }
 
-  /// Returns the ID of the node of a stream; nil if there is no such stream.
+  /// Returns the node ID of the stream with this serial number; nil if there is no such stream.
   func nodeID(ofStream serial: UInt64) -> UInt32? {
     streamNodes.first { $0.value.serial == serial }?.key
   }
 
-  /// Returns, by stream ID, the metadata keys with which a stream demands a sink whose name begins
-  /// with `prefix`.
+  /// Returns, by stream ID, the metadata keys that name a sink whose name begins with `prefix`.
   func targets(ofSinksWithPrefix prefix: String) -> [UInt32: [String]] {
     guard let defaults else { return [:] }
     var ids: Set<String> = []

@@ -7,14 +7,15 @@ import Glibc
 internal import SoundServer
 import Synchronization
 
-/// The two streams of a virtual sink: the sink that programs play to, and the stream that plays the
-/// rendered sound. The graph runs both in the same cycle.
+/// The two streams of a virtual sink: the sink itself, and the stream that plays the rendered
+/// sound.
+///
+/// The graph runs both in the same cycle.
 ///
 /// ## Threading
-/// Same rules as for `OutputStream`.
+/// Use it on the loop's thread or with the loop's lock held.
 final class LiveStream: OutputStream {
-  /// The link group of all virtual sinks. The session manager never links the output of one virtual
-  /// sink to another virtual sink.
+  /// The link group of all virtual sinks, which prevents links between virtual sinks.
   static let linkGroup = "stillstage"
 
   let name: String
@@ -28,7 +29,7 @@ final class LiveStream: OutputStream {
   private(set) var sink: OpaquePointer?
   private var sinkState = PW_STREAM_STATE_UNCONNECTED
   private var sinkListener: Listener<pw_stream_events>?
-  /// The latency of what follows the playback stream, and of what precedes the sink.
+  /// The latencies after the playback stream and before the sink.
   private var downstream = latency(SPA_DIRECTION_INPUT)
   private var upstream = latency(SPA_DIRECTION_OUTPUT)
 
@@ -67,8 +68,8 @@ final class LiveStream: OutputStream {
   override var extraFlags: UInt32 { PW_STREAM_FLAG_TRIGGER.rawValue }
 
   // The session manager stores a stream's volume and target under the first of media.role,
-  // application.id and application.name that is set. With an ID, this stream's entries are separate
-  // from those of other streams.
+  // application.id and application.name that is set. The ID separates this stream's entries from
+  // others.
   override func properties() -> OpaquePointer? {
     library.properties([
       PW_KEY_MEDIA_TYPE: "Audio", PW_KEY_MEDIA_CATEGORY: "Playback",
@@ -175,7 +176,7 @@ final class LiveStream: OutputStream {
   private func sinkChanged(to state: pw_stream_state, _ text: String?) {
     sinkState = state
     note(state, text)
-    // Sound that the streams still hold would be heard when they run again.
+    // Otherwise, the streams would play held sound when they run again.
     if state == PW_STREAM_STATE_PAUSED, let sink, let handle {
       _ = pw.pointee.pw_stream_flush(handle, false)
       _ = pw.pointee.pw_stream_flush(sink, false)
@@ -213,7 +214,7 @@ final class LiveStream: OutputStream {
     reportLatency()
   }
 
-  /// Passes the latencies on, increased by the delay of the callback.
+  /// Reports the latencies, increased by the delay of the callback.
   private func reportLatency() {
     guard let sink, let handle else { return }
     let delay = Int64(delayFrames) * 1_000_000_000 / Int64(configuration.sampleRate)
@@ -222,7 +223,7 @@ final class LiveStream: OutputStream {
   }
 }
 
-/// Runs a cycle. Called by libpipewire on the data thread.
+/// Runs a cycle on the data thread.
 private func processSink(_ this: UnsafeMutableRawPointer?) {
   LiveStream.with(this) { SinkFeed.run($0.feed) }
 }

@@ -6,11 +6,10 @@ import Glibc
 package import SoundServer
 import Synchronization
 
-/// Observes the sinks and streams of a PipeWire server, and changes where streams play, through the
-/// session manager's metadata object `default`.
+/// Observes a PipeWire server's sinks and streams, and changes where streams play.
 ///
-/// The session manager (WirePlumber) stores a move only if a program requests it by the sink's
-/// serial number. This class names the sink instead, so a move leaves nothing behind.
+/// The session manager (WirePlumber) stores a move that names the sink's serial number. The steward
+/// names the sink instead, so a move leaves nothing behind.
 package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
   private static let retryInterval: Int64 = 500_000_000
 
@@ -23,14 +22,13 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
   /// Owned by the loop's thread.
   private var retryTime: Int64 = 0
 
-  /// Starts to observe.
+  /// Starts to observe the server.
   ///
   /// - Parameters:
   ///   - serverAddress: the name or the path of the server's socket; nil for the user's own server.
-  ///   - settingsFolder: the folder in which WirePlumber stores its settings; nil for the user's
-  ///     own folder.
-  ///   - onChange: receives the contents whenever they change, on the steward's own thread.
-  ///     Receives empty contents when the server is lost. It must not call the steward's methods.
+  ///   - settingsFolder: the folder of WirePlumber's settings; nil for the user's own folder.
+  ///   - onChange: receives changed contents on the steward's own thread, or empty contents if the
+  ///     server is lost. It must not call the steward's methods.
   /// - Throws: `noPipeWire` if libpipewire is not installed or too old, or `systemFailure`.
   package init(
     serverAddress: String? = nil, settingsFolder: String? = nil,
@@ -42,8 +40,7 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
       followsStreams: true)
     settings = SessionSettings(folder: settingsFolder)
     self.onChange = onChange
-    // Not `unowned`: the last tick may run while this object is being released, and `deinit` waits
-    // for that tick.
+    // Not `unowned`: a tick may still run while `deinit` waits for the end of the loop.
     let this = Unmanaged.passUnretained(self)
     loop.onTick = { this._withUnsafeGuaranteedRef { $0.attend() } }
     try loop.start()
@@ -119,8 +116,8 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
     settings.remove(prefix: prefix)
   }
 
-  /// Calls `body` with the lock held if the server is connected and its metadata is known. Returns
-  /// whether `body` was called.
+  /// Calls `body` with the lock held if the server's metadata is known. Returns whether `body` was
+  /// called.
   @discardableResult
   private func request(_ body: (Graph, DefaultMetadata) -> Void) -> Bool {
     guard !isStopped.withLock({ $0 }) else { return false }
@@ -134,7 +131,7 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
   }
 }
 
-/// Returns the JSON object `{"name":...}`, which `nameInJSON` reads.
+/// Returns the JSON object `{"name":...}`.
 func json(name: String) -> String {
   let escaped = name.flatMap { $0 == "\"" || $0 == "\\" ? ["\\", $0] : [$0] }
   return "{\"name\":\"\(String(escaped))\"}"

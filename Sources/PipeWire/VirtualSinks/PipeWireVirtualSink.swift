@@ -5,18 +5,16 @@ import CRealtime
 package import SoundServer
 import Synchronization
 
-/// A sink on a PipeWire server whose sound is rendered within the cycle of the graph in which
-/// programs play it.
+/// A sink on a PipeWire server whose sound is rendered in the cycle in which programs play it.
 ///
-/// The output's `latencyMilliseconds` is the cycle length to request. While no program plays, the
-/// graph skips the sink and lets the real sink suspend itself, so `setInUse` has no effect.
+/// The output's `latencyMilliseconds` is the cycle length to request. `setInUse` has no effect.
 package final class PipeWireVirtualSink: VirtualSink, @unchecked Sendable {
   private let session: OutputSession<PipeWireBackend>
   private let stream: LiveStream
   private let mover: SinkMover
   private let asked: Mutex<VirtualSinkConfiguration>
 
-  /// Prepares a virtual sink. Nothing is sent to a server yet.
+  /// Prepares a virtual sink without contacting a server.
   ///
   /// - Throws: `noPipeWire` if libpipewire is not installed or too old, `unsupportedSampleRate` if
   ///   the rate is not from 1 to 384000 Hz, or `systemFailure`.

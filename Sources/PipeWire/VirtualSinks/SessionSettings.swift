@@ -4,10 +4,8 @@ import Glibc
 
 /// The files in which WirePlumber stores its settings.
 ///
-/// `default-nodes` holds the default sink that the user chose, and earlier choices under numbered
-/// keys. `restore-stream` holds the volume of each stream and sink. It also holds the sink of each
-/// stream that was moved, under a key such as `Output/Audio:media.role:Music:target`. WirePlumber
-/// reads the files when it starts.
+/// `default-nodes` holds the default sinks that the user chose. `restore-stream` holds the volumes
+/// of streams and sinks, and the sinks of streams that were moved.
 struct SessionSettings {
   private static let names = ["default-nodes", "restore-stream"]
 
@@ -24,8 +22,8 @@ struct SessionSettings {
     }
   }
 
-  /// Removes all settings of sinks whose names begin with `prefix`, and all settings that refer to
-  /// such sinks.
+  /// Removes settings of sinks whose names begin with `prefix`, and settings that refer to such
+  /// sinks.
   func remove(prefix: String) {
     guard let folder else { return }
     for name in Self.names {
@@ -37,8 +35,7 @@ struct SessionSettings {
     }
   }
 
-  /// Returns whether a line is the setting of a sink whose name begins with `prefix`, or has such a
-  /// name as its value.
+  /// Returns whether the value of a line, or a part of its key, begins with `prefix`.
   static func refers(_ line: Substring, to prefix: String) -> Bool {
     guard let end = line.firstIndex(of: "=") else { return false }
     if line[end...].dropFirst().hasPrefix(prefix) { return true }
@@ -58,7 +55,7 @@ struct SessionSettings {
     return ferror(file) == 0 ? String(decoding: bytes, as: UTF8.self) : nil
   }
 
-  /// Replaces the text of a file. If that fails, the file stays as it is.
+  /// Replaces the text of a file. On an error, the file stays as it is.
   private func replace(_ path: String, _ text: String) {
     let new = path + ".stillstage"
     guard let file = fopen(new, "w") else { return }

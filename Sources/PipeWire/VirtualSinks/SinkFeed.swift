@@ -5,17 +5,16 @@ import CRealtime
 internal import SoundServer
 import Synchronization
 
-/// Passes the sound of a virtual sink through the render callback, once in each cycle of the graph.
+/// Passes a virtual sink's sound through the render callback in each cycle of the graph.
 ///
-/// The sink's stream triggers the playback stream on the same thread in the same cycle. Both have
-/// the same number of frames unless the server resamples. Then the numbers differ by a frame or
-/// two, and the difference is held until the next cycle.
+/// The sink's stream triggers the playback stream in the same cycle. If the server resamples, the
+/// numbers of frames of the two streams can differ. The difference is held until the next cycle.
 ///
 /// ## Threading
 /// While the streams exist, only the data thread uses this value, except `control`.
 struct SinkFeed {
-  /// The largest number of frames that are held from one cycle to the next. More held frames mean
-  /// that a cycle had no output. They would be heard as latency.
+  /// The largest number of frames to hold between cycles. More held frames would be heard as
+  /// latency.
   private static var mostHeld: Int {
     @_noLocks get { 64 }
   }
@@ -23,12 +22,11 @@ struct SinkFeed {
   private static var longestCycle: Int {
     @_noLocks get { 16_384 }
   }
-  /// The longest pause between two cycles that does not count as a restart [ns].
+  /// The longest pause between two cycles that is not a restart [ns].
   private static var longestGap: Int64 {
     @_noLocks get { 200_000_000 }
   }
-  /// The number of silent frames before the first sound if the server resamples. The playback
-  /// stream's resampler may need a frame before the sink's resampler provides it.
+  /// The number of silent frames before the first sound if the server resamples.
   private static var cushion: Int {
     @_noLocks get { 4 }
   }
@@ -87,7 +85,7 @@ struct SinkFeed {
     (lastCycle, graphRate, nextCycle) = (0, 0, 0)
   }
 
-  /// Runs a cycle: takes the sink's sound and has the playback stream render it.
+  /// Takes the sink's sound and has the playback stream render it.
   ///
   /// The value is accessed by pointer, because `render` changes it within this call.
   @_noLocks
@@ -117,7 +115,7 @@ struct SinkFeed {
     noteCycle(at: taken.now)
   }
 
-  /// Counts the cycles that follow one another without a gap.
+  /// Counts successive cycles without a gap.
   @_noLocks
   private mutating func noteCycle(at time: Int64) {
     let length = Int64(inputFrames) &* 1_000_000_000 / sampleRate
@@ -130,15 +128,14 @@ struct SinkFeed {
     nextCycle = time &+ length
   }
 
-  /// Drops the held frames. If the server resamples, holds the silence that precedes the first
-  /// sound.
+  /// Drops the held frames. If the server resamples, holds a cushion of silence instead.
   @_noLocks
   private mutating func holdSilence() {
     heldFrames = graphRate == sampleRate ? 0 : Self.cushion
     for index in 0..<heldFrames &* channels { held[index] = 0 }
   }
 
-  /// Tells the pump how many frames can be rendered.
+  /// Publishes the number of frames that can be rendered.
   @_noLocks
   private func publishAvailable() {
     pump.pointee.available.store(Int64(heldFrames &+ inputFrames), ordering: .relaxed)
@@ -151,8 +148,7 @@ struct SinkFeed {
     (input, inputFrames) = (nil, 0)
   }
 
-  /// Renders the frames that the playback stream needs. Called within `run`; more than once if the
-  /// stream needs more frames than it asked for.
+  /// Renders the frames that the playback stream needs. May be called repeatedly in one cycle.
   @_noLocks
   mutating func render(_ output: UnsafeMutablePointer<Float>, _ frames: Int, _ time: Int64) {
     guard frames <= Self.longestCycle else {
@@ -184,8 +180,8 @@ struct SinkFeed {
     _unsafePerformance { function(context, isSilent ? nil : sound, output, frames, time) }
   }
 
-  /// Appends the cycle's sound to the held frames. If there are then fewer than `frames` frames,
-  /// silence precedes them.
+  /// Appends the cycle's sound to the held frames. Puts silence in front if there are fewer than
+  /// `frames` frames.
   @_noLocks
   private mutating func gather(_ frames: Int) {
     let missing = frames &- heldFrames &- inputFrames

@@ -4,18 +4,16 @@ import CRealtime
 internal import SoundServer
 import Synchronization
 
-/// Moves the playback stream of a virtual sink to another real sink: fades the sound out, has the
-/// session manager link the stream to the other sink, and fades the sound in.
+/// Moves a virtual sink's playback stream to another real sink while the sound is faded out.
 ///
 /// ## Threading
-/// Same rules as for `OutputSession`.
+/// Use it on the loop's thread or with the loop's lock held.
 final class SinkMover {
   private static let longestFade: Int64 = 150_000_000
   /// The longest wait for the session manager to link the stream [ns].
   private static let longestMove: Int64 = 1_000_000_000
 
-  /// The number of steady cycles after which a link carries sound without gaps. The new sink's
-  /// driver may run its first cycle with its old cycle length.
+  /// The number of steady cycles after which a link carries sound without gaps.
   private static let steadyCycles: Int64 = 3
   /// The longest wait for the cycles to become steady [ns].
   private static let longestSettling: Int64 = 400_000_000
@@ -39,8 +37,7 @@ final class SinkMover {
     set { stream.feed.pointee.control.pointee.isMuted.store(newValue, ordering: .relaxed) }
   }
 
-  /// Begins to move to a sink. If the stream is not open, it plays to that sink as soon as it
-  /// opens.
+  /// Begins to move to a sink. If the stream is not open, it will open on that sink.
   func move(to sinkName: String) {
     guard stream.configuration.sinkName != sinkName else { return }
     stream.configuration.sinkName = sinkName
@@ -50,7 +47,6 @@ final class SinkMover {
     backend.loop.kick()
   }
 
-  /// Takes the next step. Called at every tick while the stream is open.
   func attend(_ now: Int64) {
     switch step {
     case nil: return

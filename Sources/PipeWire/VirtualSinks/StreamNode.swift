@@ -4,10 +4,9 @@ internal import Ambisonics
 import CPipeWire
 internal import SoundServer
 
-/// The node of a stream that a program plays.
 final class StreamNode: BoundObject {
   private var state = PW_NODE_STATE_CREATING
-  /// The current format, and the first offered format, which is used until there is a current one.
+  /// The current format, and the first offered format.
   private var format = Format()
   private var offered = Format()
 
@@ -55,7 +54,7 @@ final class StreamNode: BoundObject {
     tell()
   }
 
-  /// The server's number for the node. The server never gives it to another node.
+  /// The server's unique number for the node; nil if unknown.
   var serial: UInt64? { properties["object.serial"].flatMap { UInt64($0) } }
 
   var clientID: UInt32? { properties[PW_KEY_CLIENT_ID].flatMap { UInt32($0) } }
@@ -64,8 +63,7 @@ final class StreamNode: BoundObject {
   ///
   /// - Parameters:
   ///   - sink: the name of the sink that the stream is linked to; nil if there is none.
-  ///   - clientProcess: the process ID of the server's client that owns the node. If a program uses
-  ///     PulseAudio's protocol, that is not the program's own ID.
+  ///   - clientProcess: the process ID to use if the stream states none.
   func stream(on sink: String?, clientProcess: Int?) -> ProgramStream? {
     guard let serial else { return nil }
     let format = format.channels > 0 ? format : offered
