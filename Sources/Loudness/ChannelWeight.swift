@@ -14,7 +14,7 @@ public enum ChannelWeight: Sendable, Equatable {
   /// Weight 0, for low-frequency effects.
   case excluded
 
-  /// Determines the weight of a loudspeaker from its position in a layout.
+  /// Determines the weight of a loudspeaker from its direction in a layout.
   public init(_ speaker: Speaker, in layout: [Speaker]) {
     guard let direction = speaker.direction(in: layout) else {
       self = .excluded
@@ -22,17 +22,15 @@ public enum ChannelWeight: Sendable, Equatable {
     }
     let place = direction.unitVector
     let isLevel = abs(place.z) < 0.5 - 1e-9
-    // The azimuth is 60 to 120 degrees to either side if |x| is at most half of the horizontal
-    // length.
+    // The azimuth is 60 to 120 degrees if |x| is at most half of the horizontal length.
     let level = (place.x * place.x + place.y * place.y).squareRoot()
     let isBeside = abs(place.x) <= 0.5 * level + 1e-9
     self = isLevel && isBeside ? .surround : .main
   }
 
-  /// Returns the weight of each channel of a layout.
+  /// Returns the weight of each channel; nil if the channels are not loudspeakers.
   ///
-  /// Returns nil for a soundfield, for which BS.1770-5 has no weights, and for channels of unknown
-  /// meaning.
+  /// BS.1770-5 has no weights for soundfields.
   public static func all(_ layout: ChannelLayout) -> [ChannelWeight]? {
     guard case .speakers(let speakers) = layout else { return nil }
     return speakers.map { ChannelWeight($0, in: speakers) }

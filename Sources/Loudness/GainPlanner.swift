@@ -2,17 +2,16 @@
 
 private import Glibc
 
-/// A gain that changes towards its goal slowly enough to be inaudible.
+/// A gain that moves towards its goal at a constant rate in dB/s.
 ///
-/// Before the first sound, a new goal applies at once. From the first sound on, the gain changes at
-/// a constant rate in dB/s until it reaches the goal.
+/// Before the first sound, a new goal applies at once.
 public struct GainPlanner: Sendable, Equatable {
-  /// The rate at which the gain changes, in dB/s; slow enough to be inaudible.
+  /// The rate at which the gain changes [dB/s].
   public static let rate = 0.9
 
-  /// The current gain, in dB.
+  /// The current gain [dB].
   public private(set) var gain: Double
-  /// The gain to reach, in dB.
+  /// The gain to reach [dB].
   public private(set) var goal: Double
   /// Whether at least one period so far was not silent.
   public private(set) var hasSounded = false
@@ -22,8 +21,8 @@ public struct GainPlanner: Sendable, Equatable {
     goal = gain
   }
 
-  /// Sets the goal, in dB. Before the first sound, sets the gain to the goal too. Values that are
-  /// not finite are ignored.
+  /// Sets the goal [dB]. Before the first sound, the gain also changes to the goal. Ignores values
+  /// that are not finite.
   public mutating func aim(at goal: Double) {
     guard goal.isFinite else { return }
     self.goal = goal

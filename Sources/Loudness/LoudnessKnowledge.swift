@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The known or assumed loudness of a source, and the origin of this knowledge.
+/// The known or assumed loudness of a source.
 public struct LoudnessKnowledge: Sendable, Equatable {
-  /// The origin of the knowledge.
+  /// The origin of the loudness.
   public enum Origin: String, Sendable, Equatable {
-    /// A measurement of the entire source, of sections spread evenly over it, or of its beginning
-    /// if no more has been scanned.
+    /// A measurement of the source, or of parts of the source.
     case scan
     /// A statement in the source's metadata, such as dialnorm, an MP4 loudness box or tags.
     case metadata
     /// A measurement of the sound that has been read so far.
     case running
-    /// No evidence: the loudness is a value that is typical of most sources.
+    /// No evidence: the loudness is a typical value.
     case assumption
   }
 
   public var origin: Origin
-  /// Integrated loudness at the ears, in LUFS.
+  /// Integrated loudness at the ears [LUFS].
   public var loudness: Double
-  /// True peak at the ears, in dBTP; nil if unknown.
+  /// True peak at the ears [dBTP]; nil if unknown.
   public var truePeak: Double?
 
   public init(origin: Origin, loudness: Double, truePeak: Double? = nil) {
@@ -28,26 +27,24 @@ public struct LoudnessKnowledge: Sendable, Equatable {
   }
 }
 
-/// The target loudness, and the rules that determine the gain of a source from its loudness.
+/// The target loudness, and the rules for the gain.
 public struct LoudnessTarget: Sendable, Equatable {
-  /// The target loudness, in LUFS.
+  /// The target loudness [LUFS].
   public var loudness: Double
-  /// The highest gain, in dB. Sources that would need more are mostly noise.
+  /// The highest gain [dB].
   public var maximumGain = 20.0
-  /// The lowest gain, in dB.
+  /// The lowest gain [dB].
   public var minimumGain = -40.0
-  /// The highest true peak of the output, in dBTP. The limiter enforces this value.
+  /// The highest true peak of the output [dBTP].
   public var ceiling = -1.0
-  /// The largest amount by which a positive gain may make the limiter reduce the highest peak, in
-  /// dB. This bound applies only to sources whose true peak is known.
+  /// The largest excess over `ceiling` that a positive gain may give the highest peak [dB].
   ///
-  /// With 0, a single click would make an entire programme quiet. Without a bound, a programme with
-  /// a wide dynamic range would be limited all the time.
+  /// This bound applies to sources whose true peak is known. The limiter reduces the excess.
   public var limiterShare = 6.0
 
   public init(loudness: Double) { self.loudness = loudness }
 
-  /// Returns the gain for a source, in dB; 0 if its loudness or the target is not finite.
+  /// Returns the gain for a source [dB]; 0 if its loudness or the target is not finite.
   public func gain(for knowledge: LoudnessKnowledge) -> Double {
     guard knowledge.loudness.isFinite, loudness.isFinite else { return 0 }
     var gain = loudness - knowledge.loudness

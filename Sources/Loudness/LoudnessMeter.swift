@@ -3,13 +3,13 @@
 private import CEBUR128
 private import Glibc
 
-/// Measures loudness according to ITU-R BS.1770-5 and EBU Tech 3341, with libebur128.
+/// Measures loudness according to ITU-R BS.1770-5 and EBU Tech 3341.
 ///
-/// Samples that are not finite, or whose magnitude is +80 dBFS or more, count as silence, because a
-/// single such sample could corrupt the state of the filters permanently.
+/// Samples that are not finite, or whose magnitude is +80 dBFS or more, count as silence. They
+/// could corrupt the state of the filters permanently.
 ///
 /// ## Threading
-/// A meter may be used by one thread at a time.
+/// One thread at a time may use a meter.
 public final class LoudnessMeter {
   public let channels: Int
   private let measuresPeak: Bool
@@ -22,8 +22,8 @@ public final class LoudnessMeter {
   ///
   /// - Parameters:
   ///   - weights: the weight of each channel, for 1 to 64 channels.
-  ///   - sampleRate: the sample rate, in Hz; 16 to 2,822,400.
-  ///   - measuresPeak: whether to measure the true peak too, which takes more computing time.
+  ///   - sampleRate: the sample rate [Hz], 16 to 2822400.
+  ///   - measuresPeak: whether to measure the true peak too.
   public init(weights: [ChannelWeight], sampleRate: Int, measuresPeak: Bool = false) {
     channels = weights.count
     self.measuresPeak = measuresPeak
@@ -46,8 +46,8 @@ public final class LoudnessMeter {
   ///
   /// - Parameters:
   ///   - planes: channels x frames.
-  ///   - offset: the index in the planes of the first frame to measure.
-  ///   - frames: the number of frames to measure; any number.
+  ///   - offset: the index of the first frame to measure in the planes.
+  ///   - frames: the number of frames to measure.
   public func add(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, from offset: Int = 0, frames: Int
   ) {
@@ -66,30 +66,27 @@ public final class LoudnessMeter {
     }
   }
 
-  /// Gated loudness since the start, in LUFS; nil as long as nothing has exceeded the gate of -70
-  /// LUFS.
+  /// Gated loudness since the start [LUFS]; nil if nothing has exceeded the gate of -70 LUFS.
   public var integrated: Double? { value(ebur128_loudness_global) }
 
-  /// Ungated loudness of the last 3 s, in LUFS; nil for silence.
+  /// Ungated loudness of the last 3 s [LUFS]; nil for silence.
   public var shortTerm: Double? { loudness(ofLast: Self.longestWindow) }
 
-  /// Ungated loudness of the last 400 ms, in LUFS; nil for silence.
+  /// Ungated loudness of the last 400 ms [LUFS]; nil for silence.
   public var momentary: Double? { loudness(ofLast: 0.4) }
 
-  /// The longest time over which `loudness(ofLast:)` can measure, in seconds. libebur128 (version
-  /// 1.2.6) permits a longer time, but then needs far more memory.
+  /// The longest window of `loudness(ofLast:)` [s].
   public static let longestWindow = 3.0
 
-  /// Returns the ungated loudness of the last `seconds` seconds, in LUFS; nil for silence.
+  /// Returns the ungated loudness of the last `seconds` seconds [LUFS]; nil for silence.
   ///
-  /// - Parameter seconds: the length of the window; clamped to 0 ... `longestWindow`.
+  /// - Parameter seconds: the length of the window, clamped to 0 ... `longestWindow`.
   public func loudness(ofLast seconds: Double) -> Double? {
     let milliseconds = UInt((1000 * min(Self.longestWindow, max(0, seconds))).rounded())
     return value { ebur128_loudness_window($0, milliseconds, $1) }
   }
 
-  /// The highest true peak of all channels since the start, in dBTP; nil for silence, or if the
-  /// meter does not measure peaks.
+  /// The highest true peak since the start [dBTP]; nil for silence, or if peaks are not measured.
   public var truePeak: Double? {
     guard measuresPeak else { return nil }
     var highest = 0.0
@@ -111,8 +108,7 @@ public final class LoudnessMeter {
 }
 
 extension ChannelWeight {
-  /// A channel type of libebur128 that has this weight. If several types have this weight, the
-  /// choice makes no difference.
+  /// A channel type of libebur128 that has this weight.
   fileprivate var libraryChannel: channel {
     switch self {
     case .main: EBUR128_CENTER
