@@ -5,20 +5,16 @@ public import Binaural
 public import Media
 private import Surround
 
-/// An HRTF set and the means to design decoder filters from it.
+/// An HRTF set from which decoder filters are designed.
 public struct HRTFChoice: Sendable {
-  /// The HRTF set as read, before it is resampled or scaled to the head of the listener.
+  /// The HRTF set before resampling and head scaling.
   public let set: HRTFSet
-  /// Notes for the listener about the HRTF set, one sentence each.
+  /// Notes for the listener about the HRTF set.
   public let notes: [String]
 
   private let interrupt: InterruptFlag?
 
-  /// Creates a choice from an HRTF set that is already loaded.
-  ///
-  /// - Parameters:
-  ///   - set: the HRTF set as read.
-  ///   - interrupt: cancels a design in progress.
+  /// Creates a choice with a loaded HRTF set. Raising `interrupt` cancels a design.
   public init(set: HRTFSet, interrupt: InterruptFlag? = nil) {
     self.set = set
     self.interrupt = interrupt
@@ -28,11 +24,11 @@ public struct HRTFChoice: Sendable {
   /// Reads an HRTF set from a file.
   ///
   /// - Parameters:
-  ///   - path: a SOFA file; nil for libmysofa's default set. If that set is missing or cannot be
-  ///     read, a rigid sphere is used, so that playback is always possible.
+  ///   - path: a SOFA file; nil for libmysofa's default set. If that default set cannot be read, a
+  ///     rigid sphere is used.
   ///   - loader: reads SOFA files.
-  ///   - interrupt: cancels the reading, or a design in progress.
-  /// - Throws: `PlaybackError.hrtf` if a set at a given `path` cannot be read;
+  ///   - interrupt: cancels the reading, or a later design.
+  /// - Throws: `PlaybackError.hrtf` if the set at `path` cannot be read;
   ///   `PlaybackError.interrupted`.
   public init(
     path: String?, loader: SofaLoader = SofaLoader(), interrupt: InterruptFlag? = nil
@@ -62,16 +58,16 @@ public struct HRTFChoice: Sendable {
     }
   }
 
-  /// Returns the filters that decode a source with a given layout.
+  /// Returns the decoder filters for a layout.
   ///
   /// - Parameters:
   ///   - layout: the layout of the channels; not `.unknown`.
-  ///   - settings: the decoder and its order, the equalisation, the head and the playback device.
+  ///   - settings: the decoder, the equalisation, the head and the playback device.
   ///   - sampleRate: the sample rate of the output, in Hz.
   /// - Throws: `PlaybackError.directNeedsSpeakers`, `.notFirstOrder` or
-  ///   `.parametricNeedsHeadphones` if the requested decoder does not support the layout or the
-  ///   playback device; `.noHeadSize` if the set cannot be scaled to the head; `.hrtf` if the set
-  ///   is insufficient; `.interrupted`.
+  ///   `.parametricNeedsHeadphones` if the decoder does not support the layout or the playback
+  ///   device; `.noHeadSize` if the set cannot be scaled to the head; `.hrtf` if the filters cannot
+  ///   be designed; `.interrupted`.
   public func filters(
     for layout: ChannelLayout, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {
@@ -110,7 +106,7 @@ public struct HRTFChoice: Sendable {
   ///   - settings: the design, the equalisation, the head and the playback device.
   ///   - sampleRate: the sample rate of the output, in Hz.
   /// - Throws: `PlaybackError.noHeadSize` if the set cannot be scaled to the head; `.hrtf` if the
-  ///   set is insufficient; `.interrupted`.
+  ///   filters cannot be designed; `.interrupted`.
   public func filters(
     order: Int, settings: RenderSettings, sampleRate: Double
   ) throws(PlaybackError) -> BinauralFilters {
@@ -130,19 +126,14 @@ public struct HRTFChoice: Sendable {
     } catch { throw PlaybackError(error) }
   }
 
-  /// Returns the set, scaled to the head size of the listener if the settings state one.
-  ///
-  /// - Throws: `PlaybackError.noHeadSize` if the head size of the set is unknown.
+  /// Returns the set, scaled to the listener's head if the settings contain a head size.
   private func personal(_ settings: RenderSettings) throws(PlaybackError) -> HRTFSet {
     guard let circumference = settings.headCircumference else { return set }
     guard let own = HeadSize(of: set) else { throw .noHeadSize(set.name) }
     return set.withInterauralDelays(scaledBy: circumference / own.circumference)
   }
 
-  /// Returns the filters adapted to the playback device: with crosstalk cancellation for
-  /// loudspeakers, or with the headphone equaliser if the settings contain one.
-  ///
-  /// - Throws: `PlaybackError.hrtf` if the result is not finite.
+  /// Returns the filters adapted to the playback device and the headphones.
   private func finished(
     _ filters: BinauralFilters, _ set: HRTFSet, _ settings: RenderSettings
   ) throws(PlaybackError) -> BinauralFilters {

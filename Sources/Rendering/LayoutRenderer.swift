@@ -15,7 +15,7 @@ public enum OutputLayout: String, Sendable, CaseIterable {
   /// A first-order soundfield in ACN order and SN3D scale.
   case firstOrder = "foa"
 
-  /// The channels: loudspeakers in the order of WAVE files, or the soundfield in ACN order.
+  /// The channels: loudspeakers in WAVE order, or a soundfield in ACN order.
   public var layout: ChannelLayout {
     let surrounds: [Speaker] = [
       .frontLeft, .frontRight, .frontCenter, .lowFrequency, .backLeft, .backRight, .sideLeft,
@@ -32,16 +32,14 @@ public enum OutputLayout: String, Sendable, CaseIterable {
   }
 }
 
-/// Renders a source for loudspeakers or as a soundfield, block by block, into memory.
+/// Converts a source to loudspeaker channels or a soundfield, block by block.
 ///
-/// Without a head trajectory the renderer only converts the channels (`Conversion`). With one,
-/// everything except low-frequency effects and head-locked stereo is also rotated against the head.
-/// A source that is not to be rendered spatially becomes plain stereo from the front pair and is
-/// not rotated.
+/// With a head trajectory, a spatial source is also rotated against the head. Low-frequency effects
+/// and head-locked stereo are not rotated.
 public final class LayoutRenderer: RenderedSound {
   public let layout: ChannelLayout
   public var sampleRate: Int { source.sampleRate }
-  /// The total number of frames, which is the same as in the source; nil if unknown.
+  /// The number of frames in the source; nil if unknown.
   public var frames: Int? { source.duration }
   public var mutedFrameCount: Int { `guard`.badFrameCount }
   public var layoutChanges: [(seconds: Double, layout: ChannelLayout)] { [] }
@@ -57,19 +55,16 @@ public final class LayoutRenderer: RenderedSound {
   private let input: PlanarScratch
   private let sounding: PlanarScratch
   private let turned: PlanarScratch
-  /// The number of source frames rotated so far; stays 0 if nothing is rotated.
+  /// The number of source frames rotated so far.
   private var position = 0
 
-  /// Creates a renderer for a source that is ready to be rendered.
+  /// Creates a renderer for a prepared source.
   ///
   /// - Parameters:
-  ///   - source: a source that needs no further preparation, such as an upmix or a change of its
-  ///     channels.
-  ///   - isSpatial: false to render the source as plain stereo from the front pair, without
-  ///     rotation.
+  ///   - source: a source that needs no further preparation, such as an upmix.
+  ///   - isSpatial: false for plain stereo from the front pair, without rotation.
   ///   - target: the output layout.
-  ///   - head: `headToWorld` as a function of the time in the source; nil to convert the channels
-  ///     only.
+  ///   - head: `headToWorld` over the time in the source; nil for no rotation.
   ///   - settings: the block size and the gain. The other settings are not used.
   package init(
     prepared source: any SoundSource, isSpatial: Bool, target: OutputLayout, head: HeadTrajectory?,
@@ -93,9 +88,7 @@ public final class LayoutRenderer: RenderedSound {
     turned = PlanarScratch(channels: layout.channelCount, frames: blockFrames)
   }
 
-  /// Returns the gains, target channels x source channels, that mix a source to plain stereo and
-  /// play this stereo from the front pair. If the target is a soundfield, the stereo is encoded in
-  /// the directions of the front pair.
+  /// Returns the gains for plain stereo from the front pair, target channels x source channels.
   private static func plain(_ source: ChannelLayout, to target: ChannelLayout) -> [[Double]] {
     let pair = Conversion.gains(from: .stereo, to: target)
     let stereo = Treatment(plain: source).headLocked

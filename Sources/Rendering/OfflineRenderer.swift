@@ -5,7 +5,7 @@ private import Geometry
 public import HeadTracking
 internal import SignalProcessing
 
-/// Sound that is produced block by block, for example to write it to a file.
+/// Sound that is rendered block by block.
 public protocol RenderedSound: AnyObject {
   var layout: ChannelLayout { get }
   /// The sample rate, in Hz.
@@ -14,30 +14,27 @@ public protocol RenderedSound: AnyObject {
   var frames: Int? { get }
   /// The number of frames muted so far because of invalid samples.
   var mutedFrameCount: Int { get }
-  /// The changes of the content's layout so far, with their times in seconds.
+  /// The layout changes reported so far, with their times in seconds.
   var layoutChanges: [(seconds: Double, layout: ChannelLayout)] { get }
-  /// The frames that the last call of `next` produced, channels x frames; valid until the next
-  /// call.
+  /// The frames from the last call of `next`, channels x frames; valid until the next call.
   var output: UnsafePointer<UnsafeMutablePointer<Float>> { get }
-  /// Produces the next frames, at most one block, in `output`.
+  /// Renders the next frames, at most one block, into `output`.
   ///
   /// - Returns: the number of frames; 0 after the end.
   /// - Throws: the errors of the source.
   func next() throws(PlaybackError) -> Int
 }
 
-/// Renders a source binaurally into memory, block by block, for a head that is still or follows a
-/// recorded trajectory.
+/// Renders a source to stereo for a head trajectory, block by block.
 public final class OfflineRenderer: RenderedSound {
   public var layout: ChannelLayout { .stereo }
   public var sampleRate: Int { source.sampleRate }
   public var mutedFrameCount: Int { renderer.mutedFrameCount }
-  /// The total number of output frames, including the tail; nil if the length of the source is
-  /// unknown.
+  /// The number of output frames, including the tail; nil if the length of the source is unknown.
   public var frames: Int? { source.duration.map { $0 + renderer.tailFrames } }
   public let renderer: Renderer
 
-  /// The changes of the content's layout so far, with their times in seconds.
+  /// The layout changes of the content so far, with their times in seconds.
   public private(set) var layoutChanges: [(seconds: Double, layout: ChannelLayout)] = []
   private var heardLayout: ChannelLayout
 
@@ -49,22 +46,19 @@ public final class OfflineRenderer: RenderedSound {
   private let blockFrames: Int
   private let input: PlanarScratch
   private let ears: PlanarScratch
-  /// Pointers to the start of the part that is rendered next, in each channel of `input`.
+  /// Pointers into the channels of `input`, at the part to render next.
   private let part: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private var poses: [Quaternion] = []
-  /// The number of frames that are still to be dropped at the start of the output; initially the
-  /// renderer's latency.
+  /// The number of output frames still to be dropped at the start.
   private var toDrop: Int
-  /// The number of frames that are still to be rendered after the end of the source; initially the
-  /// tail plus the latency.
+  /// The number of frames still to be rendered after the end of the source.
   private var toFinish: Int
 
-  /// Creates a renderer for a source that is ready to be rendered.
+  /// Creates a renderer for a prepared source.
   ///
   /// - Parameters:
-  ///   - source: a source that needs no further preparation, such as an upmix or a change of its
-  ///     channels.
-  ///   - head: `headToWorld` as a function of the time in the source.
+  ///   - source: a source that needs no further preparation, such as an upmix.
+  ///   - head: `headToWorld` over the time in the source.
   ///   - hrtf: the HRTF set.
   ///   - settings: how to render.
   ///   - isLimited: whether the true peak is limited to -1 dBTP.
@@ -119,7 +113,7 @@ public final class OfflineRenderer: RenderedSound {
     }
   }
 
-  /// The left and right channels that the last call of `next` rendered; valid until the next call.
+  /// The left and right channels from the last call of `next`; valid until the next call.
   public var output: UnsafePointer<UnsafeMutablePointer<Float>> { UnsafePointer(ears.planes) }
 
   private static func mode(
@@ -130,8 +124,7 @@ public final class OfflineRenderer: RenderedSound {
     return isSpatial ? .spatial : .plain
   }
 
-  /// Renders the frames that were read into `input`. If the layout of the content changes within
-  /// them, they are rendered in parts.
+  /// Renders `count` frames of `input`, and records the content's layout changes.
   private func renderRead(_ count: Int) {
     var done = 0
     while done < count {
@@ -168,8 +161,7 @@ public final class OfflineRenderer: RenderedSound {
       right: ears.planes[1] + offset)
   }
 
-  /// Drops the frames at the start of the output that contain no sound yet because of the
-  /// renderer's latency.
+  /// Drops the renderer's latency from the start of the output.
   ///
   /// - Returns: the number of frames that remain.
   private func drop(from count: Int) -> Int {

@@ -5,43 +5,38 @@ public import Binaural
 public import HeadTracking
 public import Media
 
-/// The reason why a sound could not be played or rendered. The description is one line for the
-/// user.
+/// A playback or rendering error, with a description for the user.
 public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
   case media(MediaError)
   case hrtf(HRTFError)
   case tracking(HeadTrackingError)
-  /// The sound server or the requested output cannot be used, for the given reason.
+  /// The sound server or an output cannot be used, for the given reason.
   case output(String)
-  /// The direct decoder was requested, but the source is not a loudspeaker layout.
+  /// The direct decoder was requested for a source without a loudspeaker layout.
   case directNeedsSpeakers
-  /// The parametric decoder was requested, but the source is not a first-order soundfield.
+  /// The parametric decoder was requested for a source that is not a first-order soundfield.
   case notFirstOrder
-  /// The parametric decoder was requested for loudspeakers, but it has no filters for crosstalk
-  /// cancellation.
+  /// The parametric decoder was requested for loudspeakers.
   case parametricNeedsHeadphones
-  /// The interaural delays of the named HRTF set do not fit any head, so its head size is unknown.
+  /// The head size of the named HRTF set is unknown.
   case noHeadSize(String)
-  /// The parametric decoder cannot replace another decoder during playback, or be replaced by one,
-  /// because its delay is longer.
+  /// The decoder cannot be replaced during playback, because the new decoder has another delay.
   case decoderIsLater
-  /// A mix was requested, but the source has this layout or may change to it.
+  /// A mix was requested, but the source has or may get this layout.
   case mixNeedsSoundfield(ChannelLayout)
-  /// The tuning of a mix cannot be used, for the given reason.
+  /// The mix tuning cannot be used, for the given reason.
   case mixTuning(path: String, reason: String)
   /// The neural separator cannot be used or has failed, for the given reason.
   case neuralSeparator(String)
   case opening(SoundOpeningError)
-  /// A presentation cannot be fetched, or contains nothing that can be played, for the given
-  /// reason.
+  /// A presentation cannot be played, for the given reason.
   case stream(String)
   /// The caller interrupted the operation.
   case interrupted
 
   public var description: String { text(naming: \.rawValue) }
 
-  /// Returns the description, in which settings have the names that the user knows, such as the
-  /// names of command-line options.
+  /// Returns the description with the given names of settings.
   package func text(naming name: (NamedSetting) -> String) -> String {
     switch self {
     case .media(let error): error.text(layoutSetting: name(.layout))
@@ -87,15 +82,14 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// A setting that the text of an error or of a `MultichannelOffer` mentions. The raw value is used
-/// if the program has no name of its own for the setting.
+/// A setting that a message mentions. The raw value is its default name.
 package enum NamedSetting: String {
   case layout = "the layout"
   case track
   case decoder = "the decoder"
   case headCircumference = "the head circumference"
   case mix = "the mix"
-  /// The preferred renditions of a presentation: multichannel or stereo.
+  /// The preferred renditions: multichannel or stereo.
   case preference = "the preference"
   case maximumBitRate = "the highest bit rate"
 }

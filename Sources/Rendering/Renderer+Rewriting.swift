@@ -4,7 +4,7 @@ internal import Binaural
 private import CRealtime
 internal import Geometry
 
-/// Re-rendering of the latest output for a different head movement.
+/// Rendering the latest output again for other poses.
 ///
 /// ## Threading
 /// Use these members on the thread that calls `process`. They are wait-free.
@@ -12,16 +12,13 @@ extension Renderer {
   /// Whether the latest output can be rendered again.
   package var isRewritable: Bool { history.isKept && rewriter.canFill(spatial) }
 
-  /// The number of past frames that the history can hold, including those that only fill the
-  /// filters; 0 if nothing is kept.
+  /// The number of past frames that the history can hold.
   var keptFrames: Int { history.capacity }
 
-  /// Whether the limiter's input at a frame comes from a single rendering with the poses that were
-  /// played, and not from a mixture of two renderings.
+  /// Whether the limiter's input at a frame comes from a single rendering with the played poses.
   func isPure(at frame: Int) -> Bool { history.cell(frame).isPure }
 
-  /// Returns a plan for rendering a window of the output again. Returns nil if that is impossible,
-  /// for example because the history is too short or the filters are too long.
+  /// Returns a plan for rendering a window of the output again; nil if that is impossible.
   ///
   /// - Parameters:
   ///   - framesBack: the start of the window, counted back from the end of the rendered output.
@@ -34,12 +31,12 @@ extension Renderer {
       start: history.end - framesBack, frames: frames, history: history, path: spatial)
   }
 
-  /// Renders a window again, joins it to the output around it, and updates the history.
+  /// Renders a window again and updates the history.
   ///
   /// - Parameters:
   ///   - plan: the result of `planRewrite`.
   ///   - poses: the head poses for `plan.points`.
-  ///   - interleaved: receives 2 samples, left and right, for each frame of the window.
+  ///   - interleaved: receives left and right samples for each frame of the window.
   @_noLocks
   func rewrite(
     _ plan: RewritePlan, poses: UnsafePointer<Quaternion>,

@@ -9,24 +9,22 @@ internal import Surround
 
 /// Renders the channels of a source to two ears for a moving head.
 ///
-/// `play` and `render` share this engine. It mutes invalid samples, applies the treatment of the
-/// layout, rotates the sound against the head, decodes it to two ears, and applies the gain and the
-/// limiter. Apart from rounding, and from the moment at which a new gain, mode or decoder takes
-/// effect, the output does not depend on how the frames are divided among the calls.
+/// Apart from rounding, the output does not depend on how the frames are divided among the calls,
+/// as long as gain, mode and decoder stay the same.
 ///
 /// ## Threading
 /// One thread at a time calls `process`, which allocates nothing, takes no lock and never waits.
 /// Any thread may use the gain, the mode, the levels and the counters.
 public final class Renderer: @unchecked Sendable {
-  /// The way in which a source is rendered.
+  /// How a source is rendered.
   public enum Mode: Int, Sendable, CaseIterable {
-    /// Spatial rendering: the sound is rotated against the head and decoded to two ears.
+    /// Spatial sound for the head pose.
     case spatial
-    /// Plain stereo, which does not depend on the head.
+    /// Plain stereo, independent of the head pose.
     case plain
   }
 
-  /// The last steps before the output: gain, fade-in and limiter.
+  /// The output gain, fade-in and limiter.
   public struct Finish: Sendable {
     /// The linear gain of the output.
     public var gain: Float
@@ -35,11 +33,11 @@ public final class Renderer: @unchecked Sendable {
     /// Whether the true peak is limited to -1 dBTP.
     public var isLimited: Bool
 
-    /// No fade-in and no limiter, for files.
+    /// Gain 1, without fade-in or limiter.
     public static let linear = Finish(gain: 1, isRamped: false, isLimited: false)
-    /// A fade-in at every start and a true peak of at most -1 dBTP, for listening.
+    /// Gain 1, with fade-in and limiter.
     public static let safe = Finish(gain: 1, isRamped: true, isLimited: true)
-    /// A true peak of at most -1 dBTP, for sound that other programs start and end.
+    /// Gain 1, without fade-in but with limiter.
     public static let live = Finish(gain: 1, isRamped: false, isLimited: true)
 
     public init(gain: Float, isRamped: Bool, isLimited: Bool) {
@@ -49,7 +47,7 @@ public final class Renderer: @unchecked Sendable {
     }
   }
 
-  /// The number of frames between two grid points. Head poses are set at grid points.
+  /// The number of frames between two grid points.
   public static let gridFrames = PoseGrid.cellFrames
 
   public let layout: ChannelLayout
@@ -57,11 +55,10 @@ public final class Renderer: @unchecked Sendable {
   public let sampleRate: Double
   /// The number of input channels.
   public let channels: Int
-  /// The delay that the limiter and the parametric decoder add to the output, in frames; 0 if
-  /// neither is in use.
+  /// The delay of the limiter and the parametric decoder, in frames; 0 if neither is in use.
   public let latencyFrames: Int
-  /// The number of frames for which the output continues after the end of the input, not counting
-  /// the latency. `exchange` may change this number. Read it on the rendering thread.
+  /// The number of output frames after the end of the input, not counting the latency. `exchange`
+  /// may change this number. Read it on the rendering thread.
   public var tailFrames: Int { max(spatial.tailFrames, plain.tailFrames) }
 
   private let blockFrames: Int
@@ -87,11 +84,10 @@ public final class Renderer: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - layout: the layout of the input channels; not `.unknown`.
-  ///   - filters: filters of the order that `Treatment(spatial:busOrder:)` gives for the layout, or
-  ///     direct filters for a loudspeaker layout.
+  ///   - filters: filters of the order in `Treatment(spatial:busOrder:)` for the layout, or direct
+  ///     filters for a loudspeaker layout.
   ///   - busOrder: the order of the soundfield that loudspeaker channels are encoded into.
-  ///   - blockFrames: the usual number of frames per call. It affects the computing time but not
-  ///     the sound.
+  ///   - blockFrames: the usual number of frames per call.
   ///   - mode: the mode at the start.
   ///   - finish: gain, fade-in and limiter.
   public convenience init(
@@ -103,13 +99,12 @@ public final class Renderer: @unchecked Sendable {
       finish: finish, rewritableSeconds: 0)
   }
 
-  /// Creates a renderer that can render its latest output again.
+  /// Creates a renderer that can keep its latest output for rewriting.
   ///
   /// - Parameters:
-  ///   - rewritableSeconds: the duration of the latest output that can be rendered again for a
-  ///     different head movement; 0 for none. The value has an effect only if `finish` limits the
-  ///     output.
-  ///   - policy: the rules for rendering queued sound again.
+  ///   - rewritableSeconds: the duration of the output to keep; 0 for none. Without a limiter in
+  ///     `finish`, nothing is kept.
+  ///   - policy: the rules for rewriting.
   package init(
     layout: ChannelLayout, filters: BinauralFilters, busOrder: Int, blockFrames: Int, mode: Mode,
     finish: Finish, rewritableSeconds: Double, policy: RewritePolicy = RewritePolicy()
@@ -159,20 +154,16 @@ public final class Renderer: @unchecked Sendable {
       keptFrames: keptFrames)
   }
 
-  /// Replaces the decoder during playback, for example to use another HRTF set, order or design.
-  /// The new decoder first runs inaudibly until its filters are filled with past input. It is then
-  /// faded in over 0.2 s.
+  /// Replaces the decoder during playback.
   ///
-  /// Call it from any thread but the audio thread: it allocates memory, and frees the decoders that
-  /// earlier exchanges have replaced.
+  /// The new decoder runs inaudibly until its filters contain past input. It is then faded in over
+  /// 0.2 s. Do not call this function on the audio thread, because it allocates memory.
   ///
   /// - Parameters:
-  ///   - filters: filters for the renderer's sample rate. The other requirements are those of
-  ///     `init`.
+  ///   - filters: filters for the layout and sample rate of the renderer.
   ///   - busOrder: the order of the soundfield that loudspeaker channels are encoded into.
-  /// - Returns: true if the exchange has begun; false, without any change, if the new decoder has a
-  ///   different latency. The parametric decoder therefore cannot replace a decoder of another
-  ///   kind, or be replaced by one.
+  /// - Returns: false, without any change, if the new decoder has a different latency; otherwise
+  ///   true.
   @discardableResult
   public func exchange(filters: BinauralFilters, busOrder: Int) -> Bool {
     precondition(filters.sampleRate == sampleRate, "filters for \(sampleRate) Hz wanted")
@@ -182,8 +173,7 @@ public final class Renderer: @unchecked Sendable {
     return true
   }
 
-  /// Whether an exchange is in progress: from the call of `exchange` until only the new decoder is
-  /// audible. An exchange advances only while sound is rendered.
+  /// Whether an exchange is in progress. An exchange advances only while sound is rendered.
   public var isExchanging: Bool { spatial.isSwitching }
 
   /// Frees the decoders that exchanges have replaced. Do not call it on the audio thread.
@@ -198,34 +188,32 @@ public final class Renderer: @unchecked Sendable {
     }
   }
 
-  /// The linear gain of the output. The output fades to a new gain in 50 ms.
+  /// The linear gain of the output. A change fades over 50 ms.
   public var gain: Float {
     get { outputGain.targetGain }
     set { outputGain.targetGain = newValue }
   }
 
-  /// Whether the gain has reached zero and stays there, so that the output is inaudible.
+  /// Whether the output gain and its target are zero.
   var isSilenced: Bool { outputGain.isSilent }
 
   /// Returns the linear peak and RMS levels of both output channels since the last call.
   public func levels() -> LevelMeter.Levels { meter.read() }
 
-  /// The number of frames that were muted because they contained invalid samples, in the input or
-  /// in the output of a decoder.
+  /// The number of frames that were muted because of invalid samples.
   public var mutedFrameCount: Int {
     `guard`.badFrameCount + outputGuard.badFrameCount + rewriter.mutedFrameCount
   }
 
-  /// Returns the grid points for which the next call of `process`, with `frames` frames, needs head
-  /// poses. Points for which an earlier call has received a pose are not included. Grid point `n`
+  /// Returns the grid points for which the next call of `process` needs head poses. Grid point `n`
   /// is at frame `16 * n`.
   @_noLocks
   public func gridPoints(forNext frames: Int) -> Range<Int> {
     grid.points(forNext: frames)
   }
 
-  /// Discards all sound rendered so far, for example after a seek. The grid starts again at point
-  /// 0, and the output fades in again if `Finish.isRamped` is set. Call it on the rendering thread.
+  /// Discards all sound rendered so far. The grid starts again at point 0. If `Finish.isRamped` is
+  /// set, the output fades in again. Call this function on the rendering thread.
   public func reset() {
     grid.reset()
     spatial.reset()
@@ -244,7 +232,7 @@ public final class Renderer: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: channels x frames; nil for silence.
-  ///   - frames: any number.
+  ///   - frames: the number of frames.
   ///   - poses: the head poses, one for each point of `gridPoints(forNext: frames)`.
   ///   - left: receives `frames` samples.
   ///   - right: receives `frames` samples.
@@ -315,8 +303,7 @@ public final class Renderer: @unchecked Sendable {
     meter.process(ears.planes[0], ears.planes[1], frames: count)
   }
 
-  /// Mutes frames in which the decoder's output is invalid, and clears the decoder's memory, so
-  /// that the decoder recovers.
+  /// Mutes invalid frames, and resets the decoder if there are any.
   @_noLocks
   private func muteInvalid(_ count: Int) {
     let before = outputGuard.badFrameCount
@@ -324,7 +311,7 @@ public final class Renderer: @unchecked Sendable {
     if outputGuard.badFrameCount != before { spatial.reset() }
   }
 
-  /// Limits the output, and stores in the history everything that is needed to render it again.
+  /// Limits the output, and appends the frames to the history.
   @_noLocks
   private func finishKept(_ count: Int) {
     let first = history.end
@@ -354,9 +341,8 @@ public final class Renderer: @unchecked Sendable {
   }
 }
 
-/// The largest magnitude of a decoder's output that is not muted. The output for valid input, which
-/// is at most 1e4, is far below this value.
+/// The largest magnitude of decoder output that is not muted.
 var largestDecodedSample: Float { @_noLocks get { 1e8 } }
 
-/// The largest number of frames that `Renderer` processes at once. Longer calls are split.
+/// The largest number of frames that `Renderer` processes at once.
 var chunkFrames: Int { @_noLocks get { 1024 } }

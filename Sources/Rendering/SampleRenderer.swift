@@ -7,10 +7,8 @@ internal import SignalProcessing
 
 /// Renders samples that a program supplies, with a head pose for each call.
 ///
-/// This is a thin layer over ``Renderer``: it finds the HRTF set, designs the filters, and
-/// interpolates the poses on the renderer's grid. It assumes that during a call the head turns at
-/// constant speed from the pose of the previous call to the new pose, which the head reaches at the
-/// end of the call. The pose of the first call applies from its first frame.
+/// During a call, the head turns at constant speed from the previous pose to the new pose. During
+/// the first call, it has the new pose throughout.
 ///
 /// ```swift
 /// let renderer = try SampleRenderer(layout: .mono, sampleRate: 48000)
@@ -19,16 +17,16 @@ internal import SignalProcessing
 /// ```
 ///
 /// The filters delay the sound by `BinauralFilters.delaySeconds` (1 ms). `Renderer.latencyFrames`
-/// is the additional delay of the limiter and of the parametric decoder, if they are used.
+/// is an additional delay.
 ///
 /// ## Threading
 /// One thread at a time renders. `process` is for an audio thread: it allocates nothing, takes no
-/// lock and never waits. The `render` functions allocate their results. Any thread may use the
+/// lock and never waits. The functions that return arrays allocate memory. Any thread may use the
 /// renderer's gain, mode and counters.
 public final class SampleRenderer: @unchecked Sendable {
-  /// The underlying renderer, which gives access to gain, mode, levels, latency and tail.
+  /// The underlying renderer.
   public let renderer: Renderer
-  /// Notes for the listener about the HRTF set, one sentence each.
+  /// Notes for the listener about the HRTF set.
   public let notes: [String]
 
   /// The number of input channels.
@@ -39,20 +37,18 @@ public final class SampleRenderer: @unchecked Sendable {
   private let interpolator: PoseInterpolator
   private let input: PlanarScratch
   private let ears: PlanarScratch
-  /// Pointers to the start of the current chunk in each of the caller's channels.
+  /// Pointers to the current chunk in the caller's channels.
   private let starts: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
 
-  /// Creates a renderer: reads the HRTF set and designs the filters, which can take about a second.
+  /// Reads the HRTF set, designs the filters and creates a renderer.
   ///
   /// - Parameters:
   ///   - layout: the layout of the input channels; not `.unknown`.
   ///   - sampleRate: the sample rate of input and output, 8,000 to 384,000 Hz.
-  ///   - settings: how to render. Settings about sources, such as `layout`, `track`, `upmix` and
-  ///     `loudness`, are ignored.
-  ///   - finish: gain, fade-in and limiter. The default is `.linear`; `.safe` limits and fades in.
-  ///     Its gain is multiplied by the gain in `settings`.
-  /// - Throws: `PlaybackError.hrtf` if the set cannot be read or is insufficient, and the other
-  ///   errors of `HRTFChoice.filters(for:settings:sampleRate:)`.
+  ///   - settings: how to render. Settings about sources, such as `track` and `upmix`, are ignored.
+  ///   - finish: gain, fade-in and limiter. Its gain is multiplied by the gain in `settings`.
+  /// - Throws: `PlaybackError.hrtf` if the set cannot be read, and the errors of
+  ///   `HRTFChoice.filters(for:settings:sampleRate:)`.
   public convenience init(
     layout: ChannelLayout, sampleRate: Double, settings: RenderSettings = RenderSettings(),
     finish: Renderer.Finish = .linear
@@ -63,16 +59,16 @@ public final class SampleRenderer: @unchecked Sendable {
       layout: layout, filters: filters, settings: settings, finish: finish, notes: hrtf.notes)
   }
 
-  /// Creates a renderer with existing filters, such as those of another renderer.
+  /// Creates a renderer with existing filters.
   ///
   /// - Parameters:
   ///   - layout: the layout of the input channels; not `.unknown`.
   ///   - filters: filters made by `HRTFChoice.filters(for:settings:sampleRate:)` for the same
-  ///     layout and settings. The input and the output have the sample rate of the filters.
+  ///     layout and settings. The filters determine the sample rate.
   ///   - settings: how to render. Only `busOrder`, `blockFrames`, `spatialization` and
   ///     `gainDecibels` are used.
   ///   - finish: gain, fade-in and limiter. Its gain is multiplied by the gain in `settings`.
-  ///   - notes: the notes about the HRTF set.
+  ///   - notes: the value of `notes`.
   public init(
     layout: ChannelLayout, filters: BinauralFilters, settings: RenderSettings = RenderSettings(),
     finish: Renderer.Finish = .linear, notes: [String] = []
@@ -103,10 +99,9 @@ public final class SampleRenderer: @unchecked Sendable {
   /// Renders the next frames of planar input.
   ///
   /// - Parameters:
-  ///   - input: channels x frames, which are not modified; nil for silence.
-  ///   - frames: any number.
-  ///   - headPose: `headToWorld` at the end of the call. If it is not a valid rotation, the last
-  ///     pose is held.
+  ///   - input: channels x frames, not modified; nil for silence.
+  ///   - frames: the number of frames.
+  ///   - headPose: `headToWorld` at the end of the call. If it is invalid, the last pose is held.
   ///   - left: receives `frames` samples.
   ///   - right: receives `frames` samples.
   public func process(
@@ -130,9 +125,8 @@ public final class SampleRenderer: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: frames x channels; nil for silence.
-  ///   - frames: any number.
-  ///   - headPose: `headToWorld` at the end of the call. If it is not a valid rotation, the last
-  ///     pose is held.
+  ///   - frames: the number of frames.
+  ///   - headPose: `headToWorld` at the end of the call. If it is invalid, the last pose is held.
   ///   - output: receives frames x 2: left, right.
   public func process(
     interleaved input: UnsafePointer<Float>?, frames: Int, headPose: Quaternion,
@@ -189,8 +183,7 @@ public final class SampleRenderer: @unchecked Sendable {
     }
   }
 
-  /// Renders the end of the sound after the input has ended. The number of frames is
-  /// `Renderer.tailFrames` plus `Renderer.latencyFrames`.
+  /// Renders the end of the sound after the input has ended.
   ///
   /// - Parameter headPose: `headToWorld` at the end of the call.
   ///
@@ -210,7 +203,7 @@ public final class SampleRenderer: @unchecked Sendable {
     }
   }
 
-  /// Discards all sound rendered so far and the last pose, for example after a seek.
+  /// Discards all sound rendered so far and the last pose.
   public func reset() {
     renderer.reset()
     interpolator.reset()

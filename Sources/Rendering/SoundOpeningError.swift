@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why a sound that a user named cannot be opened.
+/// The reason why a sound cannot be opened or kept.
 public enum SoundOpeningError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The text is neither a path nor an http or https address.
   case noAddress(String)
   /// The address has no host.
   case noHost(String)
-  /// The file cannot be read, for the reason that the operating system gives.
+  /// The file cannot be read, for the given reason.
   case unreadable(String, reason: String)
-  /// The folder that contains the files of the presentation cannot be read.
+  /// The folder at this path cannot be read.
   case unreadableFolder(path: String)
-  /// The playlists of the presentation cannot be fetched or used, for the given reason.
+  /// The presentation cannot be opened, for the given reason.
   case presentation(String)
-  /// The user asked to keep the presentation, but named a file.
+  /// A presentation is to be kept, but the text names a file.
   case fileCannotBeKept(String)
   /// The fetched files cannot be kept, for the given reason.
   case keeping(String)

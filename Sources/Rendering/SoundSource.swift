@@ -8,8 +8,8 @@ public import Media
 /// ## Threading
 /// Use a source from one thread at a time.
 public protocol SoundSource: AnyObject {
-  /// The layout of the channels that `read` supplies. If `changesLayout` is true, this is the
-  /// layout of the first frames.
+  /// The layout of the channels that `read` supplies. If `changesLayout` is true, this is the first
+  /// layout.
   var layout: ChannelLayout { get }
   /// The sample rate, in Hz.
   var sampleRate: Int { get }
@@ -20,52 +20,42 @@ public protocol SoundSource: AnyObject {
   var warnings: [String] { get }
   /// Reads the next frames, channels x frames.
   ///
-  /// - Returns: the number of frames read; 0 at the end of the source or of a run. The number may
-  ///   be less than `frames` just before the end and, if `changesLayout` is true, anywhere.
+  /// - Returns: the number of frames read; 0 at the end of the source or of a run. Unless
+  ///   `changesLayout` is true, the number is less than `frames` only near the end.
   /// - Throws: `PlaybackError` if reading fails or is interrupted.
   func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(PlaybackError) -> Int
   /// Makes `frame` the next frame that `read` returns.
   func seek(toFrame frame: Int) throws(PlaybackError)
-  /// The loudness that the source states for itself, for example in its metadata; nil if it states
-  /// none. Default: nil.
+  /// The loudness that the source states; nil if it states none. Default: nil.
   var statedLoudness: StatedLoudness? { get }
   /// A function that opens the same source again at its start, for use on another thread; nil if
   /// that is impossible. Default: nil.
   var another: (@Sendable () throws(PlaybackError) -> any SoundSource)? { get }
-  /// Whether later frames may have a different layout. Such a source is a sequence of runs, each
-  /// with one layout: `nextLayout` returns the layout of the next run, and `read` returns 0 at the
-  /// end of each run. `ConstantBusSource` converts it to one layout for playback. Default: false.
+  /// Whether later frames may have a different layout. The source is then a sequence of runs, each
+  /// with one layout. Default: false.
   var changesLayout: Bool { get }
-  /// Returns the layout of the frames that `read` supplies next; nil at the end of the source.
-  /// Default: `layout`.
+  /// Returns the layout of the next frames; nil at the end of the source. Default: `layout`.
   func nextLayout() throws(PlaybackError) -> ChannelLayout?
-  /// The number of frames by which the run that `nextLayout` announced overlaps the end of the
-  /// previous run, for a crossfade. If the number is negative, its magnitude is the number of
-  /// frames that are missing between the two runs. Default: 0.
+  /// The number of frames by which the run announced by `nextLayout` overlaps the previous run. A
+  /// negative number means missing frames. Default: 0.
   var joint: Int { get }
-  /// The longest crossfade between two runs, in frames. If `joint` is larger, the excess frames are
-  /// read before the crossfade but not played, for example to let an upmix settle. Default: 0.
+  /// The longest crossfade between two runs, in frames. Default: 0.
   var longestOverlap: Int { get }
-  /// The layouts that runs are expected to have, including `layout`. `ConstantBusSource` chooses
-  /// its bus for these. Default: `layout` alone.
+  /// The layouts that runs are expected to have, including `layout`. Default: `layout` alone.
   var expectedLayouts: [ChannelLayout] { get }
-  /// Returns the layout of the original content at a frame that has been read, or at frame 0. It
-  /// differs from `layout` if the content has been converted, for example by an upmix. Default:
-  /// `layout`.
+  /// Returns the content's layout before any conversion. The frame must be 0 or have been read.
+  /// Default: `layout`.
   func contentLayout(atFrame frame: Int) -> ChannelLayout
-  /// Whether the sound was already made for headphones and must not be rendered spatially again.
-  /// Default: false.
+  /// Whether the sound was made for headphones. Such sound is not rendered spatially. Default:
+  /// false.
   var isBinaural: Bool { get }
-  /// The matrix encoding that lets the two channels carry additional ones; nil if there is none or
-  /// the source does not state it. Default: nil.
+  /// The matrix encoding of the two channels; nil if none is stated. Default: nil.
   var matrixEncoding: MatrixEncoding? { get }
-  /// How the listener can get the same programme with more channels; nil if no such way is known or
-  /// needed. Default: nil.
+  /// How the listener can get more channels; nil if no way is known or needed. Default: nil.
   var multichannelOffer: MultichannelOffer? { get }
-  /// The stream that the source reads from, if the sound arrives during playback; otherwise nil.
-  /// Default: nil.
+  /// The stream that supplies the sound during playback; nil if there is none. Default: nil.
   var stream: (any StreamedSource)? { get }
 }
 
@@ -84,19 +74,18 @@ extension SoundSource {
   public var stream: (any StreamedSource)? { nil }
 }
 
-/// How a listener can get a programme with more channels than are playing.
+/// A way to get a programme with more channels.
 public enum MultichannelOffer: Sendable, Equatable, CustomStringConvertible {
   /// Another track of the file has more channels.
   case track(number: Int, layout: ChannelLayout)
   /// Settings restrict a presentation to stereo.
   case fewerRestrictions
-  /// Something else that the listener can do, as a sentence without the final full stop.
+  /// Another way, as a sentence without the final full stop.
   case other(String)
 
   public var description: String { text(naming: \.rawValue) }
 
-  /// Returns the description, in which settings have the names that the user knows, such as the
-  /// names of command-line options.
+  /// Returns the description with the given names of settings.
   package func text(naming name: (NamedSetting) -> String) -> String {
     switch self {
     case .track(let number, let layout):

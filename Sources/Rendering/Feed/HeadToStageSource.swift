@@ -5,11 +5,9 @@ internal import Geometry
 package import HeadTracking
 private import Synchronization
 
-/// Supplies the pose to render, `headToStage`, for a tracked head, a recorded head or a head at
-/// rest.
+/// Supplies the pose to render, `headToStage`.
 ///
-/// The stage either stands still in the world or is fixed to the head. A change between the two is
-/// smooth.
+/// The stage either stands still in the world or is fixed to the head.
 ///
 /// ## Threading
 /// Use `point` and the functions of a pass on the audio thread only; they are real-time safe. Any
@@ -25,12 +23,10 @@ package final class HeadToStageSource: @unchecked Sendable {
   private let place: Place
   private let followed = Atomic(true)
   private let state: UnsafeMutablePointer<State>
-  /// The duration, in seconds, of a change between a stage that stands still and a stage that is
-  /// fixed to the head.
+  /// The time in which `share` changes from 0 to 1 or back, in seconds.
   private static let easeSeconds = 0.3
 
-  /// The origin of the pose in a form for the audio thread: reading an object from `origin` would
-  /// retain it.
+  /// The origin in a form that the audio thread reads without a retain.
   private enum Place {
     case source(Unmanaged<HeadPoseSource>)
     case recorded(HeadTrajectory.Rows)
@@ -38,24 +34,23 @@ package final class HeadToStageSource: @unchecked Sendable {
   }
 
   private struct State {
-    /// How far the stage compensates for the head: 1 if it stands still, 0 if it is fixed to the
-    /// head.
+    /// How far the stage compensates for the head; see `Point.share`.
     var share = 1.0
     var lastTime: Int64 = 0
     /// The start of the current pass, in CLOCK_MONOTONIC nanoseconds.
     var passStart: Int64 = 0
-    /// The value of `share` that was played at the start of the pass.
+    /// The share that was played at the start of the pass.
     var passShare = 1.0
   }
 
-  /// The pose of the head at one moment, and how far the stage compensates for it.
+  /// A head pose, and how far the stage compensates for it.
   struct Point {
-    /// The pose of the head in the world.
     var headToWorld = Quaternion.identity
-    /// How far the stage compensates for the head, from 0 (fixed to the head) to 1 (stands still).
+    /// How far the stage compensates for the head: 0 if the stage is fixed to the head, 1 if the
+    /// stage stands still.
     var share = 1.0
 
-    /// The pose to render: the pose of the head relative to the stage.
+    /// The pose to render.
     var headToStage: Quaternion {
       @_noLocks get {
         if share >= 1 { return headToWorld }
@@ -65,7 +60,7 @@ package final class HeadToStageSource: @unchecked Sendable {
     }
   }
 
-  /// The current time as set by a test, in CLOCK_MONOTONIC nanoseconds; 0 to use the real clock.
+  /// The time set by a test, in CLOCK_MONOTONIC nanoseconds; 0 for the real clock.
   private let madeNow = Atomic<Int64>(0)
 
   package init(_ origin: Origin) {
@@ -87,7 +82,7 @@ package final class HeadToStageSource: @unchecked Sendable {
     set { followed.store(newValue, ordering: .relaxed) }
   }
 
-  /// Applies `isFollowed` at once, without easing. Call it before rendering begins.
+  /// Applies `isFollowed` without easing. Call this function before rendering begins.
   package func settle() { state.pointee.share = isFollowed ? 1 : 0 }
 
   /// The current time, in CLOCK_MONOTONIC nanoseconds. Only tests set it.
@@ -103,8 +98,7 @@ package final class HeadToStageSource: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - time: when the moment is audible, in CLOCK_MONOTONIC nanoseconds.
-  ///   - sourceSeconds: the position in the source, in seconds, which determines the pose of a
-  ///     recorded head.
+  ///   - sourceSeconds: the position in the source, in seconds.
   func point(heardAt time: Int64, sourceSeconds: Double) -> Point {
     let share = advance(to: time)
     return Point(headToWorld: headToWorld(time, sourceSeconds), share: share)
@@ -121,8 +115,7 @@ package final class HeadToStageSource: @unchecked Sendable {
 
   // MARK: Rendering again
 
-  /// Whether newer samples can change a pose after it has been read: true only for a
-  /// `HeadPoseSource`.
+  /// Whether a pose may change after it has been read.
   package var becomesKnown: Bool {
     if case .source = place { true } else { false }
   }
@@ -130,8 +123,8 @@ package final class HeadToStageSource: @unchecked Sendable {
   /// Begins a pass, which renders a window of the queue again.
   ///
   /// - Parameters:
-  ///   - start: when the first grid point of the pass is audible, in CLOCK_MONOTONIC nanoseconds.
-  ///   - end: when the last grid point is audible.
+  ///   - start: when the first grid point is audible, in CLOCK_MONOTONIC nanoseconds.
+  ///   - end: when the last grid point is audible, in CLOCK_MONOTONIC nanoseconds.
   ///   - played: the pose that was played at `start`.
   func beginPass(from start: Int64, to end: Int64, played: Point) {
     state.pointee.passStart = start
@@ -143,15 +136,13 @@ package final class HeadToStageSource: @unchecked Sendable {
     }
   }
 
-  /// The time between two samples of the tracker, in seconds: 0 before the first sample or without
-  /// a pose source, and 0.02 until the interval is known.
+  /// The tracker's sample interval, in seconds; 0 without a tracker.
   var sampleSeconds: Double {
     guard case .source(let source) = place else { return 0 }
     return source._withUnsafeGuaranteedRef { Double($0.sampleIntervalOfPass) * 1e-9 }
   }
 
-  /// Returns the newest pose for the moment of the pass that is audible at `time`, in
-  /// CLOCK_MONOTONIC nanoseconds.
+  /// Returns the newest pose for a moment of the pass, in CLOCK_MONOTONIC nanoseconds.
   func pointOfPass(heardAt time: Int64) -> Point {
     var point = Point()
     if case .source(let source) = place {

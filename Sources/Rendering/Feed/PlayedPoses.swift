@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The poses with which the latest grid points were last rendered, indexed by the number of the
-/// grid point.
+/// The latest rendered poses, indexed by the number of the grid point.
 ///
 /// ## Threading
 /// Use it on the audio thread only.
@@ -9,9 +8,7 @@ struct PlayedPoses: ~Copyable, @unchecked Sendable {
   private let points: UnsafeMutablePointer<HeadToStageSource.Point>
   private let capacity: Int
 
-  /// Allocates memory for the poses.
-  ///
-  /// - Parameter points: the number of poses to keep.
+  /// Allocates memory for `points` poses.
   init(points count: Int) {
     capacity = count
     points = .allocate(capacity: count)

@@ -12,7 +12,7 @@ struct PoseInterpolator: ~Copyable {
   private let gridFrames = Renderer.gridFrames
 
   private struct State {
-    /// The number of frames of the stream before the current call.
+    /// The number of frames before the current call.
     var position = 0
     var frames = 0
     var start = Quaternion.identity
@@ -22,9 +22,7 @@ struct PoseInterpolator: ~Copyable {
     @_noLocks init() {}
   }
 
-  /// Allocates memory for the poses.
-  ///
-  /// - Parameter capacity: the largest number of points in a call of `place`.
+  /// Allocates memory for at most `capacity` poses.
   init(capacity: Int) {
     poses = .allocate(capacity: capacity)
     poses.initialize(repeating: .identity, count: capacity)
@@ -59,8 +57,7 @@ struct PoseInterpolator: ~Copyable {
     let (start, end) = (state.pointee.start, state.pointee.end)
     for i in 0..<points.count {
       let ahead = (points.lowerBound + i) * gridFrames - state.pointee.position
-      // While the head is at rest, the poses must be exactly equal, because that is how the rotator
-      // recognises rest.
+      // The rotator recognises a head at rest by exactly equal poses.
       if start == end || ahead >= state.pointee.frames {
         poses[i] = end
       } else {

@@ -2,20 +2,19 @@
 
 internal import Geometry
 
-/// Rewriting: queued sound is rendered again if the prediction of the head pose was wrong.
+/// Rendering queued sound again for newer head poses.
 ///
 /// ## Threading
-/// Use these members on the audio thread only, like `render`.
+/// Use these members on the audio thread only.
 extension RenderFeed {
-  /// Renders a window of the queue again if the prediction of the head pose was wrong.
+  /// Renders a window of the queue again if the policy requires it.
   ///
   /// - Parameters:
-  ///   - interleaved: receives 2 samples, left and right, for each frame to replace.
+  ///   - interleaved: receives left and right samples for each frame to replace.
   ///   - framesBack: the start of the window, counted back from the end of the rendered output.
   ///   - frames: the length of the window.
   ///   - time: when the first frame of the window is audible, in CLOCK_MONOTONIC nanoseconds.
-  /// - Returns: the number of frames to replace in the queue, from the first frame of the window; 0
-  ///   if the queued sound should stay or cannot be rendered again.
+  /// - Returns: the number of frames to replace, from the start of the window; 0 for none.
   package func rewrite(
     _ interleaved: UnsafeMutablePointer<Float>, framesBack: Int, frames: Int, time: Int64
   ) -> Int {
@@ -43,8 +42,8 @@ extension RenderFeed {
   /// The last grid point whose pose the renderer has received.
   private var lastPoint: Int { renderer.gridPoints(forNext: 0).lowerBound - 1 }
 
-  /// Returns the largest angle between the poses played and the newest poses, in radians. Only
-  /// every eighth point is checked.
+  /// Returns the largest angle between the played and the newest poses, in radians. Checks every
+  /// eighth point.
   private func largestError(_ points: ClosedRange<Int>, _ clock: GridClock) -> Double {
     var largest = 0.0
     var point = points.lowerBound
@@ -57,9 +56,8 @@ extension RenderFeed {
     return largest
   }
 
-  /// Sets the poses for a plan. Up to `plan.turn`, these are the poses that were played. After
-  /// `plan.turn`, they ease to the newest poses. The poses for `plan.newPoints` are recorded as
-  /// played.
+  /// Sets the poses for a plan. After `plan.turn`, they ease from the played poses to the newest
+  /// poses. The poses for `plan.newPoints` are recorded as played.
   private func setPoses(of plan: RewritePlan, _ clock: GridClock) {
     let points = plan.points
     let turn = plan.turn / Renderer.gridFrames
@@ -85,7 +83,7 @@ extension RenderFeed {
 
 /// Converts grid points to the times when they are audible, in CLOCK_MONOTONIC nanoseconds.
 private struct GridClock {
-  /// The time at which `frame` is audible, in CLOCK_MONOTONIC nanoseconds.
+  /// The time at which `frame` is audible.
   var time: Int64
   /// A frame of the renderer's input.
   var frame: Int

@@ -7,33 +7,28 @@ internal import HeadTracking
 package import SignalProcessing
 private import Synchronization
 
-/// The part of a player that runs on the audio thread. It takes frames from the ring, reads head
-/// poses and renders.
+/// Renders the frames of a ring on the audio thread.
 ///
-/// The sound fades out before it is held (for a pause, a seek during a pause, or a nearly empty
-/// ring) and fades in again afterwards. While it is held, no frame is taken from the source. A seek
-/// during playback does not hold the sound; see `SourceJump`.
+/// The sound fades out before a hold and fades in afterwards. During a hold, no frame is played.
 ///
 /// ## Threading
 /// Only the audio thread may call `render` and `rewrite`, which allocate nothing, take no lock and
-/// never wait. Any thread may use the rest. The compiler's check cannot see through the objects
-/// used here, so RealtimeSafetyTests counts the allocations and locks of `render` at run time.
+/// never wait. Any thread may use the rest.
 package final class RenderFeed: @unchecked Sendable {
   package let ring: FrameRing
   package let renderer: Renderer
   let head: HeadToStageSource
   private let jump: SourceJump
-  /// Mixes the stems that the ring supplies; nil if the ring supplies the channels of the renderer.
+  /// Mixes the stems in the ring; nil if the ring contains the renderer's channels.
   package let mixer: StemMixer?
   /// The mixer for the audio thread, which must not retain it.
   private let mixing: Unmanaged<StemMixer>?
 
-  /// `wantedHold` is the hold that the player's control thread (the conductor) wants. `held` is the
-  /// hold that the audio thread has reached.
+  /// `wantedHold` is the number of the wanted hold, or 0. `held` is -1 unless the output is silent.
+  /// In silence, `held` is the value of `wantedHold` that the audio thread last read.
   ///
-  /// Each hold has its own number, taken from `holds`; 0 means none. While the audio thread is
-  /// silent, `held` is the number of the hold that silenced it, or 0 if the ring was too empty.
-  /// Otherwise, `held` is -1. A chunk that began before the hold therefore never counts as silent.
+  /// Each hold has a new number from `holds`. A chunk that began before the hold therefore never
+  /// counts as silent.
   private let wantedHold = Atomic(0)
   private let holds = Atomic(0)
   private let held = Atomic(-1)
@@ -53,8 +48,8 @@ package final class RenderFeed: @unchecked Sendable {
   let policy: RewritePolicy
   /// Whether the queue was rendered again at the last check.
   let isRewriting: UnsafeMutablePointer<Bool>
-  /// The size of a chunk while the sound fades out for a hold, in frames. It is small because the
-  /// frames that follow the end of the fade in the last chunk are lost.
+  /// The size of a chunk during a fade-out, in frames. The frames after the end of the fade in the
+  /// last chunk are lost.
   private static let fadeFrames = 64
   private let reserve: Int
 
@@ -63,7 +58,7 @@ package final class RenderFeed: @unchecked Sendable {
     var rendered = 0
     /// The number of frames still to be rendered from silence after the end of the source.
     var tail: Int
-    /// The generation of the ring in the last chunk. A flush of the ring begins a new generation.
+    /// The generation of the ring in the last chunk.
     var generation = 0
   }
 
@@ -105,26 +100,24 @@ package final class RenderFeed: @unchecked Sendable {
     let number = wanted ? holds.add(1, ordering: .relaxed).newValue : 0
     wantedHold.store(number, ordering: .releasing)
   }
-  /// Whether the sound has faded out for the current hold, or because the ring is too empty, so
-  /// that everything rendered now is inaudible.
+  /// Whether the sound has faded out for the wanted hold or because the ring is too empty.
   package var isSilent: Bool {
     held.load(ordering: .acquiring) == wantedHold.load(ordering: .relaxed)
   }
-  /// Whether frames are being played: the sound is not held, no hold is wanted, and the ring
-  /// has enough frames.
+  /// Whether frames are being played: there is no hold, no wait for the ring, and the tail has not
+  /// ended.
   package var isPlaying: Bool {
     wantedHold.load(ordering: .relaxed) == 0 && held.load(ordering: .acquiring) == -1
       && !isStarved && !isExhausted
   }
-  /// Whether rendering is waiting for the ring to fill. The wait begins when the ring contains less
-  /// than 80 ms of sound, and ends when it contains 240 ms or the source has ended.
+  /// Whether rendering is waiting for the ring to fill. The wait begins below 80 ms of sound in the
+  /// ring. It ends at 240 ms or when the source has ended.
   package var isStarved: Bool { starved.load(ordering: .acquiring) }
   /// Whether the source and its tail have been rendered completely.
   package var isExhausted: Bool { exhausted.load(ordering: .acquiring) }
   /// The number of frames in the ring at which a wait for the ring ends.
   package var resumeFrames: Int { 3 * reserve }
   /// Declares that the frames written to the ring from now on come from another part of the source.
-  /// The earlier frames play on until `jump(toSourceFrame:)` or until none is left.
   package func prepareJump() { jump.prepare(afterWritten: ring.writtenFrames) }
   /// Fades out, drops the frames that were written before `prepareJump`, and fades in.
   ///
@@ -134,13 +127,12 @@ package final class RenderFeed: @unchecked Sendable {
   package func cancelJump() { jump.cancel() }
   /// Whether a jump has been prepared and has not taken place yet.
   package var isJumping: Bool { jump.isPending }
-  /// Sets whether the source has ended. If true, the ring receives no more sound until a seek.
+  /// Sets whether the source has ended.
   package func setEnded(_ ended: Bool) {
     hasEnded.store(ended, ordering: .releasing)
     if !ended { exhausted.store(false, ordering: .releasing) }
   }
-  /// Resets the renderer before the next frames, so that they fade in from silence, for example
-  /// after a reconnection to the server.
+  /// Resets the renderer before the next frames.
   package func beginFromSilence() { begins.store(true, ordering: .releasing) }
   /// The linear output gain while the sound is not held.
   package var volume: Float {
@@ -212,8 +204,7 @@ package final class RenderFeed: @unchecked Sendable {
     if ended && taken < count && ring.fill == 0 { finishTail(count - taken) }
   }
 
-  /// Drops the sound in the filters and the limiter, because it was rendered for a connection that
-  /// no longer exists.
+  /// Drops the sound in the filters and the limiter.
   private func beginAnew() {
     renderer.reset()
     state.pointee.rendered = 0

@@ -3,10 +3,8 @@
 internal import SignalProcessing
 internal import Synchronization
 
-/// A jump to another part of the source during playback. The old frames fade out over 10 ms. Then
-/// the new frames, which follow the old frames in the ring, fade in over 20 ms.
-///
-/// The frames are faded before they are rendered, so the decoder need not be reset.
+/// A jump to another part of the source during playback. The old frames fade out over 10 ms. The
+/// new frames then fade in over 20 ms.
 ///
 /// ## Threading
 /// The conductor prepares a jump, writes the new frames to the ring, and then orders the jump. Only
@@ -27,8 +25,7 @@ struct SourceJump: ~Copyable, @unchecked Sendable {
     var start: Float = 1
   }
 
-  /// The number of frames that were written to the ring before the new frames; -1 if there is no
-  /// jump.
+  /// The number of frames written before the new frames; -1 if there is no jump.
   private let boundary = Atomic(-1)
   /// The source frame of the first new frame; -1 until the jump is ordered.
   private let target = Atomic(-1)
@@ -55,7 +52,7 @@ struct SourceJump: ~Copyable, @unchecked Sendable {
 
   // MARK: For the conductor
 
-  /// Declares that all frames after the first `frames` frames of the ring are new. Call this
+  /// Declares that the frames after the first `frames` frames of the ring are new. Call this
   /// function before the new frames are written.
   func prepare(afterWritten frames: Int) { boundary.store(frames, ordering: .releasing) }
   /// Orders the jump to the new frames.
@@ -77,14 +74,10 @@ struct SourceJump: ~Copyable, @unchecked Sendable {
     @_noLocks get { target.load(ordering: .acquiring) >= 0 }
   }
 
-  /// Starts the fade-out when the jump is ordered or the old frames run out. After the fade-out,
-  /// when the jump is ordered, drops the remaining old frames and starts the fade-in.
+  /// Advances the jump before frames are taken from the ring.
   ///
-  /// - Parameters:
-  ///   - ring: the ring that contains the frames.
-  ///   - isInaudible: whether the output is silent, so that no fade-out is needed.
-  /// - Returns: `most`, the maximum number of frames to take from the ring, and `arrivedAt`, the
-  ///   source frame of the first new frame if the jump took place in this call; otherwise nil.
+  /// - Returns: `most`, the maximum number of frames to take, and `arrivedAt`, the source frame at
+  ///   which playback continues; nil if no jump took place.
   @_noLocks
   func advance(_ ring: FrameRing, isInaudible: Bool) -> (most: Int, arrivedAt: Int?) {
     let end = boundary.load(ordering: .acquiring)

@@ -6,10 +6,9 @@ internal import SignalProcessing
 package import Surround
 private import Synchronization
 
-/// Renders sound that arrives while it is played, such as the sound of a virtual sink.
+/// Renders sound that arrives while it is played.
 ///
-/// Once the input has been silent long enough for all earlier sound to end, the output is silence
-/// that is not rendered. Rendering continues with the first sample that is not zero.
+/// Rendering pauses during silence, once all earlier sound has ended.
 ///
 /// ## Threading
 /// Only the audio thread may call `render`, which allocates nothing, takes no lock and never waits.
@@ -18,8 +17,7 @@ package final class LiveRenderer: @unchecked Sendable {
   package let renderer: Renderer
   /// The number of channels of the input.
   package let channels: Int
-  /// The delay from the input to the output, in frames: upmix, decoder filters and the renderer's
-  /// own latency.
+  /// The delay from the input to the output, in frames.
   package var delayFrames: Int { upmixFrames + filterFrames + renderer.latencyFrames }
   /// The delay of the upmix, in frames; 0 without an upmix.
   package let upmixFrames: Int
@@ -44,10 +42,9 @@ package final class LiveRenderer: @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - renderer: a renderer for the layout of the input, or for `Upmixer.layout` if `upmix` is
-  ///     not nil.
+  ///   - renderer: a renderer for the input layout; for `Upmixer.layout` if `upmix` is not nil.
   ///   - head: a source of poses that nothing else reads.
-  ///   - upmix: the settings for the upmix of a stereo input; nil to render the input as it is.
+  ///   - upmix: settings for a stereo input; nil for no upmix.
   package init(renderer: Renderer, head: HeadToStageSource, upmix: UpmixSettings?) {
     self.renderer = renderer
     self.head = head
@@ -73,7 +70,7 @@ package final class LiveRenderer: @unchecked Sendable {
   }
 
   /// Renders a short signal that is not played, and then resets the renderer. This loads memory and
-  /// code before the first sound. Call this function before the audio thread starts.
+  /// code. Call this function before the audio thread starts.
   package func warmUp() {
     let samples = [Float](unsafeUninitializedCapacity: chunkFrames * channels) { samples, count in
       count = chunkFrames * channels
@@ -99,7 +96,7 @@ package final class LiveRenderer: @unchecked Sendable {
   /// - Parameters:
   ///   - samples: `frames` x channels, interleaved; nil for silence.
   ///   - output: receives `frames` x 2 interleaved samples.
-  ///   - frames: any number.
+  ///   - frames: the number of frames.
   ///   - time: when the first frame of the output is heard, in CLOCK_MONOTONIC nanoseconds.
   package func render(
     _ samples: UnsafePointer<Float>?, into output: UnsafeMutablePointer<Float>, frames: Int,

@@ -3,10 +3,9 @@
 internal import SignalProcessing
 internal import Surround
 
-/// Upmixes stereo to 5.1 during playback. A call may have any number of frames.
+/// Upmixes stereo to 5.1 during playback.
 ///
-/// The output is delayed by `latencyFrames`: the frames of one hop are collected, and the upmixer
-/// delays them by the rest of its window.
+/// The output is delayed by `latencyFrames`.
 ///
 /// ## Threading
 /// Use it on the audio thread only. `process` does not allocate, lock or wait.
@@ -24,18 +23,17 @@ struct LiveUpmix: ~Copyable {
 
   var latencyFrames: Int { upmixer.windowFrames }
 
-  /// Resets the upmix to its initial state.
   mutating func reset() {
     upmixer.reset()
     for c in 0..<6 { clearFrames(output.planes[c], upmixer.hopFrames) }
     position = 0
   }
 
-  /// Takes `frames` frames of stereo and returns as many frames of 5.1.
+  /// Upmixes the next frames.
   ///
   /// - Parameters:
   ///   - stereo: 2 x `frames`.
-  ///   - surround: 6 x `frames` in the order of `Upmixer.layout`, overwritten.
+  ///   - surround: receives 6 x `frames` in the order of `Upmixer.layout`.
   mutating func process(
     _ stereo: UnsafeMutablePointer<UnsafeMutablePointer<Float>>,
     into surround: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int

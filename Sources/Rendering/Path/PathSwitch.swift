@@ -4,18 +4,18 @@ internal import Ambisonics
 internal import SignalProcessing
 internal import Synchronization
 
-/// The audible spatial path, and the click-free change to another path.
+/// The audible spatial path, and the change to another path.
 ///
-/// Another thread creates the new path and offers it. The new path first runs inaudibly until its
-/// filters are filled with past input. Then it is faded in while the old path is faded out.
+/// A new path first runs inaudibly until its filters are filled with past input. A crossfade from
+/// the old path to the new path follows.
 ///
 /// ## Threading
 /// Only the audio thread may use the members under "For the audio thread" and "Rewriting"; these
 /// are real-time safe. Any other thread may call `offer` and `collect`, which free the paths that
 /// are no longer audible. Any thread may read `isSwitching`.
 struct PathSwitch: ~Copyable, @unchecked Sendable {
-  /// The length of the crossfade, in seconds. The crossfade is long and smooth so that the
-  /// sidebands of a faded tone stay close to the tone.
+  /// The length of the crossfade, in seconds. A long crossfade keeps the sidebands of a tone close
+  /// to the tone.
   static let fadeSeconds = 0.2
 
   private struct Slot: ~Copyable {
@@ -26,8 +26,8 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   private struct State {
     var current: UnsafeMutablePointer<Slot>
     var coming: UnsafeMutablePointer<Slot>?
-    /// The number of completed frames of the fade; negative while the filters of the new path are
-    /// being filled.
+    /// The number of completed frames of the fade; negative while the new path's filters are being
+    /// filled.
     var position = 0
     /// The number of the current path, counted from 1.
     var number = 1
@@ -83,8 +83,8 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
 
   // MARK: For other threads
 
-  /// Offers a path to change to. The offer replaces an earlier offer that the audio thread has not
-  /// taken yet. If a change is in progress, the change to `path` follows it.
+  /// Offers a path to change to. The offer replaces an earlier offer that has not been taken. A
+  /// change in progress is completed first.
   func offer(_ path: consuming SpatialPath) {
     switching.store(true, ordering: .relaxed)
     let slot = UnsafeMutableRawPointer(Self.slot(path))
@@ -92,7 +92,6 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
     collect()
   }
 
-  /// Frees the paths that are no longer audible.
   func collect() {
     var list = retired.exchange(nil, ordering: .acquiring)
     while let pointer = list {
@@ -124,10 +123,9 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   ///   - source: inputs x frames.
   ///   - poses: the poses of the head during these frames.
   ///   - ears: 2 x frames, overwritten.
-  ///   - turned: receives 2 x frames with the part that is rotated against the head, from the
-  ///     current path only; nil if not needed.
-  ///   - plain: 2 x frames of plain stereo, which is equalised in place; nil if it is inaudible.
-  ///   - frames: at most the `chunkFrames` given to the initialiser.
+  ///   - turned: receives the rotated part of the current path, 2 x frames; nil if not needed.
+  ///   - plain: plain stereo, 2 x frames, equalised in place; nil if inaudible.
+  ///   - frames: at most `chunkFrames` of the initialiser.
   @_noLocks
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,
@@ -165,8 +163,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
     if state.pointee.position >= fadeFrames { arrive(coming) }
   }
 
-  /// The number of the path that rendered last; 0 if a new path was also running, even if only to
-  /// fill its filters.
+  /// The number of the path that rendered last; 0 if a new path was also running.
   var heard: Int { @_noLocks get { state.pointee.heard } }
 
   // MARK: Rewriting, by the audible path
@@ -174,10 +171,10 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   /// The number of the current path, counted from 1.
   package var number: Int { @_noLocks get { state.pointee.number } }
 
-  /// The memory of the current path, in frames; see `SpatialPath.memoryFrames`.
+  /// The memory of the current path, in frames.
   var memoryFrames: Int { @_noLocks get { state.pointee.current.pointee.path.memoryFrames } }
 
-  /// The hop of the current path, in frames; see `SpatialPath.hopFrames`.
+  /// The hop of the current path, in frames.
   var hopFrames: Int { @_noLocks get { state.pointee.current.pointee.path.hopFrames } }
 
   @_noLocks

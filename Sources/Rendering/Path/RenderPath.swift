@@ -4,20 +4,19 @@ internal import Ambisonics
 internal import Binaural
 internal import Surround
 
-/// The decoder for the part of a treatment that is rotated against the head: linear or parametric.
+/// The decoder for the part that is rotated against the head.
 enum RenderPath: ~Copyable {
   case linear(BinauralDecoder)
   case parametric(ParametricDecoder)
 
-  /// Creates the decoder that suits a treatment and its filters.
+  /// Creates the decoder for a treatment and its filters.
   ///
   /// - Parameters:
-  ///   - treatment: the gains of the source's channels. If the treatment has loudspeakers, they are
-  ///     the inputs of the decoder. Otherwise, the inputs are the channels of the soundfield.
+  ///   - treatment: the gains of the source's channels. The decoder's inputs are the loudspeakers
+  ///     of the treatment. Without loudspeakers, they are the channels of the soundfield.
   ///   - filters: filters of the treatment's order, or direct filters.
-  ///   - partition: the number of frames in a partition of the convolution.
-  ///   - keptFrames: how far back another decoder can resume from the state of this decoder, in
-  ///     frames.
+  ///   - partition: the length of a partition, in frames.
+  ///   - keptFrames: how far back `beginAgain` can resume from this decoder's state, in frames.
   init(treatment: Treatment, filters: BinauralFilters, partition: Int, keptFrames: Int = 0) {
     let hasOrder = filters.direct != nil || treatment.order == filters.order
     precondition(hasOrder, "filters of order \(treatment.order) wanted")
@@ -41,8 +40,7 @@ enum RenderPath: ~Copyable {
     }
   }
 
-  /// The number of frames for which the output continues after the end of the input, not counting
-  /// the latency.
+  /// The number of output frames after the end of the input, not counting the latency.
   var tailFrames: Int {
     switch self {
     case .linear(let decoder): decoder.tailFrames
@@ -51,7 +49,7 @@ enum RenderPath: ~Copyable {
   }
 
   /// The number of frames from a pose to the first output that depends on it; 0 if a pose takes
-  /// effect at once. If this number is not 0, the decoder can resume only at its multiples.
+  /// effect at once.
   var hopFrames: Int {
     switch self {
     case .linear: 0
@@ -67,8 +65,7 @@ enum RenderPath: ~Copyable {
     }
   }
 
-  /// Resets the decoder so that it resumes at a frame that another decoder with the same filters
-  /// has already passed.
+  /// Resets the decoder so that it resumes at a frame that `other` has already passed.
   @_noLocks
   func beginAgain(at frame: Int, like other: borrowing RenderPath) {
     reset()

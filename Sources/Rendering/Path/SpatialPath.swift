@@ -6,22 +6,20 @@ internal import SignalProcessing
 internal import Surround
 
 /// Renders the channels of a source to the ears. The part that is rotated against the head passes
-/// through a decoder; the part that is not rotated is mixed to the ears directly.
+/// through a decoder. The rest is added after the decoder.
 struct SpatialPath: ~Copyable {
   let tailFrames: Int
   /// The delay of the decoder, in frames.
   let latencyFrames: Int
   /// The memory of the decoder's filters, in frames.
   let memoryFrames: Int
-  /// The number of frames from a pose to the first output that depends on it; see
-  /// `RenderPath.hopFrames`.
+  /// The number of frames from a pose to the first output that depends on it.
   let hopFrames: Int
   /// The gains from the channels of the source to the decoder's inputs.
   private let entry: MixMatrix
   private let bus: PlanarScratch
-  /// The decoder for the part that is rotated against the head. It is allocated separately to save
-  /// compile time: the compiler checks the ownership of every field of a stored value in each
-  /// function.
+  /// The decoder for the rotated part. A separate allocation saves compile time, because the
+  /// compiler checks the ownership of stored values in each function.
   private let turning: UnsafeMutablePointer<RenderPath>
   private let headLocked: MixMatrix
   private let lowFrequency: MixMatrix
@@ -29,12 +27,11 @@ struct SpatialPath: ~Copyable {
   private let delay: StereoDelay
   private let still: PlanarScratch
   private let effects: PlanarScratch
-  /// A second decoder for rewriting, which renders the rotated part again; nil if nothing is
-  /// rewritten.
+  /// The decoder for rewriting; nil if nothing is rewritten.
   private let again: UnsafeMutablePointer<RenderPath>?
-  /// The headphone equaliser for the sum of both parts, if the decoder's filters do not include it.
+  /// The headphone equaliser for the sum of both parts; used with parametric filters.
   private let wholeFilter: StereoFilter
-  /// The headphone equaliser for the part that is not rotated, if the decoder's filters include it.
+  /// The headphone equaliser for the part that is not rotated; used with linear and direct filters.
   private let stillFilter: StereoFilter
   /// The headphone equaliser for plain stereo.
   private let plainFilter: StereoFilter
@@ -44,10 +41,9 @@ struct SpatialPath: ~Copyable {
   /// - Parameters:
   ///   - treatment: the gains of the source's channels.
   ///   - filters: filters of the treatment's order, or direct filters.
-  ///   - partition: the number of frames in a partition of the convolution.
+  ///   - partition: the length of a partition, in frames.
   ///   - chunkFrames: the largest number of frames per call.
-  ///   - keptFrames: the number of past frames for which the rotated part can be rendered again; 0
-  ///     for none.
+  ///   - keptFrames: the number of past frames that can be rendered again; 0 for none.
   init(
     treatment: Treatment, filters: BinauralFilters, partition: Int, chunkFrames: Int,
     keptFrames: Int
@@ -90,8 +86,7 @@ struct SpatialPath: ~Copyable {
     again?.deallocate()
   }
 
-  /// Returns the matrix, loudspeakers x inputs, that selects the channels of the loudspeakers that
-  /// have a position.
+  /// Returns the matrix, loudspeakers x inputs, that selects the loudspeaker channels.
   private static func picking(_ treatment: Treatment) -> [[Double]] {
     treatment.speakers.map { speaker in
       (0..<treatment.inputs).map { $0 == speaker.input ? 1 : 0 }
@@ -108,13 +103,11 @@ struct SpatialPath: ~Copyable {
     plainFilter.reset()
   }
 
-  /// Equalises plain stereo for the headphones, in place.
   @_noLocks
   func equalisePlain(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) {
     plainFilter.process(planes[0], planes[1], frames: frames)
   }
 
-  /// Clears the memory of the equaliser for plain stereo.
   @_noLocks
   func resetPlain() { plainFilter.reset() }
 
@@ -124,9 +117,8 @@ struct SpatialPath: ~Copyable {
   ///   - source: inputs x frames.
   ///   - poses: the poses of the head during these frames.
   ///   - ears: 2 x frames, overwritten.
-  ///   - turned: receives 2 x frames with only the part that is rotated against the head; nil if
-  ///     not needed.
-  ///   - frames: at most the `chunkFrames` given to the initialiser.
+  ///   - turned: receives the rotated part, 2 x frames; nil if not needed.
+  ///   - frames: at most `chunkFrames` of the initialiser.
   @_noLocks
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,
@@ -143,8 +135,7 @@ struct SpatialPath: ~Copyable {
     wholeFilter.process(ears[0], ears[1], frames: frames)
   }
 
-  /// Adds the part that is not rotated against the head: head-locked sound and low-frequency
-  /// effects.
+  /// Adds the part that is not rotated against the head.
   @_noLocks
   private func addStill(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>,
@@ -168,13 +159,12 @@ struct SpatialPath: ~Copyable {
     addFrames(still.planes[1], to: ears[1], frames)
   }
 
-  /// Prepares `processAgain` to begin at a frame of the stream. That frame must be a multiple of
-  /// the grid spacing and, unless it is 0, of `hopFrames`.
+  /// Prepares `processAgain` to begin at a frame. The frame must be a grid point. Unless
+  /// `hopFrames` or the frame is 0, the frame must also be a multiple of `hopFrames`.
   @_noLocks
   func beginAgain(at frame: Int) { again?.pointee.beginAgain(at: frame, like: turning.pointee) }
 
-  /// Renders again, into `ears` (2 x frames), only the part of the sound that is rotated against
-  /// the head. The parameters have the same meaning as in `process`.
+  /// Renders the rotated part again into `ears`, 2 x frames.
   @_noLocks
   func processAgain(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,
@@ -185,7 +175,7 @@ struct SpatialPath: ~Copyable {
   }
 }
 
-/// Mixes the channels of a source to plain stereo with the same delay as the spatial path.
+/// Mixes a source to plain stereo with the delay of the spatial path.
 struct PlainPath: ~Copyable {
   let tailFrames: Int
   private let matrix: MixMatrix
@@ -195,7 +185,7 @@ struct PlainPath: ~Copyable {
   ///
   /// - Parameters:
   ///   - treatment: the treatment of the layout as plain stereo.
-  ///   - sampleRate: in Hz.
+  ///   - sampleRate: the sample rate, in Hz.
   ///   - latencyFrames: the latency of the spatial path, in frames.
   init(treatment: Treatment, sampleRate: Double, latencyFrames: Int) {
     matrix = MixMatrix(gains: treatment.headLocked, inputs: treatment.inputs)

@@ -5,10 +5,8 @@ private import Geometry
 internal import SignalProcessing
 internal import Surround
 
-/// Rotates a source against the head and converts it to the channels of another layout.
+/// Rotates a source against the head and converts it to another layout.
 ///
-/// A soundfield is rotated and then decoded. Loudspeaker channels are panned to their directions
-/// relative to the head, or encoded in these directions if the target is a soundfield.
 /// Low-frequency effects and head-locked stereo are left out.
 struct TurningMix: ~Copyable {
   private enum Way: ~Copyable {
@@ -64,7 +62,7 @@ struct TurningMix: ~Copyable {
   /// - Parameters:
   ///   - source: source channels x frames.
   ///   - output: target channels x frames, overwritten.
-  ///   - frames: at most the `chunkFrames` given to the initialiser.
+  ///   - frames: at most `chunkFrames` of the initialiser.
   ///   - poses: the poses of the head during these frames.
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>,

@@ -5,22 +5,19 @@ internal import Geometry
 internal import SignalProcessing
 
 /// A plan for rendering a window of the queue again. All positions are frame numbers, counted from
-/// the last reset. The "sum" is the input of the limiter: the part that is rotated against the head
-/// plus the part that is not.
+/// the last reset. The sum is the input of the limiter.
 struct RewritePlan {
   /// The first output frame of the window.
   var start: Int
   /// The first output frame after the window.
   var end: Int
-  /// The last frame, at a grid point, that keeps the pose with which it was played. Later poses may
-  /// differ.
+  /// The last grid point, as a frame number, that keeps the played pose.
   var turn: Int
   /// The first frame of the sum that the new poses may change.
   var first: Int
-  /// The frame, at a grid point, from which the filters are filled with past input.
+  /// The grid point, as a frame number, from which the filters are filled with past input.
   var runUp: Int
-  /// Whether the sum just before `first` comes from a single rendering with the poses that were
-  /// played. If so, the new sum continues the old sum exactly.
+  /// Whether the sum just before `first` comes from a single rendering with the played poses.
   var isJoined: Bool
   /// The output frame at which the crossfade back to the queued sound begins.
   var fadeOut: Int
@@ -51,7 +48,6 @@ struct RewritePlan {
   }
 
   /// The grid points after `turn` whose sound precedes the crossfade at the end of the window.
-  /// After the rewrite, their new poses count as the poses that were played.
   var newPoints: Range<Int> {
     @_noLocks get {
       let grid = PoseGrid.cellFrames
@@ -61,27 +57,24 @@ struct RewritePlan {
   }
 }
 
-/// Renders windows of the queue again if the head has not turned as predicted.
+/// Renders windows of the queue again for newer head poses.
 ///
-/// The filters are first filled with past input at the poses that were played, so that the new
-/// sound continues the old sound exactly. From there on, only the poses differ. If the old sound is
-/// a mixture of two renderings at that point, the new sound is crossfaded with the old sound
-/// instead. The limiter continues from its state before the window. At the start of the window, for
-/// about half the limiter's delay, the output still consists of old sums, and only the limiter's
-/// gain fades from old to new. At the end of the window, the output returns to the queued sound in
-/// a short crossfade. The next rewrite should replace that crossfade before it plays.
+/// The filters are first filled with past input at the played poses, so that the new sound
+/// continues the old sound. If the old sum is a mixture of two renderings there, the sounds are
+/// crossfaded. At the start of the window, the output contains old sums for about half the
+/// limiter's delay. At its end, the output is crossfaded to the queued sound.
 ///
 /// ## Threading
-/// Use it on the audio thread only. It does not allocate, lock or wait.
+/// Use the rewriter on the audio thread only. It does not allocate, lock or wait.
 struct QueueRewriter: ~Copyable, @unchecked Sendable {
   private let limiter: TruePeakLimiter
   private let outputGuard: FiniteGuard
   private let source: PlanarScratch
-  /// The part that is rotated against the head, for two ears.
+  /// The part that is rotated against the head: 2 x frames.
   private let ears: PlanarScratch
-  /// The input of the limiter, for two ears. The limiter's output then replaces it.
+  /// The input of the limiter, and then its output: 2 x frames.
   private let sums: PlanarScratch
-  /// Sound from the history, for two ears.
+  /// Sound from the history: 2 x frames.
   private let old: PlanarScratch
   private let gains: PlanarScratch
   private let latency: Int
@@ -91,11 +84,11 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   private let shortest: Int
   private let longestRunUp: Int
 
-  /// The longest chunk, in frames. In the window, a chunk ends wherever a limiter state is saved.
+  /// The longest chunk, in frames.
   private static var chunk: Int { @_noLocks get { RenderHistory.stateFrames } }
   private static var grid: Int { @_noLocks get { PoseGrid.cellFrames } }
 
-  /// The number of frames that were muted because the decoder's output was invalid.
+  /// The number of frames that were muted because of invalid samples.
   var mutedFrameCount: Int { outputGuard.badFrameCount }
 
   init(channels: Int, sampleRate: Double, policy: RewritePolicy) {
@@ -119,15 +112,14 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   @_noLocks
   func canFill(_ path: borrowing PathSwitch) -> Bool { runUp(path) <= longestRunUp }
 
-  /// Returns the minimum number of past frames that must be rendered before the first new sum.
+  /// Returns the number of past frames that fill the filters before the first new sum.
   @_noLocks
   private func runUp(_ path: borrowing PathSwitch) -> Int {
     path.memoryFrames + Self.grid + path.hopFrames
   }
 
-  /// Returns a plan for rendering a window again. Returns nil if the filters are too long, if the
-  /// history lacks frames that are needed, or if the part of the window that the current decoder
-  /// rendered is too short.
+  /// Returns a plan for rendering a window again; nil if that is impossible. The window ends before
+  /// sound that another decoder rendered.
   ///
   /// - Parameters:
   ///   - start: the first output frame of the window.
@@ -164,9 +156,8 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   /// Renders a window again.
   ///
   /// - Parameters:
-  ///   - poses: the poses for `plan.points`. Up to `plan.turn`, they must be the poses that were
-  ///     played.
-  ///   - interleaved: receives 2 samples, left and right, for each frame of the window.
+  ///   - poses: the poses for `plan.points`. Up to `plan.turn`, they must be the played poses.
+  ///   - interleaved: receives left and right samples for each frame of the window.
   @_noLocks
   func render(
     _ plan: RewritePlan, poses: UnsafePointer<Quaternion>, history: borrowing RenderHistory,
@@ -197,7 +188,6 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     note(plan, history, path)
   }
 
-  /// Renders the next frames of the part that is rotated against the head into `ears`.
   @_noLocks
   private func turn(
     _ count: Int, _ poses: inout GridPoses, _ history: borrowing RenderHistory,
@@ -211,8 +201,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     poses.advance(by: count)
   }
 
-  /// Brings the limiter to its state before a frame. Restores the last state saved at or before
-  /// that frame, and then processes the sums up to the frame again.
+  /// Brings the limiter to its state before a frame.
   @_noLocks
   private func goOn(to frame: Int, _ history: borrowing RenderHistory) {
     let first = frame / Self.chunk * Self.chunk
@@ -222,8 +211,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     limiter.process(sums.planes[0], sums.planes[1], frames: frame - first)
   }
 
-  /// Adds the part that is not rotated against the head, limits the sum, and crossfades the sum and
-  /// the output with their old versions in the history.
+  /// Limits a piece of the new sound, and crossfades it with the old sound in the history.
   @_noLocks
   private func renderPiece(
     _ plan: RewritePlan, _ first: Int, _ count: Int, _ history: borrowing RenderHistory,
@@ -259,10 +247,10 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Replaces frames of the old sound with the new rendering, in place, with crossfades at the
-  /// start and at the end of the window.
+  /// Replaces frames of the old sound with the new rendering, with crossfades at both ends of the
+  /// window.
   ///
-  /// - Parameter at: the output frame of the first sample of `kept` and `new`.
+  /// - Parameter first: the output frame of the first sample of `kept` and `new`.
   @_noLocks
   private func goOver(
     _ kept: UnsafeMutablePointer<Float>, to new: UnsafePointer<Float>, _ plan: RewritePlan,
@@ -304,7 +292,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     return t * t * (3 - 2 * t)
   }
 
-  /// Records which part of the history comes from a single rendering and which is a mixture of two.
+  /// Records which part of the history is a mixture of two renderings.
   @_noLocks
   private func note(
     _ plan: RewritePlan, _ history: borrowing RenderHistory, _ path: borrowing PathSwitch

@@ -2,22 +2,14 @@
 
 internal import SignalProcessing
 
-/// The latest input and output of a renderer, kept so that the output can be rendered again for
-/// other poses.
+/// The latest input and output of a renderer, for rendering the output again.
 ///
-/// For every frame, the history keeps the source, the gain that was applied to the part that is
-/// rotated against the head, the unrotated part with its gains applied, the sum of both parts at
-/// the limiter's input, and the output as queued. For every cell of the grid, it keeps the number
-/// of the decoder that rendered the cell, and whether the sum comes from a single rendering with
-/// the poses that were played. It also keeps the state of the limiter at every multiple of
-/// `stateFrames`.
-///
-/// Frames are counted from the last reset. Frame `n` of the output is what the limiter returns when
-/// it receives frame `n` of the sum. Because of the limiter's delay, that output frame contains an
-/// earlier frame of the sum.
+/// Frames are counted from the last reset. The sum is the input of the limiter. Frame `n` of the
+/// output is what the limiter returns when it receives frame `n` of the sum. Because of the
+/// limiter's delay, that output frame contains an earlier frame of the sum.
 ///
 /// ## Threading
-/// Use it on the audio thread only. It does not allocate, lock or wait.
+/// Use the history on the audio thread only. Its functions do not allocate, lock or wait.
 struct RenderHistory: ~Copyable, @unchecked Sendable {
   enum Plane: Int {
     case gain
@@ -30,9 +22,9 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
   }
 
   struct Cell {
-    /// The number of the decoder that rendered the cell; 0 if two decoders were running.
+    /// The number of the decoder; 0 if two decoders were running.
     var decoder = 0
-    /// Whether the sum comes from a single rendering, not from a mixture of two.
+    /// Whether the sum comes from a single rendering with the played poses.
     var isPure = true
   }
 
@@ -61,8 +53,7 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - channels: the number of source channels.
-  ///   - frames: the number of frames to keep, rounded up to a multiple of `stateFrames`; 0 for
-  ///     none.
+  ///   - frames: the number of frames to keep, rounded up to a multiple of `stateFrames`.
   ///   - stateBytes: the size of a limiter state, in bytes.
   init(channels: Int, frames: Int, stateBytes: Int) {
     self.channels = channels
@@ -87,7 +78,7 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
   var isKept: Bool { @_noLocks get { capacity > 0 } }
   /// The number of frames appended since the last reset.
   var end: Int { @_noLocks get { position.pointee.end } }
-  /// The oldest frame available.
+  /// The first frame that has not been overwritten.
   var begin: Int { @_noLocks get { max(0, position.pointee.end - capacity) } }
 
   @_noLocks
@@ -95,9 +86,7 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
 
   // MARK: Samples
 
-  /// Stores `count` samples of a source channel, starting at frame `first`.
-  ///
-  /// - Parameter plane: the index of the channel.
+  /// Stores `count` samples of source channel `plane`, starting at frame `first`.
   @_noLocks
   func storeSource(_ plane: Int, at first: Int, _ from: UnsafePointer<Float>, _ count: Int) {
     store(line(plane), first, from, count)
@@ -147,8 +136,7 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
 
   /// Appends frames whose samples have been stored.
   ///
-  /// - Parameter decoder: the number of the decoder that rendered them; 0 if two decoders were
-  ///   running.
+  /// - Parameter decoder: the number of the decoder; 0 if two decoders were running.
   @_noLocks
   func append(_ count: Int, decoder: Int) {
     let first = position.pointee.end
@@ -166,8 +154,8 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
   @_noLocks
   func cell(_ frame: Int) -> Cell { pointer(frame).pointee }
 
-  /// Records whether the sums in a range of frames come from a single rendering with the poses that
-  /// were played. The value false also applies to frames in the range that are appended later.
+  /// Records whether the sums in a range come from a single rendering with the played poses. The
+  /// value false also applies to frames of the range that are appended later.
   @_noLocks
   func setPure(_ isPure: Bool, from first: Int, to end: Int) {
     guard first < end else { return }
@@ -186,7 +174,7 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
 
   // MARK: States of the limiter
 
-  /// Returns the memory for the limiter state before a frame. That frame must be a multiple of
+  /// Returns the memory for the limiter state before a frame, which must be a multiple of
   /// `stateFrames`.
   @_noLocks
   func limiterState(before frame: Int) -> UnsafeMutableRawPointer {

@@ -3,44 +3,36 @@
 private import CRealtime
 public import Geometry
 
-/// Decides when the queue is rendered again for a moving head, and how fast the stage is corrected.
-///
-/// The policy is a plain value without state, so it can be tested on recorded head movements.
+/// Decides when queued sound is rendered again, and how fast the stage is corrected.
 public struct RewritePolicy: Sendable {
-  /// The error above which rewriting starts, in radians. The error is the angle between the pose
-  /// with which a frame was rendered and the newest pose for that frame.
+  /// The error above which rewriting starts, in radians: the angle between the played pose and the
+  /// newest pose.
   public var band = 0.3 * Double.pi / 180
   /// The error above which rewriting continues once it has started, in radians.
   public var keptBand = 0.15 * Double.pi / 180
-  /// The error above which queued sound after the window causes rewriting, in radians. That sound
-  /// may play before the tracker's next sample arrives.
+  /// The error above which sound after the window causes rewriting, in radians.
   public var tailBand = 1 * Double.pi / 180
   /// The duration of the sound that is checked after the window, in tracker intervals.
   public var tailIntervals = 1.5
   /// The maximum duration of the sound that is checked after the window, in seconds.
   public var longestTailSeconds = 0.1
-  /// The shortest duration of a correction, in seconds. It applies to large errors.
+  /// The shortest duration of a correction, in seconds.
   public var stepSeconds = 0.008
   /// The noise floor of the tracker, in radians.
   public var jitterAngle = 0.6 * Double.pi / 180
-  /// The jitter of the tracker's timestamps, in seconds. Multiplied by the angular speed of the
-  /// head, it gives the angular error that the jitter causes.
+  /// The jitter of the tracker's timestamps, in seconds.
   public var jitterSeconds = 0.004
-  /// The shortest time, in seconds, in which an error that noise and jitter explain is corrected.
+  /// The shortest duration, in seconds, for an error that noise and jitter explain.
   public var correctionSeconds = 0.015
-  /// The usual time, in tracker intervals, in which an error that noise and jitter explain is
-  /// corrected.
+  /// The usual duration, in tracker intervals, for an error that noise and jitter explain.
   public var correctionIntervals = 1.5
   /// The longest duration of a correction, in seconds.
   public var longestCorrectionSeconds = 0.040
-  /// The length of the crossfade to the queued sound at the end of a window, in seconds. A
-  /// crossfade at the start has the same length if the new sound cannot continue the queued sound
-  /// exactly.
+  /// The length of the crossfade at the end of a window, in seconds.
   public var fadeSeconds = 0.005
   /// The duration of the shortest window that is rewritten, in seconds.
   public var shortestSeconds = 0.012
-  /// The largest amount of past input, in seconds, with which filters may be filled before
-  /// rewriting. The output of filters that need more is not rewritten.
+  /// The longest past input with which filters may be filled before rewriting, in seconds.
   public var longestRunUpSeconds = 0.2
 
   @_noLocks
@@ -60,10 +52,9 @@ public struct RewritePolicy: Sendable {
 
   /// Returns how long the correction of a pose takes, in seconds.
   ///
-  /// An error that the tracker's noise and jitter explain is corrected slowly, so that the
-  /// correction is inaudible. A larger error means that the prediction was wrong or the head moved
-  /// suddenly, so the stage is corrected faster: the duration is divided by
-  /// `angle / (jitterAngle + jitterSeconds * speed)`, down to `stepSeconds`.
+  /// An error that the tracker's noise and jitter explain is corrected slowly. For a larger error,
+  /// the duration is divided by `angle / (jitterAngle + jitterSeconds * speed)`, down to
+  /// `stepSeconds`.
   ///
   /// - Parameters:
   ///   - angle: the error, in radians.
@@ -78,8 +69,8 @@ public struct RewritePolicy: Sendable {
   }
 }
 
-/// An angular error that decays to zero. It follows the minimum-jerk path from the given angle and
-/// speed to rest (a quintic; Flash and Hogan, J. Neurosci. 1985).
+/// An angular error that decays to zero along a minimum-jerk path (a quintic; Flash and Hogan, J.
+/// Neurosci. 1985).
 public struct ResidualTurn: Sendable {
   private let angle: SIMD3<Double>
   private let speed: SIMD3<Double>
@@ -90,14 +81,13 @@ public struct ResidualTurn: Sendable {
   /// - Parameters:
   ///   - angle: the initial rotation vector, in radians.
   ///   - speed: the initial rate of change of that vector, in rad/s.
-  ///   - seconds: the time until the error is zero, in seconds.
+  ///   - seconds: the time in which the error becomes zero, in seconds.
   @_noLocks
   init(_ angle: SIMD3<Double>, speed: SIMD3<Double>, over seconds: Double) {
     (self.angle, self.speed, self.seconds) = (angle, speed, seconds)
   }
 
-  /// Creates the error that is the difference between the poses played at two moments and the
-  /// newest poses for these moments.
+  /// Creates the error from the played and the newest poses at two moments.
   ///
   /// - Parameters:
   ///   - played: the pose played at the first moment.
@@ -120,8 +110,7 @@ public struct ResidualTurn: Sendable {
     self.init(angle, speed: (later - angle) / seconds, over: duration)
   }
 
-  /// Returns the error that remains `time` seconds after the start, as a rotation vector in
-  /// radians.
+  /// Returns the error after `time` seconds, as a rotation vector in radians.
   @_noLocks
   public func left(after time: Double) -> SIMD3<Double> {
     let u = time / seconds
