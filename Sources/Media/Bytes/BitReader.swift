@@ -3,7 +3,7 @@
 /// Reads bits, most significant bit first. A read past the end returns 0 and sets `isExhausted`.
 struct BitReader {
   private let bytes: ArraySlice<UInt8>
-  /// Index of the next bit.
+  /// The index of the next bit.
   private(set) var position = 0
   /// Whether more bits were requested than were left.
   private(set) var isExhausted = false
@@ -28,7 +28,7 @@ struct BitReader {
 
   mutating func flag() -> Bool { take(1) == 1 }
 
-  /// Reads a flag. Returns the next `count` bits if the flag is set; otherwise returns nil.
+  /// Reads a flag and, if the flag is set, `count` bits. Returns nil if the flag is not set.
   mutating func optional(_ count: Int) -> Int? { flag() ? take(count) : nil }
 
   mutating func skip(_ count: Int) {

@@ -3,8 +3,10 @@
 import CFFmpeg
 import Glibc
 
-/// Reads a regular file. The kind of the file is checked before the file is opened, because opening
-/// a FIFO can block and opening a device can disturb the device.
+/// Reads a regular file.
+///
+/// The kind of file is checked before opening, because opening a FIFO can block and opening a
+/// device can disturb it.
 public final class FileByteSource: ByteSource {
   public let name: String
   public let byteCount: Int64?
@@ -69,7 +71,7 @@ public final class FileByteSource: ByteSource {
   }
 }
 
-/// Returns the C library's text for an `errno` value, with its first letter in lower case.
+/// Returns the text for an `errno` value, with its first letter in lower case.
 func systemText(_ number: Int32) -> String {
   let text = ffmpegText(ff_error(number))
   return text.prefix(1).lowercased() + text.dropFirst()

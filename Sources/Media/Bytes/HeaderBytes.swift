@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The bytes of a header, from which big-endian and little-endian numbers are read. Reads are
-/// bounds-checked and return nil past the end.
+/// Reads big-endian and little-endian numbers from the bytes of a header. Reads past the end return
+/// nil.
 struct HeaderBytes {
   let bytes: ArraySlice<UInt8>
 
@@ -19,7 +19,7 @@ struct HeaderBytes {
 
   func little32(_ offset: Int) -> UInt32? { big32(offset)?.byteSwapped }
 
-  /// Returns the four-character code at `offset`; nil past the end, or if a character is not
+  /// Returns the four-character code at `offset`; nil past the end or if a character is not
   /// printable ASCII.
   func code(_ offset: Int) -> String? {
     guard let value = big32(offset) else { return nil }

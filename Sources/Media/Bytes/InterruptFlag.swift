@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// A flag that makes a reader promptly stop opening, reading or seeking.
+/// A flag that interrupts a reader.
 ///
 /// ## Threading
 /// The flag may be raised from any thread and from a signal handler.

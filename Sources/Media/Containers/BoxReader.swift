@@ -3,13 +3,12 @@
 /// A box of an MP4 or QuickTime file (ISO 14496-12, 4.2).
 struct Box {
   let type: String
-  /// The byte range of the payload in the file, from `start` up to but not including `end`.
+  /// The byte range of the payload in the file: `start..<end`.
   let start: Int64
   let end: Int64
 }
 
-/// Reads the boxes of a file. The number of boxes and the size of a payload are limited, because a
-/// damaged file can state any numbers.
+/// Reads the boxes of a file. The number of boxes and the size of a payload are limited.
 struct BoxReader {
   private static let maximumBoxes = 4096
   private static let maximumFragments = 1 << 18
@@ -18,34 +17,31 @@ struct BoxReader {
 
   init(_ source: any ByteSource) { self.source = source }
 
-  /// The top-level boxes of the file.
   var top: [Box] { boxes(from: 0, to: source.byteCount ?? 0) }
 
-  /// Returns the boxes in the payload of `box`, starting at `offset` bytes from the start of the
-  /// payload.
+  /// Returns the boxes in the payload of `box`, from byte `offset` of the payload.
   func children(_ box: Box, from offset: Int64 = 0) -> [Box] {
     boxes(from: box.start + offset, to: box.end)
   }
 
-  /// Descends from `box` to its first child of the first type in `path`, from there to the first
-  /// child of the second type, and so on. Returns the last box; nil if a child is missing.
+  /// Follows a path of box types from `box`, through the first child of each type. Returns nil if a
+  /// child is missing.
   func descend(_ box: Box, _ path: [String]) -> Box? {
     path.reduce(box) { parent, type in
       parent.flatMap { children($0).first { $0.type == type } }
     }
   }
 
-  /// Returns the payload of `box`, cut to the first `limit` bytes if it is longer. Returns nil if
-  /// the result would exceed 65536 bytes or if reading fails.
+  /// Returns the first `limit` bytes of the payload, or fewer if it is shorter. Returns nil above
+  /// 65536 bytes or if reading fails.
   func payload(_ box: Box, limit: Int64 = .max) -> [UInt8]? {
     let count = min(limit, box.end - box.start)
     guard count <= Self.maximumPayload else { return nil }
     return source.bytes(at: box.start, count: Int(count))
   }
 
-  /// The byte offset of the end of the last complete top-level box; 0 if there is none. The limit
-  /// on the number of boxes is higher here, because a fragmented movie has two top-level boxes for
-  /// each fragment.
+  /// The byte offset of the end of the last complete top-level box; 0 if there is none. A higher
+  /// limit applies here, because a fragmented movie has two top-level boxes for each fragment.
   var topEnd: Int64 {
     boxes(from: 0, to: source.byteCount ?? 0, limit: Self.maximumFragments).last?.end ?? 0
   }

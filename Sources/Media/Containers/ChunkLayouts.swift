@@ -2,8 +2,7 @@
 
 import Ambisonics
 
-/// Reads from WAV and Core Audio files what libavformat does not report: ambisonic labels and the
-/// stated length of the audio.
+/// Reads ambisonic labels and audio lengths from WAV and Core Audio files.
 struct ChunkLayouts {
   private static let maximumChunks = 1024
   private let source: any ByteSource
@@ -15,8 +14,7 @@ struct ChunkLayouts {
   }
 
   /// Reads the `chan` chunk of a Core Audio file (Apple Core Audio Format Specification 1.0).
-  /// Returns nil if there is no such chunk or if the chunk does not state an ambisonic layout with
-  /// `channels` channels.
+  /// Returns nil if it states no ambisonic layout with `channels` channels.
   func coreAudio(channels: Int) -> ChannelLayout? {
     guard let chunk = chunk("chan", .coreAudio), chunk.length <= UInt64(size) else { return nil }
     let wanted = min(Int(chunk.length), 12 + 20 * AudioTrack.maximumChannels)
@@ -25,16 +23,15 @@ struct ChunkLayouts {
     }
   }
 
-  /// Returns the number of bytes of audio that a Core Audio file states, excluding the edit count;
-  /// nil if the file does not state a number above 0.
+  /// Returns the audio length that a Core Audio file states, in bytes without the edit count; nil
+  /// if no length above 0 is stated.
   func coreAudioDataLength() -> Int64? {
     guard let chunk = chunk("data", .coreAudio), chunk.length != .max else { return nil }
     return Int64(exactly: chunk.length).flatMap { $0 > 4 ? $0 - 4 : nil }
   }
 
-  /// Whether the `fmt ` chunk of a WAV or `.amb` file declares B-format. The subtypes
-  /// SUBTYPE_AMBISONIC_B_FORMAT_PCM and SUBTYPE_AMBISONIC_B_FORMAT_IEEE_FLOAT (R. Dobson, "The AMB
-  /// ambisonic file format") mean FuMa order and weights.
+  /// Whether the `fmt ` chunk of a WAV or `.amb` file declares B-format. B-format means FuMa order
+  /// and weights (R. Dobson, "The AMB ambisonic file format").
   func isBFormat() -> Bool {
     guard let chunk = chunk("fmt ", .wave), chunk.length >= 40,
       let format = source.bytes(at: chunk.start, count: 40)
@@ -43,9 +40,8 @@ struct ChunkLayouts {
       && Array(format[25..<40]) == Self.bFormatTail
   }
 
-  /// Returns the number of bytes of audio that a RIFF file states. Returns nil for RF64, for a file
-  /// without a `data` chunk, and if the number is 0 or close to the largest 32-bit value, as in an
-  /// unfinished header.
+  /// Returns the audio length that a RIFF file states, in bytes. Returns nil for RF64, without a
+  /// `data` chunk, or if the number is 0 or at least 0xFFFF_0000.
   func waveDataLength() -> Int64? {
     guard let riff = source.bytes(at: 0, count: 4), riff == Array("RIFF".utf8),
       let chunk = chunk("data", .wave), chunk.length > 0, chunk.length < 0xFFFF_0000

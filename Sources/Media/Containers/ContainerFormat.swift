@@ -16,7 +16,7 @@ enum ContainerFormat {
   case bareMPEG
   case other
 
-  /// Selects the format that a demuxer reads.
+  /// Creates the format for a demuxer.
   ///
   /// - Parameter name: libavformat's short name of the demuxer ("wav", "mov,mp4,...").
   init(_ name: String) {

@@ -3,7 +3,7 @@
 import Ambisonics
 import CFFmpeg
 
-/// Ambisonic labels and lengths that a container states but that libavformat may not report.
+/// Ambisonic labels and lengths that libavformat may not report.
 struct ContainerLabels {
   private enum Kind {
     case quickTime([Int: ChannelLayout])
@@ -37,8 +37,7 @@ struct ContainerLabels {
     }
   }
 
-  /// Returns the B-format layout for 4, 9 or 16 channels. Returns `.unknown` for other numbers of
-  /// channels. Mixed orders, for example, have 3, 5, 6, 7, 8 or 11 channels.
+  /// Returns the B-format layout for 4, 9 or 16 channels. Returns `.unknown` for other numbers.
   private static func bFormat(_ channels: Int) -> ChannelLayout {
     guard let order = CoreAudioLayout.order(channels), (1...3).contains(order) else {
       return .unknown(channels: channels)
@@ -46,10 +45,8 @@ struct ContainerLabels {
     return .ambisonics(order: order, convention: .fuMa, headLocked: false)
   }
 
-  /// Returns the number of frames that the header of a PCM file (WAV or Core Audio) states. Returns
-  /// nil for RF64, for other formats, and if the header states no number. For a truncated file,
-  /// this number differs from the length that libavformat reports, which is derived from the file
-  /// size.
+  /// Returns the number of frames that a WAV or Core Audio header states; nil if there is none or
+  /// in other formats. For a truncated file, libavformat reports a different length.
   func statedFrames(_ parameters: UnsafeMutablePointer<AVCodecParameters>) -> Int64? {
     let bits = Int64(av_get_exact_bits_per_sample(parameters.pointee.codec_id))
     let frameBits = bits * Int64(parameters.pointee.ch_layout.nb_channels)

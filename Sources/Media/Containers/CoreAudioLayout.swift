@@ -2,9 +2,9 @@
 
 import Ambisonics
 
-/// Parses the ambisonic layouts of Core Audio's `AudioChannelLayout`, which `chan` boxes and chunks
-/// contain (Apple, QuickTime File Format, "Channel layout atom"; CAF specification; constants from
-/// CoreAudioBaseTypes.h). libavformat reads the loudspeaker layouts but ignores the ambisonic ones.
+/// Parses the ambisonic layouts of Core Audio's `AudioChannelLayout` (Apple, QuickTime File Format,
+/// "Channel layout atom"; CAF specification; constants from CoreAudioBaseTypes.h). libavformat
+/// ignores these layouts.
 enum CoreAudioLayout {
   private static let useDescriptions: UInt32 = 0
   private static let bFormat: UInt32 = 107
@@ -49,6 +49,6 @@ enum CoreAudioLayout {
     return nil
   }
 
-  /// Returns the ambisonic order, 0 to 7, that has `channels` channels; nil if there is none.
+  /// Returns the order, 0 to 7, of a soundfield with `channels` channels; nil if there is none.
   static func order(_ channels: Int) -> Int? { (0...7).first { ($0 + 1) * ($0 + 1) == channels } }
 }

@@ -3,7 +3,7 @@
 import CFFmpeg
 import Glibc
 
-/// An open container that supplies its streams and, in file order, the packets of one of them.
+/// An open container and the packets of one of its streams.
 final class Demuxer {
   enum Next {
     case packet
@@ -18,16 +18,16 @@ final class Demuxer {
   private let io: IOContext
   /// The stream that `next` reads; nil before `select`.
   private(set) var selected: UnsafeMutablePointer<AVStream>?
-  /// A packet that `peek` has read and `next` has not returned yet; nil if there is none.
+  /// The packet that `peek` has read and `next` has not returned yet.
   private var peeked: UnsafeMutablePointer<AVPacket>?
   private var stalls = 0
-  /// Byte offsets in the file: of the furthest packet, of the Ogg page at which reading last
-  /// resumed, and of the last error. Each is -1 if there is none.
+  /// Byte offsets of the furthest packet, of the last Ogg page at which reading resumed, and of the
+  /// last error; -1 if there is none.
   private var lastPacketPlace: Int64 = -1
   private var lastPageTried: Int64 = -1
   private var lastErrorPlace: Int64 = -1
 
-  /// Opens the container in `source`.
+  /// Opens a container.
   ///
   /// - Throws: `MediaError` if the source cannot be read, if no demuxer accepts the bytes, or if
   ///   `interrupt` is raised.
@@ -40,8 +40,7 @@ final class Demuxer {
     allocated.pointee.pb = io.context
     allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
     // A container must not open other files or connections. Some demuxers, such as those for concat
-    // scripts and SDP, do so without `io_open`. The whitelist prevents this, because no protocol is
-    // called "none".
+    // scripts and SDP, do so without `io_open`. The whitelist prevents this.
     allocated.pointee.io_open = { _, _, _, _, _ in FF_ERROR_EXIT }
     allocated.pointee.protocol_whitelist = av_strdup("none")
     if let interrupt {
@@ -61,11 +60,10 @@ final class Demuxer {
     guard result >= 0 || context.pointee.nb_streams > 0 else { throw Self.openError(result, io) }
   }
 
-  /// Opens the container in `source`. If libavformat rejects a movie whose last box is incomplete,
-  /// opens the movie without that box.
+  /// Opens a container. If libavformat rejects a movie with an incomplete last box, opens the movie
+  /// without that box.
   ///
-  /// libavformat rejects a file that is truncated within the header of a fragment (a `moof` box),
-  /// although the fragments before it can be played.
+  /// libavformat rejects a file that is truncated within a `moof` box.
   ///
   /// - Throws: the errors of `init(source:interrupt:)`.
   static func opening(
@@ -101,31 +99,30 @@ final class Demuxer {
 
   var hasVideo: Bool { !streams(of: AVMEDIA_TYPE_VIDEO).isEmpty }
 
-  /// Returns the value of a tag of the file or, if the file does not have that tag, of the selected
-  /// stream. Returns nil if neither has the tag.
+  /// Returns a tag of the file or, if there is none, of the selected stream; nil if neither has the
+  /// tag.
   func tag(_ name: String) -> String? {
     metadata(context.pointee.metadata, name) ?? metadata(selected?.pointee.metadata, name)
   }
 
-  /// Returns the value of a tag of one audio stream. If the stream lacks the tag and the file has
-  /// no other audio stream, returns the value of the tag of the file. Returns nil if there is none.
+  /// Returns a tag of a stream. In a file with one audio stream, a tag of the file is used instead
+  /// if the stream lacks it. Nil if there is none.
   func tag(_ name: String, of stream: UnsafeMutablePointer<AVStream>) -> String? {
     if let tag = metadata(stream.pointee.metadata, name) { return tag }
     guard streams(of: AVMEDIA_TYPE_AUDIO).count == 1 else { return nil }
     return metadata(context.pointee.metadata, name)
   }
 
-  /// The source's name, for messages.
   var name: String { io.source.name }
 
   var interrupt: InterruptFlag? { io.interrupt }
   var isInterrupted: Bool { interrupt?.isRaised == true }
 
-  /// Whether the source is a bare stream of AC-3, E-AC-3, MP3 or ADTS frames. libavformat splits
-  /// such a stream into packets. A damaged frame header can merge several frames into one packet.
+  /// Whether the source consists of AC-3, E-AC-3, MP3 or ADTS frames without a container. A damaged
+  /// frame header can merge several frames into one packet.
   var isBareStream: Bool { format == .bareDolby || format == .bareMPEG }
 
-  /// Restores the position of the source after direct reads from the source.
+  /// Restores the source's position after direct reads from the source.
   func resume() { io.resume() }
 
   /// Selects the stream that `next` reads.
@@ -137,7 +134,7 @@ final class Demuxer {
     }
   }
 
-  /// Returns the packet that `next` will return; nil at the end. Skips damaged places.
+  /// Returns the next packet without taking it; nil at the end. Skips damaged places.
   ///
   /// - Throws: the errors of `next`.
   func peek() throws(MediaError) -> UnsafeMutablePointer<AVPacket>? {
@@ -174,16 +171,15 @@ final class Demuxer {
     if isInterrupted { throw .interrupted }
     if let failure = io.failure { throw failure }
     if result == FF_ERROR_EOF { return resumeBehindDamagedPage() ? .damaged : .end }
-    // Without progress, errors would repeat forever; end the stream after many of them.
+    // Without progress, errors would repeat forever. End the stream after many of them.
     let place = context.pointee.pb.pointee.pos
     stalls = place == lastErrorPlace ? stalls + 1 : 0
     lastErrorPlace = place
     return stalls > Self.longestStall ? .end : .damaged
   }
 
-  /// Moves to the last position at or before `timestamp` from which the selected stream can be
-  /// read. `timestamp` is in the time base of that stream. Returns false if no stream is selected
-  /// or if seeking fails.
+  /// Moves to the last position at or before `timestamp`, in the selected stream's time base.
+  /// Returns false if no stream is selected or if seeking fails.
   func seek(timestamp: Int64) -> Bool {
     guard let index = selected?.pointee.index else { return false }
     lastPacketPlace = -1
@@ -191,9 +187,8 @@ final class Demuxer {
     return avformat_seek_file(context, index, .min, timestamp, timestamp, 0) >= 0
   }
 
-  /// Continues at the next page after a damaged Ogg page. Returns false if the container is not
-  /// Ogg, if there is no such page, or if seeking fails. libavformat itself ends the file at a
-  /// damaged page whose header claims more bytes than the file has left.
+  /// Continues at the next page after a damaged Ogg page; libavformat itself would end the file.
+  /// Returns false if that is impossible.
   private func resumeBehindDamagedPage() -> Bool {
     guard format == .ogg else { return false }
     let pages = OggPages(io.source)
@@ -218,7 +213,7 @@ final class Demuxer {
 }
 
 extension MediaError {
-  /// Whether the contents of the file, rather than a failure to read it, may have caused the error.
+  /// Whether the contents of the file may have caused the error.
   fileprivate var isOfContent: Bool {
     switch self {
     case .unrecognised, .openFailed: true
@@ -227,7 +222,7 @@ extension MediaError {
   }
 }
 
-/// Returns the text of an entry of an FFmpeg dictionary; nil if the entry is missing or empty.
+/// Returns an entry of an FFmpeg dictionary; nil if the entry is missing or empty.
 func metadata(_ dictionary: OpaquePointer?, _ key: String) -> String? {
   guard let entry = av_dict_get(dictionary, key, nil, 0) else { return nil }
   let text = String(cString: entry.pointee.value)

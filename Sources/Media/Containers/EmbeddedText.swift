@@ -2,14 +2,13 @@
 
 import CFFmpeg
 
-/// Text that a media file carries beside its sound and picture.
+/// Text in a media file.
 package enum EmbeddedText {
   /// The largest size of a piece of text, in bytes.
   private static let limit = 1 << 20
 
-  /// Returns the values of the timed metadata (`mebx`) of a QuickTime movie in the order of the
-  /// file, and then the JSON attachments of a Matroska file. Returns an empty array if there are
-  /// none or the file cannot be read.
+  /// Returns the timed metadata (`mebx`) of a QuickTime movie, and then the JSON attachments of a
+  /// Matroska file. Returns an empty array if the file cannot be read.
   package static func read(_ path: String) -> [[UInt8]] {
     guard let source = try? FileByteSource(path: path),
       let demuxer = try? Demuxer.opening(source, interrupt: nil)
@@ -40,7 +39,8 @@ package enum EmbeddedText {
     return texts
   }
 
-  /// Returns the values in a sample: each has a length, the local identifier of a key, and bytes.
+  /// Returns the values in a sample. Each value follows a length and a key identifier, 4 bytes
+  /// each.
   private static func values(_ sample: [UInt8]) -> [[UInt8]] {
     var values: [[UInt8]] = []
     var at = 0

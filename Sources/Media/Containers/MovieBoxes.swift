@@ -2,9 +2,8 @@
 
 import Ambisonics
 
-/// Reads the loudness and the ambisonic layouts, which libavformat may not report, from the boxes
-/// of a QuickTime, MP4 or M4A file. The layouts are in `chan` boxes (QuickTime File Format) and
-/// `SA3D` boxes (Spatial Audio RFC).
+/// Reads the loudness and the ambisonic layouts from the boxes of a QuickTime, MP4 or M4A file. The
+/// layouts are in `chan` boxes (QuickTime File Format) and `SA3D` boxes (Spatial Audio RFC).
 struct MovieBoxes {
   private let reader: BoxReader
   private let top: [Box]
@@ -16,19 +15,18 @@ struct MovieBoxes {
     top = reader.top
   }
 
-  /// Whether the file is a truncated QuickTime or MP4 file: it has an `ftyp` box but lacks the
-  /// index (the `moov` box).
+  /// Whether the file has an `ftyp` box but lacks the index (the `moov` box).
   var isCutShort: Bool { top.contains { $0.type == "ftyp" } && movie == nil }
 
-  /// The length of the file without the incomplete box at its end. The value is nil if no box is
-  /// incomplete, if there is no complete `moov` box, or if no complete box follows the `moov` box.
+  /// The length of the file without the incomplete box at its end. Nil if no box is incomplete or
+  /// if no complete box follows the `moov` box.
   var wholeLength: Int64? {
     guard let movie, let size else { return nil }
     let end = reader.topEnd
     return end > movie.end && end < size ? end : nil
   }
 
-  /// Returns the layouts of the tracks that are labelled as ambisonic, by track identifier.
+  /// Returns the ambisonic layouts by track identifier.
   func ambisonicLayouts() -> [Int: ChannelLayout] {
     var layouts: [Int: ChannelLayout] = [:]
     for track in tracks {
@@ -40,9 +38,7 @@ struct MovieBoxes {
     return layouts
   }
 
-  /// Returns the contents of the `tlou` box of the track with the identifier `wanted`. If that
-  /// track has no such box, returns the contents of the `tlou` box of the movie, or nil if there is
-  /// none either.
+  /// Returns the `tlou` box of a track or, if there is none, of the movie; nil if neither has one.
   func loudness(track wanted: Int) -> LoudnessBox? {
     let owners = [tracks.first { identifier(of: $0) == wanted }, movie].compactMap(\.self)
     // There may be several user data boxes.
@@ -77,15 +73,14 @@ extension MovieBoxes {
       let channels = version == 2 ? fields.big32(40).map({ Int($0) }) : fields.big16(16)
     else { return nil }
     // QuickTime's versions 1 and 2 have longer fixed parts. ISO files may state version 1 without
-    // having the longer part.
+    // the longer part.
     let starts: [Int64] = version == 2 ? [64] : version == 1 ? [44, 28] : [28]
     return starts.lazy.compactMap { start in
       layout(in: reader.children(entry, from: start), channels: channels)
     }.first
   }
 
-  /// Returns the ambisonic layout that the first valid `chan` or `SA3D` box states; nil if there is
-  /// none.
+  /// Returns the layout of the first valid `chan` or `SA3D` box; nil if there is none.
   ///
   /// - Parameter isInner: whether `boxes` are the children of a QuickTime `wave` box.
   private func layout(in boxes: [Box], channels: Int, isInner: Bool = false) -> ChannelLayout? {
@@ -109,7 +104,7 @@ extension MovieBoxes {
 
   /// Parses an `SA3D` box. Returns nil unless the box states version 0, type 0 (periphonic), order
   /// 1 to 7, channel ordering 0 (ACN), normalisation 0 (SN3D), `channels` channels and an identity
-  /// channel map. The highest bit of the type states whether head-locked stereo follows.
+  /// channel map. The highest bit of the type marks head-locked stereo.
   private static func spatialAudio(_ box: HeaderBytes, channels: Int) -> ChannelLayout? {
     guard box.big(0, bytes: 1) == 0, let type = box.big(1, bytes: 1), type & 0x7F == 0,
       let order = box.big32(2).map({ Int($0) }), (1...7).contains(order),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Walks through the pages of an Ogg file (RFC 3533, section 6).
+/// Finds the next page after damage in an Ogg file (RFC 3533, section 6).
 struct OggPages {
   private static let headerLength: Int64 = 27
   private static let searchStep: Int64 = 65536
@@ -13,10 +13,9 @@ struct OggPages {
     size = source.byteCount ?? 0
   }
 
-  /// Checks the pages one by one, starting at byte offset `start`. A page is damaged if its header
-  /// is invalid or if it extends past the end of the file. Returns the byte offset of the next page
-  /// after the first damaged page; nil if no page is damaged, if no page follows the damaged page,
-  /// or if `start` is negative.
+  /// Returns the byte offset of the next page after the first damaged page at or after `start`. A
+  /// damaged page has an invalid header or extends past the end of the file. Returns nil if there
+  /// is no such page or `start` is negative.
   func damaged(after start: Int64) -> Int64? {
     guard start >= 0 else { return nil }
     var page = start

@@ -2,10 +2,10 @@
 
 import CFFmpeg
 
-/// Converts frames whose number of channels changed in mid-stream to the channels of the output
-/// queue. Loudspeaker layouts that libswresample supports are mixed with its matrix. Otherwise, the
-/// channels are copied by index: surplus input channels are dropped, and missing output channels
-/// are silent.
+/// Converts frames to another number of channels.
+///
+/// Layouts that libswresample supports are mixed with its matrix. Otherwise, the channels are
+/// copied by index. Surplus input channels are dropped, and missing output channels are silent.
 final class ChannelRemix {
   /// The frames to convert; `process` empties this queue.
   let input: PlanarQueue
@@ -26,7 +26,7 @@ final class ChannelRemix {
 
   deinit { swr_free(&context) }
 
-  /// Takes all frames from `input` and appends the same number of converted frames to `output`.
+  /// Converts all frames of `input`, empties it, and appends the result to `output`.
   func process(into output: PlanarQueue) {
     let frames = input.count
     guard frames > 0 else { return }

@@ -3,7 +3,7 @@
 import CFFmpeg
 import Glibc
 
-/// A libavcodec decoder for one track, and the frame that receives its output.
+/// A libavcodec decoder for one track.
 final class Codec {
   enum Output {
     case frame
@@ -15,8 +15,7 @@ final class Codec {
   let frame: UnsafeMutablePointer<AVFrame>
   private let context: UnsafeMutablePointer<AVCodecContext>
   var identifier: AVCodecID { context.pointee.codec_id }
-  /// Whether the codec has no lossless mode. If so, samples far beyond full scale can only come
-  /// from damage.
+  /// Whether the codec has no lossless mode.
   let isLossy: Bool
 
   /// Opens the codec of a track.
@@ -69,8 +68,7 @@ final class Codec {
     av_frame_free(&freeing)
   }
 
-  /// Sends a packet to the codec; nil marks the end of the stream. Returns false if the codec
-  /// rejects the packet.
+  /// Sends a packet to the codec; nil marks the end of the stream. Returns false on failure.
   func send(_ packet: UnsafeMutablePointer<AVPacket>?) -> Bool {
     let result = avcodec_send_packet(context, packet)
     return result >= 0 || result == FF_ERROR_EOF
@@ -86,21 +84,20 @@ final class Codec {
     }
   }
 
-  /// Whether the packet ends within a frame of lossless PCM, as in a truncated or padded file. The
-  /// codec may report an error for the incomplete frame; that error can be ignored.
+  /// Whether the packet ends within a frame of lossless PCM. A codec error for such a frame can be
+  /// ignored.
   func isFragment(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
     let bits = av_get_exact_bits_per_sample(context.pointee.codec_id)
     let frameBits = bits * context.pointee.ch_layout.nb_channels
     return !isLossy && frameBits > 0 && packet.pointee.size * 8 % frameBits != 0
   }
 
-  /// Makes the codec keep the encoder delay in its output. The caller must drop that delay.
+  /// Makes the codec keep the encoder delay in its output.
   func leaveDelay() { context.pointee.flags2 |= AV_CODEC_FLAG2_SKIP_MANUAL }
 
   func flush() { avcodec_flush_buffers(context) }
 
-  /// Whether the codec itself decodes dialogue at the level that `DynamicRange` defines. This is
-  /// true for AC-3 and E-AC-3.
+  /// Whether the codec itself decodes dialogue at the level of `DynamicRange`.
   var hasDialogueLevel: Bool { Self.levelling.contains(context.pointee.codec_id) }
 
   private static let levelling: Set<AVCodecID> = [AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3]

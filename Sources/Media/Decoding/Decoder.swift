@@ -2,11 +2,8 @@
 
 import CFFmpeg
 
-/// Decodes the packets of one track to float32 frames and applies the level metadata of the stream.
+/// Decodes the packets of one track to float32 frames and applies the stream's level metadata.
 /// Mutes invalid samples and rejects invalid frames.
-///
-/// `TrackDecoder` (for files) and `SegmentDecoder` (for sequences of segments) track the position
-/// of each frame in time and replace missing frames with silence.
 final class Decoder {
   enum Step {
     /// A frame is ready for `append`.
@@ -37,24 +34,23 @@ final class Decoder {
   enum Outcome {
     /// The frame was appended; some of its samples may have been muted.
     case sound(muted: DropoutFader.Muted)
-    /// The `AVFrame` was rejected; `frames` is the number of samples per channel that it held.
+    /// The frame was rejected; `frames` is its length.
     case damage(frames: Int)
   }
 
   struct PacketFacts {
-    /// Duration in ticks of the stream's time base; 0 if unknown.
+    /// The duration in ticks of the stream's time base; 0 if unknown.
     var duration: Int64 = 0
     var byteCount = 0
-    /// Whether the packet ends within a frame of lossless PCM. The codec may report an error for
-    /// the incomplete frame; that error can be ignored.
+    /// Whether the packet ends within a frame of lossless PCM.
     var isFragment = false
   }
 
-  /// Samples of a lossy codec above this magnitude (+30 dBFS) can only come from damage.
+  /// The largest sample magnitude of a lossy codec (+30 dBFS). Larger samples come from damage.
   private static let lossyLimit: Float = 32
 
   private(set) var state = State.packets
-  /// Properties of the packet that was last sent to the codec.
+  /// The properties of the packet that was last read.
   private(set) var lastPacket = PacketFacts()
   private let codec: Codec
   private let packet: UnsafeMutablePointer<AVPacket>
@@ -66,8 +62,8 @@ final class Decoder {
 
   /// Opens the decoder of a track and selects the stream of the track in `demuxer`.
   ///
-  /// - Throws: `MediaError.unplayable` if FFmpeg has no decoder for the track or the decoder cannot
-  ///   be opened; `.openFailed` if memory runs out.
+  /// - Throws: `MediaError.unplayable` if no decoder can be opened; `.openFailed` if memory runs
+  ///   out.
   init(
     _ demuxer: Demuxer, track: AudioTrack, dynamicRange: DynamicRange
   ) throws(MediaError) {
@@ -87,21 +83,20 @@ final class Decoder {
   }
 
   var dynamicRange: DynamicRange { gain.mode }
-  /// Whether dialogue is decoded at the level that `dynamicRange` defines. For AAC, the value is
-  /// false until the stream has stated a reference level.
+  /// Whether dialogue is decoded at the level that `dynamicRange` defines. For AAC, this requires a
+  /// reference level in the stream.
   var hasDialogueLevel: Bool { codec.hasDialogueLevel || gain.hasReference }
 
   /// The frame that `step` decoded last.
   var frame: UnsafeMutablePointer<AVFrame> { codec.frame }
 
-  /// The number of channels of the decoded frames if they are mixed to the channels of the queue;
-  /// nil if they are not mixed.
+  /// The number of channels of the decoded frames; nil if they are not mixed.
   var mixedChannels: Int? { remix?.input.channels }
 
-  /// Makes the codec keep the encoder delay in its output. The caller must drop that delay.
+  /// Makes the codec keep the encoder delay in its output.
   func leaveDelay() { codec.leaveDelay() }
 
-  /// Advances decoding by at most one packet and returns what happened.
+  /// Advances decoding by at most one packet.
   ///
   /// - Throws: `.interrupted`, or the source's own error.
   func step(_ demuxer: Demuxer) throws(MediaError) -> Step {
@@ -130,14 +125,13 @@ final class Decoder {
     return codec.send(packet) ? .packet : .refused
   }
 
-  /// Signals the end of the packets to the codec, which then returns the frames that it still
-  /// holds.
+  /// Signals the end of the packets to the codec.
   func drain() { _ = codec.send(nil) }
 
-  /// Ends decoding. The remaining packets are not decoded.
+  /// Ends decoding.
   func end() { state = .end }
 
-  /// Resets the decoder after a seek, so that earlier sound does not affect later frames.
+  /// Resets the decoder after a seek.
   func flush() {
     state = .packets
     codec.flush()
@@ -150,10 +144,9 @@ final class Decoder {
     fader.noteSilence()
   }
 
-  /// Appends the decoded frame to `queue`, which must be empty, and mixes the frame to the number
-  /// of channels of the queue if necessary. Rejects a frame that cannot be converted. Rejects a
-  /// frame of a lossy codec if it contains NaN or a magnitude above +30 dBFS. If `rate` is given,
-  /// also rejects a frame with another sample rate.
+  /// Appends the decoded frame to `queue`, which must be empty. Mixes the frame to the queue's
+  /// number of channels. Rejects a frame that cannot be converted or that has a sample rate other
+  /// than `rate`. For a lossy codec, NaN and magnitudes above +30 dBFS are rejected too.
   func append(to queue: PlanarQueue, onlyAt rate: Int? = nil) -> Outcome {
     state = .packets
     let frames = Int(frame.pointee.nb_samples)

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Mutes every frame in which a sample of any channel is NaN, infinite or out of range. Fades the
-/// sound out before such a frame, and in after such a frame or after inserted silence.
+/// Mutes frames in which a sample is NaN, infinite or out of range, with fades around them. Also
+/// fades in after inserted silence.
 ///
-/// The fader works before the resampler, which would spread a NaN over the length of its filter.
-/// The fader receives one complete codec frame at a time, which has many samples per channel. It
-/// can therefore fade out ahead of an invalid sample in the same codec frame.
-/// `SignalProcessing.FiniteGuard`, which protects the renderer, has no look-ahead and does not
-/// handle inserted silence.
+/// Apply the fader before resampling, which would spread a NaN. A fade-out stays within the queue.
 struct DropoutFader {
-  /// The invalid samples that were found and muted.
   struct Muted {
     var count = 0
-    /// Index in the queue of the first frame with an invalid sample; `Int.max` if there is none.
+    /// The index in the queue of the first frame with an invalid sample; `Int.max` if there is
+    /// none.
     var first = Int.max
   }
 
@@ -32,7 +28,7 @@ struct DropoutFader {
     guard queue.count > 0, framesSinceSilence < Self.fadeFrames || !queue.isWithin(Self.limit)
     else { return Muted() }
     var muted = Muted()
-    /// Distance of each frame from the nearest muted frame or silence, in frames, at most
+    /// The distance of each frame from the nearest muted frame or silence, in frames, at most
     /// `fadeFrames`.
     var distance = [Int](repeating: Self.fadeFrames, count: queue.count)
     for channel in 0..<queue.channels {

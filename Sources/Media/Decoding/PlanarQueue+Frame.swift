@@ -6,10 +6,10 @@ extension PlanarQueue {
   /// Appends the samples of a decoded frame as float32 with full scale 1.0. The frame must have
   /// `channels` channels.
   ///
-  /// 8-, 16- and 24-bit integers and float32 are converted exactly; 32- and 64-bit integers and
-  /// float64 are rounded to the nearest float32 (ties to even).
+  /// 8-, 16- and 24-bit integers and float32 are converted exactly. Wider samples are rounded to
+  /// the nearest float32 (ties to even).
   ///
-  /// - Returns: true if the samples were appended; false if the sample format is not supported.
+  /// - Returns: false if the sample format is not supported.
   func append(_ frame: UnsafeMutablePointer<AVFrame>) -> Bool {
     let format = AVSampleFormat(rawValue: frame.pointee.format)
     let isPlanar = av_sample_fmt_is_planar(format) != 0

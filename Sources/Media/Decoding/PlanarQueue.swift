@@ -2,7 +2,7 @@
 
 import SignalProcessing
 
-/// A first-in, first-out queue of frames: channels x frames, one plane per channel.
+/// A queue of frames: channels x frames, one plane per channel.
 final class PlanarQueue {
   let channels: Int
   private(set) var count = 0
@@ -31,28 +31,27 @@ final class PlanarQueue {
     storage! + (channel * capacity + start)
   }
 
-  /// Reserves space for `frames` more frames and returns the address at which they begin in the
-  /// plane of `channel`.
+  /// Reserves space for `frames` more frames. Returns the place of the first one in a plane.
   func tail(_ channel: Int, frames: Int) -> UnsafeMutablePointer<Float> {
     reserve(frames)
     return plane(channel) + count
   }
 
-  /// Returns the address of the first frame in every plane, in the form that FFmpeg expects.
+  /// Returns the address of the first frame in each plane, for FFmpeg.
   func headPlanes() -> UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?> {
     fill(heads, offset: 0)
     return heads
   }
 
-  /// Reserves space for `frames` more frames and returns, for each plane, the address at which they
-  /// begin, in the form that FFmpeg expects.
+  /// Reserves space for `frames` more frames. Returns the place of the first one in each plane, for
+  /// FFmpeg.
   func tailPlanes(frames: Int) -> UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?> {
     reserve(frames)
     fill(tails, offset: count)
     return tails
   }
 
-  /// Adds to the queue the `frames` frames that were written at its tail.
+  /// Adds the `frames` frames written at the tail.
   func commit(_ frames: Int) { count += frames }
 
   func appendSilence(_ frames: Int) {
@@ -62,19 +61,19 @@ final class PlanarQueue {
     commit(frames)
   }
 
-  /// Whether the magnitude of every sample is at most `limit`; false if a sample is NaN.
+  /// Whether the magnitude of every sample is at most `limit`; false for NaN.
   func isWithin(_ limit: Float) -> Bool {
     count == 0
       || (0..<channels).allSatisfy { FiniteGuard.isWithin(limit, plane($0), frames: count) }
   }
 
-  /// Drops the first `frames` frames; `frames` must be at most `count`.
+  /// Drops the first `frames` frames, at most `count`.
   func consume(_ frames: Int) {
     count -= frames
     start = count == 0 ? 0 : start + frames
   }
 
-  /// Drops frames at the end, so that at most `frames` are left.
+  /// Drops frames at the end to leave at most `frames`.
   func truncate(to frames: Int) { count = min(count, frames) }
 
   func removeAll() {

@@ -3,24 +3,20 @@
 import CFFmpeg
 import Glibc
 
-/// Converts the sample rate with libswresample. The output is aligned with the input in time and
-/// has an exact length.
+/// Converts the sample rate with libswresample.
 ///
-/// With `in` and `out` as the two sample rates, output frame `k` has the time of input frame
-/// `k * in / out`, and `n` input frames become `ceil(n * out / in)` output frames. The signal
-/// counts as zero before its start and after its end. libswresample would mirror the signal there,
-/// so the resampler feeds zeros at both ends.
+/// With `in` and `out` as the two sample rates, output frame `k` has the time of input frame `k *
+/// in / out`, and `n` input frames become `ceil(n * out / in)` output frames. The signal counts as
+/// zero before its start and after its end. libswresample would mirror the signal there.
 ///
 /// The response is flat within 0.04 dB up to 0.94 of the lower Nyquist frequency. If the rate is
-/// lowered, the response is below -120 dB from the output's Nyquist frequency upwards. The residual
-/// of a 997 Hz tone is below -136 dB. The filter is a Kaiser-windowed sinc (beta 12, about 256 taps
-/// at the lower of the two rates).
+/// lowered, the response is below -120 dB from the output's Nyquist frequency upwards. The filter
+/// is a Kaiser-windowed sinc (beta 12, about 256 taps at the lower rate).
 final class Resampler {
   /// The largest number of channels in one libswresample context; FFmpeg 5.1 rejects more.
   private static let maximumGroup = 64
-  /// Binary logarithm of the largest number of filter phases. If the two rates need more than 2^12
-  /// phases, libswresample interpolates linearly between the two nearest phases (error below -140
-  /// dB).
+  /// The binary logarithm of the largest number of filter phases. If more phases are needed,
+  /// libswresample interpolates linearly between phases.
   private static let phaseBits: Int64 = 12
 
   private let ratio: ResamplingRatio
@@ -28,8 +24,7 @@ final class Resampler {
   private var groups: [(first: Int, context: OpaquePointer)] = []
   private var framesIn: Int64 = 0
   private var framesOut: Int64 = 0
-  /// The number of output frames that are still to be dropped because they belong to the zeros
-  /// before the signal.
+  /// The number of output frames still to be dropped; they belong to the zeros before the signal.
   private var toDiscard: Int64
   private let zeros: PlanarQueue
 
@@ -60,8 +55,7 @@ final class Resampler {
     }
   }
 
-  /// Takes all frames from `input` and appends to `output` the output frames that are complete so
-  /// far.
+  /// Resamples all frames of `input`, empties it, and appends the completed frames to `output`.
   func process(_ input: PlanarQueue, into output: PlanarQueue) {
     guard input.count > 0 else { return }
     framesIn += Int64(input.count)
@@ -143,18 +137,17 @@ final class Resampler {
   }
 }
 
-/// The ratio of two sample rates, and the dimensions of the filter that converts between them.
+/// The ratio of two sample rates, and the dimensions of the filter.
 struct ResamplingRatio {
   static let taps = 256
-  /// Frequency of the -6 dB point, as a fraction of the output's Nyquist frequency. libswresample
-  /// keeps that point at or below the input's Nyquist frequency.
+  /// The frequency of the -6 dB point, as a fraction of the output's Nyquist frequency.
   static let cutoff = 0.96
 
-  /// The number of input frames after which the filter phases repeat. These input frames produce
-  /// `periodOut` output frames.
+  /// The number of input frames after which the filter phases repeat. They produce `periodOut`
+  /// output frames.
   let periodIn: Int64
   let periodOut: Int64
-  /// Half the length of the filter in input frames, with a margin of one to two frames.
+  /// Half the filter length in input frames, with a margin.
   let halfLength: Int64
 
   init(from inRate: Int, to outRate: Int) {

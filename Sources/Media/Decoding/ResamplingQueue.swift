@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Queues frames between a decoder and its reader: `input` at the decoder's rate, `output` at the
-/// requested rate.
+/// Queues frames and resamples them.
 final class ResamplingQueue {
-  /// The frames at the decoder's rate. `take` empties this queue unless the two rates are equal.
+  /// The frames at the decoder's rate.
   let input: PlanarQueue
-  /// Sample rate of the frames that can be read, in Hz.
+  /// The sample rate of the frames that can be read, in Hz.
   let sampleRate: Int
   private let output: PlanarQueue
   private var resampler: Resampler?
   private var inputRate: Int
-  /// The number of frames at `sampleRate` that are still to be dropped.
+  /// The number of frames at `sampleRate` still to be dropped.
   private var toDiscard: Int
 
   /// Creates an empty queue.
@@ -40,7 +39,7 @@ final class ResamplingQueue {
     throw .outputRate(rate)
   }
 
-  /// Takes the frames in `input`, whose sample rate is `rate`, and resamples them if necessary.
+  /// Takes the frames in `input` at `rate`, and resamples them if necessary.
   ///
   /// - Throws: `.outputRate` if the conversion from `rate` cannot be set up.
   func take(at rate: Int) throws(MediaError) {
@@ -55,17 +54,14 @@ final class ResamplingQueue {
     resampler?.process(input, into: output)
   }
 
-  /// Makes the frames that the resampler still holds ready to be read. Afterwards, `take` accepts
-  /// only frames at another rate.
+  /// Completes the frames in the resampler. Afterwards, `take` accepts only frames at another rate.
   func finish() { resampler?.finish(into: output) }
 
-  /// Returns a queue for the frames that follow a change of the layout. The first of these frames
-  /// has the index `frame` at the decoder's rate.
+  /// Returns a queue for the frames after a layout change, from index `frame` at the decoder's
+  /// rate.
   ///
-  /// Each output frame has the time that it would have if a single resampler converted the entire
-  /// stream. To achieve this, the new resampler first receives silence, from the start of the
-  /// current period of the filter phases up to `frame`. The output frames for that silence are
-  /// dropped.
+  /// The new resampler first receives silence from the start of the current phase period, so that
+  /// its output stays aligned in time. The output for that silence is dropped.
   ///
   /// - Throws: `.outputRate` if the conversion cannot be set up.
   func following(channels: Int, from frame: Int64) throws(MediaError) -> ResamplingQueue {
@@ -81,7 +77,7 @@ final class ResamplingQueue {
     return next
   }
 
-  /// Drops the frames that are to be discarded and returns whether frames are ready to be read.
+  /// Drops the frames to be discarded. Returns whether frames are ready to be read.
   func isReady() -> Bool {
     while toDiscard > 0, ready.count > 0 {
       let count = min(toDiscard, ready.count)
@@ -91,8 +87,8 @@ final class ResamplingQueue {
     return ready.count > 0
   }
 
-  /// Moves frames into one plane per channel, beginning at index `start` of the planes. Call it
-  /// only after `isReady` has returned true.
+  /// Moves frames into planes, from index `start`. Call this function only if `isReady` has
+  /// returned true.
   ///
   /// - Returns: the number of frames moved, at most `frames`.
   func read(
@@ -107,7 +103,6 @@ final class ResamplingQueue {
     return count
   }
 
-  /// The queue to read from: `output` if it has frames, otherwise `input`. Frames that remain from
-  /// an earlier rate therefore come first.
+  /// The queue to read from. Frames that remain from an earlier rate come first.
   private var ready: PlanarQueue { output.count > 0 ? output : input }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Converts the sample rate of sound that arrives in blocks. See `Resampler` for the quality.
+/// Converts the sample rate of sound that arrives in blocks.
 ///
-/// With `in` and `out` as the two sample rates, `n` input frames become `ceil(n * out / in)` output
-/// frames in total, including those of `finish`.
+/// With sample rates `in` and `out` in Hz, `n` input frames become `ceil(n * out / in)` output
+/// frames, including those of `finish`.
 package final class StreamResampler {
   private let resampler: Resampler
   private let input: PlanarQueue
@@ -17,8 +17,7 @@ package final class StreamResampler {
     self.channels = channels
   }
 
-  /// Takes `frames` frames from one plane per channel, and returns the number of output frames that
-  /// `plane` then holds.
+  /// Resamples channels x frames. Returns the number of output frames in each `plane`.
   package func process(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) -> Int {
@@ -31,7 +30,7 @@ package final class StreamResampler {
     return output.count
   }
 
-  /// Ends the input, and returns the number of remaining output frames that `plane` then holds.
+  /// Ends the input. Returns the number of remaining output frames in each `plane`.
   package func finish() -> Int {
     output.removeAll()
     resampler.finish(into: output)

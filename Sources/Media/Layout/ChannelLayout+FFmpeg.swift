@@ -18,9 +18,8 @@ extension ChannelLayout {
     }
   }
 
-  /// Returns the layout of ambisonic channels followed by the channels in the mask `nonDiegetic`.
-  /// The mask must be 0 or contain exactly front left and front right. The other channels must form
-  /// a complete soundfield of order 0 to 7. Otherwise, the layout is `.unknown`.
+  /// Returns the layout of a complete soundfield, order 0 to 7, with or without front left and
+  /// right in the mask `nonDiegetic`. Returns `.unknown` for other channels.
   private static func ambisonic(channels: Int, nonDiegetic: UInt64) -> ChannelLayout {
     let frontPair: UInt64 = 3
     let extra = nonDiegetic.nonzeroBitCount
@@ -46,7 +45,7 @@ extension ChannelLayout {
 }
 
 extension Speaker {
-  /// Converts FFmpeg's channel. Returns nil if the channel is not a known loudspeaker.
+  /// Converts FFmpeg's channel. Returns nil if it is not a known loudspeaker.
   init?(_ channel: AVChannel) {
     guard let speaker = Self.pairs.first(where: { $0.channel == channel })?.speaker else {
       return nil
@@ -54,8 +53,7 @@ extension Speaker {
     self = speaker
   }
 
-  /// The bit of the loudspeaker in `dwChannelMask` of WAVE_FORMAT_EXTENSIBLE. Only 18 loudspeakers
-  /// have a bit; nil for the others.
+  /// The loudspeaker's bit in `dwChannelMask` of WAVE_FORMAT_EXTENSIBLE; nil if it has none.
   var waveMask: UInt32? {
     guard let channel = Self.pairs.first(where: { $0.speaker == self })?.channel,
       (0..<18).contains(channel.rawValue)

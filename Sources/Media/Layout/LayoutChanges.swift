@@ -3,16 +3,14 @@
 import Ambisonics
 import CFFmpeg
 
-/// The changes of the channel layout in mid-stream that a codec and its container allow.
+/// The changes of the channel layout that a codec and a container allow in mid-stream.
 struct LayoutChanges: Equatable {
   let arePossible: Bool
-  /// The layouts to expect later in the stream, perhaps including its first layout; empty if none
-  /// is expected.
+  /// The layouts to expect later in the stream; empty if none is known.
   let expected: [ChannelLayout]
 
   private static let front: [Speaker] = [.frontLeft, .frontRight, .frontCenter, .lowFrequency]
-  /// 5.1 with the surrounds as the decoders label them: side surrounds (`sides`) or back surrounds
-  /// (`backs`).
+  /// 5.1 with side surrounds (`sides`) or back surrounds (`backs`).
   private static let sides = ChannelLayout.speakers(front + [.sideLeft, .sideRight])
   private static let backs = ChannelLayout.speakers(front + [.backLeft, .backRight])
 

@@ -5,9 +5,8 @@ import CFFmpeg
 
 /// How to interpret the channels of a track.
 public enum LayoutOption: Sendable, Equatable {
-  /// The layout that the container states. If it states none, 4, 9, 16, 25, 36, 49 or 64 channels
-  /// are a soundfield in ACN order and SN3D scale. With two more channels, the last two are
-  /// head-locked stereo (RFC 8486).
+  /// The stated layout. Without one, an ambisonic number of channels is a soundfield in ACN order
+  /// and SN3D scale. Two more channels are head-locked stereo (RFC 8486).
   case auto
   /// A first-order soundfield, with or without head-locked stereo.
   case foa
@@ -17,18 +16,18 @@ public enum LayoutOption: Sendable, Equatable {
   case fuMa
   /// Two channels that were made for headphones.
   case binaural
-  /// Loudspeakers. `name` is the name that the user gave, in lower case.
+  /// Loudspeakers. `name` is the name of the layout, in lower case.
   case speakers(name: String, [Speaker])
 
-  /// The accepted names that the help and the messages list. Other layout names of FFmpeg and lists
-  /// such as `FL+FR+LFE` are accepted too.
+  /// The names that the help and the messages list. Other FFmpeg names and lists such as
+  /// `FL+FR+LFE` are also accepted.
   public static let names =
     ["auto", "foa", "hoa", "fuma", "binaural"] + bedNames
 
   /// Parses the name of a layout.
   ///
-  /// - Parameter text: one of `names` or one of FFmpeg's layout names, both in upper or lower case;
-  ///   or a list of FFmpeg's channel names, which must be in upper case.
+  /// - Parameter text: one of `names`, one of FFmpeg's layout names, or a list of FFmpeg's channel
+  ///   names in upper case.
   /// - Throws: `MediaError.unknownLayout` if `text` is none of these.
   public init(_ text: String) throws(MediaError) {
     switch text.lowercased() {
@@ -58,14 +57,14 @@ public enum LayoutOption: Sendable, Equatable {
 
   /// Returns the layout with which to play `track`.
   ///
-  /// - Throws: `MediaError.layoutMismatch` if the number of channels does not fit, and
-  ///   `MediaError.unlabelledChannels` if `auto` finds neither a label nor an ambisonic number of
-  ///   channels.
+  /// - Throws: `MediaError.layoutMismatch` if the number of channels does not fit;
+  ///   `.unlabelledChannels` if `auto` finds no layout.
   public func resolve(track: AudioTrack) throws(MediaError) -> ChannelLayout {
     try resolve(track.layout)
   }
 
-  /// Like `resolve(track:)`, but for channels that are labelled as `layout`.
+  /// Returns the layout with which to play channels labelled as `layout`. Throws the errors of
+  /// `resolve(track:)`.
   public func resolve(_ layout: ChannelLayout) throws(MediaError) -> ChannelLayout {
     let channels = layout.channelCount
     switch self {
@@ -95,8 +94,8 @@ public enum LayoutOption: Sendable, Equatable {
     }
   }
 
-  /// Returns an ambisonic layout whose order is one of `orders`. Sound that is labelled N3D or FuMa
-  /// keeps that convention, because the option only selects the kind of content.
+  /// Returns an ambisonic layout with an order in `orders`. A labelled soundfield keeps its
+  /// convention.
   ///
   /// - Throws: `.layoutMismatch` if the number of channels fits none of `orders`.
   private func soundfield(
@@ -120,8 +119,7 @@ public enum LayoutOption: Sendable, Equatable {
     return nil
   }
 
-  /// Whether two layouts are equal if side and back surrounds count as the same. The option `5.1`
-  /// therefore also fits a track with side surrounds, and the track keeps its labels.
+  /// Whether two layouts are equal if side and back surrounds count as the same.
   private static func sameButForSurrounds(_ layout: ChannelLayout, _ speakers: [Speaker]) -> Bool {
     guard case .speakers(let own) = layout else { return false }
     let sideToBack: [Speaker: Speaker] = [.sideLeft: .backLeft, .sideRight: .backRight]
@@ -136,9 +134,8 @@ extension LayoutOption {
     "7.1.2", "7.1.4", "9.1.6",
   ]
 
-  /// The loudspeakers of each bed with height channels, by the name of the bed. Loudspeakers are in
-  /// the order of FFmpeg's channel numbers, which extends the WAV order. Older versions of FFmpeg
-  /// have no names for these beds.
+  /// The loudspeakers of beds with height channels, in the order of FFmpeg's channel numbers. Older
+  /// versions of FFmpeg have no names for these beds.
   private static let beds: [String: [Speaker]] = {
     let front: [Speaker] = [.frontLeft, .frontRight, .frontCenter, .lowFrequency]
     let back: [Speaker] = [.backLeft, .backRight]
@@ -156,8 +153,8 @@ extension LayoutOption {
     ]
   }()
 
-  /// Returns the loudspeakers of a layout name or list of channel names that FFmpeg knows. Returns
-  /// nil if FFmpeg does not know `text` or if the layout does not consist of loudspeakers.
+  /// Returns the loudspeakers for FFmpeg's layout name or a list of channel names; nil if there are
+  /// none.
   private static func named(_ text: String) -> [Speaker]? {
     var layout = AVChannelLayout()
     defer { av_channel_layout_uninit(&layout) }

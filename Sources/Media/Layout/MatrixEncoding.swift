@@ -2,7 +2,7 @@
 
 import CFFmpeg
 
-/// The matrix encoding of additional channels into the existing ones, as the codec indicates it.
+/// The matrix encoding that a codec indicates.
 public enum MatrixEncoding: String, Sendable, CaseIterable {
   /// Dolby Surround: left, centre, right and one surround in two channels.
   case dolbySurround = "Dolby Surround"
@@ -26,7 +26,7 @@ public enum MatrixEncoding: String, Sendable, CaseIterable {
     }
   }
 
-  /// Reads the matrix encoding of a decoded frame. Returns nil if the frame indicates none.
+  /// Reads the matrix encoding of a decoded frame; nil if there is none.
   init?(of frame: UnsafeMutablePointer<AVFrame>) {
     guard let side = av_frame_get_side_data(frame, AV_FRAME_DATA_MATRIXENCODING)?.pointee,
       let data = side.data, side.size >= MemoryLayout<UInt32>.size

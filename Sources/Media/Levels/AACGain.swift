@@ -2,8 +2,7 @@
 
 private import Glibc
 
-/// Scales the decoded frames of an AAC stream according to the reference level and the gains that
-/// the stream transmits.
+/// Applies the reference level and the gains of an AAC stream to decoded frames.
 struct AACGain {
   let mode: DynamicRange
   private var levels = AACLevels()
@@ -11,20 +10,17 @@ struct AACGain {
 
   init(mode: DynamicRange) { self.mode = mode }
 
-  /// Whether the stream has stated a reference level. If so, `apply` brings the programme to the
-  /// dialogue level of `mode`.
+  /// Whether the stream has stated a reference level.
   var hasReference: Bool { levels.newest?.reference != nil }
 
   /// Takes the access unit from which the next frame is decoded.
   mutating func add(_ unit: some Collection<UInt8>) { levels.add(unit) }
 
-  /// Forgets the gain of the previous frame after a seek, so that the next frame starts without a
-  /// fade.
+  /// Makes the next frame start without a fade.
   mutating func cut() { last = nil }
 
-  /// Applies the current gain to the decoded frame in `queue`. Within the frame, the gain fades
-  /// from the previous frame's gain to the current gain. The fade is a sine-squared curve, like the
-  /// overlap of the codec's transform.
+  /// Applies the current gain to the frame in `queue`. The gain fades from the previous frame's
+  /// gain along a sine-squared curve, like the overlap of the codec's transform.
   mutating func apply(to queue: PlanarQueue) {
     let gain = linear
     let before = last ?? gain

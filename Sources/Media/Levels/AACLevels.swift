@@ -4,19 +4,17 @@ private import Glibc
 
 /// Finds the dynamic range control data in AAC access units (ISO/IEC 14496-3, 4.4.2.1).
 ///
-/// Fill elements that precede the channels are parsed in sequence. Fill elements that follow the
-/// channels come after entropy-coded spectra, so the search for them starts at the end mark. An
-/// element matches if it ends exactly at the end mark and its content has exactly the stated
-/// length. Random data can match by chance. Data after the channels is therefore used only if two
-/// consecutive units match with the same reference level.
+/// Fill elements before the channels are parsed in sequence. Fill elements after the channels
+/// follow entropy-coded spectra, so they are searched backwards from the end mark. Random data can
+/// match by chance. Such an element therefore counts only if the previous unit matched with the
+/// same reference level.
 struct AACLevels {
-  /// The newest accepted data; nil until data has been accepted. A reference level remains valid
-  /// until a newer one is found.
+  /// The newest accepted data; nil until data has been accepted.
   private(set) var newest: AACDynamicRange?
   private var candidate: AACDynamicRange?
   /// The number of access units since `newest` was set.
   private var age = 0
-  /// The newest gain still applies to this many access units without accepted data.
+  /// The number of access units without accepted data for which the newest gain still applies.
   private static let longestAge = 50
 
   /// Takes the next access unit, with or without an ADTS header.
@@ -77,9 +75,8 @@ struct AACLevels {
     return nil
   }
 
-  /// Finds dynamic range data with a reference level in a fill element that ends at the end mark.
-  /// Returns nil if there is none. The content of the element is 2 to 14 bytes long; longer content
-  /// would need a second count field.
+  /// Finds dynamic range data with a reference level in a fill element that ends at the end mark;
+  /// nil if there is none. The element has 2 to 14 bytes of content.
   private static func trailing(_ bytes: ArraySlice<UInt8>) -> AACDynamicRange? {
     let tail = bytes.suffix(20)
     guard let last = tail.last, last != 0 || tail.count > 1 else { return nil }
@@ -110,19 +107,17 @@ struct AACLevels {
 
 /// The `dynamic_range_info` of MPEG-4 AAC (ISO/IEC 14496-3, 4.5.2.7) from a fill element.
 struct AACDynamicRange: Equatable {
-  /// The programme reference level, which is the loudness of the coded programme in dB relative to
-  /// full scale; nil if it is not transmitted.
+  /// The programme reference level in dB relative to full scale; nil if not transmitted.
   var reference: Double?
-  /// Gain for all channels and frequencies, in dB; nil if frequency bands have gains of their own
-  /// or some channels are excluded.
+  /// The gain for all channels and frequencies, in dB; nil if there is no single gain.
   var gain: Double?
-  /// Length in bytes, including the extension type before the data.
+  /// The length in bytes, including the extension type.
   var byteCount = 1
 
   /// Parses a `dynamic_range_info`.
   ///
-  /// - Parameter bits: the bits of the access unit, positioned after the extension type; on return,
-  ///   positioned after the data.
+  /// - Parameter bits: the bits of the access unit, after the extension type; on return, after the
+  ///   data.
   init(_ bits: inout BitReader) {
     var hasExclusions = false
     if bits.flag() {

@@ -6,10 +6,10 @@
 /// Only the first entry for the unmodified sound (without downmix, compression or equalisation) is
 /// used.
 struct LoudnessBox {
-  /// Programme loudness in LUFS or, if that is missing, the loudness of the anchor, which is
-  /// usually speech; nil if neither is stated.
+  /// The programme loudness or, if that is missing, the anchor loudness, in LUFS; nil if neither is
+  /// stated.
   let loudness: Double?
-  /// The true peak in dBTP or, if none is stated, the sample peak in dBFS; nil if neither is
+  /// The true peak in dBTP or, if that is missing, the sample peak in dBFS; nil if neither is
   /// stated.
   let peak: Double?
 

@@ -3,7 +3,7 @@
 import CFFmpeg
 private import Glibc
 
-/// The loudness of a decoded track, as stated in the metadata of the file.
+/// The loudness of a decoded track as the file states it.
 public struct StatedLoudness: Sendable, Equatable {
   public enum Origin: String, Sendable {
     /// The dialogue level in AC-3 and E-AC-3 (A/52, 5.4.2.8).
@@ -12,20 +12,20 @@ public struct StatedLoudness: Sendable, Equatable {
     case programmeReference = "prog_ref_level"
     /// The `tlou` box of MP4 (ISO 14496-12, 12.2.7).
     case loudnessBox = "ludt"
-    /// The `R128_TRACK_GAIN` tag of Opus (RFC 7845, 5.2.1). Its gain is added to the output gain in
-    /// the header.
+    /// The `R128_TRACK_GAIN` tag of Opus (RFC 7845, 5.2.1).
     case r128 = "R128_TRACK_GAIN"
     /// The `REPLAYGAIN_TRACK_GAIN` tag of ReplayGain 2.0.
     case replayGain = "REPLAYGAIN_TRACK_GAIN"
   }
 
-  /// Whether the level may have been set by hand or left at a default instead of being measured.
+  /// Whether the level may be nominal instead of measured.
   public var isNominal: Bool { origin == .dialnorm || origin == .programmeReference }
 
   public var origin: Origin
-  /// Loudness of the decoded track, in LUFS.
+  /// The loudness of the decoded track, in LUFS.
   public var loudness: Double
-  /// True peak in dBTP or, if only that is stated, sample peak in dBFS; nil if neither is stated.
+  /// The true peak in dBTP or, if that is missing, the sample peak in dBFS; nil if neither is
+  /// stated.
   public var peak: Double?
 
   public init(origin: Origin, loudness: Double, peak: Double? = nil) {
@@ -34,14 +34,12 @@ public struct StatedLoudness: Sendable, Equatable {
     self.peak = peak
   }
 
-  /// The range of plausible loudness, in LUFS. Values outside this range are ignored if a tag or a
-  /// `tlou` box states them.
+  /// The plausible loudness of a tag or a `tlou` box, in LUFS. Other values are ignored.
   static let plausible = -60.0...3.0
 
-  /// Reads the loudness from tags. Returns nil if no tag states a plausible loudness.
+  /// Reads the loudness from tags; nil if no tag states a plausible loudness.
   ///
-  /// - Parameter tag: a function that returns the value of the tag with a given name, ignoring
-  ///   case, or nil if the tag is missing.
+  /// - Parameter tag: returns the tag with a name in any case; nil if there is none.
   static func tagged(_ tag: (String) -> String?) -> StatedLoudness? {
     // In units of 1/256 dB, relative to -23 LUFS.
     if let gain = tag("R128_TRACK_GAIN").flatMap({ Int($0) }), (-32768...32767).contains(gain) {
@@ -60,8 +58,7 @@ public struct StatedLoudness: Sendable, Equatable {
     return nil
   }
 
-  /// Parses the number at the start of a text such as "-6.52 dB". Returns nil if the text does not
-  /// start with a number.
+  /// Parses the number at the start of a text such as "-6.52 dB"; nil if there is none.
   private static func leadingNumber(_ text: String) -> Double? {
     let trimmed = text.drop { $0 == " " }
     let digits = trimmed.prefix { "0123456789+-.eE".contains($0) }
@@ -73,14 +70,14 @@ public struct StatedLoudness: Sendable, Equatable {
 }
 
 extension StatedLoudness {
-  /// Reads the stated loudness of a track. Returns nil if the file states no plausible loudness.
+  /// Reads the stated loudness of a track; nil if there is no plausible loudness.
   ///
   /// - Parameters:
-  ///   - track: the track of the file to look up.
-  ///   - demuxer: the open container of the file.
-  ///   - source: the bytes of the file, to read the boxes that libavformat does not report.
-  ///   - dialogueLevel: the level at which dialogue is decoded, in LUFS; nil if the stream states
-  ///     no dialogue level.
+  ///   - track: a track of the file.
+  ///   - demuxer: the open container.
+  ///   - source: the bytes of the file.
+  ///   - dialogueLevel: the level of decoded dialogue, in LUFS; nil if the stream states no
+  ///     dialogue level.
   init?(
     of track: AudioTrack, in demuxer: Demuxer, source: any ByteSource, dialogueLevel: Int?
   ) {

@@ -5,18 +5,15 @@ import CFFmpeg
 
 /// Reads one audio track of a file as float32 at a requested sample rate.
 ///
-/// The reader accepts the audio that FFmpeg's libraries decode, within the limits of `AudioTrack`.
-/// Lossless codecs, PCM of up to 24 bits and float32 are bit-exact at the file's own rate; wider
-/// samples are rounded to the nearest float32. Encoder delay and padding are removed if the
-/// container states them. If a rate `out` other than the file's rate `in` is requested, `n` frames
-/// become `ceil(n * out / in)` frames, and the resulting frame `k` is at the time `k / out`.
+/// Samples of up to 24 bits and float32 are bit-exact at the file's own rate. Wider samples are
+/// rounded to the nearest float32. Stated encoder delay and padding are removed. With resampling,
+/// `n` frames at the file's rate `in` become `ceil(n * out / in)` frames at the rate `out`.
 ///
-/// A damaged file keeps playing: packets that do not decode become silence, invalid samples are
-/// muted, and `warnings` reports each kind of problem once.
+/// Packets that do not decode become silence, and invalid samples are muted. `warnings` reports
+/// each kind of problem once.
 ///
 /// ## Threading
-/// Use a reader from one thread at a time; the thread may change between calls. The `InterruptFlag`
-/// may be raised from any thread.
+/// Use a reader from one thread at a time. Any thread may raise the `InterruptFlag`.
 public final class AudioFileReader: @unchecked Sendable {
   /// The audio tracks of the file, including those that cannot be decoded.
   public let tracks: [AudioTrack]
@@ -24,13 +21,12 @@ public final class AudioFileReader: @unchecked Sendable {
   public let track: AudioTrack
   public let title: String?
   public let artist: String?
-  /// The loudness of the frames that `read` returns, as the file states it; nil if the file states
-  /// none.
+  /// The stated loudness of the frames that `read` returns; nil if none is stated.
   public let statedLoudness: StatedLoudness?
-  /// The layout of the frames that `read` returns next. It changes only if `followsLayout` is set,
-  /// and only in `nextLayout` and `seek`.
+  /// The layout of the frames that `read` returns next. If `followsLayout` is set, `nextLayout` and
+  /// `seek` may change it.
   public private(set) var layout: ChannelLayout
-  /// Index of the next frame that `read` returns, in frames at `sampleRate`.
+  /// The index of the next frame that `read` returns, at `sampleRate`.
   public private(set) var position = 0
 
   private var decoder: TrackDecoder
@@ -41,14 +37,13 @@ public final class AudioFileReader: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - path: the path of a regular file.
-  ///   - track: the track number, from 1; nil for the richest track that can be decoded.
+  ///   - track: the track number, from 1; nil for automatic selection.
   ///   - sampleRate: 8000 to 384000 Hz; nil for the track's own rate.
   ///   - dynamicRange: how the level metadata of AC-3, E-AC-3 and AAC is applied.
-  ///   - interrupt: a flag that, once raised, makes the reader throw `MediaError.interrupted`
-  ///     instead of reading or decoding more.
-  ///   - onWarning: called for the first warning of each kind, on the thread that uses the reader.
+  ///   - interrupt: makes the reader throw `MediaError.interrupted` once raised.
+  ///   - onWarning: called for the first warning of each kind.
   /// - Throws: `MediaError` if the file or the track cannot be read, or if the rate is out of
-  ///   range. The error's `description` is one line for the user.
+  ///   range.
   public convenience init(
     path: String, track: Int? = nil, sampleRate: Int? = nil, dynamicRange: DynamicRange = .line,
     interrupt: InterruptFlag? = nil, onWarning: ((MediaWarning) -> Void)? = nil
@@ -58,7 +53,8 @@ public final class AudioFileReader: @unchecked Sendable {
       dynamicRange: dynamicRange, interrupt: interrupt, onWarning: onWarning)
   }
 
-  /// Like `init(path:...)`, but reads the bytes from `source`.
+  /// Opens a byte source and chooses the track to read. Otherwise the same as the other
+  /// initialiser.
   public init(
     source: any ByteSource, track number: Int? = nil, sampleRate: Int? = nil,
     dynamicRange: DynamicRange = .line, interrupt: InterruptFlag? = nil,
@@ -93,35 +89,33 @@ public final class AudioFileReader: @unchecked Sendable {
     if number == nil { noteSkippedTracks() }
   }
 
-  /// Sample rate of the frames that `read` returns, in Hz.
+  /// The sample rate of the frames that `read` returns, in Hz.
   public var sampleRate: Int { queue.sampleRate }
 
-  /// The number of channels of the first frames, and of all frames unless `followsLayout` is set.
+  /// The number of channels of the track's first frames.
   public var channels: Int { track.channels }
 
-  /// The problems found so far, one entry per kind, in order of first occurrence.
+  /// The problems found so far, one entry per kind.
   public var warnings: [MediaWarning] { decoder.warnings.warnings }
 
-  /// Whether frames keep their own layout after the layout changes in mid-stream. Otherwise, frames
-  /// with another number of channels are mixed to the first layout. Set this property before the
-  /// first `read`. Default: false.
+  /// Whether frames keep their own layout after a change in mid-stream. Otherwise, frames with
+  /// another number of channels are mixed to the first layout. Set this property before the first
+  /// `read`. Default: false.
   public var followsLayout: Bool {
     get { decoder.runs.areFollowed }
     set { decoder.runs.areFollowed = newValue }
   }
 
-  /// The length that the file states, in frames at `sampleRate`; nil if the file states none, or if
-  /// the length is only estimated from the bit rate. The length is exact for most PCM and lossless
-  /// files, but not in containers with coarse timestamps such as Matroska. For lossy files, the
-  /// length may be off, for example by the length of the padding.
+  /// The stated length, in frames at `sampleRate`; nil if it is unknown or only estimated. It may
+  /// be inexact for lossy codecs and for coarse timestamps, such as those of Matroska.
   public var duration: Int? {
     decoder.statedLength.map {
       Int(av_rescale_rnd($0, Int64(sampleRate), Int64(track.sampleRate), AV_ROUND_UP))
     }
   }
 
-  /// Returns the layout of the next frames, or nil at the end of the track. If `followsLayout` is
-  /// set and the layout changes, this call begins the next run: the frames with the new layout.
+  /// Returns the layout of the next frames; nil at the end of the track. If a run has ended, begins
+  /// the next run.
   ///
   /// - Throws: `MediaError` if reading fails or is interrupted.
   public func nextLayout() throws(MediaError) -> ChannelLayout? {
@@ -134,11 +128,11 @@ public final class AudioFileReader: @unchecked Sendable {
     return layout
   }
 
-  /// Reads the next frames, channels x frames, into one plane per channel. If `followsLayout` is
-  /// set, reading stops at the end of a run; further calls return 0 until `nextLayout` is called.
+  /// Reads the next frames, channels x frames. If `followsLayout` is set, reading stops at the end
+  /// of a run until `nextLayout` is called.
   ///
-  /// - Returns: the number of frames written: `frames`, or fewer at the end of a run or of the
-  ///   track; 0 if no frame of the run or track is left.
+  /// - Returns: the number of frames read, which is less than `frames` only at the end of a run or
+  ///   of the track.
   /// - Throws: `MediaError` if reading fails or is interrupted.
   public func read(
     into planar: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
@@ -151,17 +145,14 @@ public final class AudioFileReader: @unchecked Sendable {
     return written
   }
 
-  /// Makes `frame` (at `sampleRate`, from 0) the next frame that `read` returns. A position outside
-  /// the track is moved to the start or, if the length is known, to the end.
+  /// Makes `frame`, at `sampleRate`, the next frame to read. A position outside the track is
+  /// clamped to the start or, if the length is known, to the end.
   ///
-  /// For PCM and lossless codecs, the frames after a seek are bit-identical to those that are
-  /// decoded from the start. For lossy codecs, they are practically identical, because decoding
-  /// begins well before the target. If the timestamps of the format do not identify single frames
-  /// (Matroska), an earlier frame is reached by decoding from the start, and a later one by
-  /// decoding from the current position.
+  /// If timestamps do not identify single frames (Matroska), an earlier frame is reached by
+  /// decoding from the start.
   ///
-  /// - Throws: `MediaError` if reading fails or is interrupted. If the file must be reopened, also
-  ///   the errors of opening it, and `.trackLost` if it no longer has the track.
+  /// - Throws: `MediaError` if reading fails or is interrupted. If the file is reopened, also the
+  ///   errors of opening it, and `.trackLost`.
   public func seek(toFrame frame: Int) throws(MediaError) {
     let frame = max(0, min(frame, duration ?? frame))
     guard frame != position else { return }
@@ -191,9 +182,8 @@ extension AudioFileReader {
     }
   }
 
-  /// Returns the index of the frame from which to decode, at the track's rate, and the number of
-  /// output frames to drop before `frame`. Resampling starts at a multiple of the period of its
-  /// phases, early enough to fill the filter before `frame`.
+  /// Returns the frame from which to decode, at the track's rate, and the number of output frames
+  /// to drop before `frame`. Resampling starts at a multiple of its phase period.
   private func sourceFrame(for frame: Int) -> (target: Int64, discard: Int) {
     guard sampleRate != track.sampleRate else { return (Int64(frame), 0) }
     let ratio = ResamplingRatio(from: track.sampleRate, to: sampleRate)

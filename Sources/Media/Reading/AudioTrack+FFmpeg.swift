@@ -4,8 +4,7 @@ import Ambisonics
 import CFFmpeg
 
 extension AudioTrack {
-  /// Returns the audio tracks of an open container. Channel labels that libavformat does not report
-  /// are read from `source`.
+  /// Returns the audio tracks of an open container.
   static func all(in demuxer: Demuxer, source: any ByteSource) -> [AudioTrack] {
     let labels = ContainerLabels(demuxer: demuxer, source: source)
     defer { demuxer.resume() }
@@ -16,8 +15,7 @@ extension AudioTrack {
 
   /// Returns the track to play: `preferred` or, if that is nil, the richest track.
   ///
-  /// - Throws: `.noAudio` if there is no audio track; `.unplayable` if the preferred track, or
-  ///   every track, cannot be decoded.
+  /// - Throws: `.noAudio` if there is no audio track; `.unplayable` if the track cannot be decoded.
   static func chosen(
     of tracks: [AudioTrack], preferred: AudioTrack?, in demuxer: Demuxer
   ) throws(MediaError) -> AudioTrack {
@@ -64,10 +62,8 @@ extension AudioTrack {
       codec: parameters.pointee.codec_id, format: demuxer.format, isMultichannel: channels > 2)
   }
 
-  /// Returns the track, corrected by the format of its first frame. That format takes precedence
-  /// over the format that the container states, and over the format that libavformat reports after
-  /// it has analysed a short file to the end. The layout changes only if the number of channels
-  /// differs.
+  /// Returns the track, corrected by the format of its first frame. The layout changes only if the
+  /// number of channels differs.
   func corrected(by frame: UnsafeMutablePointer<AVFrame>) -> AudioTrack {
     var track = self
     track.sampleRate = Int(frame.pointee.sample_rate)
@@ -79,8 +75,8 @@ extension AudioTrack {
     return track
   }
 
-  /// Whether a tag states a loudspeaker mask of 0. In a FLAC file, this means that the channels are
-  /// not loudspeakers (RFC 9639, section 8.6.2). libavformat ignores such a mask.
+  /// Whether a tag states a loudspeaker mask of 0: the channels are not loudspeakers (RFC 9639,
+  /// section 8.6.2). libavformat ignores such a mask.
   private static func hasEmptyMask(
     _ stream: UnsafeMutablePointer<AVStream>, in demuxer: Demuxer
   ) -> Bool {
@@ -117,8 +113,8 @@ extension AudioTrack {
 
 /// Detects two-channel sound that was made for headphones.
 private enum BinauralMark {
-  /// The values of `AV_CHAN_BINAURAL_LEFT` and `AV_CHAN_BINAURAL_RIGHT`. The headers of FFmpeg
-  /// before 7.1 lack these names.
+  /// The values of `AV_CHAN_BINAURAL_LEFT` and `AV_CHAN_BINAURAL_RIGHT`, which FFmpeg before 7.1
+  /// lacks.
   private static let channels: [UInt32] = [61, 62]
 
   static func isSet(_ layout: AVChannelLayout) -> Bool {
@@ -130,10 +126,8 @@ private enum BinauralMark {
     return found == channels
   }
 
-  /// Whether a `BINAURAL` tag, or the word "binaural" in the track's title or handler name, marks
-  /// the track as binaural. The tag may belong to the track or, in a file with one audio track, to
-  /// the file. A tag with the value 0, no, false or off means that the track is not binaural,
-  /// regardless of its title and handler name.
+  /// Whether the `BINAURAL` tag or, without it, the word "binaural" in the title or handler name
+  /// marks the track. The tag values 0, no, false and off mean false.
   static func isSet(stream: UnsafeMutablePointer<AVStream>, in demuxer: Demuxer) -> Bool {
     if let tag = demuxer.tag("BINAURAL", of: stream) {
       return !["0", "no", "false", "off"].contains(tag.lowercased())

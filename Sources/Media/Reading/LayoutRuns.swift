@@ -5,13 +5,12 @@ import CFFmpeg
 
 /// Divides a track into runs of frames that have the same channel layout.
 struct LayoutRuns {
-  /// Whether a run ends when the layout changes. Otherwise, the track is one run, and frames with
-  /// another number of channels are mixed to the first layout.
+  /// Whether a run ends when the layout changes. Otherwise, the track is one run.
   var areFollowed = false
   /// The layout of the next run; nil until the current run has ended.
   var next: ChannelLayout?
-  /// The layouts with which the codec labels the track's first frame (`homeLabel`) and the current
-  /// run (`label`).
+  /// The codec's layout labels of the track's first frame (`homeLabel`) and of the current run
+  /// (`label`).
   private var homeLabel = ChannelLayout.unknown(channels: 0)
   private var label = ChannelLayout.unknown(channels: 0)
 
@@ -35,8 +34,7 @@ struct LayoutRuns {
     return true
   }
 
-  /// Begins the next run, whose frames have this layout label. Does nothing if the current run has
-  /// not ended.
+  /// Begins the next run, if the current run has ended.
   mutating func beginNext(with label: ChannelLayout) {
     guard next != nil else { return }
     self.label = label

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why audio could not be read, converted or written. `description` is one line that
-/// says what failed, why and, in most cases, what to do.
+/// The reason why audio could not be read, converted or written. `description` is a message for the
+/// user.
 public enum MediaError: Error, Sendable, Equatable {
   case notFound(path: String)
   case permissionDenied(path: String)
   case isDirectory(path: String)
-  /// The path does not name a regular file. `kind` says what it names instead, with an article ("a
-  /// FIFO").
+  /// The path does not name a regular file. `kind` is what it names, with an article ("a FIFO").
   case notRegularFile(path: String, kind: String)
   case emptyFile(path: String)
   case unrecognised(path: String)
@@ -57,8 +56,7 @@ extension TrackProblem: CustomStringConvertible {
 extension MediaError: CustomStringConvertible {
   public var description: String { text(layoutSetting: "the layout") }
 
-  /// Returns the description with `layoutSetting` as the name of the layout setting, such as the
-  /// name of a command-line option.
+  /// Returns the description with `layoutSetting` as the name of the layout setting.
   package func text(layoutSetting: String) -> String {
     switch self {
     case .notFound(let path): "\(printable(path)): no such file; check the path"
@@ -109,8 +107,7 @@ extension MediaError: CustomStringConvertible {
   }
 }
 
-/// Returns `text` with U+FFFD in place of control characters and line separators. A name from a
-/// file or an argument then prints as one line, even if it contains a line break or an escape code.
+/// Returns `text` with U+FFFD in place of control characters and line separators.
 func printable(_ text: String) -> String {
   guard text.unicodeScalars.contains(where: isControl) else { return text }
   return String(

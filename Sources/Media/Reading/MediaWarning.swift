@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A problem in a file that is played nevertheless. There is one warning per kind of problem, with
-/// a count.
+/// A kind of problem in a file that is played nevertheless, with its count.
 public struct MediaWarning: Sendable, Equatable {
   public enum Kind: Sendable, Equatable, Hashable, CaseIterable {
-    /// Packets did not decode, or the container is damaged; silence replaces the lost sound.
-    /// `count` is the number of packets and damaged places.
+    /// Packets did not decode, or the container is damaged. `count` is the number of packets and
+    /// damaged places.
     case corruptPackets
-    /// Audio is missing according to the timestamps and was replaced by silence. `count` is the
-    /// number of places.
+    /// Audio is missing according to the timestamps. `count` is the number of places.
     case missingAudio
     /// NaN, infinite or extremely large samples were muted. `count` is the number of samples.
     case invalidSamples
@@ -23,7 +21,7 @@ public struct MediaWarning: Sendable, Equatable {
   }
 
   public let kind: Kind
-  /// Time of the first occurrence, in seconds from the start of the track.
+  /// The time of the first occurrence, in seconds from the start of the track.
   public let seconds: Double
   /// The number of occurrences so far.
   public internal(set) var count: Int
@@ -55,7 +53,7 @@ extension MediaWarning: CustomStringConvertible {
   }
 }
 
-/// Collects one warning for each kind of problem. Calls `onWarning` only when a kind first occurs.
+/// Collects one warning for each kind of problem. Calls `onWarning` when a kind first occurs.
 struct WarningCollector {
   private(set) var warnings: [MediaWarning] = []
   var onWarning: ((MediaWarning) -> Void)?
@@ -73,8 +71,8 @@ struct WarningCollector {
   }
 }
 
-/// Formats a number with `decimals` decimal places, 0 to 6, without Foundation. Magnitudes of 1e12
-/// and above, infinity and NaN keep Swift's default format.
+/// Formats a number with `decimals` decimal places, 0 to 6. Magnitudes of 1e12 and above, infinity
+/// and NaN keep Swift's default format.
 package func fixed(_ value: Double, decimals: Int) -> String {
   guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
   var scale = 1

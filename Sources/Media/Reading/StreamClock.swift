@@ -2,29 +2,23 @@
 
 import CFFmpeg
 
-/// Tracks the position of decoded frames at the track's own sample rate, and computes how many
-/// frames are missing between them.
+/// Tracks the position of decoded frames at the track's own sample rate, and the gaps between them.
 struct StreamClock {
-  /// The maximum length of a gap, in seconds. Larger jumps in the timestamps are ignored as
-  /// invalid.
+  /// The maximum length of a gap, in seconds. Larger jumps are ignored.
   private static let longestGapSeconds = 60
 
   private let base: AVRational
   private let sampleRate: Int
-  /// Whether timestamps are fine enough to distinguish single frames. Matroska timestamps, for
-  /// example, usually count milliseconds and are too coarse.
+  /// Whether timestamps are fine enough to distinguish single frames.
   let isSampleExact: Bool
-  /// Whether timestamps can be converted to frames. False once the sample rate has changed in
-  /// mid-stream.
+  /// Whether timestamps can be converted to frames. False after the sample rate has changed.
   private(set) var isTrusted = true
-  /// Whether timestamps are only the sum of the durations of the previous packets, so that they
-  /// cannot reveal a gap.
+  /// Whether timestamps only count the previous packets, so that they cannot reveal a gap.
   private let countsPackets: Bool
   private var origin: Int64?
-  /// Index of the next expected frame, from the start of the track.
+  /// The index of the next expected frame, from the start of the track.
   private(set) var position: Int64 = 0
-  /// The estimated number of frames lost with packets that did not decode, since the last gap was
-  /// computed.
+  /// The estimated number of frames lost since the last gap was computed.
   private var lost: Int64 = 0
   private var lostPackets = 0
   private(set) var lastFrameLength: Int64 = 1024
@@ -36,9 +30,8 @@ struct StreamClock {
     isSampleExact = Int64(base.den) >= Int64(base.num) * Int64(sampleRate)
   }
 
-  /// Gives the first frame a negative index if its timestamp is negative. Does nothing if the
-  /// timestamp is more than one second below 0, if timestamps do not distinguish single frames, or
-  /// if the position is no longer 0.
+  /// Gives the first frame a negative index if its timestamp is exact, negative and no more than
+  /// one second below 0.
   mutating func startEarly(at timestamp: Int64) {
     guard isTrusted, isSampleExact, position == 0, timestamp != FF_NO_TIMESTAMP, timestamp < 0
     else { return }
@@ -48,7 +41,7 @@ struct StreamClock {
     position = early
   }
 
-  /// Records a packet of `duration` ticks (0 if unknown) that did not decode.
+  /// Records an undecoded packet of `duration` ticks; 0 if unknown.
   mutating func lose(duration: Int64) {
     // Some demuxers let the duration of the last packet wrap around.
     let stated = duration > 0 && duration < Int64(Int32.max) ? frames(ticks: duration) : 0
@@ -56,22 +49,20 @@ struct StreamClock {
     lostPackets += 1
   }
 
-  /// Records a loss of unknown length. Only the next timestamp can reveal the length.
+  /// Records a loss of unknown length.
   mutating func noteDamage() { lostPackets += 1 }
 
   /// Ignores all further timestamps.
   mutating func distrust() { isTrusted = false }
 
-  /// Advances the position by `frames` frames, which were decoded (`isFrame` is true) or inserted
-  /// as silence.
+  /// Advances the position by decoded frames or, if `isFrame` is false, by silence.
   mutating func advance(_ frames: Int64, isFrame: Bool) {
     position += frames
     if isFrame, frames > 0 { lastFrameLength = frames }
   }
 
   /// Returns the number of frames of silence to insert before the frame with this timestamp, and
-  /// clears the recorded losses. `isUnexplained` is true if only the timestamp indicates a gap and
-  /// no loss was recorded.
+  /// clears the recorded losses. `isUnexplained` means that only the timestamp indicates the gap.
   mutating func gap(before timestamp: Int64) -> (frames: Int64, isUnexplained: Bool) {
     let lost = takeLost()
     guard isTrusted, timestamp != FF_NO_TIMESTAMP else { return (lost ?? 0, false) }
@@ -94,12 +85,11 @@ struct StreamClock {
   /// recorded losses.
   mutating func gapAtEnd() -> Int64 { takeLost() ?? 0 }
 
-  /// Returns the timestamp of the frame with the index `frame`; nil until the first timestamp is
-  /// known.
+  /// Returns a frame's timestamp; nil if no timestamp is known.
   func timestamp(frame: Int64) -> Int64? { origin.map { $0 + ticks(frames: frame) } }
 
-  /// Sets the position from the first timestamp after a seek and returns the position in frames.
-  /// Returns nil if `timestamp` is `FF_NO_TIMESTAMP` or if no timestamp was known before the seek.
+  /// Sets the position from the first timestamp after a seek, and returns it in frames. Returns nil
+  /// if that is impossible.
   mutating func settle(at timestamp: Int64) -> Int64? {
     guard let origin, timestamp != FF_NO_TIMESTAMP else { return nil }
     lost = 0
@@ -116,7 +106,7 @@ struct StreamClock {
     return lostPackets > 0 ? min(lost, Int64(Self.longestGapSeconds * sampleRate)) : nil
   }
 
-  /// Tolerance for the rounding error of timestamps, in frames.
+  /// The tolerance for the rounding of timestamps, in frames.
   private var tolerance: Int64 { isSampleExact ? 1 : 2 * frames(ticks: 1) + 2 }
 
   func frames(ticks: Int64) -> Int64 {

@@ -3,15 +3,13 @@
 import Ambisonics
 import CFFmpeg
 
-/// Decodes one track of a file into continuous frames. Silence replaces sound that is missing or
-/// does not decode.
+/// Decodes one track of a file into continuous frames. Silence replaces missing sound.
 final class TrackDecoder {
   private static let silenceStep: Int64 = 4096
-  /// The largest number of consecutive errors that is tolerated. After more errors, the rest of the
-  /// track is abandoned.
+  /// The largest number of consecutive errors that is tolerated.
   private static let longestErrorRun = 1000
 
-  /// Sample rate of the frames that the latest `fill` appended, in Hz; initially the rate of the
+  /// The sample rate of the frames that `fill` last appended, in Hz; at first, the rate of the
   /// track.
   private(set) var sampleRate: Int
   private(set) var clock: StreamClock
@@ -22,13 +20,13 @@ final class TrackDecoder {
   private let track: AudioTrack
   private var losses = PacketLosses()
   private var silenceDue: Int64 = 0
-  /// Frames before this index are decoded and dropped, and cause no warning.
+  /// The first wanted frame. Earlier frames are dropped without a warning.
   private var firstWanted: Int64 = 0
 
-  /// Opens the decoder of `track` without decoding anything.
+  /// Opens the decoder of `track`.
   ///
-  /// - Throws: `MediaError.unplayable` if FFmpeg has no decoder for the track or the decoder cannot
-  ///   be opened; `.openFailed` if memory runs out.
+  /// - Throws: `MediaError.unplayable` if no decoder can be opened; `.openFailed` if memory runs
+  ///   out.
   init(
     _ demuxer: Demuxer, track: AudioTrack, dynamicRange: DynamicRange, warnings: WarningCollector
   ) throws(MediaError) {
@@ -42,9 +40,8 @@ final class TrackDecoder {
     decoder = try Decoder(demuxer, track: track, dynamicRange: dynamicRange)
   }
 
-  /// Returns a new decoder at the start of the file. Its first frame has been decoded.
+  /// Returns a new decoder of `track` at the start of the reopened file.
   ///
-  /// - Parameter track: the track to decode.
   /// - Throws: `.trackLost` if the file no longer has the track, and the errors of opening and
   ///   reading the file.
   func restarted(as track: AudioTrack) throws(MediaError) -> TrackDecoder {
@@ -59,8 +56,7 @@ final class TrackDecoder {
     return fresh
   }
 
-  /// The length that the file states, in frames at the track's rate; nil if the length is unknown
-  /// or only estimated from the bit rate.
+  /// The stated length, in frames at the track's rate; nil if it is unknown or only estimated.
   var statedLength: Int64? {
     if let frames = track.statedFrames { return frames }
     guard demuxer.context.pointee.duration_estimation_method != AVFMT_DURATION_FROM_BITRATE,
@@ -69,20 +65,20 @@ final class TrackDecoder {
     return clock.frames(ticks: duration)
   }
 
-  /// Decodes the first frame and keeps it for `fill`. Returns the track, corrected by the format of
-  /// that frame, or the unchanged track if no frame decodes.
+  /// Decodes the first frame and keeps it for `fill`. Returns the track, corrected by that frame if
+  /// one decodes.
   func prime() throws(MediaError) -> AudioTrack {
     try decodeFrame()
     guard decoder.state == .frame else { return track }
     // In a movie made of fragments, libavformat subtracts the encoder delay from the timestamps but
-    // leaves the delay in the sound. `firstWanted` is 0, so the frames before 0 are dropped.
+    // leaves the delay in the sound. The frames before 0 are dropped.
     if demuxer.format == .quickTime { clock.startEarly(at: decoder.frame.pointee.pts) }
     runs.begin(with: ChannelLayout(decoder.frame.pointee.ch_layout))
     return track.corrected(by: decoder.frame)
   }
 
-  /// Appends frames to `queue`, which must be empty. Returns false at the end of the track. If a
-  /// new run begins (see `runs`), returns true without appending anything.
+  /// Appends frames to `queue`, which must be empty. Returns false at the end of the track. At a
+  /// new run, returns true without appending anything.
   ///
   /// - Throws: `.interrupted` and the errors of the source.
   func fill(_ queue: PlanarQueue) throws(MediaError) -> Bool {
@@ -103,10 +99,9 @@ final class TrackDecoder {
     return true
   }
 
-  /// Begins the next run of frames, whose layout is `runs.next`.
   func beginRun() { runs.beginNext(with: ChannelLayout(decoder.frame.pointee.ch_layout)) }
 
-  /// Index, at the track's rate, of the next frame that `fill` appends.
+  /// The index of the next frame that `fill` appends, at the track's rate.
   var nextFrame: Int64 { max(clock.position, firstWanted == .max ? 0 : firstWanted) }
 
   /// Makes `frame` the next frame that `fill` appends.
@@ -126,11 +121,11 @@ final class TrackDecoder {
     return try settle(before: frame)
   }
 
-  /// Makes `fill` drop the frames before `frame`; `frame` must not have been appended yet.
+  /// Makes `fill` drop the frames before `frame`.
   func skip(to frame: Int64) { firstWanted = frame }
 
-  /// Returns the number of frames to decode before the target of a seek. These frames last about
-  /// 200 ms or more. Opus needs 80 ms, and MP3 needs a few packets because of its bit reservoir.
+  /// Returns the number of frames to decode before the target of a seek. Opus needs 80 ms. MP3
+  /// needs a few packets because of its bit reservoir.
   private static func preroll(sampleRate: Int) -> Int64 { max(16384, Int64(sampleRate) / 5) }
 
   private func settle(before frame: Int64) throws(MediaError) -> Bool {
@@ -233,8 +228,7 @@ extension TrackDecoder {
     }
   }
 
-  /// Trims the padding at the end of an MP4 file. The stated duration of the last packet may be
-  /// shorter than the sound that the packet contains.
+  /// Trims the padding at the end of an MP4 file.
   private func trimPadding(_ queue: PlanarQueue) {
     let ticks = decoder.lastPacket.duration
     guard clock.isTrusted, demuxer.format == .quickTime, ticks > 0,
@@ -258,12 +252,11 @@ extension TrackDecoder {
   }
 }
 
-/// Packet statistics, from which the length of packets that did not decode is estimated.
+/// Estimates the length of packets that did not decode.
 private struct PacketLosses {
-  /// The number of errors since the last frame that decoded, not counting packets that the codec
-  /// rejected.
+  /// The number of errors since the last frame that decoded; rejected packets do not count.
   var errorRun = 0
-  /// Moving average of the size of the packets that decoded, in bytes.
+  /// The moving average of the decoded packets' size, in bytes.
   private var meanByteCount = 0.0
 
   mutating func noteFrame(_ packet: Decoder.PacketFacts) {
@@ -272,8 +265,7 @@ private struct PacketLosses {
     meanByteCount += weight * (Double(packet.byteCount) - meanByteCount)
   }
 
-  /// Estimates how many regular packets a damaged packet of a bare stream contains, 1 to 100. A
-  /// damaged header can merge several packets into one.
+  /// Returns the estimated number of regular packets that a damaged packet contains, 1 to 100.
   func frames(in packet: Decoder.PacketFacts) -> Int {
     let frames = (Double(packet.byteCount) / max(1, meanByteCount)).rounded()
     return Int(min(max(1, frames), 100))

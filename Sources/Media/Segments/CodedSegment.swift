@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A segment of coded sound in its own container, as HLS delivers it.
+/// A segment of coded sound in its own container.
 public struct CodedSegment: Sendable, Equatable {
-  /// The name for messages. A file extension in the name may help to identify the format.
+  /// The name for messages. Its file extension may help to identify the format.
   public var name: String
-  /// The bytes to read before the segment, such as the `moov` box of a fragmented MP4; empty if
-  /// there are none.
+  /// The bytes to read before the segment, such as a `moov` box.
   public var initialisation: [UInt8]
   public var bytes: [UInt8]
-  /// Time of the first frame, in seconds, for a container without a clock (packed audio); nil if
-  /// the time is unknown or the container has a clock.
+  /// The time of the first frame in seconds, for a container without a clock; otherwise nil.
   public var time: Double?
 
   public init(name: String, initialisation: [UInt8] = [], bytes: [UInt8], time: Double? = nil) {

@@ -5,19 +5,17 @@ import CFFmpeg
 
 /// Decodes consecutive segments as one continuous sound.
 ///
-/// The decoder keeps its state from one segment to the next, as encoders of HLS segments expect.
-/// Gaps between decoded frames (more than 10 ms, less than 60 s) and decoded frames that are
-/// rejected become silence. A segment that does not follow the previous one is rejected; the caller
-/// creates a new decoder for it.
+/// The decoder keeps its state between segments. Gaps between frames (more than 10 ms, less than 60
+/// s) and rejected frames become silence. A segment that does not follow the previous one needs a
+/// new decoder.
 ///
 /// ## Threading
 /// Use a decoder from one thread at a time.
 public final class SegmentDecoder: @unchecked Sendable {
-  /// How a segment relates to the previous ones.
+  /// How a segment relates to the previous segments.
   public enum Succession: Sendable, Equatable {
     case follows
-    /// The number of seconds that are missing before the segment; negative if the segment overlaps
-    /// the previous one.
+    /// The seconds that are missing before the segment; negative for an overlap.
     case jumps(Double)
     /// The codec, sample rate, number of channels or time base is different, or `finish` was
     /// called.
@@ -26,14 +24,11 @@ public final class SegmentDecoder: @unchecked Sendable {
 
   /// The audio track of the first segment, corrected by the format of its first frame.
   public let track: AudioTrack
-  /// Time, in seconds, of the first frame that `read` returns. The time comes from
-  /// `CodedSegment.time` or, if that is nil, from the container's clock; nil if neither is
-  /// available.
+  /// The time of the first frame that `read` returns, in seconds; nil if unknown.
   public let startTime: Double?
   /// The number of frames that `read` has returned.
   public private(set) var framesRead = 0
-  /// The approximate number of places where packets did not decode, sound was missing or invalid
-  /// samples were muted.
+  /// The approximate number of damaged places.
   public private(set) var damages = 0
 
   private let decoder: Decoder
@@ -50,13 +45,11 @@ public final class SegmentDecoder: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - first: the segment to begin with.
-  ///   - isStart: whether the sound begins here. If so, the encoder delay is dropped, provided that
-  ///     the container states it.
+  ///   - isStart: whether the sound begins here, so that a stated encoder delay is dropped.
   ///   - sampleRate: 8000 to 384000 Hz; nil for the segment's own rate.
   ///   - dynamicRange: how the level metadata of AC-3, E-AC-3 and AAC is applied.
-  ///   - interrupt: a flag that, once raised, makes the decoder throw `MediaError.interrupted`
-  ///     instead of reading or decoding more.
-  /// - Throws: `MediaError`, which is `.unrecognised` if no frame of the segment decodes.
+  ///   - interrupt: makes the decoder throw `MediaError.interrupted` once raised.
+  /// - Throws: `MediaError`; `.unrecognised` if no frame of the segment decodes.
   public init(
     first: CodedSegment, isStart: Bool, sampleRate: Int? = nil,
     dynamicRange: DynamicRange = .line, interrupt: InterruptFlag? = nil
@@ -77,19 +70,17 @@ public final class SegmentDecoder: @unchecked Sendable {
 
   public var channels: Int { track.channels }
   public var layout: ChannelLayout { track.layout }
-  /// Sample rate of the frames that `read` returns, in Hz.
+  /// The sample rate of the frames that `read` returns, in Hz.
   public var sampleRate: Int { queue.sampleRate }
 
-  /// Time, in seconds, of the next frame that `read` returns, on the same clock as `startTime`; nil
-  /// if `startTime` is nil.
+  /// The time of the next frame that `read` returns, in seconds; nil if `startTime` is nil.
   public var time: Double? { startTime.map { $0 + Double(framesRead) / Double(sampleRate) } }
 
-  /// Continues with another segment. Call this function only after all previous frames have been
-  /// read (`read` has returned 0).
+  /// Continues with another segment. Call this function only after `read` has returned 0.
   ///
   /// - Returns: how `next` relates to the previous segments. The segment is accepted only if the
   ///   result is `.follows`.
-  /// - Throws: `MediaError` if the segment cannot be read at all.
+  /// - Throws: `MediaError` if the segment cannot be read.
   public func append(_ next: CodedSegment) throws(MediaError) -> Succession {
     let candidate = try SegmentDemuxer(
       next, track: segment.identifier, interrupt: segment.demuxer.interrupt)
@@ -101,14 +92,12 @@ public final class SegmentDecoder: @unchecked Sendable {
     return .follows
   }
 
-  /// Declares that no segment follows, so that `read` returns the frames that the decoder and the
-  /// resampler still hold.
+  /// Declares that no segment follows, so that `read` returns the remaining frames.
   public func finish() { isFinishing = true }
 
-  /// Reads the next frames, channels x frames, into one plane per channel.
+  /// Reads the next frames, channels x frames.
   ///
-  /// - Returns: the number of frames read. This number is less than `frames` only at the end of a
-  ///   segment, and 0 if the next segment is needed or the sound has ended.
+  /// - Returns: the number of frames read; fewer than `frames` at the end of a segment.
   /// - Throws: `.interrupted` or `.readFailed`.
   public func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
@@ -127,7 +116,7 @@ public final class SegmentDecoder: @unchecked Sendable {
 }
 
 extension SegmentDecoder {
-  /// Decodes the first frame and returns the number of errors before that frame.
+  /// Decodes the first frame. Returns the number of errors before it.
   ///
   /// - Throws: `.unrecognised` if no frame decodes.
   private static func decodeFirstFrame(
@@ -146,7 +135,7 @@ extension SegmentDecoder {
     throw .unrecognised(path: segment.demuxer.name)
   }
 
-  /// Performs one decoding step. Returns false if the segment has no more frames to decode.
+  /// Performs one decoding step. Returns false at the end of the segment.
   private func fill() throws(MediaError) -> Bool {
     if segment.demuxer.isInterrupted { throw .interrupted }
     switch decoder.state {
@@ -182,8 +171,7 @@ extension SegmentDecoder {
     if errorRun == 1 { damages += 1 }
   }
 
-  /// Appends silence for the frames that are missing before the decoded frame according to its
-  /// timestamp.
+  /// Appends silence for the frames missing before the decoded frame.
   private func appendGap() throws(MediaError) {
     let missing = clock.framesMissing(before: segment.time(decoder.frame.pointee.pts))
     guard missing > 0 else { return }
@@ -216,16 +204,16 @@ extension SegmentDecoder {
 
 /// The position in time of the frames of successive segments.
 private struct FrameClock {
-  /// Timestamp deviations of up to this many seconds count as rounding errors.
+  /// The largest timestamp deviation, in seconds, that counts as a rounding error.
   static let toleranceSeconds = 0.01
-  /// Jumps of this many seconds or more within a segment are ignored as invalid.
+  /// The shortest jump, in seconds, that is ignored as invalid.
   private static let longestGapSeconds = 60.0
 
-  /// Time of the first decoded frame, before the encoder delay is dropped, in seconds; nil if the
-  /// segments have no clock.
+  /// The time of the first decoded frame in seconds, before the delay is dropped; nil if there is
+  /// no clock.
   let origin: Double?
   let sampleRate: Int
-  /// The number of frames that are still to be dropped.
+  /// The number of frames still to be dropped.
   var toSkip: Int64
   /// The number of frames counted so far, at `sampleRate`.
   private var made: Int64 = 0
@@ -236,8 +224,8 @@ private struct FrameClock {
     self.toSkip = toSkip
   }
 
-  /// Returns how much later `time` is than the expected time of the next frame, in seconds. The
-  /// result is negative if `time` is earlier, and nil if either time is unknown.
+  /// Returns `time` minus the expected time of the next frame, in seconds; nil if either is
+  /// unknown.
   func jump(to time: Double?) -> Double? {
     guard let origin, let time else { return nil }
     return time - (origin + Double(made) / Double(sampleRate))
@@ -249,7 +237,7 @@ private struct FrameClock {
     return Int((jump * Double(sampleRate)).rounded())
   }
 
-  /// Counts `frames` and returns how many of them are to be dropped.
+  /// Counts `frames`. Returns how many of them are to be dropped.
   mutating func advance(_ frames: Int) -> Int {
     made += Int64(frames)
     let dropped = min(Int64(frames), toSkip)

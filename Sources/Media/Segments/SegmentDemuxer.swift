@@ -7,20 +7,18 @@ struct SegmentDemuxer {
   let demuxer: Demuxer
   let track: AudioTrack
   let stream: UnsafeMutablePointer<AVStream>
-  /// Timestamp of the first packet; nil if the segment has no packet.
+  /// The timestamp of the first packet; nil if there is no packet.
   private let firstTimestamp: Int64?
-  /// Time of the first frame, in seconds, from `CodedSegment.time`; nil if that is nil.
   private let statedTime: Double?
-  /// Encoder delay in frames; 0 if the container does not state it.
+  /// The encoder delay in frames; 0 if not stated.
   let encoderDelay: Int64
 
   /// Opens a segment and selects one of its tracks.
   ///
   /// - Parameters:
   ///   - segment: the segment to open.
-  ///   - wanted: the identifier of the track. If it is nil or the segment has no such track, the
-  ///     richest track is chosen.
-  ///   - interrupt: a flag that stops opening and reading once raised.
+  ///   - wanted: the identifier of the track; without such a track, the richest track is used.
+  ///   - interrupt: stops opening and reading.
   /// - Throws: `MediaError` if the segment cannot be read or has no playable track.
   init(
     _ segment: CodedSegment, track wanted: Int?, interrupt: InterruptFlag?
@@ -42,12 +40,10 @@ struct SegmentDemuxer {
   /// The track's identifier in the container.
   var identifier: Int { Int(stream.pointee.id) }
 
-  /// Time of the first packet, in seconds, from `CodedSegment.time` or else from the timestamp; nil
-  /// if there is no packet or neither is known.
+  /// The time of the first packet in seconds; nil if unknown.
   var start: Double? { firstTimestamp.flatMap { statedTime ?? time($0) } }
 
-  /// Converts a timestamp to seconds. Returns nil if the timestamp is missing or the container has
-  /// no clock.
+  /// Converts a timestamp to seconds; nil without a timestamp or a clock.
   func time(_ timestamp: Int64) -> Double? {
     guard timestamp != FF_NO_TIMESTAMP, !demuxer.isBareStream else { return nil }
     let base = stream.pointee.time_base
@@ -63,8 +59,8 @@ struct SegmentDemuxer {
       && base.num == otherBase.num && base.den == otherBase.den
   }
 
-  /// Returns the encoder delay from AV_PKT_DATA_SKIP_SAMPLES (32 bits, least significant byte
-  /// first) or from the Opus header; 0 if neither states it.
+  /// Returns the encoder delay from AV_PKT_DATA_SKIP_SAMPLES or from the Opus header; 0 if neither
+  /// states it.
   private static func delay(
     _ packet: UnsafeMutablePointer<AVPacket>, _ parameters: UnsafeMutablePointer<AVCodecParameters>
   ) -> Int64 {

@@ -3,18 +3,18 @@
 import Glibc
 import System
 
-/// An output file that receives its name only when it is complete. If the path names a device or
-/// FIFO, the data is written to it directly.
+/// An output file that receives its name only when it is complete. A device or FIFO is written
+/// directly.
 final class AtomicOutput {
   let isSeekable: Bool
   private let path: String
-  /// Path of the temporary file; nil if `path` names a device or FIFO, which needs none.
+  /// The path of the temporary file; nil for a device or FIFO.
   private let temporary: String?
   /// The path to which `temporary` is renamed.
   private let target: String
   private var descriptor: Int32
 
-  /// Creates the temporary file, or opens the device or FIFO.
+  /// Creates the temporary file, or opens a device or FIFO.
   ///
   /// - Throws: `MediaError.isDirectory` if `path` is a directory; `.writeFailed` if the file cannot
   ///   be opened or created.
@@ -92,8 +92,7 @@ final class AtomicOutput {
     }
   }
 
-  /// Writes all of `bytes` by repeated calls to `step`. Returns false, with `errno` set, if a call
-  /// fails.
+  /// Writes all of `bytes` by repeated calls to `step`. Returns false if a call fails.
   private func write(
     _ bytes: UnsafeRawBufferPointer, _ step: (UnsafeRawBufferPointer) -> Int
   ) -> Bool {

@@ -2,9 +2,8 @@
 
 package import Ambisonics
 
-/// The bytes before the samples of a WAV file (Microsoft, "Multiple channel audio data and
-/// WAVE files"). A file larger than 4 GiB becomes an RF64 file (EBU Tech 3306), in which a `ds64`
-/// chunk takes the place of the `JUNK` chunk.
+/// The bytes before the samples of a WAV file (Microsoft, "Multiple channel audio data and WAVE
+/// files"). A file larger than 4 GiB becomes an RF64 file (EBU Tech 3306).
 package struct WAVHeader {
   /// The format of the samples.
   package enum Encoding: Sendable {
@@ -37,15 +36,15 @@ package struct WAVHeader {
     0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71,
   ]
 
-  /// Whether the format is WAVE_FORMAT_EXTENSIBLE. More than two channels need this format for
-  /// their labels, and integers of more than 16 bits need it with any number of channels.
+  /// Whether the format is WAVE_FORMAT_EXTENSIBLE. More than two channels or more than 16 integer
+  /// bits need it.
   private var isExtensible: Bool { channels > 2 || encoding == .pcm24 }
 
   private var formatTag: UInt16 { encoding == .pcm24 ? Self.pcm : Self.float }
   private var bytesPerSample: Int { encoding == .pcm24 ? 3 : 4 }
 
-  /// Returns the header of a file with `frames` frames. The length of the header does not depend on
-  /// `frames`. If the samples occupy an odd number of bytes, a byte of padding must follow them.
+  /// Returns the header of a file with `frames` frames. The header length does not depend on
+  /// `frames`. A byte of padding must follow an odd number of sample bytes.
   package func bytes(frames: Int64) -> [UInt8] {
     let bytesPerFrame = channels * bytesPerSample
     let dataLength = UInt64(frames) * UInt64(bytesPerFrame)
@@ -89,8 +88,6 @@ package struct WAVHeader {
     return header.bytes + body.bytes
   }
 
-  /// The loudspeaker mask. It is 0 (no labels) unless every channel is a loudspeaker with a bit in
-  /// the mask and the channels are in the order of the bits.
   private var channelMask: UInt32 { layout.waveMask ?? 0 }
 }
 

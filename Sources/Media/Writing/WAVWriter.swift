@@ -4,20 +4,14 @@ public import Ambisonics
 
 /// Writes a float32 WAV file incrementally.
 ///
-/// The file appears under its name only when `close` has succeeded. Until then it is a hidden file
-/// in the same folder. After every call to `write`, the header of that file is less than one second
-/// behind the audio, so the file can be played if the process is killed. More than two channels are
-/// written as WAVE_FORMAT_EXTENSIBLE, with a loudspeaker mask if every channel has a bit in the
-/// mask and the channels are in the order of the bits. A file larger than 4 GiB is an RF64 file. If
-/// the path names a device or a FIFO, the data is written to it directly.
-///
-/// libavformat's muxer is not used because it updates the header only at the end.
+/// A hidden file in the same folder receives the data and is renamed by `close`. After every call
+/// to `write`, its header is less than one second behind the audio. A file larger than 4 GiB is an
+/// RF64 file. A device or FIFO is written directly.
 ///
 /// ## Threading
 /// Use a writer from one thread at a time.
 public final class WAVWriter: @unchecked Sendable {
-  /// The largest number of channels in a file. An exported decoder of seventh order needs 128 (64
-  /// filters per ear).
+  /// The largest number of channels in a file.
   public static let maximumChannels = 1024
 
   public let channels: Int
@@ -34,10 +28,9 @@ public final class WAVWriter: @unchecked Sendable {
   /// Creates the unfinished file and writes its first header.
   ///
   /// - Parameters:
-  ///   - path: the path of the file, which is created or replaced by `close`. The folder must
-  ///     exist.
-  ///   - layout: the layout of the channels. More than two loudspeakers are labelled in the file if
-  ///     a loudspeaker mask can describe them.
+  ///   - path: the path of the file in an existing folder.
+  ///   - layout: the layout of the channels. A loudspeaker mask labels more than two loudspeakers
+  ///     in WAVE order.
   ///   - sampleRate: the sample rate in Hz, 1 to 4294967.
   /// - Throws: `MediaError.writerFormat` if the number of channels or the sample rate is out of
   ///   range; `.isDirectory` if `path` is a directory; `.writeFailed` if the file cannot be
@@ -58,10 +51,10 @@ public final class WAVWriter: @unchecked Sendable {
     try output.append(header.bytes(frames: first))
   }
 
-  /// Deallocates the buffer; `output` removes a file that was not closed.
+  /// `output` removes a file that was not closed.
   deinit { buffer.deallocate() }
 
-  /// Appends `count` frames from one plane per channel.
+  /// Appends `count` frames, channels x frames.
   ///
   /// - Throws: `MediaError.writeFailed`, after removing the unfinished file.
   public func write(
@@ -87,7 +80,7 @@ public final class WAVWriter: @unchecked Sendable {
     if frames - framesAtHeader >= Int64(sampleRate) { try updateHeader() }
   }
 
-  /// Like `write(planar:frames:)`, but for mutable planes.
+  /// Appends frames from mutable planes. Throws the errors of the other overload.
   public func write(
     planar: UnsafePointer<UnsafeMutablePointer<Float>>, frames count: Int
   ) throws(MediaError) {
@@ -96,7 +89,7 @@ public final class WAVWriter: @unchecked Sendable {
     ) { planes throws(MediaError) in try write(planar: planes, frames: count) }
   }
 
-  /// Completes the file and gives it the requested name. Nothing may be written afterwards.
+  /// Completes the file and gives it the requested name.
   ///
   /// - Throws: `MediaError.writeFailed`, after removing the unfinished file.
   public func close() throws(MediaError) {
@@ -115,8 +108,7 @@ public final class WAVWriter: @unchecked Sendable {
 }
 
 extension WAVWriter {
-  /// Appends interleaved samples (frames x channels). The number of samples must be a multiple of
-  /// `channels`.
+  /// Appends interleaved samples, frames x channels.
   ///
   /// - Throws: `MediaError.writeFailed`, after removing the unfinished file.
   public func write(interleaved samples: [Float]) throws(MediaError) {
