@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Zeroed float64 memory, aligned to a cache line and freed with its owner.
+/// Zeroed float64 memory, aligned to a cache line.
 public struct AlignedDoubles: ~Copyable, @unchecked Sendable {
   public let pointer: UnsafeMutablePointer<Double>
 

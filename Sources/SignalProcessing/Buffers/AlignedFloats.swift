@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Zeroed float32 memory, aligned to a cache line and freed with its owner.
+/// Zeroed float32 memory, aligned to a cache line.
 public struct AlignedFloats: ~Copyable, @unchecked Sendable {
   public let pointer: UnsafeMutablePointer<Float>
   public let count: Int
@@ -18,7 +18,7 @@ public struct AlignedFloats: ~Copyable, @unchecked Sendable {
     UnsafeMutableRawPointer(pointer).deallocate()
   }
 
-  /// Sets all `count` values to zero.
+  /// Sets all values to zero.
   @_noLocks
   public func clear() {
     for i in 0..<count { pointer[i] = 0 }
@@ -29,7 +29,7 @@ typealias Vector4 = SIMD4<Float>
 typealias Vector8 = SIMD8<Float>
 
 extension UnsafeMutablePointer where Pointee == Float {
-  /// The same memory as vectors of four floats; the address must be aligned to 16 bytes.
+  /// The same memory as vectors of four floats. The address must be 16-byte aligned.
   @inline(__always)
   var vectors4: UnsafeMutablePointer<SIMD4<Float>> {
     @_noLocks get {

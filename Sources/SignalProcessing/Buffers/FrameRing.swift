@@ -4,28 +4,27 @@ internal import Synchronization
 
 /// A queue of planar audio frames between one producing and one consuming thread.
 ///
-/// For a seek, the producer calls `flush`. The next `read` or `discard` of the consumer drops all
-/// frames written before the flush and sets `generation` to the value that `flush` returned.
+/// After a `flush`, the next `read` or `discard` drops all frames written before the flush and
+/// updates `generation`.
 ///
 /// ## Threading
 /// One thread at a time may write and flush, and another may read and discard. Both sides are
-/// wait-free: no locks, no retries, no allocation after `init`. Any thread may read `fill`.
+/// wait-free. Any thread may read `fill`.
 public final class FrameRing: @unchecked Sendable {
   public let channelCount: Int
   /// The maximum number of frames in the queue.
   public let capacity: Int
 
   /// Memory of `written`, `taken`, `mark` and `seenGeneration`. Each value has its own 128 bytes
-  /// because cores fetch cache lines in pairs. `written` and `taken` count all frames since `init`.
+  /// because cores fetch cache lines in pairs.
   private let memory: UnsafeMutableRawPointer
   private let written: UnsafeMutablePointer<Atomic<Int>>
   private let taken: UnsafeMutablePointer<Atomic<Int>>
-  /// The generation (16 bits) and its first frame (48 bits) in one word, so that the consumer reads
-  /// consistent values.
+  /// The generation (16 bits) and its first frame (48 bits) in one word.
   private let mark: UnsafeMutablePointer<Atomic<UInt64>>
-  /// The generation that the consumer saw last. Only the consumer uses this value.
+  /// The generation that the consumer saw last. Only the consumer uses it.
   private let seenGeneration: UnsafeMutablePointer<Int>
-  /// The samples of the ring, channels x capacity.
+  /// The samples, channels x capacity.
   private let samples: UnsafeMutablePointer<Float>
 
   private static var spacing: Int { 128 }
@@ -77,7 +76,7 @@ public final class FrameRing: @unchecked Sendable {
   }
 
   /// The number of frames that can be written, for the producer only. Flushed frames occupy space
-  /// until the consumer next calls `read` or `discard`.
+  /// until the next `read` or `discard`.
   public var room: Int {
     @_noLocks get {
       let used =
@@ -90,7 +89,7 @@ public final class FrameRing: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - channels: `channelCount` pointers.
-  ///   - offset: index of the first frame to take from each channel.
+  ///   - offset: the index of the first frame to take.
   ///   - frames: the number of frames to append.
   /// - Returns: the number of frames appended, 0 to `frames`.
   @_noLocks
@@ -134,7 +133,7 @@ public final class FrameRing: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - channels: `channelCount` pointers.
-  ///   - offset: index of the first frame to fill in each channel.
+  ///   - offset: the index of the first frame to fill.
   ///   - frames: the number of frames requested.
   /// - Returns: the number of frames read, 0 to `frames`; the rest of `channels` is unchanged.
   @_noLocks
@@ -156,8 +155,8 @@ public final class FrameRing: @unchecked Sendable {
     return count
   }
 
-  /// Drops the oldest frames of the newest generation, at most `frames`, and returns their number.
-  /// For the consumer only.
+  /// Drops at most `frames` frames of the newest generation, oldest first. For the consumer only.
+  /// Returns the number of dropped frames.
   @_noLocks
   @discardableResult
   public func discard(frames: Int) -> Int {
@@ -167,8 +166,8 @@ public final class FrameRing: @unchecked Sendable {
     return count
   }
 
-  /// Drops the frames of earlier generations and returns the index of the next frame to read,
-  /// counted since `init`.
+  /// Drops the frames of earlier generations. Returns the index of the next frame, counted since
+  /// `init`.
   @_noLocks
   private func dropStale() -> Int {
     let marked = mark.pointee.load(ordering: .acquiring)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Memory for channels x frames samples, with the plane pointers that real-time functions take.
+/// Memory for channels x frames samples.
 package struct PlanarScratch: ~Copyable {
   package let channels: Int
   package let frames: Int

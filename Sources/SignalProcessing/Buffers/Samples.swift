@@ -2,7 +2,7 @@
 
 // These functions on raw samples pass the compiler's real-time check.
 
-/// Copies samples; the ranges may overlap.
+/// Copies samples. The ranges may overlap.
 @_noLocks
 @inlinable
 package func copyFrames(

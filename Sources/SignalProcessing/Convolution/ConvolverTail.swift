@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Convolves the input with a later part of the filters of a `PartitionedConvolver`, in partitions
-/// that are longer than those of the earlier parts.
+/// Convolves the input with a later part of the filters, in longer partitions.
 ///
-/// A full block is processed at once or, if the partition is long, in steps that are spread evenly
-/// over the next block.
+/// A full block is processed at once or, in a deferred level, in steps spread over the next block.
 struct ConvolverTail: ~Copyable, @unchecked Sendable {
   private let bank: QuadBank
   private let set: InstructionSet
   private let isDeferred: Bool
-  /// 2 x quads x size rows of four samples: the incoming block and the block being processed.
+  /// 2 x quads x size rows of four samples: the incoming block and the block in process.
   private let rows: AlignedFloats
-  /// 2 x quads flags, for the two blocks in `rows`: whether a quad of the block has samples other
-  /// than zero.
+  /// 2 x quads flags: whether a quad has samples other than zero, for the blocks in `rows`.
   private let sounds: UnsafeMutablePointer<Bool>
   private let now: AlignedFloats
   private let overlaps: AlignedFloats
-  /// Four planes of `size` frames: left and right output of the current block, then left and right
-  /// output of the next block.
+  /// Four planes of `size` frames: left and right of the current block, then of the next block.
   private let ears: AlignedFloats
   private let state: UnsafeMutablePointer<State>
 
@@ -26,7 +22,7 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
     /// The half of `rows` that receives input.
     var side = 0
     var overlapSide = 0
-    /// The number of completed steps of the block being processed.
+    /// The number of completed steps of the block in process.
     var done = 0
     var overlapSounds = false
     var isHeard = false
@@ -72,17 +68,15 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
     @_noLocks get { bank.size }
   }
 
-  /// Adds the tail's output for the next frames to `left` and `right`, and takes the input of these
-  /// frames.
+  /// Takes the next input frames and adds the tail's output for them to `left` and `right`.
   ///
   /// - Parameters:
-  ///   - quadRows: quads x frames rows of four samples; consecutive quads are `stride` floats
-  ///     apart.
+  ///   - quadRows: quads x frames rows of four samples.
   ///   - stride: floats from one quad to the next.
-  ///   - quadSounds: one flag per quad: whether the quad has samples other than zero.
-  ///   - frames: at most the number of frames that remain until the end of the block.
-  ///   - left: `frames` samples, to which the output for the left ear is added.
-  ///   - right: `frames` samples, to which the output for the right ear is added.
+  ///   - quadSounds: whether each quad has samples other than zero.
+  ///   - frames: at most the frames that remain in the block.
+  ///   - left: `frames` samples of the left ear.
+  ///   - right: `frames` samples of the right ear.
   @_noLocks
   func process(
     rows quadRows: UnsafePointer<Float>, stride: Int, sounds quadSounds: UnsafePointer<Bool>,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Returns every filter convolved with `fir`, so that one filter replaces the two in series.
+/// Returns every filter convolved with `fir`.
 ///
 /// - Parameters:
-///   - filters: any number of filters x taps.
-///   - fir: the taps of the other filter; if there are none, `filters` is returned unchanged.
-/// - Returns: the same number of filters x (taps + fir.count - 1), where taps is the length of the
-///   longest filter. If `fir` has only one tap, every filter keeps its own length.
+///   - filters: filters x taps.
+///   - fir: the taps of the other filter; if empty, `filters` is returned.
+/// - Returns: filters x (taps of the longest filter + `fir.count` - 1). If `fir` has one tap, every
+///   filter keeps its length.
 public func folded(_ filters: [[Float]], with fir: [Float]) -> [[Float]] {
   let taps = (filters.map(\.count).max() ?? 0) + fir.count - 1
   guard taps > 0, !fir.isEmpty else { return filters }

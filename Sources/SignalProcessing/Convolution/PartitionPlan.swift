@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Divides a filter into partitions: short partitions first to avoid latency, then longer
-/// partitions to reduce the work (Gardner, JAES 43, 1995, 127; Wefers, Partitioned Convolution
-/// Algorithms for Real-Time Auralization, 2015, chapter 6).
+/// Divides a filter into short partitions, which avoid latency, and longer ones, which reduce the
+/// work (Gardner, JAES 43, 1995, 127; Wefers, Partitioned Convolution Algorithms for Real-Time
+/// Auralization, 2015, chapter 6).
 struct PartitionPlan: Equatable {
   struct Level: Equatable {
-    /// The number of taps of a partition, which is also the number of frames of a block; a power of
-    /// two.
+    /// The number of taps of a partition and of frames of a block; a power of two.
     var size: Int
-    /// Index of the first tap: 0 in the first level, twice `size` in a deferred level, otherwise
-    /// `size`.
+    /// The index of the first tap.
     var offset: Int
     var partitions: Int
-    /// Whether the work on a block is spread evenly over the next block.
+    /// Whether the work on a block is spread over the next block.
     var isDeferred: Bool
   }
 
   var levels: [Level]
 
-  /// Levels with blocks of at least this many frames are deferred, except the first level.
+  /// The smallest block, in frames, of a deferred level. The first level is not deferred.
   static let deferredSize = 512
   private static let largestSize = 8192
 
@@ -26,16 +24,15 @@ struct PartitionPlan: Equatable {
   ///
   /// - Parameters:
   ///   - taps: the number of taps of the longest filter.
-  ///   - block: the number of frames of a block of the first level; a power of two, at least 16.
+  ///   - block: the first level's block, in frames; a power of two, at least 16.
   ///   - quads: the number of groups of four input signals.
-  ///   - productCost: cost of one filter partition per quad and frame, in the unit of `Cost`.
+  ///   - productCost: the cost of one filter partition per quad and frame, in ns.
   init(taps: Int, block: Int, quads: Int, productCost: Double) {
     let cost = Cost(quads: Double(quads), product: productCost)
     levels = Self.best(from: 0, size: block, taps: max(1, taps), cost).levels
   }
 
-  /// A model of the cost of a level, in nanoseconds per frame on one particular processor. Only the
-  /// ratios between costs matter.
+  /// A model of a level's cost, in ns per frame on one processor. Only the ratios of costs matter.
   private struct Cost {
     let quads: Double
     let product: Double

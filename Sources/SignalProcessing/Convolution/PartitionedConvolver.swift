@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Convolves several inputs with two filters each, one per ear, and sums the results for each ear,
-/// without latency.
+/// Convolves each input with one filter per ear and sums the results, without latency.
 ///
 /// The method is non-uniformly partitioned overlap-add in the frequency domain (`PartitionPlan`) on
 /// four inputs at a time (a quad). Every call transforms the newest block, even if it is
-/// incomplete. Each call therefore returns the output for its own input frames, regardless of their
-/// number. Silent quads are skipped. If the filters of the two ears are mirror images, one filter
-/// per input is enough.
+/// incomplete. Silent quads are skipped.
 ///
 /// ## Threading
 /// Use a convolver from one thread at a time. `process` does not allocate, lock or wait.
 public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   public let inputs: Int
   public let taps: Int
-  /// The number of frames of the shortest partition, a power of two.
+  /// The number of frames in the shortest partition, a power of two.
   public let partition: Int
-  /// Whether the filters of the two ears are used as mirror images, so that one filter per input is
-  /// enough.
+  /// Whether the ears' filters are used as mirror images, with one filter per input.
   public let isSymmetric: Bool
 
   private let set: InstructionSet
@@ -31,16 +27,16 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   private let rows: AlignedFloats
   private let quadSounds: UnsafeMutablePointer<Bool>
   private let now: AlignedFloats
-  /// Two halves: the output of the newest block that overlaps the next block, and the output of the
-  /// previous block that overlaps the newest block.
+  /// Two halves: the overlaps of the newest block with the next and of the previous block with the
+  /// newest.
   private let overlaps: AlignedFloats
   private let older: AlignedFloats
   private let state: UnsafeMutablePointer<State>
 
   private struct State {
-    /// The number of frames of the newest block that have arrived.
+    /// The number of frames that have arrived in the newest block.
     var fill = 0
-    /// The half of `overlaps` (0 or 1) that the previous block wrote.
+    /// The half of `overlaps` that the previous block wrote.
     var side = 0
     var overlapSounds = false
     /// Whether `older` holds the sums over the blocks before the newest block.
@@ -55,10 +51,9 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - left: the filters to the left ear, inputs x taps.
   ///   - right: the filters to the right ear, inputs x taps.
-  ///   - partition: the number of frames of the shortest partition, a power of two, at least 16.
-  ///   - set: the instruction set of the kernels to use.
-  ///   - usesSymmetry: whether to use only one filter per input if the filters of the two ears are
-  ///     mirror images.
+  ///   - partition: the shortest partition, in frames; a power of two, at least 16.
+  ///   - set: the instruction set of the kernels.
+  ///   - usesSymmetry: whether mirror-image filters are used as one filter per input.
   public init(
     left: [[Float]], right: [[Float]], partition: Int, set: InstructionSet = .current,
     usesSymmetry: Bool = true
@@ -114,8 +109,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     state.pointee = State()
   }
 
-  /// The number of frames until the newest block is full. A call with that many frames is the most
-  /// efficient.
+  /// The number of frames until the newest block is full, the most efficient number for a call.
   public var framesToBorder: Int {
     @_noLocks get { partition - state.pointee.fill }
   }
@@ -123,8 +117,8 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   /// Filters the next frames.
   ///
   /// - Parameters:
-  ///   - input: inputs x frames; consecutive inputs are `stride` floats apart.
-  ///   - stride: floats from one input to the next.
+  ///   - input: inputs x frames.
+  ///   - stride: the number of floats from one input to the next.
   ///   - frames: at most `framesToBorder`.
   ///   - left: receives `frames` samples.
   ///   - right: receives `frames` samples.
@@ -182,7 +176,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     index < 0 ? UnsafePointer(silence.pointer) : input + index * stride
   }
 
-  /// Sums the products of spectra and filters. Returns false if all blocks of input are silent.
+  /// Sums the products of spectra and filters. Returns false if all input is silent.
   @_noLocks
   private func sum(isWhole: Bool) -> Bool {
     if isWhole {

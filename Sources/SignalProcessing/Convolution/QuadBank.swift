@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The filters of one partition size, and the spectra of the input blocks to which the filters
-/// still apply.
-///
-/// A bank is one level of `PartitionedConvolver`. `transform` takes one block from each of four
-/// inputs. `sum` and `inverse` compute the sums over all inputs for the two ears.
+/// The filters of one level, and the spectra of the input blocks to which they still apply.
 ///
 /// ## Threading
 /// Use a bank from one thread at a time. After `init`, no call allocates, locks or waits.
 struct QuadBank: ~Copyable, @unchecked Sendable {
-  /// The number of frames in a block, which is also the number of taps in a partition.
+  /// The number of frames in a block and of taps in a partition.
   let size: Int
   let partitions: Int
   let quads: Int
@@ -22,14 +18,14 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
   private let scratch: AlignedFloats
   private let sums: AlignedFloats
   private let masks: AlignedFloats
-  /// partitions x quads flags: whether the quad has samples other than zero in the block.
+  /// partitions x quads flags: whether the quad has samples other than zero.
   private let sounds: UnsafeMutablePointer<Bool>
   private let runs: UnsafeMutablePointer<Int>
   private let evenLanes: UnsafeMutablePointer<Int>
   private let state: UnsafeMutablePointer<State>
 
   private struct State {
-    /// Index of the newest block in the ring; older blocks follow it.
+    /// The index of the newest block in the ring. Older blocks follow.
     var newest = 0
     var runCount = 0
 
@@ -54,7 +50,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - lanes: the assignment of filters to lanes.
   ///   - level: the part of the filters to use.
-  ///   - set: the instruction set of the kernels to use.
+  ///   - set: the instruction set of the kernels.
   init(lanes: QuadLanes, level: PartitionPlan.Level, set: InstructionSet) {
     size = level.size
     partitions = level.partitions
@@ -117,16 +113,16 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
     state.pointee = State()
   }
 
-  /// Begins a new block, to which the following calls of `transform` belong.
+  /// Begins a new block for `transform`.
   @_noLocks
   func beginBlock() {
     state.pointee.newest = (state.pointee.newest + partitions - 1) % partitions
   }
 
-  /// Transforms four inputs of the newest block. Call this function again if the block has changed.
+  /// Transforms four inputs of the newest block.
   ///
   /// - Parameters:
-  ///   - quad: index of the quad.
+  ///   - quad: the index of the quad.
   ///   - rows: `size` rows of four samples.
   ///   - isSilent: whether all samples are zero.
   @_noLocks
@@ -138,9 +134,9 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
       rows, scratch: scratch.pointer, spectrum: spectra.pointer + 32 * item, stride: spectrumStride)
   }
 
-  /// Selects the blocks that `sum` adds up: `first` to `last` - 1, where 0 is the newest block.
+  /// Selects the blocks for `sum`: `first` to `last` - 1, where 0 is the newest.
   ///
-  /// - Returns: false if all these blocks are silent.
+  /// - Returns: false if all of them are silent.
   @_noLocks
   func choose(_ first: Int, _ last: Int) -> Bool {
     var at = -1
@@ -170,14 +166,13 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
     return at >= 0
   }
 
-  /// Sums the products of the chosen blocks and the filters, for all bins or for one share of the
-  /// bins.
+  /// Sums the products of the chosen blocks and the filters.
   ///
   /// - Parameters:
-  ///   - share: index of the share.
-  ///   - shares: the number of equal shares of the bins.
-  ///   - before: earlier sums to start from; nil to start from zero.
-  ///   - kept: receives the sums; if nil, the sums are stored for `inverse`.
+  ///   - share: the index of the share of bins.
+  ///   - shares: the number of shares.
+  ///   - before: earlier sums; nil for zero.
+  ///   - kept: receives the sums; nil to store them for `inverse`.
   @_noLocks
   func sum(
     share: Int = 0, of shares: Int = 1, before: UnsafePointer<Float>? = nil,
@@ -193,8 +188,8 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
       chunks: last - first, before: before, sums: (kept ?? sums.pointer) + 32 * first)
   }
 
-  /// Transforms the sums to the time domain, as rows for `splitEars`. `now` receives the rows of
-  /// this block, and `next` receives the rows to be added to the next block.
+  /// Transforms the sums to rows for `splitEars`. `next` receives the rows to be added to the next
+  /// block.
   @_noLocks
   func inverse(now: UnsafeMutablePointer<Float>, next: UnsafeMutablePointer<Float>) {
     transform.inverse(sums.pointer, re: now, im: next)

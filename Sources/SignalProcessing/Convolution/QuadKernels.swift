@@ -37,9 +37,8 @@ extension InstructionSet {
     }
   }
 
-  /// Sums the products of spectra and filters that `runs` lists, for the first `chunks` chunks of
-  /// both. If `masks` is not nil, the filters are those of a symmetric head. See
-  /// `Kernels.addProducts` and `Kernels.addSymmetricProducts`.
+  /// Sums products of spectra and filters; see `Kernels.addProducts`. With `masks`, see
+  /// `Kernels.addSymmetricProducts`.
   @_noLocks
   func addProducts(
     _ spectra: UnsafePointer<Float>, stride: Int, _ filters: UnsafePointer<Float>,
@@ -79,8 +78,7 @@ extension InstructionSet {
     }
   }
 
-  /// Rotates one degree of a soundfield over `frames` frames of a grid cell, at most 16; see
-  /// `Kernels.turnDegree`.
+  /// Rotates one degree of a soundfield for at most 16 frames; see `Kernels.turnDegree`.
   @_noLocks
   public func turnDegree(
     _ input: UnsafePointer<Float>, _ output: UnsafeMutablePointer<Float>, stride: Int, size: Int,

@@ -15,7 +15,7 @@ struct QuadLanes {
   /// - Parameters:
   ///   - left: the filters to the left ear, inputs x taps.
   ///   - right: the filters to the right ear, inputs x taps.
-  ///   - usesSymmetry: whether to check if the filters of the two ears are mirror images.
+  ///   - usesSymmetry: whether to look for mirror-image filters.
   init(left: [[Float]], right: [[Float]], usesSymmetry: Bool) {
     (self.left, self.right) = (left, right)
     let symmetry = usesSymmetry ? EarSymmetry(left: left, right: right) : nil
@@ -26,13 +26,12 @@ struct QuadLanes {
     inputs = order.map { Optional($0) } + [Int?](repeating: nil, count: empty)
   }
 
-  /// Returns how many lanes of a quad have inputs that reach both ears equally. These lanes come
-  /// first in the quad. The number is 0 unless the head is symmetric.
+  /// Returns the number of lanes whose inputs reach both ears equally; 0 unless the head is
+  /// symmetric. These lanes come first in a quad.
   func evenLanes(quad: Int) -> Int { min(4, max(0, evenCount - 4 * quad)) }
 
-  /// Returns the filter of a lane; empty for an empty lane. If the head is symmetric, the result is
-  /// the mean of the filters to the two ears. For an input that reaches the ears with opposite
-  /// signs, the filter to the right ear is negated first.
+  /// Returns the filter of a lane; empty for an empty lane. For a symmetric head, the result is the
+  /// mean of the ears' filters. The right filter of an odd input is negated first.
   ///
   /// - Parameter ear: 0 for the left ear, 1 for the right ear; not used if the head is symmetric.
   func filter(lane: Int, ear: Int) -> [Float] {
@@ -48,20 +47,17 @@ struct QuadLanes {
   }
 }
 
-/// The symmetry of two ears whose filters are mirror images: every input reaches both ears equally,
-/// or with opposite signs.
+/// The symmetry of mirror-image filters for two ears.
 struct EarSymmetry {
   /// The indices of the inputs that reach both ears equally.
   let even: [Int]
   /// The indices of the inputs that reach the ears with opposite signs.
   let odd: [Int]
 
-  /// Largest permitted energy of the deviation from symmetry, relative to the energy of all filters
-  /// (-120 dB).
+  /// The largest energy of the deviation from symmetry, relative to all filters (-120 dB).
   private static let tolerance = 1e-12
 
-  /// Finds the symmetry of the filters. Returns nil if the filters are not mirror images or are all
-  /// zero.
+  /// Finds the symmetry of the filters. Returns nil if there is none or all filters are zero.
   ///
   /// - Parameters:
   ///   - left: the filters to the left ear, inputs x taps.

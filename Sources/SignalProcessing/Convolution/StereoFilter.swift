@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Applies the same filter, or no filter, to two channels without latency.
+/// Filters two channels with the same taps, or leaves them unchanged, without latency.
 ///
 /// ## Threading
 /// Use a filter from one thread at a time. `process` does not allocate, lock or wait.
@@ -11,8 +11,8 @@ public enum StereoFilter: ~Copyable, Sendable {
   /// Creates a filter from its impulse response.
   ///
   /// - Parameters:
-  ///   - taps: the impulse response of the filter; nil or empty for no filter.
-  ///   - partition: the number of frames of the shortest partition; see `PartitionedConvolver`.
+  ///   - taps: the impulse response; nil or empty for no filter.
+  ///   - partition: the shortest partition of `PartitionedConvolver`, in frames.
   public init(_ taps: [Float]?, partition: Int) {
     guard let taps, !taps.isEmpty else {
       self = .none
@@ -22,7 +22,7 @@ public enum StereoFilter: ~Copyable, Sendable {
       PartitionedConvolver(left: [taps, [0]], right: [[0], taps], partition: partition))
   }
 
-  /// The number of frames for which the output continues after the input has ended.
+  /// The number of output frames after the end of the input.
   public var tailFrames: Int {
     switch self {
     case .none: 0

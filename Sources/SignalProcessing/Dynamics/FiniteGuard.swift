@@ -5,13 +5,10 @@ internal import Synchronization
 
 /// Mutes NaN, infinite and out-of-range samples.
 ///
-/// A frame is bad if a sample of any channel is NaN, infinite or beyond the bound. A bad frame
-/// mutes every channel, because a soundfield without one of its channels is a different soundfield.
-/// The sound fades in again within 5 ms after the last bad frame. There is no delay, so the guard
-/// cannot fade out ahead of the cut. Instead, the last output sample decays (time constant 1 ms),
-/// which leaves a corner in the waveform but no step. The output is finite, and its magnitude is at
-/// most the bound. Good frames outside a fade-in pass unchanged. The output does not depend on the
-/// number of frames per call.
+/// A bad sample mutes the frame in every channel. The last output sample then decays with a time
+/// constant of 1 ms. The sound fades in within 5 ms after the last bad frame. The output magnitude
+/// is at most the bound. Good frames outside a fade-in pass unchanged. The output does not depend
+/// on the number of frames per call.
 ///
 /// ## Threading
 /// Call `process` and `reset` from one thread at a time; they are wait-free. Any thread may read
@@ -23,8 +20,7 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
 
   private let fadeFrames: Int
   private let residueDecay: Float
-  /// The number of frames since the last bad frame, at most `fadeFrames`. At `fadeFrames`, the
-  /// guard is open.
+  /// The number of frames since the last bad frame, at most `fadeFrames`.
   private let fadePosition: UnsafeMutablePointer<Int>
   private let fade: UnsafeMutablePointer<Float>
   private let last: UnsafeMutablePointer<Float>
@@ -68,7 +64,7 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
     @_noLocks get { badFrames.load(ordering: .relaxed) }
   }
 
-  /// Opens the guard and forgets the last frame, as after a seek. `badFrameCount` does not change.
+  /// Opens the guard and forgets the last frame. `badFrameCount` does not change.
   @_noLocks
   public func reset() {
     fadePosition.pointee = fadeFrames
@@ -102,13 +98,12 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
     return true
   }
 
-  /// Whether the magnitude of every sample is at most `bound`; false if a sample is NaN.
+  /// Whether the magnitude of every sample is at most `bound`; false for NaN.
   @_noLocks
   package static func isWithin(
     _ bound: Float, _ samples: UnsafePointer<Float>, frames: Int
   ) -> Bool {
-    // The bit patterns of magnitudes are in the order of the values; infinity and NaN are the
-    // largest.
+    // Ordered by bit pattern, infinity and NaN are the largest magnitudes.
     let limit = Int32(bitPattern: bound.bitPattern)
     var excess: Int32 = 0
     for i in 0..<frames {
@@ -141,7 +136,7 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Counts a bad frame. If the guard was not fully muted, the last output sample begins to decay.
+  /// Counts a bad frame, and starts the decay of the last output sample unless the sound is muted.
   @_noLocks
   private func cut() {
     badFrames.wrappingAdd(1, ordering: .relaxed)

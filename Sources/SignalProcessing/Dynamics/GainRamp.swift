@@ -3,23 +3,20 @@
 internal import CRealtime
 internal import Synchronization
 
-/// A gain that changes only by raised-cosine ramps of a fixed length, unless `settle`, `restart` or
-/// the setter of `state` is used.
+/// A gain that follows its target by raised-cosine ramps of a fixed length.
 ///
-/// The gain starts at 0 and rises to its target. At a gain of exactly 1, samples pass unchanged. A
-/// new target takes effect at the next call of `process`: a ramp from the current gain begins. The
-/// number of frames per call affects only when a new target takes effect.
+/// The gain starts at 0. At a gain of 1, samples pass unchanged. A new target takes effect at the
+/// next call of `process`.
 ///
 /// ## Threading
 /// Any thread may read and set `targetGain`. Use all other members from one thread at a time; they
 /// are wait-free.
 public struct GainRamp: ~Copyable, @unchecked Sendable {
-  /// The state of a ramp. Together with the targets, the state determines all later gains.
+  /// The state of a ramp.
   public struct State: BitwiseCopyable, Sendable {
     var start: Float
     var end: Float
-    /// The number of frames since the start of the ramp, at most `rampFrames`. At `rampFrames`, the
-    /// gain is `end`.
+    /// The number of frames since the start of the ramp, at most `rampFrames`.
     var position: Int
   }
 
@@ -30,11 +27,11 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
   private let shape: UnsafeMutablePointer<Float>
   private let current: UnsafeMutablePointer<State>
 
-  /// Creates a ramp that rises from 0 to the first target.
+  /// Creates a ramp from 0 to the first target.
   ///
   /// - Parameters:
   ///   - sampleRate: the sample rate in Hz, above 0.
-  ///   - rampMilliseconds: the length of a ramp, default 50 ms.
+  ///   - rampMilliseconds: the length of a ramp, in ms.
   ///   - targetGain: the first target, a linear gain of 0 or more.
   public init(sampleRate: Double, rampMilliseconds: Double = 50, targetGain: Float = 1) {
     precondition(sampleRate > 0 && rampMilliseconds > 0 && targetGain >= 0 && targetGain.isFinite)
@@ -54,8 +51,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     current.deallocate()
   }
 
-  /// The linear gain to approach, 0 or more. Setting a negative, infinite or NaN value has no
-  /// effect.
+  /// The linear gain to approach, 0 or more. Other values are ignored.
   public var targetGain: Float {
     @_noLocks get { Float(bitPattern: target.load(ordering: .relaxed)) }
     @_noLocks nonmutating set {
@@ -64,7 +60,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// The current state of the ramp. Restoring a saved state allows a section to be rendered again.
+  /// The current state of the ramp.
   public var state: State {
     @_noLocks get { current.pointee }
     @_noLocks nonmutating set { current.pointee = newValue }
@@ -79,7 +75,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Whether the output may be audible: true unless the gain has settled at 0.
+  /// Whether the output may be audible.
   public var isAudible: Bool {
     @_noLocks get {
       if targetGain != 0 { return true }
@@ -87,7 +83,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Whether both the gain and its target are 0.
+  /// Whether the gain and its target are 0.
   public var isSilent: Bool {
     @_noLocks get {
       if targetGain != 0 { return false }
@@ -96,7 +92,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Sets the gain to the target immediately.
+  /// Sets the gain to the target at once.
   @_noLocks
   public func settle() {
     current.pointee = State(start: targetGain, end: targetGain, position: rampFrames)
@@ -112,7 +108,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - channels: `channelCount` pointers to `frames` samples each.
-  ///   - channelCount: number of pointers.
+  ///   - channelCount: the number of pointers.
   ///   - frames: the number of frames.
   @_noLocks
   public func process(
@@ -145,8 +141,8 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// Returns the value of a raised cosine that rises from 0 at `fraction` 0 to 1 at `fraction` 1. The
-/// values at both ends are exact. Fractions below 0 count as 0, and fractions above 1 count as 1.
+/// Returns the value of a raised cosine that rises from 0 to 1 for fractions from 0 to 1. Other
+/// fractions are clamped.
 @_noLocks
 package func raisedCosine(_ fraction: Double) -> Float {
   if fraction <= 0 { return 0 }

@@ -6,11 +6,9 @@ internal import Synchronization
 /// Measures the peak and rms of two channels since the last reading.
 ///
 /// ## Threading
-/// One thread at a time may call `process` (lock-free). Any thread may call `read`. Each reading
-/// resets the meter. If there are two readers, each of them measures only a part of the sound.
+/// One thread at a time may call `process`, which is lock-free. Any thread may call `read`.
 public struct LevelMeter: ~Copyable, @unchecked Sendable {
-  /// Linear levels with full scale 1.0, left then right; 0 if no frame has arrived since the last
-  /// reading.
+  /// Linear levels with full scale 1.0, left then right.
   public struct Levels: Sendable, Equatable {
     public var peak: SIMD2<Float>
     public var rms: SIMD2<Float>
@@ -20,8 +18,7 @@ public struct LevelMeter: ~Copyable, @unchecked Sendable {
 
   private let leftPeak = Atomic<UInt32>(0)
   private let rightPeak = Atomic<UInt32>(0)
-  /// The sum of squares (Float, upper half) and the number of frames (lower half) in one word, so
-  /// that a reader receives consistent values.
+  /// The sum of squares (Float, upper half) and the number of frames (lower half) in one word.
   private let leftEnergy = Atomic<UInt64>(0)
   private let rightEnergy = Atomic<UInt64>(0)
 
@@ -42,7 +39,7 @@ public struct LevelMeter: ~Copyable, @unchecked Sendable {
     add(r.energy, frames, to: rightEnergy)
   }
 
-  /// Returns the levels since the last call of `read` and resets the meter.
+  /// Returns the levels since the last call and resets the meter.
   public func read() -> Levels {
     let peak = SIMD2(
       Float(bitPattern: leftPeak.exchange(0, ordering: .relaxed)),
@@ -83,7 +80,7 @@ public struct LevelMeter: ~Copyable, @unchecked Sendable {
     return (peak, energy)
   }
 
-  /// Adds the energy of `frames` frames to `total`. Retries if a reader interferes.
+  /// Adds the energy of `frames` frames to `total`.
   @_noLocks
   private func add(_ energy: Float, _ frames: Int, to total: borrowing Atomic<UInt64>) {
     var old = total.load(ordering: .relaxed)

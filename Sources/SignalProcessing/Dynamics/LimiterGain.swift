@@ -2,15 +2,12 @@
 
 internal import CRealtime
 
-/// Converts the gain that each frame requires into a smooth gain that never exceeds the required
-/// gain.
+/// Converts the gain that each frame requires into a smooth gain that does not exceed it.
 ///
-/// There are three steps. The first is the minimum over the last `window` frames. The second is a
-/// release, which follows a fall at once and rises exponentially. The third is two moving averages,
-/// which together span `lookAheadFrames`. When frame n is output, every value in the averages is at
-/// most the minimum over a span that contains n - 1, n and n + 1. The average therefore does not
-/// exceed the gain that any of these three frames requires. Gains are integers in units of 2^-30,
-/// so running sums stay exact and the gain returns exactly to unity.
+/// The steps are a minimum over the last `window` frames, an exponential release, and two moving
+/// averages, which together span `lookAheadFrames`. The gain for frame n does not exceed the gains
+/// that frames n - 1, n and n + 1 require. Gains are integers in units of 2^-30, so running sums
+/// stay exact.
 struct LimiterGain {
   static var unity: Int64 { @_noLocks get { 1 << 30 } }
 
@@ -32,7 +29,7 @@ struct LimiterGain {
   private let releaseFactor: Int64
   private let scale: Double
 
-  /// Computes the lengths and factors of the three steps.
+  /// Creates the gain computation.
   ///
   /// - Parameters:
   ///   - lookAheadFrames: the look-ahead, in frames.
@@ -46,9 +43,8 @@ struct LimiterGain {
     scale = 1 / (Double(firstLength * secondLength) * Double(Self.unity))
   }
 
-  /// The number of integers in the `values` that the functions below take. These are the newest
-  /// gains, the minima from each gain of the previous window to the end of that window, and the
-  /// rings of both averages.
+  /// The number of integers in `values`: the newest gains, the minima of the previous window, and
+  /// the rings of both averages.
   var valueCount: Int { window + window + 1 + firstLength + secondLength }
 
   func reset(_ state: UnsafeMutablePointer<State>, _ values: UnsafeMutablePointer<Int64>) {
@@ -60,21 +56,19 @@ struct LimiterGain {
     for i in 0..<secondLength { values[2 * window + 1 + firstLength + i] = state.pointee.firstSum }
   }
 
-  /// The number of consecutive frames with the envelope at unity after which earlier frames no
-  /// longer affect the state.
+  /// The number of consecutive frames at unity after which earlier frames no longer matter.
   private var settledFrames: Int {
     @_noLocks get { 2 * window + lookAheadFrames + 2 }
   }
 
-  /// Whether frames that require a gain of unity may be skipped, because they would not change any
-  /// later gain.
+  /// Whether frames that require unity can be skipped without effect on later gains.
   @_noLocks
   func isSettled(_ state: UnsafeMutablePointer<State>) -> Bool {
     state.pointee.unityFrames >= settledFrames
   }
 
-  /// Takes the gain that the newest frame requires, from 0 to `unity`. Returns the gain, from 0 to
-  /// 1, for the frame that is `lookAheadFrames` earlier.
+  /// Takes the gain that the newest frame requires, 0 to `unity`. Returns the linear gain, 0 to 1,
+  /// for the frame `lookAheadFrames` earlier.
   @_noLocks
   func next(
     _ required: Int64, _ state: UnsafeMutablePointer<State>, _ values: UnsafeMutablePointer<Int64>
@@ -98,8 +92,8 @@ struct LimiterGain {
     index + 1 == length ? 0 : index + 1
   }
 
-  /// Takes the newest gain and returns the minimum of the last `window` gains, by the algorithm of
-  /// van Herk (1992) and of Gil and Werman (1993).
+  /// Takes the newest gain and returns the minimum of the last `window` gains (van Herk 1992; Gil
+  /// and Werman 1993).
   @_noLocks
   private func minimum(
     _ required: Int64, _ state: UnsafeMutablePointer<State>, _ values: UnsafeMutablePointer<Int64>

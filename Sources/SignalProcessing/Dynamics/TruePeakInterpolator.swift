@@ -3,34 +3,29 @@
 internal import CRealtime
 
 /// Estimates the magnitude of the waveform between the samples by four-fold polyphase oversampling
-/// as in ITU-R BS.1770-5 Annex 2, with a parabola through every local maximum.
+/// (ITU-R BS.1770-5, Annex 2) and parabolas through local maxima.
 ///
-/// The 12-tap phases of the recommendation roll off well below half the sample rate. The phases
-/// here have 64 taps each instead: a sinc function times a Kaiser window (beta 2.5). The parabola
-/// reduces the under-reading of four-fold oversampling at half the sample rate from 0.69 dB to
-/// 0.07 dB.
+/// The 12-tap phases of the recommendation roll off well below half the sample rate. Here, each
+/// phase has 64 taps: a sinc function times a Kaiser window (beta 2.5). The parabolas reduce the
+/// under-reading at half the sample rate from 0.69 dB to 0.07 dB.
 struct TruePeakInterpolator {
   static var taps: Int { @_noLocks get { 64 } }
   static var phases: Int { @_noLocks get { 3 } }
-  /// The number of frames that a call of `measure` examines (a cell).
+  /// The number of frames in a cell, which `measure` examines.
   static var cellFrames: Int { @_noLocks get { 16 } }
-  /// The number of frames that a call of `measure` reads: 32 before the cell, the cell, and 32
-  /// after it.
+  /// The number of frames that `measure` reads: 32 before the cell, the cell, and 32 after it.
   static var contextFrames: Int { @_noLocks get { 80 } }
 
-  /// The largest ratio of the maximum of a parabola to the largest of the three magnitudes through
-  /// which the parabola passes.
+  /// The largest ratio of a parabola's maximum to the largest magnitude on the parabola.
   private static var parabolaGain: Float { @_noLocks get { 1.125 } }
 
-  /// The coefficients of the filters, taps x phases; the three phases of one tap are adjacent.
+  /// The coefficients of the filters, taps x phases.
   private let coefficients: UnsafeMutablePointer<Float>
   /// Magnitudes of one cell at four times the sample rate, with one more value on each side.
   private let magnitudes: UnsafeMutablePointer<Float>
-  /// Upper bound on every estimate, as a multiple of the largest sample magnitude of the context.
+  /// An upper bound on every estimate, as a multiple of the largest sample magnitude.
   let worstCaseGain: Float
-  /// Approximate upper bound on the difference between an estimate and the largest sample magnitude
-  /// of the context, as a multiple of the largest magnitude of the second differences of the
-  /// samples; see `bound`.
+  /// The approximate factor of `bend` in `bound`.
   let bendGain: Float
 
   init() {
@@ -55,7 +50,7 @@ struct TruePeakInterpolator {
     magnitudes.deallocate()
   }
 
-  /// Returns an upper bound on every estimate in a context, without examining the waveform.
+  /// Returns an upper bound on every estimate in a context.
   ///
   /// - Parameters:
   ///   - peak: the largest magnitude of the samples in the context.
@@ -63,21 +58,21 @@ struct TruePeakInterpolator {
   ///     x[n + 1].
   @_noLocks
   func bound(peak: Float, bend: Float) -> Float {
-    // 1.001 allows for rounding, and for the moments of the windowed taps, which differ slightly
-    // from those of a delay.
+    // 1.001 allows for rounding, and for the moments of the windowed taps, which are not exactly
+    // those of a delay.
     min(worstCaseGain * peak, 1.001 * peak + bendGain * bend)
   }
 
   /// Returns the value of `bendGain`.
   ///
-  /// A filter whose taps have zero sum and zero first moment is a weighted sum of second
-  /// differences. Two filters are of this kind. The first is the deviation of a phase from the
-  /// straight line between its two neighbouring samples. The second is the second difference at
-  /// four times the rate; a parabola adds at most an eighth of this difference.
+  /// A filter with zero sum and zero first moment is a weighted sum of second differences. One such
+  /// filter is the deviation of a phase from the line between two neighboring samples. Another is
+  /// the second difference at four times the rate. A parabola adds at most an eighth of that
+  /// difference.
   private static func largestBendGain() -> Double {
     let centre = taps / 2
-    /// Returns `taps` + 2 coefficients that interpolate the signal at the point `quarters` / 4
-    /// frames after the coefficient at index `centre`.
+    /// Returns `taps` + 2 coefficients that interpolate the signal `quarters` / 4 frames after
+    /// index `centre`.
     func phase(_ quarters: Int) -> [Double] {
       let (whole, rest) = (Int((Double(quarters) / 4).rounded(.down)), quarters & 3)
       var filter = [Double](repeating: 0, count: taps + 2)
@@ -89,9 +84,8 @@ struct TruePeakInterpolator {
       }
       return filter
     }
-    /// Subtracts from `filter` the linear interpolation at the centre that has the same sum and
-    /// first moment, and expresses the result as weights of second differences. Returns the sum of
-    /// the magnitudes of these weights.
+    /// Subtracts from `filter` the linear interpolation with the same sum and first moment. The
+    /// rest is a weighted sum of second differences. Returns the sum of the weights' magnitudes.
     func weights(_ filter: [Double]) -> Double {
       var rest = filter
       let sum = filter.reduce(0, +)
@@ -113,8 +107,8 @@ struct TruePeakInterpolator {
     }.max() ?? 0
   }
 
-  /// Returns `taps` coefficients that interpolate the signal at the point `fraction` frames after
-  /// the coefficient at index `taps / 2 - 1`.
+  /// Returns `taps` coefficients that interpolate the signal `fraction` frames after index `taps /
+  /// 2 - 1`.
   private static func response(fraction: Double) -> [Double] {
     let beta = 2.5
     let half = Double(taps / 2)
@@ -128,8 +122,7 @@ struct TruePeakInterpolator {
     return raw.map { $0 / sum }
   }
 
-  /// Returns the modified Bessel function of the first kind and order 0 at `x`, from its power
-  /// series.
+  /// Returns the modified Bessel function of the first kind and order 0 at `x`.
   private static func besselI0(_ x: Double) -> Double {
     var term = 1.0
     var sum = 1.0
@@ -140,13 +133,13 @@ struct TruePeakInterpolator {
     return sum
   }
 
-  /// Raises `peaks[i]` to the largest estimate from frame i of the cell to just before frame i + 1,
-  /// plus the margin. If `peaks[i]` is larger already, it does not change.
+  /// Raises `peaks[i]` to the largest estimate between frames i and i + 1 of the cell, plus the
+  /// margin. A larger `peaks[i]` does not change.
   ///
   /// - Parameters:
   ///   - context: `contextFrames` samples; the cell consists of frames 32 to 47.
   ///   - peaks: `cellFrames` values.
-  ///   - threshold: estimates that cannot exceed this value, including the margin, are skipped.
+  ///   - threshold: estimates that cannot exceed this value with the margin are skipped.
   ///   - margin: added to every estimate.
   @_noLocks
   func measure(
@@ -174,8 +167,7 @@ struct TruePeakInterpolator {
 
   @_noLocks
   private func oversample(_ context: UnsafePointer<Float>) {
-    // Compute the value a quarter frame before the cell, for the parabola at the first frame of the
-    // cell.
+    // The value a quarter frame before the cell, for the parabola at the first frame.
     var lead: Float = 0
     for tap in 0..<Self.taps {
       lead += coefficients[tap * Self.phases + 2] * context[tap]

@@ -4,33 +4,27 @@ internal import CRealtime
 
 /// A stereo limiter with look-ahead that keeps the estimated true peak at or below a ceiling.
 ///
-/// The true peak includes the waveform between the samples. At every sample rate, the limiter
-/// estimates the true peak by four-fold oversampling as in ITU-R BS.1770-5 Annex 2 (see
-/// `TruePeakInterpolator`). The error of a given oversampling factor depends only on the ratio of
-/// frequency to sample rate, so low rates need no higher factor. Both channels have the same gain,
-/// which falls smoothly within the look-ahead and returns exponentially with the release time. The
-/// gain never exceeds the gain that an estimated peak requires. The target is 0.05 dB below the
-/// ceiling. While no estimate exceeds the target and the gain is at unity, the output equals the
-/// input bit for bit, delayed by `latencyFrames`.
+/// The true peak is estimated by four-fold oversampling (ITU-R BS.1770-5, Annex 2;
+/// `TruePeakInterpolator`). Both channels have the same gain. The gain falls within the look-ahead
+/// and returns exponentially to unity. The target is 0.05 dB below the ceiling. At a gain of unity,
+/// the output is the delayed input, bit for bit.
 ///
-/// The limiter works on cells of 16 frames, counted from the start of the stream, so the output
-/// does not depend on the number of frames per call. Samples that are not finite, or whose
-/// magnitude exceeds 1e9, count as 0.
+/// The output does not depend on the number of frames per call. Samples that are not finite, or
+/// whose magnitude exceeds 1e9, count as 0.
 ///
 /// ## Threading
 /// Call `process` and the state functions from one thread at a time; they are wait-free.
 public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
-  /// The constant delay, in frames: 48 frames plus 1 ms, but at least 80 frames. At 48 kHz, this is
-  /// 2 ms.
+  /// The constant delay, in frames: 48 frames plus 1 ms, but at least 80 frames.
   public let latencyFrames: Int
-  /// The size of the saved state in bytes (about 4.5 kB at 48 kHz).
+  /// The size of a saved state, in bytes.
   public let stateByteCount: Int
 
-  /// The largest value of a quantity in each of the five cells of one context.
+  /// The largest value in each of the five cells of a context.
   private struct CellMaxima {
     var values: (Float, Float, Float, Float, Float) = (0, 0, 0, 0, 0)
 
-    /// Adds the newest value, drops the oldest, and returns the largest value of the context.
+    /// Replaces the oldest value by the newest, and returns the largest value of the context.
     @_noLocks
     mutating func take(_ newest: Float) -> Float {
       values = (newest, values.0, values.1, values.2, values.3)
@@ -44,17 +38,16 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     var historyEnd = 0
     var leftNyquist: Float = 0
     var rightNyquist: Float = 0
-    /// The largest sample magnitude of each of the last five cells.
+    /// The largest sample magnitudes of the last five cells.
     var peaks = CellMaxima()
-    /// The largest magnitude of the second differences of each of the last five cells.
+    /// The largest magnitudes of the second differences in the last five cells.
     var bends = CellMaxima()
   }
 
   private let cell = TruePeakInterpolator.cellFrames
   private let largestSample: Float = 1e9
-  /// The share of the amplitude near half the sample rate that is added to every estimate; see
-  /// `NyquistBandDetector`. The value was determined by experiments with white, Gaussian and
-  /// two-valued noise.
+  /// The share of the amplitude near half the sample rate that is added to every estimate. Found by
+  /// experiments with white, Gaussian and two-valued noise.
   private let nyquistShare: Float = 0.16
 
   private let interpolator = TruePeakInterpolator()
@@ -62,8 +55,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   private let gain: LimiterGain
   private let target: Float
   private let nyquistDecay: Float
-  /// If no sample magnitude of a context exceeds this value, no estimate from the samples of this
-  /// context alone can exceed the target.
+  /// The largest sample magnitude for which no estimate can exceed the target, apart from earlier
+  /// amplitude near half the sample rate.
   private let harmlessPeak: Float
   private let historySpan: Int
   private let historyCapacity: Int
@@ -71,19 +64,18 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   private let memory: UnsafeMutableRawPointer
   private let state: UnsafeMutablePointer<State>
   private let gainValues: UnsafeMutablePointer<Int64>
-  /// The input and output of the current cell, 2 channels x 16 frames. Each input frame replaces a
-  /// finished output frame.
+  /// The input and output of the current cell, 2 channels x 16 frames.
   private let exchange: UnsafeMutablePointer<Float>
   private let leftHistory: UnsafeMutablePointer<Float>
   private let rightHistory: UnsafeMutablePointer<Float>
-  /// The estimated peak of each frame of a cell. This is scratch memory, not state.
+  /// The estimated peak of each frame of a cell.
   private let peaks: UnsafeMutablePointer<Float>
 
-  /// Creates a limiter in the state that `reset` restores.
+  /// Creates a limiter.
   ///
   /// - Parameters:
   ///   - sampleRate: the sample rate, 8,000 to 384,000 Hz.
-  ///   - ceilingDecibels: the largest true peak in dBTP (dB relative to full scale 1.0), -60 to 0.
+  ///   - ceilingDecibels: the largest true peak, -60 to 0 dBTP.
   ///   - releaseMilliseconds: the time constant of the return to unity, 10 to 1,000 ms.
   public init(
     sampleRate: Double, ceilingDecibels: Double = -1, releaseMilliseconds: Double = 100
@@ -128,8 +120,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     peaks.deallocate()
   }
 
-  /// Forgets all previous input, as after a seek. The next `latencyFrames` output frames are
-  /// silent.
+  /// Forgets all previous input. The next `latencyFrames` output frames are silent.
   public func reset() {
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: stateByteCount)
     state.initialize(to: State())
@@ -137,8 +128,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     gain.reset(&state.pointee.gain, gainValues)
   }
 
-  /// Copies the complete state. Together with the settings and the later input, the state
-  /// determines all later output.
+  /// Copies the complete state.
   ///
   /// - Parameter destination: at least `stateByteCount` bytes.
   @_noLocks
@@ -146,7 +136,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     destination.copyMemory(from: memory, byteCount: stateByteCount)
   }
 
-  /// Restores a state that this limiter, or another limiter with the same settings, has saved.
+  /// Restores a state saved by a limiter with the same settings.
   @_noLocks
   public func restoreState(from source: UnsafeRawPointer) {
     memory.copyMemory(from: source, byteCount: stateByteCount)
@@ -205,8 +195,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Appends the cell in `exchange` to the histories. Returns the largest magnitude and the largest
-  /// second difference of both channels of the cell.
+  /// Appends the cell in `exchange` to the histories. Returns its largest magnitude and its largest
+  /// second difference.
   @_noLocks
   private func store() -> (peak: Float, bend: Float) {
     if state.pointee.historyEnd == historyCapacity {
@@ -222,17 +212,16 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     return (max(left.peak, right.peak), max(left.bend, right.bend))
   }
 
-  /// Appends one channel's cell to its history and sets invalid samples to 0.
+  /// Appends one channel's cell to its history. Sets invalid samples to 0.
   ///
-  /// - Returns: the largest magnitude of the cell, and the largest second difference. The second
-  ///   differences are centred on the samples from the last sample before the cell to the
-  ///   second-to-last sample of the cell.
+  /// - Returns: the largest magnitude and the largest second difference. The second differences are
+  ///   centred one sample earlier than the cell.
   @_noLocks
   private func keep(
     _ samples: UnsafePointer<Float>, _ history: UnsafeMutablePointer<Float>
   ) -> (peak: Float, bend: Float) {
     let raw = UnsafeRawPointer(samples).loadUnaligned(as: SIMD16<Float>.self)
-    // A comparison with NaN is false, so NaN becomes 0 as well.
+    // A comparison with NaN is false, so NaN becomes 0.
     let isSound = magnitude(raw) .<= largestSample
     let clean = SIMD16<Float>().replacing(with: raw, where: isSound)
     UnsafeMutableRawPointer(history).storeBytes(of: clean, as: SIMD16<Float>.self)
@@ -266,8 +255,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
 
   /// Estimates `peaks` for the third newest cell. Returns whether any estimate is above the target.
   ///
-  /// - Parameter bound: an upper bound on the estimates without the margin for components near half
-  ///   the sample rate.
+  /// - Parameter bound: an upper bound on the estimates, without the share near half the sample
+  ///   rate.
   @_noLocks
   private func measure(bound: Float) -> Bool {
     for i in 0..<cell { peaks[i] = 0 }

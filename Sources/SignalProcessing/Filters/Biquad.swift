@@ -16,7 +16,7 @@ public struct Biquad: Sendable, Equatable {
     (self.a1, self.a2) = (a1, a2)
   }
 
-  /// Returns the complex response at `frequency`. Both `frequency` and `sampleRate` are in Hz.
+  /// Returns the complex response at `frequency`. Both arguments are in Hz.
   public func response(at frequency: Double, sampleRate: Double) -> Complex {
     let z1 = Complex(angle: -2 * .pi * frequency / sampleRate)
     let z2 = z1 * z1
@@ -25,9 +25,8 @@ public struct Biquad: Sendable, Equatable {
     return above * below.conjugate * (1 / below.squaredMagnitude)
   }
 
-  /// The filter with the same magnitude response but without zeros or poles outside the unit
-  /// circle. Zeros and poles outside the circle are reflected into it (Oppenheim and Schafer,
-  /// Discrete-Time Signal Processing, 3rd edition, 5.6).
+  /// The filter with the same magnitude response and with outer zeros and poles reflected into the
+  /// unit circle (Oppenheim and Schafer, Discrete-Time Signal Processing, 3rd edition, 5.6).
   public var minimumPhase: Biquad {
     let above = Self.reflected(b0, b1, b2)
     let below = Self.reflected(1, a1, a2)
@@ -36,9 +35,8 @@ public struct Biquad: Sendable, Equatable {
       a1: below.1 / below.0, a2: below.2 / below.0)
   }
 
-  /// Returns the coefficients of c0 z^2 + c1 z + c2 after every root outside the unit circle has
-  /// been replaced by its conjugate reciprocal. The replacement preserves the magnitude on the
-  /// circle.
+  /// Returns the coefficients of c0 z^2 + c1 z + c2 with every root outside the unit circle
+  /// replaced by its conjugate reciprocal. The scale preserves the magnitude on the circle.
   private static func reflected(
     _ c0: Double, _ c1: Double, _ c2: Double
   ) -> (Double, Double, Double) {
@@ -63,7 +61,7 @@ public struct Biquad: Sendable, Equatable {
 ///
 /// - Parameters:
 ///   - sections: the filters, which must be stable.
-///   - residue: the largest fraction of the energy of the response that may be cut off at the end.
+///   - residue: the largest share of the energy to cut off at the end.
 ///   - limit: the maximum number of samples to compute.
 /// - Returns: the beginning of the response; at least one sample.
 public func impulseResponse(

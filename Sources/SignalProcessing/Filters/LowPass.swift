@@ -2,14 +2,12 @@
 
 internal import CRealtime
 
-/// A fourth-order Linkwitz-Riley low-pass filter: two Butterworth biquads in series, in double
-/// precision.
+/// A fourth-order Linkwitz-Riley low-pass filter in double precision.
 ///
-/// The coefficients come from the bilinear transform with a prewarped corner frequency (Zoelzer,
-/// DAFX, 2nd edition, table 2.2). The structure is transposed direct form II.
+/// It consists of two Butterworth biquads (Zoelzer, DAFX, 2nd edition, table 2.2).
 public struct LowPass: ~Copyable, @unchecked Sendable {
-  /// The number of frames after which the impulse response stays at least 80 dB below its peak.
-  /// Valid if the corner frequency is far below the sample rate.
+  /// The number of frames after which the impulse response stays 80 dB below its peak, for a low
+  /// corner frequency.
   public let tailFrames: Int
   private let b0: Double
   private let a1: Double
@@ -19,8 +17,7 @@ public struct LowPass: ~Copyable, @unchecked Sendable {
   /// Computes the coefficients.
   ///
   /// - Parameters:
-  ///   - corner: frequency in Hz at which the response is -6 dB. A corner above 0.45 times the
-  ///     sample rate is lowered to 0.45 times the sample rate.
+  ///   - corner: the frequency of -6 dB, in Hz; at most 0.45 times the sample rate is used.
   ///   - sampleRate: the sample rate in Hz.
   public init(corner: Double, sampleRate: Double) {
     let angle = .pi * min(corner, 0.45 * sampleRate) / sampleRate

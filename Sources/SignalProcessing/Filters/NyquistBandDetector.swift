@@ -4,16 +4,13 @@ internal import CRealtime
 
 /// Measures the signal in the band from about 31/64 to 1/2 of the sample rate.
 ///
-/// A finite interpolation filter cannot determine the waveform between the samples in this band:
-/// the peaks of a sine just below half the sample rate are between the samples for many periods.
-/// The peak of white noise is therefore sometimes underestimated, so the limiter adds a share of
-/// the amplitude in the band to its estimate of the peak. The added share decays with the release
-/// time of the limiter. Music has practically no content in that band and is not affected.
+/// A finite interpolation filter can underestimate peaks in this band, because the peaks of a sine
+/// just below half the sample rate lie between the samples for many periods.
 struct NyquistBandDetector {
   static var frames: Int { @_noLocks get { 64 } }
 
   private let window: UnsafeMutablePointer<Float>
-  /// Upper bound on the result of `amplitude`, as a multiple of the largest sample magnitude.
+  /// An upper bound on the result of `amplitude`, as a multiple of the largest sample magnitude.
   let worstCaseGain: Float
 
   init() {
@@ -41,8 +38,7 @@ struct NyquistBandDetector {
     0.5 - 0.5 * realtime_cos(2 * .pi * (Double(i) + 0.5) / Double(frames))
   }
 
-  /// Returns the amplitude in the band, expressed as the rms of white noise that has the same
-  /// density over the full bandwidth.
+  /// Returns the amplitude in the band, as the rms of full-band white noise with the same density.
   ///
   /// - Parameter samples: 64 samples.
   @_noLocks

@@ -5,15 +5,14 @@ internal import CRealtime
 /// One filter of a parametric equaliser.
 ///
 /// The coefficients follow R. Bristow-Johnson, "Cookbook formulae for audio equalizer biquad filter
-/// coefficients": the bilinear transform of analogue prototypes, with the centre or corner
-/// frequency prewarped.
+/// coefficients".
 public struct ParametricFilter: Sendable, Equatable {
   public enum Kind: String, Sendable, CaseIterable {
     /// A bell curve that reaches `gain` at `frequency`.
     case peak
-    /// A shelf with `gain` below `frequency`, and half of `gain` (in dB) at `frequency`.
+    /// A shelf with `gain` below `frequency`, and half of it in dB at `frequency`.
     case lowShelf
-    /// A shelf with `gain` above `frequency`, and half of `gain` (in dB) at `frequency`.
+    /// A shelf with `gain` above `frequency`, and half of it in dB at `frequency`.
     case highShelf
     case lowPass
     case highPass
@@ -21,9 +20,9 @@ public struct ParametricFilter: Sendable, Equatable {
   }
 
   public var kind: Kind
-  /// Centre or corner frequency, in Hz.
+  /// The centre or corner frequency, in Hz.
   public var frequency: Double
-  /// Gain in dB; not used by low-pass, high-pass and notch filters.
+  /// The gain in dB; not used by low-pass, high-pass and notch filters.
   public var gain: Double
   public var quality: Double
 
@@ -34,15 +33,15 @@ public struct ParametricFilter: Sendable, Equatable {
     self.quality = quality
   }
 
-  /// Returns the quality of a shelf of `gain` dB whose slope is `slope` times the steepest slope
-  /// without overshoot.
+  /// Returns the quality of a shelf of `gain` dB. `slope` is relative to the steepest slope without
+  /// overshoot.
   public static func quality(ofSlope slope: Double, gain: Double) -> Double {
     let a = amplitude(gain)
     let square = (a + 1 / a) * (1 / slope - 1) + 2
     return 1 / max(square, 0.01).squareRoot()
   }
 
-  /// Returns the filter for a sample rate in Hz; nil if `frequency` is at least 0.499 times that
+  /// Returns the filter for a sample rate in Hz; nil if `frequency` is at least 0.499 times the
   /// rate.
   public func biquad(sampleRate: Double) -> Biquad? {
     guard frequency < 0.499 * sampleRate else { return nil }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A delay line that delays two channels by a constant number of frames.
+/// A delay line for two channels.
 public struct StereoDelay: ~Copyable, @unchecked Sendable {
   public let frames: Int
   private let memory: AlignedFloats
   private let position: UnsafeMutablePointer<Int>
 
-  /// Creates a delay of `seconds`, rounded to the nearest number of frames and at least one frame.
+  /// Creates a delay of `seconds`, rounded to frames and at least one frame.
   public init(seconds: Double, sampleRate: Double) {
     frames = max(1, Int((seconds * sampleRate).rounded()))
     memory = AlignedFloats(count: 2 * frames)

@@ -6,9 +6,8 @@ internal import KernelsAVX2
 internal import KernelsAVX512
 
 extension InstructionSet {
-  /// Returns the number of multiplications and additions per second of CPU time that one core
-  /// reaches with this instruction set. The operations are in single precision, with all operands
-  /// in registers. The result is the maximum over `repetitions` short runs.
+  /// Returns the largest measured number of multiplications and additions per second of CPU time on
+  /// one core. Runs `repetitions` tests in single precision with operands in registers.
   public func measuredPeak(repetitions: Int = 40) -> Double {
     let values = AlignedFloats(count: 14 * 16)
     for i in 0..<(14 * 16) { values.pointer[i] = i < 16 ? 0.999 : 0.001 * Float(1 + i) }

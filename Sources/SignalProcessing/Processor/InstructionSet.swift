@@ -5,9 +5,7 @@ internal import Glibc
 
 /// The instruction sets for which the kernels are compiled.
 ///
-/// The results of the kernels differ only by rounding between instruction sets. The environment
-/// variable `STILLSTAGE_SIMD` (`baseline`, `avx2` or `avx512`) can select a narrower instruction
-/// set than the processor supports.
+/// Results differ only by rounding between instruction sets.
 public enum InstructionSet: Int, Sendable, CaseIterable, Comparable {
   case baseline
   case avx2
@@ -16,8 +14,9 @@ public enum InstructionSet: Int, Sendable, CaseIterable, Comparable {
   /// The widest instruction set that this processor supports.
   public static let widest = InstructionSet(rawValue: Int(processor_width_class())) ?? .baseline
 
-  /// The instruction set that the kernels use: the one that `STILLSTAGE_SIMD` names, but at most
-  /// `widest`. If the variable is not set or has another value, the result is `widest`.
+  /// The instruction set that the kernels use: the value of the environment variable
+  /// `STILLSTAGE_SIMD` (`baseline`, `avx2` or `avx512`), but at most `widest`. Without a valid
+  /// value, the kernels use `widest`.
   public static let current: InstructionSet = {
     guard let name = getenv("STILLSTAGE_SIMD").map({ String(cString: $0) }) else { return widest }
     return allCases.first { "\($0)" == name }.map { min($0, widest) } ?? widest

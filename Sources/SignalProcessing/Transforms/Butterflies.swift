@@ -26,12 +26,11 @@ struct StageSource {
   }
 }
 
-/// Computes one radix-4 stage of the Stockham transform, from n rows to n rows. Together, the
-/// stages leave the result in natural order.
+/// Computes one radix-4 stage of the Stockham transform, from n rows to n rows.
 ///
 /// - Parameters:
 ///   - n: the length of the transforms that this stage splits; a multiple of 4.
-///   - width: the number of values in a row. All values in a row have the same twiddle factors.
+///   - width: the number of values in a row.
 ///   - twiddles: (n / 4) x 3 complex roots of unity.
 @_noLocks
 func radix4Stage(
@@ -120,8 +119,7 @@ private func radix4Scalars(
   }
 }
 
-/// Computes the radix-2 stage. This last stage is needed if the length of the transform is an odd
-/// power of two.
+/// Computes the last stage of a transform whose length is an odd power of two.
 @_noLocks
 func radix2Stage(_ source: StageSource, _ target: SplitBuffer, width: Int) {
   let step = source.rowStride

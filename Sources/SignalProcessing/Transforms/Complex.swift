@@ -25,7 +25,7 @@ public struct Complex: Sendable, Equatable {
   @inlinable
   public var squaredMagnitude: Double { re * re + im * im }
 
-  /// The angle of the number in radians, -pi to pi.
+  /// The angle in radians, -pi to pi.
   public var angle: Double { realtime_atan2(im, re) }
 
   @inlinable

@@ -2,17 +2,14 @@
 
 internal import CRealtime
 
-/// The discrete Fourier transform of `batch` complex sequences at once. Real and imaginary parts
-/// are separate, and the sequences are interleaved: value n of sequence b is at index n * batch +
-/// b.
+/// The discrete Fourier transform of `batch` interleaved complex sequences. Value n of sequence b
+/// is at index n * batch + b.
 ///
 /// The algorithm is Stockham autosort, radix 4, with one radix-2 stage if needed (Stockham 1966;
-/// Van Loan, Computational Frameworks for the FFT, 1992, section 1.7). Each sequence has its own
-/// lane, so the butterflies need no shuffles.
+/// Van Loan, Computational Frameworks for the FFT, 1992, section 1.7).
 ///
 /// ## Threading
-/// An instance owns scratch memory. Use an instance from one thread at a time. After `init`, no
-/// call allocates, locks or waits.
+/// Use an instance from one thread at a time. After `init`, no call allocates, locks or waits.
 struct ComplexFFT: ~Copyable, @unchecked Sendable {
   let size: Int
   let batch: Int
@@ -31,7 +28,7 @@ struct ComplexFFT: ~Copyable, @unchecked Sendable {
     scratch = AlignedFloats(count: 4 * size * batch)
   }
 
-  /// Returns the first three powers of the roots of unity of every stage, in the order of use.
+  /// Returns three powers of each stage's roots of unity, in the order of use.
   private static func makeTwiddles(size: Int) -> AlignedFloats {
     let table = AlignedFloats(count: 6 * max(1, size / 2))
     var (n, at) = (size, 0)
@@ -49,14 +46,14 @@ struct ComplexFFT: ~Copyable, @unchecked Sendable {
     return table
   }
 
-  /// Returns scratch memory that the caller may fill and pass as the input of `transform`.
+  /// Returns scratch memory for the input of `transform`.
   @_noLocks
   func source() -> SplitBuffer {
     SplitBuffer(re: scratch.pointer, im: scratch.pointer + size * batch)
   }
 
-  /// Computes the forward transform, unscaled. If the caller swaps the real and imaginary parts of
-  /// both the input and the result, the call computes the unscaled inverse transform.
+  /// Computes the forward transform, unscaled. With real and imaginary parts swapped in the input
+  /// and the result, this is the inverse transform.
   ///
   /// - Parameter input: `size` rows of `batch` values; may be the memory of `source()`.
   /// - Returns: the buffer with the result, valid until the next call.

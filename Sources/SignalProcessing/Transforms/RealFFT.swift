@@ -2,25 +2,20 @@
 
 internal import CRealtime
 
-/// The discrete Fourier transform of one or several real signals at once.
+/// The discrete Fourier transform of `batch` interleaved real signals.
 ///
-/// `batch` signals are interleaved sample by sample: sample n of signal b is `time[n * batch + b]`.
-/// The spectra have separate real and imaginary parts and are interleaved in the same way: bin k, 0
-/// to size / 2, is `real[k * batch + b]` and `imaginary[k * batch + b]`. Each signal has its own
-/// lane, so the butterflies need no shuffles.
-///
-/// The even and odd samples of a signal form a complex sequence of half the length. The transform
-/// of this sequence is unfolded to the spectrum of the signal (Cooley, Lewis, Welch 1970).
+/// Sample n of signal b is `time[n * batch + b]`. Bin k, 0 to size / 2, is `real[k * batch + b]`
+/// and `imaginary[k * batch + b]`. The even and odd samples of a signal form a complex sequence of
+/// half the length, whose transform is unfolded (Cooley, Lewis, Welch 1970).
 ///
 /// ## Threading
-/// An instance owns scratch memory. Use an instance from one thread at a time. After `init`, no
-/// call allocates, locks or waits.
+/// Use an instance from one thread at a time. After `init`, no call allocates, locks or waits.
 public struct RealFFT: ~Copyable, @unchecked Sendable {
   /// The number of samples of one signal: a power of two, at least 4.
   public let size: Int
-  /// The number of signals that are transformed together.
+  /// The number of signals.
   public let batch: Int
-  /// The number of bins of one spectrum: size / 2 + 1.
+  /// The number of bins of a spectrum.
   public var bins: Int { size / 2 + 1 }
 
   private let half: Int
@@ -82,7 +77,7 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Converts the half-length complex spectrum to the bins of the real signals.
+  /// Converts the half-length spectrum to the bins of the signals.
   @_noLocks
   private func unfold(
     _ z: SplitBuffer, real: UnsafeMutablePointer<Float>, imaginary: UnsafeMutablePointer<Float>
@@ -131,8 +126,8 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Converts the bins of the real signals to the half-length complex spectrum, scaled for the
-  /// inverse transform.
+  /// Converts the bins of the signals to the half-length spectrum, scaled for the inverse
+  /// transform.
   @_noLocks
   private func fold(
     real: UnsafePointer<Float>, imaginary: UnsafePointer<Float>, into z: SplitBuffer

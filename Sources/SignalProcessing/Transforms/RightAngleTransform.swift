@@ -8,13 +8,11 @@ internal import KernelsAVX512
 /// The right-angle transform of `Kernels.transformQuad`, with its tables of twiddle factors.
 ///
 /// ## Threading
-/// An instance is immutable, and the caller owns the scratch memory. After `init`, no call
-/// allocates, locks or waits.
+/// An instance is immutable. After `init`, no call allocates, locks or waits.
 struct RightAngleTransform: ~Copyable, @unchecked Sendable {
-  /// The number of samples of a block: a power of two, at least 16. A spectrum has the same number
-  /// of bins.
+  /// The number of samples of a block: a power of two, at least 16. A spectrum has `size` bins.
   let size: Int
-  /// Size of the scratch memory of `forward`, in floats.
+  /// The size of the scratch memory of `forward`, in floats.
   var scratchCount: Int { 8 * size }
   private let twiddles: AlignedFloats
   private let set: InstructionSet
@@ -43,8 +41,8 @@ struct RightAngleTransform: ~Copyable, @unchecked Sendable {
     for (i, value) in table.enumerated() { twiddles.pointer[i] = value }
   }
 
-  /// Converts angles (rows x factors) to chunks of the table. There is one chunk for every four
-  /// rows and every factor: 16 cosines and then 16 sines, with four equal values for each row.
+  /// Converts angles, rows x factors, to table chunks for four rows and one factor. A chunk is 16
+  /// cosines and 16 sines, with four equal values for each row.
   private static func chunks(_ angles: [[Double]]) -> [Float] {
     var table = [Float]()
     for first in stride(from: 0, to: angles.count, by: 4) {
