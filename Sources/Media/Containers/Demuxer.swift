@@ -106,7 +106,7 @@ final class Demuxer {
   }
 
   /// Returns a tag of a stream. In a file with one audio stream, a tag of the file is used instead
-  /// if the stream lacks it. Nil if there is none.
+  /// if the stream lacks it. Returns nil if there is none.
   func tag(_ name: String, of stream: UnsafeMutablePointer<AVStream>) -> String? {
     if let tag = metadata(stream.pointee.metadata, name) { return tag }
     guard streams(of: AVMEDIA_TYPE_AUDIO).count == 1 else { return nil }

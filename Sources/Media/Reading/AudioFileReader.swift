@@ -53,8 +53,8 @@ public final class AudioFileReader: @unchecked Sendable {
       dynamicRange: dynamicRange, interrupt: interrupt, onWarning: onWarning)
   }
 
-  /// Opens a byte source and chooses the track to read. Otherwise the same as the other
-  /// initialiser.
+  /// Opens a byte source and chooses the track to read. The other parameters and errors are those
+  /// of `init(path:...)`.
   public init(
     source: any ByteSource, track number: Int? = nil, sampleRate: Int? = nil,
     dynamicRange: DynamicRange = .line, interrupt: InterruptFlag? = nil,
