@@ -18,11 +18,8 @@ extension Renderer {
   /// Whether the limiter's input at a frame comes from a single rendering with the played poses.
   func isPure(at frame: Int) -> Bool { history.cell(frame).isPure }
 
-  /// Returns a plan for rendering a window of the output again; nil if that is impossible.
-  ///
-  /// - Parameters:
-  ///   - framesBack: the start of the window, counted back from the end of the rendered output.
-  ///   - frames: the length of the window.
+  /// Returns a plan for rendering a window again; nil if that is impossible. The window begins
+  /// `framesBack` frames before the end of the rendered output.
   @_noLocks
   func planRewrite(framesBack: Int, frames: Int) -> RewritePlan? {
     if !history.isKept { return nil }
@@ -31,12 +28,8 @@ extension Renderer {
       start: history.end - framesBack, frames: frames, history: history, path: spatial)
   }
 
-  /// Renders a window again and updates the history.
-  ///
-  /// - Parameters:
-  ///   - plan: the result of `planRewrite`.
-  ///   - poses: the head poses for `plan.points`.
-  ///   - interleaved: receives left and right samples for each frame of the window.
+  /// Renders a window again with the poses for `plan.points`, and updates the history.
+  /// `interleaved` receives left and right samples for each frame of the window.
   @_noLocks
   func rewrite(
     _ plan: RewritePlan, poses: UnsafePointer<Quaternion>,

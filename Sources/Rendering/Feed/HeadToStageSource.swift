@@ -94,11 +94,8 @@ package final class HeadToStageSource: @unchecked Sendable {
     set { madeNow.store(newValue, ordering: .relaxed) }
   }
 
-  /// Returns the pose for a moment of the output. Successive calls must be in order of time.
-  ///
-  /// - Parameters:
-  ///   - time: when the moment is audible, in CLOCK_MONOTONIC nanoseconds.
-  ///   - sourceSeconds: the position in the source, in seconds.
+  /// Returns the pose for a moment of the output, `time` in CLOCK_MONOTONIC nanoseconds. Successive
+  /// calls must be in order of time.
   func point(heardAt time: Int64, sourceSeconds: Double) -> Point {
     let share = advance(to: time)
     return Point(headToWorld: headToWorld(time, sourceSeconds), share: share)
@@ -120,12 +117,8 @@ package final class HeadToStageSource: @unchecked Sendable {
     if case .source = place { true } else { false }
   }
 
-  /// Begins a pass, which renders a window of the queue again.
-  ///
-  /// - Parameters:
-  ///   - start: when the first grid point is audible, in CLOCK_MONOTONIC nanoseconds.
-  ///   - end: when the last grid point is audible, in CLOCK_MONOTONIC nanoseconds.
-  ///   - played: the pose that was played at `start`.
+  /// Begins a pass, which renders a window of the queue again. `start` and `end` are the times of
+  /// its first and last grid points, in CLOCK_MONOTONIC nanoseconds.
   func beginPass(from start: Int64, to end: Int64, played: Point) {
     state.pointee.passStart = start
     state.pointee.passShare = played.share

@@ -29,11 +29,7 @@ struct LiveUpmix: ~Copyable {
     position = 0
   }
 
-  /// Upmixes the next frames.
-  ///
-  /// - Parameters:
-  ///   - stereo: 2 x `frames`.
-  ///   - surround: receives 6 x `frames` in the order of `Upmixer.layout`.
+  /// Upmixes 2 x `frames` to 6 x `frames` in the order of `Upmixer.layout`.
   mutating func process(
     _ stereo: UnsafeMutablePointer<UnsafeMutablePointer<Float>>,
     into surround: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int

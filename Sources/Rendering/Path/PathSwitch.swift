@@ -121,7 +121,6 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - source: inputs x frames.
-  ///   - poses: the poses of the head during these frames.
   ///   - ears: 2 x frames, overwritten.
   ///   - turned: receives the rotated part of the current path, 2 x frames; nil if not needed.
   ///   - plain: plain stereo, 2 x frames, equalised in place; nil if inaudible.

@@ -39,9 +39,7 @@ struct SpatialPath: ~Copyable {
   /// Creates a path for the treatment of a layout.
   ///
   /// - Parameters:
-  ///   - treatment: the gains of the source's channels.
   ///   - filters: filters of the treatment's order, or direct filters.
-  ///   - partition: the length of a partition, in frames.
   ///   - chunkFrames: the largest number of frames per call.
   ///   - keptFrames: the number of past frames that can be rendered again; 0 for none.
   init(
@@ -115,7 +113,6 @@ struct SpatialPath: ~Copyable {
   ///
   /// - Parameters:
   ///   - source: inputs x frames.
-  ///   - poses: the poses of the head during these frames.
   ///   - ears: 2 x frames, overwritten.
   ///   - turned: receives the rotated part, 2 x frames; nil if not needed.
   ///   - frames: at most `chunkFrames` of the initialiser.
@@ -181,12 +178,6 @@ struct PlainPath: ~Copyable {
   private let matrix: MixMatrix
   private let delay: StereoDelay
 
-  /// Creates a path for plain stereo.
-  ///
-  /// - Parameters:
-  ///   - treatment: the treatment of the layout as plain stereo.
-  ///   - sampleRate: the sample rate, in Hz.
-  ///   - latencyFrames: the latency of the spatial path, in frames.
   init(treatment: Treatment, sampleRate: Double, latencyFrames: Int) {
     matrix = MixMatrix(gains: treatment.headLocked, inputs: treatment.inputs)
     delay = StereoDelay(

@@ -63,7 +63,6 @@ struct TurningMix: ~Copyable {
   ///   - source: source channels x frames.
   ///   - output: target channels x frames, overwritten.
   ///   - frames: at most `chunkFrames` of the initialiser.
-  ///   - poses: the poses of the head during these frames.
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>,
     into output: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int,

@@ -118,12 +118,8 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     path.memoryFrames + Self.grid + path.hopFrames
   }
 
-  /// Returns a plan for rendering a window again; nil if that is impossible. The window ends before
-  /// sound that another decoder rendered.
-  ///
-  /// - Parameters:
-  ///   - start: the first output frame of the window.
-  ///   - frames: the length of the window.
+  /// Returns a plan for rendering the window from output frame `start` again; nil if that is
+  /// impossible. The window ends before sound that another decoder rendered.
   @_noLocks
   func plan(
     start: Int, frames: Int, history: borrowing RenderHistory, path: borrowing PathSwitch

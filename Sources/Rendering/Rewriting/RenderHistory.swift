@@ -49,12 +49,7 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
     @_noLocks init() {}
   }
 
-  /// Allocates the history.
-  ///
-  /// - Parameters:
-  ///   - channels: the number of source channels.
-  ///   - frames: the number of frames to keep, rounded up to a multiple of `stateFrames`.
-  ///   - stateBytes: the size of a limiter state, in bytes.
+  /// Allocates a history of `frames` frames, rounded up to a multiple of `stateFrames`.
   init(channels: Int, frames: Int, stateBytes: Int) {
     self.channels = channels
     self.stateBytes = stateBytes

@@ -76,12 +76,8 @@ public struct ResidualTurn: Sendable {
   private let speed: SIMD3<Double>
   private let seconds: Double
 
-  /// Creates an error with a given start.
-  ///
-  /// - Parameters:
-  ///   - angle: the initial rotation vector, in radians.
-  ///   - speed: the initial rate of change of that vector, in rad/s.
-  ///   - seconds: the time in which the error becomes zero, in seconds.
+  /// Creates an error from its initial rotation vector in radians, its initial speed in rad/s, and
+  /// its duration.
   @_noLocks
   init(_ angle: SIMD3<Double>, speed: SIMD3<Double>, over seconds: Double) {
     (self.angle, self.speed, self.seconds) = (angle, speed, seconds)
