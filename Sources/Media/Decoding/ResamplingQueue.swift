@@ -15,7 +15,6 @@ final class ResamplingQueue {
   /// Creates an empty queue.
   ///
   /// - Parameters:
-  ///   - channels: the number of channels.
   ///   - inputRate: the decoder's rate, in Hz.
   ///   - sampleRate: the requested rate, in Hz.
   ///   - discarding: the number of output frames to drop from the start.

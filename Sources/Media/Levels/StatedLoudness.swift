@@ -70,14 +70,8 @@ public struct StatedLoudness: Sendable, Equatable {
 }
 
 extension StatedLoudness {
-  /// Reads the stated loudness of a track; nil if there is no plausible loudness.
-  ///
-  /// - Parameters:
-  ///   - track: a track of the file.
-  ///   - demuxer: the open container.
-  ///   - source: the bytes of the file.
-  ///   - dialogueLevel: the level of decoded dialogue, in LUFS; nil if the stream states no
-  ///     dialogue level.
+  /// Reads the stated loudness of a track; nil if there is no plausible loudness. `dialogueLevel`
+  /// is the level of decoded dialogue in LUFS, or nil.
   init?(
     of track: AudioTrack, in demuxer: Demuxer, source: any ByteSource, dialogueLevel: Int?
   ) {

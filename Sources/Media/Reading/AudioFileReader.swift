@@ -5,9 +5,10 @@ import CFFmpeg
 
 /// Reads one audio track of a file as float32 at a requested sample rate.
 ///
-/// Samples of up to 24 bits and float32 are bit-exact at the file's own rate. Wider samples are
-/// rounded to the nearest float32. Stated encoder delay and padding are removed. With resampling,
-/// `n` frames at the file's rate `in` become `ceil(n * out / in)` frames at the rate `out`.
+/// Lossless sound of up to 24 bits, or in float32, is bit-exact at the file's own rate. Wider
+/// samples are rounded to the nearest float32. Stated encoder delay and padding are removed. With
+/// resampling, `n` frames at the file's rate `in` become `ceil(n * out / in)` frames at the rate
+/// `out`.
 ///
 /// Packets that do not decode become silence, and invalid samples are muted. `warnings` reports
 /// each kind of problem once.

@@ -13,12 +13,9 @@ struct SegmentDemuxer {
   /// The encoder delay in frames; 0 if not stated.
   let encoderDelay: Int64
 
-  /// Opens a segment and selects one of its tracks.
+  /// Opens a segment and selects the track with the identifier `wanted` or, without such a track,
+  /// the richest track.
   ///
-  /// - Parameters:
-  ///   - segment: the segment to open.
-  ///   - wanted: the identifier of the track; without such a track, the richest track is used.
-  ///   - interrupt: stops opening and reading.
   /// - Throws: `MediaError` if the segment cannot be read or has no playable track.
   init(
     _ segment: CodedSegment, track wanted: Int?, interrupt: InterruptFlag?

@@ -5,8 +5,8 @@ public import Ambisonics
 /// Writes a float32 WAV file incrementally.
 ///
 /// A hidden file in the same folder receives the data and is renamed by `close`. After every call
-/// to `write`, its header is less than one second behind the audio. A file larger than 4 GiB is an
-/// RF64 file. A device or FIFO is written directly.
+/// to `write`, the header of that file is less than one second behind the audio. A file larger than
+/// 4 GiB is an RF64 file. A device or FIFO is written directly.
 ///
 /// ## Threading
 /// Use a writer from one thread at a time.
