@@ -75,8 +75,6 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
   ///   - stride: floats from one quad to the next.
   ///   - quadSounds: whether each quad has samples other than zero.
   ///   - frames: at most the frames that remain in the block.
-  ///   - left: `frames` samples of the left ear.
-  ///   - right: `frames` samples of the right ear.
   @_noLocks
   func process(
     rows quadRows: UnsafePointer<Float>, stride: Int, sounds quadSounds: UnsafePointer<Bool>,

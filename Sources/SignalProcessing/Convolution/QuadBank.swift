@@ -45,12 +45,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
     @_noLocks get { isSymmetric ? 4 : 3 }
   }
 
-  /// Computes the spectra of the filters.
-  ///
-  /// - Parameters:
-  ///   - lanes: the assignment of filters to lanes.
-  ///   - level: the part of the filters to use.
-  ///   - set: the instruction set of the kernels.
+  /// Computes the spectra of one level of the filters.
   init(lanes: QuadLanes, level: PartitionPlan.Level, set: InstructionSet) {
     size = level.size
     partitions = level.partitions
@@ -119,12 +114,8 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
     state.pointee.newest = (state.pointee.newest + partitions - 1) % partitions
   }
 
-  /// Transforms four inputs of the newest block.
-  ///
-  /// - Parameters:
-  ///   - quad: the index of the quad.
-  ///   - rows: `size` rows of four samples.
-  ///   - isSilent: whether all samples are zero.
+  /// Transforms four inputs of the newest block. `rows` are `size` rows of four samples; `isSilent`
+  /// means that all samples are zero.
   @_noLocks
   func transform(quad: Int, rows: UnsafePointer<Float>, isSilent: Bool) {
     let item = state.pointee.newest * quads + quad

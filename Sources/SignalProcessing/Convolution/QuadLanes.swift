@@ -10,12 +10,7 @@ struct QuadLanes {
   private let right: [[Float]]
   private let evenCount: Int
 
-  /// Assigns the inputs to lanes.
-  ///
-  /// - Parameters:
-  ///   - left: the filters to the left ear, inputs x taps.
-  ///   - right: the filters to the right ear, inputs x taps.
-  ///   - usesSymmetry: whether to look for mirror-image filters.
+  /// Assigns the inputs to lanes. `left` and `right` are filters, inputs x taps.
   init(left: [[Float]], right: [[Float]], usesSymmetry: Bool) {
     (self.left, self.right) = (left, right)
     let symmetry = usesSymmetry ? EarSymmetry(left: left, right: right) : nil
@@ -31,7 +26,8 @@ struct QuadLanes {
   func evenLanes(quad: Int) -> Int { min(4, max(0, evenCount - 4 * quad)) }
 
   /// Returns the filter of a lane; empty for an empty lane. For a symmetric head, the result is the
-  /// mean of the ears' filters. The right filter of an odd input is negated first.
+  /// mean of the ears' filters. The right filter is negated first if its input reaches the ears
+  /// with opposite signs.
   ///
   /// - Parameter ear: 0 for the left ear, 1 for the right ear; not used if the head is symmetric.
   func filter(lane: Int, ear: Int) -> [Float] {
@@ -57,11 +53,8 @@ struct EarSymmetry {
   /// The largest energy of the deviation from symmetry, relative to all filters (-120 dB).
   private static let tolerance = 1e-12
 
-  /// Finds the symmetry of the filters. Returns nil if there is none or all filters are zero.
-  ///
-  /// - Parameters:
-  ///   - left: the filters to the left ear, inputs x taps.
-  ///   - right: the filters to the right ear, inputs x taps.
+  /// Finds the symmetry of filters, inputs x taps. Returns nil if there is none or all filters are
+  /// zero.
   init?(left: [[Float]], right: [[Float]]) {
     var (even, odd) = ([Int](), [Int]())
     var (total, rest) = (0.0, 0.0)

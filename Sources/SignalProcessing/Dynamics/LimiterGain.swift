@@ -29,11 +29,7 @@ struct LimiterGain {
   private let releaseFactor: Int64
   private let scale: Double
 
-  /// Creates the gain computation.
-  ///
-  /// - Parameters:
-  ///   - lookAheadFrames: the look-ahead, in frames.
-  ///   - releaseFrames: the time constant of the release, in frames.
+  /// Creates the computation. `releaseFrames` is the time constant of the release, in frames.
   init(lookAheadFrames: Int, releaseFrames: Double) {
     self.lookAheadFrames = lookAheadFrames
     window = lookAheadFrames + 2

@@ -53,7 +53,7 @@ struct TruePeakInterpolator {
   /// Returns an upper bound on every estimate in a context.
   ///
   /// - Parameters:
-  ///   - peak: the largest magnitude of the samples in the context.
+  ///   - peak: the largest magnitude of the samples.
   ///   - bend: the largest magnitude of the second differences of the samples, x[n - 1] - 2 x[n] +
   ///     x[n + 1].
   @_noLocks

@@ -16,11 +16,7 @@ struct ComplexFFT: ~Copyable, @unchecked Sendable {
   private let twiddles: AlignedFloats
   private let scratch: AlignedFloats
 
-  /// Prepares the transform.
-  ///
-  /// - Parameters:
-  ///   - size: the number of values of one sequence, a power of two.
-  ///   - batch: the number of sequences.
+  /// Prepares the transform of `batch` sequences. `size` must be a power of two.
   init(size: Int, batch: Int) {
     self.size = size
     self.batch = batch
