@@ -51,7 +51,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     current.deallocate()
   }
 
-  /// The linear gain to approach, 0 or more. Other values are ignored.
+  /// The linear gain to approach, finite and 0 or more. Other values are ignored.
   public var targetGain: Float {
     @_noLocks get { Float(bitPattern: target.load(ordering: .relaxed)) }
     @_noLocks nonmutating set {

@@ -55,8 +55,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   private let gain: LimiterGain
   private let target: Float
   private let nyquistDecay: Float
-  /// The largest sample magnitude for which no estimate can exceed the target, apart from earlier
-  /// amplitude near half the sample rate.
+  /// The largest sample magnitude of a context for which no estimate from that context alone can
+  /// exceed the target.
   private let harmlessPeak: Float
   private let historySpan: Int
   private let historyCapacity: Int
@@ -214,8 +214,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
 
   /// Appends one channel's cell to its history. Sets invalid samples to 0.
   ///
-  /// - Returns: the largest magnitude and the largest second difference. The second differences are
-  ///   centred one sample earlier than the cell.
+  /// - Returns: the largest magnitude and the largest second difference. Each second difference is
+  ///   centred one sample earlier.
   @_noLocks
   private func keep(
     _ samples: UnsafePointer<Float>, _ history: UnsafeMutablePointer<Float>
