@@ -15,14 +15,13 @@ public final class FileSource: SoundSource {
   /// Opens a file.
   ///
   /// - Parameters:
-  ///   - path: the path of any file that FFmpeg can read.
+  ///   - path: the path of a file that FFmpeg can read.
   ///   - settings: determines the track, the interpretation of its channels and the use of its
   ///     level metadata.
   ///   - sampleRate: the rate to resample to, in Hz; nil for the file's own rate.
-  ///   - interrupt: a flag that, once raised, makes the source throw `PlaybackError.interrupted`
-  ///     instead of reading or decoding more.
+  ///   - interrupt: a flag that, once raised, makes the source throw `PlaybackError.interrupted`.
   /// - Throws: `PlaybackError.media` if the file cannot be read or its channels do not fit the
-  ///   settings, or `.interrupted` if the flag was raised.
+  ///   settings, or `.interrupted`.
   public init(
     path: String, settings: RenderSettings, sampleRate: Int? = nil,
     interrupt: InterruptFlag? = nil
@@ -67,14 +66,13 @@ public final class FileSource: SoundSource {
   public func nextLayout() throws(PlaybackError) -> ChannelLayout? {
     do throws(MediaError) {
       guard let next = try reader.nextLayout() else { return nil }
-      // An unlabelled layout in the middle of a stream is not an error, because the first layout
-      // was known.
+      // An unlabelled layout in the middle of a stream is not an error.
       return next == reader.track.layout
         ? layout : (try? LayoutOption.auto.resolve(next)) ?? next
     } catch { throw PlaybackError(error) }
   }
 
-  /// The layouts that may occur; only `layout` if the user chose a layout.
+  /// The layouts that may occur; only `layout` unless the layout option is `.auto`.
   public var expectedLayouts: [ChannelLayout] {
     [layout] + (option == .auto ? reader.track.laterLayouts : [])
   }

@@ -15,10 +15,8 @@ private import Surround
 ///     BL = k (a Lt - b Rt)     BR = k (a Rt - b Lt)     FC = k b (Lt + Rt)
 ///     FL = Lt (1 - k (a + b) / sqrt 2)                  FR likewise from Rt
 ///
-/// so that FL + (FC + BL) / sqrt 2 is Lt again: the fold-down of ITU-R BS.775 restores the stereo,
-/// except for rounding. For Dolby Surround, adjacent channels are separated by 3 dB, as usual for
-/// passive matrices, and the surrounds are in antiphase. The surrounds are neither delayed nor
-/// low-passed.
+/// so that FL + (FC + BL) / sqrt 2 equals Lt: the fold-down of ITU-R BS.775 restores the stereo.
+/// The surrounds are neither delayed nor low-passed.
 public final class MatrixDecodedSource: SoundSource {
   public let layout = ChannelLayout.speakers([
     .frontLeft, .frontRight, .frontCenter, .backLeft, .backRight,
@@ -28,12 +26,8 @@ public final class MatrixDecodedSource: SoundSource {
   private let input: PlanarScratch
   private static let blockFrames = 4096
 
-  /// Creates a decoder. Returns nil if the source is not stereo, or if the encoding is `surroundEX`
-  /// or `dolbyHeadphone`, which this matrix cannot decode.
-  ///
-  /// - Parameters:
-  ///   - source: the encoded stereo, Lt and Rt.
-  ///   - encoding: the encoding of the source.
+  /// Creates a decoder for a source that contains Lt and Rt. Returns nil if the source is not
+  /// stereo, or if the encoding is `surroundEX` or `dolbyHeadphone`.
   public init?(_ source: any SoundSource, encoding: MatrixEncoding) {
     let half = 0.5.squareRoot()
     let (a, b): (Double, Double)
@@ -57,8 +51,7 @@ public final class MatrixDecodedSource: SoundSource {
   public var title: String? { source.title }
   public var warnings: [String] { source.warnings }
   public var multichannelOffer: MultichannelOffer? { source.multichannelOffer }
-  /// Returns stereo, because the original content determines whether the sound is rendered
-  /// spatially.
+  /// Returns stereo, the layout of the original content.
   public func contentLayout(atFrame frame: Int) -> ChannelLayout { .stereo }
 
   public func read(

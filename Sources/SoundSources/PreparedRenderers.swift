@@ -4,7 +4,7 @@ public import HeadTracking
 public import Rendering
 
 extension OfflineRenderer {
-  /// Creates a renderer for a source, including the steps before rendering, such as the upmix.
+  /// Prepares a source, for example by an upmix, and creates its renderer.
   ///
   /// - Parameters:
   ///   - source: the source to render.
@@ -12,7 +12,8 @@ extension OfflineRenderer {
   ///   - hrtf: the HRTF set.
   ///   - settings: the settings of the renderer.
   ///   - isLimited: whether the true peak is limited to -1 dBTP.
-  /// - Throws: any error from the source or from `HRTFChoice.filters(for:settings:sampleRate:)`.
+  /// - Throws: any error from the source, its preparation or
+  ///   `HRTFChoice.filters(for:settings:sampleRate:)`.
   public convenience init(
     source: any SoundSource, head: HeadTrajectory, hrtf: HRTFChoice, settings: RenderSettings,
     isLimited: Bool
@@ -24,14 +25,14 @@ extension OfflineRenderer {
 }
 
 extension LayoutRenderer {
-  /// Creates a renderer for a source, including the steps before rendering, such as the upmix.
+  /// Prepares a source, for example by an upmix, and creates its renderer.
   ///
   /// - Parameters:
   ///   - source: the source to render.
   ///   - target: the output layout.
   ///   - head: `headToWorld` over the time of the source; nil to convert the layout only.
   ///   - settings: the settings of the renderer.
-  /// - Throws: any error from the source.
+  /// - Throws: any error from the source or its preparation.
   public convenience init(
     source: any SoundSource, target: OutputLayout, head: HeadTrajectory?, settings: RenderSettings
   ) throws(PlaybackError) {

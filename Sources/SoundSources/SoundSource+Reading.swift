@@ -7,13 +7,8 @@ internal import Rendering
 ///
 /// - Parameters:
 ///   - planes: channels x frames.
-///   - channels: the number of planes.
-///   - frames: the number of frames wanted.
-///   - atMost: the largest number of frames in a piece.
-///   - piece: writes at most the given number of frames to the start of the given planes, and
-///     returns the number of frames written.
-/// - Returns: the number of frames read.
-/// - Throws: any error from `piece`.
+///   - piece: writes at most the given number of frames to the given planes, and returns the number
+///     of frames written.
 func readPieces(
   into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, channels: Int, frames: Int,
   atMost: Int,

@@ -5,17 +5,16 @@ package import Binaural
 package import Rendering
 package import Surround
 
-/// Returns a source with the processing that precedes rendering, which is the same for `play` and
-/// `render`.
+/// Returns a source with the processing that precedes rendering.
 ///
-/// The processing runs when the source is read, ahead of playback, and does not depend on the head.
-/// Each step is a `SoundSource` that reads from another source. A step compensates for its latency
-/// by reading ahead, so that frame numbers do not change.
+/// The processing does not depend on the head. Each step reads ahead by its latency, so that frame
+/// numbers do not change.
 ///
 /// - Parameters:
 ///   - source: a source at the playback sample rate.
 ///   - settings: the settings of the renderer.
-/// - Throws: any error from the source.
+/// - Throws: `PlaybackError.mixNeedsSoundfield` or `.neuralSeparator` if the mix in the settings is
+///   not possible.
 package func prepared(
   _ source: any SoundSource, settings: RenderSettings
 ) throws(PlaybackError) -> any SoundSource {
@@ -25,8 +24,7 @@ package func prepared(
   return try MixedSource(unmixed, settings: mix)
 }
 
-/// Returns a source with the processing that precedes rendering, except for the mix. The player
-/// mixes later, so that a change is heard soon.
+/// Returns the result of `prepared(_:settings:)` without the mix.
 package func preparedUnmixed(
   _ source: any SoundSource, settings: RenderSettings
 ) throws(PlaybackError) -> any SoundSource {
@@ -36,17 +34,16 @@ package func preparedUnmixed(
   }
 }
 
-/// Checks that a source is a soundfield of order 1 or higher and stays one.
+/// Checks that the expected layouts of a source are soundfields of order 1 or higher.
 ///
-/// - Throws: `PlaybackError.mixNeedsSoundfield`.
+/// - Throws: `PlaybackError.mixNeedsSoundfield` if one of them is not.
 package func requireSoundfield(_ source: any SoundSource) throws(PlaybackError) {
   for layout in [source.layout] + source.expectedLayouts {
     guard case .ambisonics(1..., _, _) = layout else { throw .mixNeedsSoundfield(layout) }
   }
 }
 
-/// Returns a source with the processing that precedes rendering. The layout of the given source or
-/// run must not change.
+/// Prepares a source whose layout does not change.
 private func preparedRun(
   _ source: any SoundSource, settings: RenderSettings
 ) throws(PlaybackError) -> any SoundSource {
@@ -61,8 +58,7 @@ private func preparedRun(
 }
 
 extension RenderSettings {
-  /// Returns the settings that upmix a source with this layout to 5.1; nil if the source is not
-  /// upmixed.
+  /// Returns the settings of the upmix to 5.1 for a layout; nil if this layout is not upmixed.
   package func upmixSettings(for layout: ChannelLayout) -> UpmixSettings? {
     guard layout == .stereo else { return nil }
     return switch upmix {
@@ -73,16 +69,13 @@ extension RenderSettings {
   }
 }
 
-/// Wraps a prepared source for `play` so that it has the target loudness. Returns nil if the
-/// settings contain no target.
+/// Wraps a prepared source so that it has the target loudness. Returns nil if the settings contain
+/// no target.
 ///
 /// - Parameters:
 ///   - prepared: the result of `prepared(_:settings:)` for `source`.
-///   - source: the original source.
-///   - filters: the filters that render the source, because loudness is measured at the ears.
-///   - settings: the settings of the renderer.
-///   - patienceMilliseconds: the longest time for which the first read waits for the first result
-///     of the loudness scan.
+///   - filters: the filters that render the source.
+///   - patienceMilliseconds: how long the first read may wait for a result of the loudness scan.
 ///   - tell: receives reports on the gain; see `LevelledSource`.
 package func levelled(
   _ prepared: any SoundSource, from source: any SoundSource, filters: BinauralFilters,

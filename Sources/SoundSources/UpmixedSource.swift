@@ -8,10 +8,7 @@ internal import Surround
 
 /// A stereo source that is upmixed to 5.1 by `Upmixer`. Frame numbers do not change.
 ///
-/// The source compensates for the latency of the upmix by reading ahead. The upmix works in hops
-/// that are counted from the first frame of the source. After a seek, reading starts at the
-/// beginning of a hop at least 1.5 s before the target, or at the first frame. At the target, the
-/// state of the upmix is then practically the same as after continuous reading.
+/// After a seek, reading starts early enough for the upmix to settle.
 final class UpmixedSource: SoundSource {
   private let source: any SoundSource
   private let upmixer: Upmixer
@@ -27,15 +24,9 @@ final class UpmixedSource: SoundSource {
   /// The next frame to return, counted from the start frame of the last seek.
   private var next = 0
 
-  /// Reading starts this long before the target of a seek, in seconds. Older input contributes less
-  /// than -100 dB.
+  /// How far before the target of a seek reading starts, in seconds.
   private static let prerollSeconds = 1.5
 
-  /// Creates an upmixed source.
-  ///
-  /// - Parameters:
-  ///   - source: a stereo source.
-  ///   - settings: the settings of the upmix.
   init(_ source: any SoundSource, settings: UpmixSettings) {
     precondition(source.layout == .stereo)
     self.source = source
@@ -94,7 +85,6 @@ final class UpmixedSource: SoundSource {
     next = max(0, frame) - start
   }
 
-  /// Reads and upmixes the next hop.
   private func advance() throws(PlaybackError) {
     let hop = upmixer.hopFrames
     var count = 0

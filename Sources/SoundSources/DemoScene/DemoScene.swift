@@ -5,12 +5,10 @@ private import Geometry
 public import Rendering
 internal import SignalProcessing
 
-/// A demonstration scene of 20 s, which is generated while it is read: a plucked melody straight
-/// ahead, a wooden bar to the left, a bell behind to the right and above, and ambience from all
-/// around.
+/// A demonstration scene of 20 s that is generated while it is read.
 ///
-/// The scene is a third-order soundfield in ACN order and SN3D scale. Every sound is a plane wave
-/// from a constant direction. The samples depend neither on the size of the reads nor on seeks.
+/// The scene is a third-order soundfield in ACN order and SN3D scale. The samples depend neither on
+/// the size of the reads nor on seeks.
 ///
 /// ## Threading
 /// Use a scene from one thread at a time.
@@ -111,7 +109,6 @@ public final class DemoScene: SoundSource {
     }
   }
 
-  /// Applies the fade-in at the start of the scene and the fade-out at its end.
   private func shape(
     _ planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ offset: Int, _ count: Int
   ) {

@@ -4,13 +4,12 @@ internal import Geometry
 internal import Rendering
 internal import SignalProcessing
 
-/// Ambient noise from all around: uncorrelated noise from each of six directions.
+/// Uncorrelated noise from six directions.
 ///
-/// Each direction has its own stream: a sum of noises whose bandwidths are an octave apart, with a
-/// slow swell. A stream is a function of time alone, so any frame can be generated without the
-/// frames before it.
+/// The noise of a direction is a stream: a sum of noises whose bandwidths are an octave apart, with
+/// a slow swell. A stream depends on time alone.
 final class DemoAmbience {
-  /// The gains that encode each stream as a plane wave of third order: streams x 16 channels.
+  /// The gains that encode the streams as third-order plane waves: streams x 16 channels.
   let gains: [[Float]]
 
   private let sampleRate: Double
@@ -27,8 +26,8 @@ final class DemoAmbience {
     let level: Float
   }
 
-  /// A section of a chunk whose frames are between the same two grid points of a noise. It extends
-  /// up to frame `end` of the chunk, exclusive.
+  /// Consecutive frames of a chunk between the same two grid points of a noise. They end before
+  /// frame `end` of the chunk.
   private struct Cell {
     let point: Int
     var end: Int
@@ -49,19 +48,19 @@ final class DemoAmbience {
     weights = AlignedFloats(count: 4 * chunkFrames)
     swell = AlignedFloats(count: chunkFrames)
     octaves = (1...6).map { number in
-      // The spectrum falls 1.5 dB per octave more steeply than the spectrum of pink noise.
+      // The spectrum falls 1.5 dB per octave more steeply than that of pink noise.
       Octave(
         number: number, rate: 125 * Double(1 << number),
         level: Self.level * linearGain(decibels: -1.5 * Double(number)))
     }.filter { $0.rate < sampleRate }
   }
 
-  /// Returns the samples that the last call to `render` generated for a stream.
+  /// Returns the samples of a stream that `render` generated last.
   func plane(_ stream: Int) -> UnsafeMutablePointer<Float> {
     streams.pointer + stream * chunkFrames
   }
 
-  /// Generates `count` frames of all streams, starting at frame `start` of the scene.
+  /// Generates the next frames of all streams, from frame `start` of the scene on.
   func render(at start: Int, _ count: Int) {
     streams.clear()
     for octave in octaves {
@@ -77,8 +76,8 @@ final class DemoAmbience {
     }
   }
 
-  /// Computes the values that all streams share: stores the interpolation weights for every frame,
-  /// multiplied by the level, and returns the sections of the chunk.
+  /// Stores the interpolation weights of all frames, multiplied by the level, and returns the
+  /// sections of the chunk.
   private func prepare(_ octave: Octave, _ start: Int, _ count: Int) -> [Cell] {
     let (step, level) = (octave.rate / sampleRate, octave.level)
     let (w0, w1) = (weights.pointer, weights.pointer + chunkFrames)

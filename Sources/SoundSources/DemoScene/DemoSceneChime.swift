@@ -5,7 +5,6 @@ internal import Rendering
 
 /// A struck bar or bell: the sum of decaying modes and the knock of the mallet.
 final class DemoChime: DemoNote {
-  /// A decaying mode of vibration.
   struct Mode {
     /// The ratio of the mode's frequency to the note's frequency.
     let ratio: Double
@@ -15,7 +14,6 @@ final class DemoChime: DemoNote {
     let decaySeconds: Double
   }
 
-  /// The properties of a struck body.
   struct Body {
     let modes: [Mode]
     /// The linear peak of the mallet's knock, relative to the amplitude of the note.

@@ -4,11 +4,10 @@ internal import Rendering
 
 /// A gain that rises smoothly from 0, stays at 1 and falls smoothly to 0.
 struct DemoEnvelope {
-  /// The total duration, in frames.
   let frames: Int
-  /// The duration of the rise, in frames.
+  /// In frames.
   let rise: Double
-  /// The duration of the fall, in frames.
+  /// In frames.
   let fall: Double
 
   /// Returns whether the gain differs from 1 anywhere in a range of frames.

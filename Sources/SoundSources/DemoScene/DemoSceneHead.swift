@@ -5,18 +5,15 @@ public import HeadTracking
 internal import Rendering
 
 extension DemoScene {
-  /// A head motion for listeners without a tracker: the head faces ahead, turns left and right,
-  /// nods, and leans to both sides. The poses are 10 ms apart and extend to the end of the scene.
+  /// A head motion for listeners without a tracker. Its poses are 10 ms apart and cover the scene.
   public static let head: HeadTrajectory = {
     let times = (0...Int(seconds * 100)).map { Double($0) / 100 }
     return HeadTrajectory(times: times, poses: times.map { DemoHead.angles(at: $0).quaternion })
   }()
 }
 
-/// The built-in head motion: its turns and the poses that they lead to.
 enum DemoHead {
-  /// A turn from the previous pose to `place`. It lasts from `start` to `arrival`, in seconds from
-  /// the beginning of the scene.
+  /// A turn to `place`. Its times are in seconds from the beginning of the scene.
   struct Turn {
     let start: Double
     let arrival: Double
@@ -47,8 +44,8 @@ enum DemoHead {
     return angles
   }
 
-  /// Returns the fraction of a turn that is complete after a fraction of its time: the minimum-jerk
-  /// profile (Flash and Hogan, Journal of Neuroscience 5, 1985).
+  /// Returns the completed fraction of a turn after a fraction of its time. [Minimum-jerk profile:
+  /// Flash and Hogan, Journal of Neuroscience 5, 1985]
   static func minimumJerk(_ time: Double) -> Double {
     let t = max(0, min(1, time))
     return t * t * t * (10 - 15 * t + 6 * t * t)

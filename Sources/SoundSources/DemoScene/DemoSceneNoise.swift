@@ -7,14 +7,14 @@ import System
 struct DemoNoise {
   let seed: UInt64
 
-  /// Returns the random value at a grid point, -1 to 1. It is derived from the number at position
-  /// `seed` + `point` in the sequence of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+  /// Returns the random value at a grid point, -1 to 1. [SplitMix64: Steele, Lea, Flood, OOPSLA
+  /// 2014]
   func value(_ point: Int) -> Float {
     let z = SeededGenerator.value(at: seed &+ UInt64(bitPattern: Int64(point)))
     return Float(Int64(z >> 40) - (1 << 23)) / Float(1 << 23)
   }
 
-  /// Returns the noise at a position of 0 or more, measured in grid points.
+  /// Returns the noise at a position of 0 or more, in grid points.
   func interpolated(at x: Double) -> Float {
     let point = Int(x)
     let (a, b, c, d) = Self.weights(Float(x - Double(point)))
@@ -22,8 +22,8 @@ struct DemoNoise {
       + (c * value(point + 2) + d * value(point + 3))
   }
 
-  /// Returns the weights of four successive grid points for a position between the middle two. The
-  /// position is a fraction from 0 to 1 (cubic interpolation: Catmull and Rom, 1974).
+  /// Returns the weights of four successive grid points. `f` is the fraction, 0 to 1, of the
+  /// distance between the middle two. [Cubic interpolation: Catmull and Rom, 1974]
   static func weights(_ f: Float) -> (Float, Float, Float, Float) {
     let (f2, f3) = (f * f, f * f * f)
     return (

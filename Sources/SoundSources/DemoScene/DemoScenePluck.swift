@@ -4,9 +4,8 @@ private import CRealtime
 internal import Rendering
 internal import SignalProcessing
 
-/// A plucked string: one period circulates in a delay line and gradually loses its treble (Karplus
-/// and Strong, Computer Music Journal 7(2), 1983). An allpass filter tunes the loop (Jaffe and
-/// Smith in the same issue).
+/// A plucked string: one period circulates in a delay line and gradually loses its treble. [Karplus
+/// and Strong, Computer Music Journal 7(2), 1983; allpass filter: Jaffe and Smith, same issue]
 final class DemoPluck: DemoNote {
   let onset: Int
   let frames: Int
@@ -35,14 +34,8 @@ final class DemoPluck: DemoNote {
   /// The plucking point, as a fraction of the string's length.
   private static let pluckPoint = 0.23
 
-  /// Creates a note.
-  ///
-  /// - Parameters:
-  ///   - onset: the frame of the scene at which the note begins.
-  ///   - seconds: the duration of the note.
-  ///   - frequency: the frequency of the note, in Hz.
-  ///   - amplitude: the linear peak.
-  ///   - sampleRate: the sample rate, in Hz.
+  /// Creates a note. `onset` is a frame of the scene, `frequency` is in Hz, and `amplitude` is
+  /// linear.
   init(onset: Int, seconds: Double, frequency: Double, amplitude: Float, sampleRate: Double) {
     self.onset = onset
     self.frequency = frequency
@@ -92,9 +85,8 @@ final class DemoPluck: DemoNote {
     place += count
   }
 
-  /// Fills the delay line with one period of a string that is plucked at one point. The period is a
-  /// sum of harmonics with random phases, so that the sound hardly depends on the sample rate. Its
-  /// peak is 1.
+  /// Fills the delay line with one period of a plucked string: a sum of harmonics with random
+  /// phases and a peak of 1.
   private func excite() {
     let (samples, length) = (line.pointer, line.count)
     let noise = DemoNoise(seed: seed)

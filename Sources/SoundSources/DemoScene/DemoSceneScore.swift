@@ -81,8 +81,7 @@ enum DemoScore {
   private static func events(_ bars: [[(quaver: Double, key: Int)]]) -> [Event] {
     bars.enumerated().flatMap { bar, notes in
       notes.map { note in
-        // The first note of a bar is accented. The notes of the last chord are softer because they
-        // sound together.
+        // The first note of a bar is accented. The notes of the last chord are softer.
         let strength = bar == bars.count - 1 ? 0.5 : note.quaver == 0 ? 1 : 0.8
         return Event(
           quaver: Double(8 * bar) + note.quaver, key: note.key, strength: strength)
@@ -90,8 +89,7 @@ enum DemoScore {
     }
   }
 
-  /// Returns the struck body of a part; nil for the melody, whose strings are plucked, and for the
-  /// ambience.
+  /// Returns the struck body of a part; nil if the part has none.
   private static func body(of part: DemoScenePart) -> DemoChime.Body? {
     switch part {
     case .percussion: wood
@@ -100,7 +98,7 @@ enum DemoScore {
     }
   }
 
-  /// A wooden bar with modes tuned approximately like a marimba's, 1 : 4 : 10.
+  /// A wooden bar with approximately the modes of a marimba, 1 : 4 : 10.
   private static let wood = DemoChime.Body(
     modes: [
       .init(ratio: 1, level: 1, decaySeconds: 1.6),

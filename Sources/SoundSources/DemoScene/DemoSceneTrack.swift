@@ -6,13 +6,12 @@ internal import Geometry
 internal import Rendering
 internal import SignalProcessing
 
-/// A note that generates its sound frame by frame, starting at its onset.
+/// A note that generates its sound frame by frame.
 protocol DemoNote: AnyObject {
   /// The frame of the scene at which the note begins.
   var onset: Int { get }
   /// The duration of the note, in frames.
   var frames: Int { get }
-  /// Restarts the note at its first frame.
   func restart()
   /// Adds the next `count` frames of the note to `sum`.
   func add(to sum: UnsafeMutablePointer<Float>, _ count: Int)
@@ -20,33 +19,28 @@ protocol DemoNote: AnyObject {
 
 /// A sequence of notes from one direction.
 struct DemoTrack {
-  /// The gains that encode the notes as a plane wave of third order, one per channel.
+  /// The gains that encode the notes as a third-order plane wave, one per channel.
   let gains: [Float]
   private let notes: [any DemoNote]
   private let ceiling: Float
 
-  /// Creates a track.
-  ///
-  /// - Parameters:
-  ///   - notes: the notes, which may overlap.
-  ///   - direction: the direction of the notes on the stage.
-  ///   - ceiling: the linear limit that the sum of the notes approaches but never reaches.
+  /// Creates a track. `ceiling` is the linear limit of the sum of the notes.
   init(notes: [any DemoNote], direction: Direction, ceiling: Float) {
     self.notes = notes
     self.ceiling = ceiling
     gains = Self.gains(direction)
   }
 
-  /// Returns the gains that encode a plane wave of third order. Gains that differ from 0 only by
-  /// rounding errors are set to 0.
+  /// Returns the gains that encode a third-order plane wave. Gains below 1e-9 in magnitude become
+  /// 0.
   static func gains(_ direction: Direction) -> [Float] {
     SphericalHarmonics.evaluate(order: 3, direction.unitVector).map {
       abs($0) < 1e-9 ? 0 : Float($0)
     }
   }
 
-  /// Writes the next `count` frames, which begin at frame `start` of the scene. Returns false,
-  /// without writing, if no note sounds in these frames.
+  /// Writes the next `count` frames, from frame `start` of the scene on. Returns false, without
+  /// writing, if no note sounds in them.
   func render(into mono: UnsafeMutablePointer<Float>, at start: Int, _ count: Int) -> Bool {
     var hasSound = false
     for note in notes {
@@ -62,8 +56,7 @@ struct DemoTrack {
     return hasSound
   }
 
-  /// Soft-clips the sound at `ceiling`, so that the notes can be loud although their attacks are
-  /// even louder.
+  /// Soft-clips the sound at `ceiling`.
   private func saturate(_ mono: UnsafeMutablePointer<Float>, _ count: Int) {
     let scale = 1 / ceiling
     var i = 0
@@ -74,8 +67,7 @@ struct DemoTrack {
     }
   }
 
-  /// Brings the notes that sound at a frame to their state at that frame, which depends on all
-  /// their earlier frames.
+  /// Brings the notes that sound at a frame to their state there.
   func seek(to frame: Int, scratch: UnsafeMutablePointer<Float>, _ scratchFrames: Int) {
     for note in notes where note.onset < frame && frame < note.onset + note.frames {
       note.restart()

@@ -6,14 +6,11 @@ public import Rendering
 private import SignalProcessing
 private import Surround
 
-/// A source with a constant layout, the bus, that reads from a source whose layout changes. Every
-/// run of frames is mixed to the bus, so that rendering continues through the changes.
+/// A source with a constant layout, the bus, that reads from a source whose layout changes.
 ///
-/// Runs that overlap are crossfaded. If two runs only meet, the layout changes at the exact frame:
-/// a prediction from the last frames continues the earlier run and is faded out over 20 ms, or up
-/// to 180 ms for tones, while the new run is faded in. The prediction also bridges short gaps
-/// between two runs. This avoids clicks, and no frame is added or lost. `LayoutBus` determines the
-/// bus from the expected layouts, and the gains that mix each run to it.
+/// `LayoutBus` determines the bus and the gains that mix each run to it. Overlapping runs are
+/// crossfaded. Between other runs, a prediction of the earlier run bridges short gaps and is
+/// crossfaded with the new run over 20 to 180 ms.
 public final class ConstantBusSource: SoundSource {
   /// The layout of the bus.
   public let layout: ChannelLayout
@@ -21,25 +18,22 @@ public final class ConstantBusSource: SoundSource {
   private let prepareRun: (any SoundSource) throws(PlaybackError) -> any SoundSource
   private let first: ChannelLayout
   private var way: Way?
-  /// The frames at which the layout of the content changes, in increasing order, with the layout
-  /// from there on.
+  /// The frames at which the layout of the content changes, in increasing order.
   private var marks: [(frame: Int, layout: ChannelLayout)]
-  /// Frames on the bus that have not been read. The last `longestOverlap` of them are held back,
-  /// because the next run may overlap them.
+  /// Frames on the bus that have not been read. The last `longestOverlap` frames are held back for
+  /// an overlap with the next run.
   private var line: SoundLine
   /// The frame after the last one in `line`.
   private var position = 0
   private var hasEnded = false
-  /// The error that prevents further reading; nil if there is none. It is thrown once all earlier
-  /// frames have been read.
+  /// The error that ended reading; nil if there is none. It is thrown after the frames in `line`.
   private var failure: PlaybackError?
   private var join: RunJoin
   private let mixed: PlanarScratch
   private var ownWarnings: [String] = []
 
   private static let blockFrames = 4096
-  /// The largest number of frames that are read from a run at once outside an overlap. It is small,
-  /// so that little more is read than is needed.
+  /// The largest number of frames to read at once outside an overlap.
   private static let stepFrames = 1024
 
   /// A prepared run and the gains that mix it to the bus.
@@ -56,7 +50,7 @@ public final class ConstantBusSource: SoundSource {
     }
   }
 
-  /// A run of the source. It has only one layout.
+  /// A run of the source, with a single layout.
   private final class Run: SoundSource {
     let layout: ChannelLayout
     let sampleRate: Int
@@ -77,7 +71,6 @@ public final class ConstantBusSource: SoundSource {
       into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
     ) throws(PlaybackError) -> Int { try source.read(into: planes, frames: frames) }
 
-    /// Does nothing: a run is always read from its beginning.
     func seek(toFrame frame: Int) throws(PlaybackError) {}
   }
 
@@ -85,8 +78,8 @@ public final class ConstantBusSource: SoundSource {
   ///
   /// - Parameters:
   ///   - source: a source whose `changesLayout` is true.
-  ///   - prepareRun: processes each run separately, for example by an upmix. It must compensate for
-  ///     its own latency, and its output must end with the run. Default: no processing.
+  ///   - prepareRun: processes each run. It must compensate for its latency, and its output must
+  ///     end with the run. Default: no processing.
   /// - Throws: any error from `prepareRun`.
   public init(
     _ source: any SoundSource,
@@ -146,7 +139,7 @@ public final class ConstantBusSource: SoundSource {
     }
   }
 
-  /// Extends the line. If the source fails, ends the line with a fade-out instead.
+  /// Extends the line, or ends it with a fade-out if the source fails.
   private func extendOrEnd() {
     do throws(PlaybackError) { try extend() } catch {
       failure = error
@@ -171,8 +164,7 @@ public final class ConstantBusSource: SoundSource {
     position += count
   }
 
-  /// Reads at most `frames` frames of the current run into `mixed`, mixed to the bus. Returns the
-  /// number of frames; 0 at the end of the run.
+  /// Reads frames of the current run into `mixed`. Returns their number; 0 at the end of the run.
   private func readRun(_ frames: Int) throws(PlaybackError) -> Int {
     guard let way else { return 0 }
     let count = try way.source.read(into: way.input.planes, frames: frames)
@@ -198,8 +190,7 @@ public final class ConstantBusSource: SoundSource {
 
   /// Crossfades into a new run that begins `frames` frames before the end of the line.
   private func overlap(_ frames: Int) throws(PlaybackError) {
-    // The first `lead` frames precede the overlap. They only settle the processing of the run and
-    // are skipped.
+    // Skip the first `lead` frames, which precede the overlap.
     let shared = min(frames, line.count)
     var (lead, new) = (frames - shared, SoundLine(channels: layout.channelCount))
     while lead > 0 || new.count < shared {

@@ -5,21 +5,18 @@ private import Geometry
 internal import Rendering
 private import Surround
 
-/// Determines the bus for several layouts, and the gains that convert each layout to the bus.
+/// Determines the bus for several layouts, and the gains that convert a layout to the bus.
 ///
-/// A loudspeaker that the bus also has in the same place keeps its channel. A loudspeaker at ear
-/// height that the bus lacks is panned between its two neighbours by vector base amplitude panning
-/// in the plane (Pulkki, J. Audio Eng. Soc. 45(6), 1997). A loudspeaker above or below ear height,
-/// or without two neighbours less than 150 degrees apart, goes to the nearest loudspeaker of the
-/// bus, in equal shares if several are equally near. These gains preserve energy. For a mono or
-/// stereo bus, loudspeaker layouts with more channels are folded down according to ITU-R BS.775-4,
-/// annex 4.
+/// Loudspeakers at ear height that the bus lacks are panned between their neighbours by vector base
+/// amplitude panning (Pulkki, J. Audio Eng. Soc. 45(6), 1997). Other missing loudspeakers go to the
+/// nearest loudspeakers of the bus.
 enum LayoutBus {
-  /// Returns the smallest bus for several layouts. If all layouts are equal, the bus is that
-  /// layout. If one of them is a soundfield, the bus is a soundfield of the highest order that
-  /// occurs, with a head-locked pair if any layout has such a pair. Otherwise the bus has all
-  /// loudspeakers that occur; the side pair and the back pair count as the same pair unless a
-  /// layout has both. Returns stereo if `layouts` is empty.
+  /// Returns the bus for several layouts; stereo if there are none.
+  ///
+  /// If all layouts are equal, the bus is that layout. If one of them is a soundfield, the bus is a
+  /// soundfield of the highest order, with a head-locked pair if any layout has one. Otherwise the
+  /// bus has all loudspeakers that occur. The side pair and the back pair count as one pair unless
+  /// a layout has both.
   static func bus(for layouts: [ChannelLayout]) -> ChannelLayout {
     guard let first = layouts.first else { return .stereo }
     if layouts.allSatisfy({ $0 == first }) { return first }
@@ -39,8 +36,7 @@ enum LayoutBus {
     var all = Set(layouts.joined())
     let sides: Set<Speaker> = [.sideLeft, .sideRight]
     let backs: Set<Speaker> = [.backLeft, .backRight]
-    // A single pair of surrounds may be named side or back. On a bus with both pairs, the surrounds
-    // would move when the name changes.
+    // On a bus with both pairs, the surrounds would move when a layout names them differently.
     let hasBoth = layouts.contains { !sides.isDisjoint(with: $0) && !backs.isDisjoint(with: $0) }
     if !hasBoth, !sides.isDisjoint(with: all), !backs.isDisjoint(with: all) {
       let isSide =
@@ -52,8 +48,7 @@ enum LayoutBus {
     return Speaker.allCases.filter(all.contains)
   }
 
-  /// Returns the gains from a layout to a bus: bus channels x layout channels. The gains of unknown
-  /// channels are 0.
+  /// Returns the gains that mix a layout to a bus: bus channels x layout channels.
   static func gains(from layout: ChannelLayout, to bus: ChannelLayout) -> [[Double]] {
     if layout == bus { return identity(layout.channelCount) }
     switch (layout, bus) {
@@ -76,8 +71,8 @@ enum LayoutBus {
     (0..<count).map { row in (0..<count).map { $0 == row ? 1 : 0 } }
   }
 
-  /// Returns the gains that encode each channel at its position. Low-frequency effects go to the
-  /// head-locked pair, or are omitted if there is no such pair.
+  /// Returns the gains that encode a layout as a soundfield. Low-frequency effects go to the
+  /// head-locked pair, if there is one.
   private static func field(_ layout: ChannelLayout, order: Int, hasPair: Bool) -> [[Double]] {
     let treatment = Treatment(spatial: layout, busOrder: order)
     let channels = SphericalHarmonics.channelCount(order: order)
@@ -90,11 +85,11 @@ enum LayoutBus {
     return gains
   }
 
-  /// Returns the gains of the fold-down to plain stereo. For a mono bus, the gains are averaged
-  /// over left and right.
+  /// Returns the gains of the fold-down to plain stereo (ITU-R BS.775-4, annex 4), or their average
+  /// for a mono bus.
   private static func folded(_ layout: ChannelLayout, to targets: [Speaker]) -> [[Double]] {
     var stereo = Treatment(plain: layout).headLocked
-    // Mono counts as a centre channel here, as in layouts with more channels.
+    // Mono counts as a centre channel here.
     let share = 0.5.squareRoot()
     if layout == .mono { stereo = [[share], [share]] }
     return targets.count == 2 ? stereo : [zip(stereo[0], stereo[1]).map { ($0 + $1) / 2 }]
@@ -102,7 +97,7 @@ enum LayoutBus {
 
   /// Returns the gains that sample a soundfield in the directions of the loudspeakers. Degree `n`
   /// has the weight `(2n + 1) / (L (N + 1))`, where `L` is the number of loudspeakers with a
-  /// direction and `N` is the order of the soundfield. A head-locked pair goes to the front pair.
+  /// direction and `N` is the order. A head-locked pair goes to the front pair.
   private static func sampled(_ layout: ChannelLayout, at targets: [Speaker]) -> [[Double]] {
     let treatment = Treatment(spatial: layout, busOrder: 1)
     let places = targets.map { $0.direction(in: targets)?.unitVector }
@@ -143,12 +138,8 @@ extension LayoutBus {
     return gains
   }
 
-  /// Returns the gains with which a loudspeaker in a direction is mixed to the bus; outputs that
-  /// are not listed have a gain of 0.
-  ///
-  /// - Parameters:
-  ///   - place: the direction of the loudspeaker.
-  ///   - places: the directions of the bus's loudspeakers; nil for low-frequency effects.
+  /// Returns the gains that mix a loudspeaker in the direction `place` to the bus. Other outputs
+  /// have a gain of 0. A direction in `places` is nil for low-frequency effects.
   private static func shares(
     of place: Direction, among places: [Direction?]
   ) -> [(output: Int, gain: Double)] {
@@ -163,9 +154,8 @@ extension LayoutBus {
     return nearest.map { ($0, 1 / Double(nearest.count).squareRoot()) }
   }
 
-  /// Returns the gains that pan between the nearest loudspeaker at ear height to the left of a
-  /// direction and the nearest one to the right. Returns nil if either loudspeaker is missing, or
-  /// if they are 150 degrees or more apart.
+  /// Returns the gains that pan between the nearest ear-height loudspeakers on both sides of a
+  /// direction. Returns nil if a side has none, or if the two are 150 degrees or more apart.
   private static func neighbours(
     of place: Direction, among places: [Direction?]
   ) -> [(output: Int, gain: Double)]? {

@@ -7,17 +7,16 @@ internal import Rendering
 struct RunJoin {
   private let fadeFrames: Int
   private let longestFadeFrames: Int
-  /// The last frames before the join, from which the continuation is predicted.
+  /// The last frames, from which the continuation is predicted.
   private var past: SoundLine
-  /// The prediction that is faded out over the new run: channels x frames. The channels may have
-  /// different lengths, because some can be predicted for longer than others.
+  /// The sound that is crossfaded with the new run: channels x frames. The channels may have
+  /// different lengths.
   private var tail: [[Float]] = []
   private var tailPosition = 0
 
-  /// The usual fade, in seconds.
+  /// The duration of the usual fade, in seconds.
   private static let fadeSeconds = 0.02
-  /// The longest fade, in seconds. It is for tones, whose spectrum a short fade would spread
-  /// audibly.
+  /// The duration of the longest fade, in seconds. Tones need a long fade.
   private static let longestFadeSeconds = 0.18
   private static let pastFrames = 1024
 
@@ -27,7 +26,7 @@ struct RunJoin {
     past = SoundLine(channels: channels)
   }
 
-  /// Discards the last frames, because the next frames do not continue them.
+  /// Discards the past and the prediction.
   mutating func forget() {
     past.removeAll()
     tail = []
@@ -42,11 +41,12 @@ struct RunJoin {
 
   // MARK: Runs that meet
 
-  /// Bridges missing frames with a prediction from the last frames. The prediction continues beyond
-  /// the gap, and `fade` fades it out over the next run. If the gap is longer than 20 ms, the
-  /// prediction is faded out at once instead, and silence follows.
+  /// Bridges `missing` frames with a prediction, or with silence if there is no past.
   ///
-  /// - Returns: the number of frames that were added to the line, which is `missing`.
+  /// In a gap of 20 ms or less, the prediction continues beyond the gap, and `fade` uses the rest.
+  /// In a longer gap, the prediction is faded out over 20 ms, and silence follows.
+  ///
+  /// - Returns: `missing`.
   mutating func bridge(_ missing: Int, on line: inout SoundLine) -> Int {
     tailPosition = 0
     guard past.count > 0 else {
@@ -73,8 +73,8 @@ struct RunJoin {
     return missing
   }
 
-  /// Returns the number of frames for which the prediction keeps at least half the power of the
-  /// past; never less than `fadeFrames`.
+  /// Returns the number of frames, at least `fadeFrames`, for which the prediction keeps half the
+  /// power of the past.
   private func goesOn(_ coming: ArraySlice<Float>, after past: [Float]) -> Int {
     func power(_ sound: ArraySlice<Float>) -> Float {
       sound.reduce(0) { $0 + $1 * $1 } / Float(sound.count)
@@ -90,7 +90,7 @@ struct RunJoin {
     return length
   }
 
-  /// Crossfades the next frames of the new run with the prediction, in place.
+  /// Crossfades the prediction with the next frames of the new run, in place.
   mutating func fade(_ planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ count: Int) {
     guard !tail.isEmpty, tailPosition < longestFadeFrames else { return }
     for (c, past) in tail.enumerated() {
@@ -103,7 +103,7 @@ struct RunJoin {
     tailPosition += count
   }
 
-  /// Returns the value of a smooth ramp from 0 to 1 over `length` frames at one of these frames.
+  /// Returns the value of a smooth ramp from 0 to 1 that lasts `length` frames.
   private func share(_ frame: Int, of length: Int) -> Float {
     let t = (Float(frame) + 0.5) / Float(length)
     return t * t * t * (10 - 15 * t + 6 * t * t)
@@ -111,11 +111,11 @@ struct RunJoin {
 
   // MARK: Runs that overlap
 
-  /// Crossfades the last `frames` frames of a line into another version of the same sound, at
-  /// constant power. The gains of the old and the new version are `cos(t)` and `sin(t)`, divided by
-  /// `sqrt(1 + 2 r cos(t) sin(t))`, where `t` rises smoothly from 0 to pi / 2 and `r` is the
-  /// correlation of the two versions. If `new` is shorter than `frames`, the crossfade is as short
-  /// as `new`.
+  /// Crossfades the end of a line with another version of the same sound, starting `frames` frames
+  /// before the end. If `new` is shorter than `frames`, the crossfade has the length of `new`.
+  ///
+  /// The gains of the old and the new version are `a / p` and `b / p`, where `a` = cos(t), `b` =
+  /// sin(t), `p` = sqrt(1 + 2 r a b), `t` rises from 0 to pi / 2, and `r` is the agreement.
   func crossfade(_ new: SoundLine, into line: inout SoundLine, over frames: Int) {
     let length = min(frames, new.count)
     guard length > 0 else { return }

@@ -4,19 +4,17 @@ private import Geometry
 internal import Rendering
 private import SignalProcessing
 
-/// Extrapolates a sound beyond its end by linear prediction: tones continue, and noise decays.
+/// Extrapolates a sound beyond its end by linear prediction (I. Kauppinen and K. Roth, "Audio
+/// signal extrapolation: theory and applications", Proc. DAFx, 2002).
 ///
 /// The coefficients minimise the squared forward and backward errors (modified covariance method:
-/// L. Marple, IEEE Trans. ASSP 28(4), 1980). A small multiple of the identity is added to the
-/// matrix; without it, the rounding errors of pure tones would be predicted too. If this prediction
-/// grows or cannot be computed, Burg's method is used instead. Such extrapolation is known from the
-/// restoration of recordings with gaps (I. Kauppinen and K. Roth, "Audio signal extrapolation:
-/// theory and applications", Proc. DAFx, 2002).
+/// L. Marple, IEEE Trans. ASSP 28(4), 1980). The matrix is loaded on the diagonal, so that the
+/// rounding errors of pure tones are not predicted. If this prediction grows or cannot be computed,
+/// Burg's method is used.
 enum SignalExtension {
   /// The number of prediction coefficients.
   static let order = 64
-  /// The value that is added to the diagonal of the matrix, as a fraction of `energy` in
-  /// `prediction`.
+  /// The value that is added to the diagonal of the matrix, relative to `energy` in `prediction`.
   private static let loading = 1e-7
 
   /// Predicts the continuation of a sound.
@@ -24,14 +22,13 @@ enum SignalExtension {
   /// - Parameters:
   ///   - past: the last samples, the newest last.
   ///   - frames: the number of samples to predict.
-  /// - Returns: `frames` samples, which never exceed the peak of the past. They are zero if the
-  ///   past is silent or has at most 3 * `order` samples.
+  /// - Returns: `frames` samples, limited to the peak of the past. They are 0 if the past is silent
+  ///   or has at most 3 * `order` samples.
   static func after(_ past: [Float], frames: Int) -> [Float] {
     let limit = Double(past.reduce(0) { max($0, abs($1)) })
     return past.map(Double.init).withUnsafeBufferPointer { x in
       guard limit > 0, x.count > 3 * order else { return [Float](repeating: 0, count: frames) }
       var line = prediction(x).map { extended(x, by: $0, frames) } ?? []
-      // A prediction that grows is not a plausible continuation.
       if line.count < frames || !line.allSatisfy({ abs($0) <= 1.02 * limit }) {
         line = extended(x, by: stablePrediction(x), frames)
       }
@@ -53,9 +50,8 @@ enum SignalExtension {
     return Array(line.dropFirst(order))
   }
 
-  /// Returns coefficients in the same form as `prediction`. With these coefficients, the predicted
-  /// sound does not grow, but tones are slightly detuned (J. Burg, "Maximum entropy spectral
-  /// analysis", 1967; Levinson's recursion).
+  /// Returns coefficients in the form of `prediction` by Burg's method, which is stable but detunes
+  /// tones slightly. [J. Burg, "Maximum entropy spectral analysis", 1967; Levinson's recursion]
   private static func stablePrediction(_ x: UnsafeBufferPointer<Double>) -> [Double] {
     var (forward, backward) = (Array(x), Array(x))
     var terms: [Double] = []
@@ -78,11 +74,11 @@ enum SignalExtension {
   }
 
   /// Returns the coefficients `a(k)` that predict `x(n)` as the sum of `a(k) x(n - k)` for `k` from
-  /// 1 to `order`. Returns nil if the past is silent or not finite, or if the equations cannot be
+  /// 1 to `order`. Returns nil if the energy is 0 or not finite, or if the equations cannot be
   /// solved.
   private static func prediction(_ x: UnsafeBufferPointer<Double>) -> [Double]? {
     let p = order
-    /// Returns the sum of x(n - j) x(n - k) over all n, forwards and with time reversed.
+    /// Returns the sum of x(n - j) x(n - k), forwards and with time reversed.
     func product(_ j: Int, _ k: Int) -> Double {
       var sum = 0.0
       for n in p..<x.count {

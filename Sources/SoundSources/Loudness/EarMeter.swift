@@ -8,18 +8,14 @@ internal import Rendering
 internal import SignalProcessing
 internal import Surround
 
-/// Measures the loudness of a sound at the ears of a head that faces ahead, and the loudness of the
-/// sound's own channels.
-///
-/// The sound is rendered by the same engine that plays it. Every layout, order, HRTF set and
-/// treatment is therefore measured in the same way: as the listener hears it.
+/// Measures the loudness of a sound at the ears of a head that faces ahead, and in its own
+/// channels.
 final class EarMeter {
   private let renderer: Renderer
   private let ears: LoudnessMeter
   private let source: LoudnessMeter?
-  /// Whether the sound is stereo that has been converted to another layout. If so, the sound is
-  /// folded down before its own channels are measured, because loudness metadata refers to the
-  /// stereo sound.
+  /// Whether the sound is stereo that was converted to another layout. If so, its fold-down is
+  /// measured instead of its own channels.
   private let isFolded: Bool
   private let foldDown: MixMatrix
   private let rendered: PlanarScratch
@@ -29,13 +25,8 @@ final class EarMeter {
   /// The number of frames measured.
   private(set) var frames = 0
 
-  /// Creates a meter.
-  ///
-  /// - Parameters:
-  ///   - layout: the layout of the sound to measure.
-  ///   - content: the layout of the sound before it was prepared.
-  ///   - filters: the filters of the decoder, which also determine the sample rate.
-  ///   - settings: the settings of the renderer.
+  /// Creates a meter. `content` is the layout of the sound before it was prepared. `filters`
+  /// determines the sample rate.
   init(
     layout: ChannelLayout, content: ChannelLayout, filters: BinauralFilters,
     settings: RenderSettings
@@ -54,7 +45,7 @@ final class EarMeter {
     folded = PlanarScratch(channels: 2, frames: blockFrames)
   }
 
-  /// Measures the next frames, channels x frames. Any number of frames is allowed.
+  /// Measures the next frames, channels x frames.
   func add(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames count: Int) {
     withUnsafeTemporaryAllocation(
       of: UnsafeMutablePointer<Float>.self, capacity: renderer.channels
@@ -89,8 +80,7 @@ final class EarMeter {
     ears.add(UnsafePointer(rendered.planes), frames: count)
   }
 
-  /// Resets the renderer, because the next frames do not continue the previous ones. The
-  /// measurements so far are kept.
+  /// Resets the renderer, but keeps the measurements.
   func cut() { renderer.reset() }
 
   /// Returns the ungated loudness of the last `seconds` at the ears, in LUFS; nil for silence.

@@ -8,10 +8,8 @@ package import Synchronization
 
 /// A source that brings another source to a target loudness.
 ///
-/// Before the first sound, the gain is set from what is known about the loudness so far. When more
-/// becomes known, the gain moves to the new value at 0.9 dB/s. The loudness is measured by a scan
-/// on a separate thread if the source can be opened twice. Without a scan, or until the scan has a
-/// result, the loudness is measured from the frames read so far. A seek does not change the gain.
+/// Before the first sound, a new gain applies at once; later, the gain changes at 0.9 dB/s. The
+/// loudness comes from a scan, the stated loudness or the frames read so far.
 package final class LevelledSource: SoundSource {
   let layout: ChannelLayout
   let sampleRate: Int
@@ -20,7 +18,7 @@ package final class LevelledSource: SoundSource {
   var warnings: [String] { source.warnings }
   var stream: (any StreamedSource)? { source.stream }
 
-  /// The state that other threads of the player read and set.
+  /// The state that other threads read and set.
   package final class Board: Sendable {
     package struct Content {
       /// The target loudness, in LUFS.
@@ -45,26 +43,21 @@ package final class LevelledSource: SoundSource {
   private var judgedFrames = 0
   private var told: LoudnessReport?
   private let patienceMilliseconds: Int
-  /// The longest time for which the first read waits for the first result of the scan, in
-  /// milliseconds. This is the default for `init`.
+  /// The default longest wait of the first read for a result of the scan.
   static let patienceMilliseconds = 400
-  /// How many seconds must be read before the loudness of the frames read so far is used.
+  /// How many seconds are read before their loudness is used.
   private static let runningSeconds = 3
-  /// The magnitude up to which samples count as silence: -80 dBFS.
+  /// The largest magnitude of a silent sample: -80 dBFS.
   private static let silence: Float = 1e-4
 
   /// Creates a levelled source.
   ///
   /// - Parameters:
   ///   - source: the prepared source.
-  ///   - stated: the loudness that the source states; nil if it states none.
-  ///   - scan: a scan of the same source; nil if the source can be opened only once.
-  ///   - meter: a meter for the source's layout.
   ///   - target: the target loudness, in LUFS.
-  ///   - patienceMilliseconds: the longest time for which the first read waits for the first result
-  ///     of the scan.
-  ///   - tell: receives a report on the reading thread at the first read, when the origin of the
-  ///     loudness changes, and when the gain's goal differs by more than 1 dB from the last report.
+  ///   - patienceMilliseconds: how long the first read may wait for a result of the scan.
+  ///   - tell: receives a report at the first read, when the origin of the loudness changes, and
+  ///     when the goal differs by more than 1 dB from the last report.
   init(
     _ source: any SoundSource, stated: StatedLoudness?, scan: LoudnessScan?, meter: EarMeter,
     target: Double, patienceMilliseconds: Int = LevelledSource.patienceMilliseconds,

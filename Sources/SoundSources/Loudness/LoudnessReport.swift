@@ -6,10 +6,9 @@ internal import Rendering
 
 /// The gain that brings a source to its target loudness, and the evidence for that gain.
 public struct LoudnessReport: Sendable, Equatable {
-  /// The gain of the frames that are read now, in dB. It becomes audible once the sound already in
-  /// the queue has played.
+  /// The gain of the frames that are read now, in dB.
   public var gain: Double
-  /// The goal that the gain approaches at 0.9 dB/s, in dB.
+  /// The gain to reach, in dB.
   public var goal: Double
   /// The origin of the loudness value, such as a scan or metadata.
   public var origin: LoudnessKnowledge.Origin

@@ -10,25 +10,23 @@ internal import SignalProcessing
 private import Synchronization
 internal import System
 
-/// Measures the loudness of a source on a separate thread: first quickly from a few pieces, unless
-/// the source is short or its length is unknown; then completely or, for long sources, from many
-/// pieces.
+/// Measures the loudness of a source on a separate thread: first quickly from a few pieces, then
+/// completely.
+///
+/// There is no quick measurement of a short source, or if the length is unknown. A long source is
+/// measured from many pieces instead of completely.
 package final class LoudnessScan: Sendable {
   struct State {
     /// The best measurement so far; nil if there is none yet.
     var measurement: LoudnessMeasurement?
-    /// Whether the scan has ended, with or without a result.
     var isDone = false
   }
 
-  /// The number of pieces in the quick measurement, and the length of each piece in seconds.
+  /// The number of pieces in the quick measurement, and their length in seconds.
   private static let (glances, glanceSeconds) = (8, 1.5)
-  /// The number of pieces in the complete measurement of a long source, and the length of each
-  /// piece in seconds. Sources that are not longer than all pieces together, or whose length is
-  /// unknown, are measured from start to end.
+  /// The number of pieces in the second measurement of a long source, and their length in seconds.
   private static let (pieces, pieceSeconds) = (90, 10.0)
-  /// The time limits for the quick measurement, which can take long if seeking is slow, and for the
-  /// complete measurement, in seconds.
+  /// The time limits for the first and the second measurement, in seconds.
   private static let (glanceLimit, limit) = (3.0, 120.0)
 
   private let open: @Sendable () throws(PlaybackError) -> any SoundSource
@@ -37,12 +35,7 @@ package final class LoudnessScan: Sendable {
   private let worker = Worker()
   private let state = Mutex(State())
 
-  /// Creates a scan, which does nothing before `start` is called.
-  ///
-  /// - Parameters:
-  ///   - filters: the filters of the decoder.
-  ///   - settings: the settings of the renderer.
-  ///   - open: opens the source again, prepared for rendering.
+  /// Creates a scan. `open` opens the source again, prepared for rendering.
   init(
     filters: BinauralFilters, settings: RenderSettings,
     open: @escaping @Sendable () throws(PlaybackError) -> any SoundSource
@@ -60,8 +53,7 @@ package final class LoudnessScan: Sendable {
 
   var current: State { state.withLock { $0 } }
 
-  /// Waits until the first measurement is available or the scan has ended, but at most
-  /// `milliseconds`.
+  /// Waits for the first measurement or the end of the scan, but not longer than `milliseconds`.
   func wait(milliseconds: Int) {
     let end = monotonic_nanoseconds() + Int64(milliseconds) * 1_000_000
     while monotonic_nanoseconds() < end {
@@ -73,10 +65,8 @@ package final class LoudnessScan: Sendable {
 
   private func run() {
     defer { state.withLock { $0.isDone = true } }
-    // On Linux this lowers the priority of the calling thread only, so that the playing thread
-    // comes first.
+    // On Linux, this lowers the priority of the calling thread only.
     _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
-    // Problems with the source are reported by the player.
     guard let source = try? open() else { return }
     let piece = Int(Self.glanceSeconds * Double(source.sampleRate))
     if let length = source.duration, length > 2 * Self.glances * piece {
@@ -92,7 +82,6 @@ package final class LoudnessScan: Sendable {
   }
 
   /// Publishes the measurement so far once 12 s have been read, if there is no measurement yet.
-  /// This measurement applies until the complete measurement is available.
   private func giveFirstWord(_ meter: EarMeter, rate: Int) {
     let enough = Double(Self.glances) * Self.glanceSeconds * Double(rate)
     guard Double(meter.frames) >= enough, current.measurement == nil,
@@ -107,16 +96,15 @@ package final class LoudnessScan: Sendable {
     return Self.spread(Self.pieces, of: piece, over: length)
   }
 
-  /// Returns pieces of `count` frames at the centres of `pieces` equal parts of a source that is
-  /// `length` frames long.
+  /// Returns pieces of `count` frames at the centres of equal parts of a source with `length`
+  /// frames.
   static func spread(
     _ pieces: Int, of count: Int, over length: Int
   ) -> [(start: Int, count: Int)] {
     (0..<pieces).map { ((2 * $0 + 1) * length / (2 * pieces) - count / 2, count) }
   }
 
-  /// Measures the pieces of a plan. If `limit` seconds pass, the measurement covers only the frames
-  /// read so far.
+  /// Measures the pieces of a plan, or what can be read of them in `limit` seconds.
   ///
   /// - Returns: the measurement; nil if nothing is above the gate, or if the scan was stopped.
   private func measure(

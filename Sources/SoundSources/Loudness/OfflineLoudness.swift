@@ -4,12 +4,11 @@ public import Loudness
 public import Rendering
 
 extension OfflineRenderer {
-  /// Renders the entire output only to measure its loudness. The renderer is then at its end, so a
-  /// new renderer is needed to render the output with the resulting gain.
+  /// Renders the entire output to measure its loudness. The renderer is then at its end.
   ///
   /// - Parameter look: called after each block with its number of frames; returns false to stop.
-  /// - Returns: the loudness and true peak of the output; nil if nothing is above the gate of
-  ///   -70 LUFS.
+  /// - Returns: the loudness and true peak of the output; nil if nothing is above the gate of -70
+  ///   LUFS.
   /// - Throws: `PlaybackError.interrupted` if `look` returned false, or any error from the source.
   public func measureLoudness(
     look: (_ frames: Int) -> Bool

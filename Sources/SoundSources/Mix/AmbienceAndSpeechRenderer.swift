@@ -26,9 +26,9 @@ public final class AmbienceAndSpeechRenderer: RenderedSound {
   /// - Parameters:
   ///   - source: a soundfield of order 1 or higher.
   ///   - head: `headToWorld` over the time of the source; nil for no rotation.
-  ///   - settings: contains the mix, the gain and the block size. The style must not be a stem.
-  ///     Without a mix, it is `standard`.
-  /// - Throws: `PlaybackError.mixNeedsSoundfield` for another source, and the errors of the source.
+  ///   - settings: the style of the mix must not be a stem. Without a mix, the style is `standard`.
+  /// - Throws: `PlaybackError.mixNeedsSoundfield` for another source, `.neuralSeparator`, or any
+  ///   error from the source.
   public init(
     source: any SoundSource, head: HeadTrajectory?, settings: RenderSettings
   ) throws(PlaybackError) {
@@ -56,7 +56,7 @@ public final class AmbienceAndSpeechRenderer: RenderedSound {
   }
 }
 
-/// Supplies the first four channels of a source, and keeps the fifth.
+/// Supplies the first four channels of a source and keeps the fifth.
 private final class Tap: SoundSource {
   private let source: MixedSource
   private let block: PlanarScratch

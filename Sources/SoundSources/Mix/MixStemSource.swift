@@ -8,15 +8,12 @@ private import SignalProcessing
 private import Surround
 private import Synchronization
 
-/// A source that separates a soundfield into stems. `StemMixer` mixes them later. Frame numbers
-/// remain those of the original source.
+/// A source that separates a soundfield into stems. Frame numbers remain those of the original
+/// source.
 ///
 /// `read` supplies the channels of the soundfield in ACN order and SN3D scale, a head-locked pair
-/// if there is one, and then the planes of `StemPlanes`. The source compensates for the latency of
-/// the separation by reading ahead. After a seek, reading starts early enough for the separation
-/// to settle, at a multiple of its alignment, so that the result is practically the same as after
-/// continuous reading. A source whose sound arrives during playback is an exception: its earlier
-/// sound may not be available any more, so the separation settles after the seek.
+/// if there is one, and then the planes of `StemPlanes`. After a seek, reading starts early enough
+/// for the separation to settle, except in a stream.
 package final class MixStemSource: SoundSource {
   /// The layout of the soundfield.
   package let field: ChannelLayout
@@ -27,7 +24,6 @@ package final class MixStemSource: SoundSource {
   private let source: any SoundSource
   private var stage: MixStage
   private let enhancer: NeuralEnhancer?
-  /// Converts the channels to `field`; nil if they already have that form.
   private let conversion: MixMatrix?
   private let raw: PlanarScratch
   private let input: PlanarScratch
@@ -38,11 +34,11 @@ package final class MixStemSource: SoundSource {
   /// The number of frames read since the last seek.
   private var taken = 0
   private var hasEnded = false
-  /// The number of output frames of the stage since the last seek, less its latency.
+  /// The number of frames produced since the last seek, less the latency.
   private var made: Int
   /// The number of frames in `output`. The last of them is frame `made` - 1.
   private var held = 0
-  /// The next frame to return. As for `made`, frame 0 is the first frame read after the last seek.
+  /// The next frame to return, counted like `made`.
   private var next = 0
 
   private static let blockFrames = 1024
@@ -53,8 +49,8 @@ package final class MixStemSource: SoundSource {
   ///   - source: a soundfield of order 1 or higher.
   ///   - settings: the field of view and the files of the neural separator are used.
   ///   - separates: the first value of `isActive`.
-  /// - Throws: `PlaybackError.mixNeedsSoundfield` if the source is something else;
-  ///   `PlaybackError.neuralSeparator` if the neural separator cannot be used.
+  /// - Throws: `PlaybackError.mixNeedsSoundfield` for another source, or `.neuralSeparator` if the
+  ///   neural separator cannot be used.
   package init(
     _ source: any SoundSource, settings: MixSettings, separates: Bool = true
   ) throws(PlaybackError) {
@@ -94,13 +90,13 @@ package final class MixStemSource: SoundSource {
   }
 
   /// Whether to separate the frames that are read after the next seek. If false, the stems are
-  /// silent, and nothing is computed for them. Any thread may use this property.
+  /// silent. Any thread may use this property.
   package var isActive: Bool {
     get { active.load(ordering: .relaxed) }
     set { active.store(newValue, ordering: .relaxed) }
   }
 
-  /// The number of planes. Together, they form no known layout.
+  /// An unknown layout with all planes that `read` supplies.
   package var layout: ChannelLayout { .unknown(channels: fieldChannels + StemPlanes.count) }
   package var sampleRate: Int { source.sampleRate }
   package var duration: Int? { source.duration }
@@ -117,7 +113,7 @@ package final class MixStemSource: SoundSource {
   ) throws(PlaybackError) -> Int {
     var done = 0
     while done < frames {
-      // After the end of the source, the remaining frames are those that have been read.
+      // After the end of the source, return only frames that were read.
       let end = hasEnded ? min(made, taken) : made
       let count = min(end - next, frames - done)
       guard count > 0 else {

@@ -21,10 +21,10 @@ extension MixTuning {
     }
   }
 
-  /// Reads the tuning inside a media file, from a metadata track or an attachment. If there are
-  /// several, the last one counts. Returns nil if there is none or the file is not a media file.
+  /// Reads the last tuning in the timed metadata and attachments of a media file; nil if there is
+  /// none.
   ///
-  /// - Throws: `PlaybackError.mixTuning` if the tuning in the file is invalid.
+  /// - Throws: `PlaybackError.mixTuning` if this tuning is invalid.
   public static func embedded(in path: String) throws(PlaybackError) -> MixTuning? {
     for text in EmbeddedText.read(path).reversed() {
       guard let content = try? JSONDecoder().decode(Marker.self, from: Data(text)),
@@ -37,7 +37,6 @@ extension MixTuning {
     return nil
   }
 
-  /// The reason why a tuning is invalid.
   struct Problem: Error { let reason: String }
 
   init(json: [UInt8]) throws(Problem) {

@@ -24,7 +24,7 @@ package final class MixedSource: SoundSource {
   ///   - source: a soundfield of order 1 or higher.
   ///   - settings: the mix.
   ///   - target: the channels to supply.
-  /// - Throws: the errors of `MixStemSource`.
+  /// - Throws: any error from `MixStemSource`.
   package init(
     _ source: any SoundSource, settings: MixSettings, target: MixTarget = .field
   ) throws(PlaybackError) {

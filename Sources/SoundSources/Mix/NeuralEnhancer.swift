@@ -8,19 +8,18 @@ private import System
 
 /// Runs the user's DeepFilterNet in the separate program `stillstage-separator`.
 ///
-/// The library is foreign code. If it crashes or hangs, only the child process is lost.
+/// If the library crashes or hangs, only the child process is lost.
 ///
 /// ## Threading
 /// Use an instance from one thread at a time. `enhance` waits for the child process.
 package final class NeuralEnhancer: SpeechEnhancer {
-  /// The reason why the enhancer has failed, with what to do about it; nil if it has not. After a
-  /// failure, the output is silence.
+  /// Why the enhancer has failed, with advice; nil if it has not failed. After a failure, the
+  /// output is silence.
   package private(set) var failure: String?
 
   private static let advice = "use the library and the model of another version of DeepFilterNet 3"
   private let files: NeuralSeparatorFiles
   private let answerSeconds: Double
-  /// This process's end of the connection to the child process.
   private let socket: Int32
   private let child: ChildProcess
   private var hasSound = false
@@ -29,9 +28,11 @@ package final class NeuralEnhancer: SpeechEnhancer {
   /// Starts the child process and loads the model.
   ///
   /// - Parameters:
-  ///   - sampleRate: in Hz; only 48000 is possible.
-  ///   - answerSeconds: the time after which the child process counts as stuck.
-  /// - Throws: `PlaybackError.neuralSeparator`.
+  ///   - sampleRate: must be 48000, in Hz.
+  ///   - startSeconds: the longest time for loading the model.
+  ///   - answerSeconds: the longest time for an answer.
+  /// - Throws: `PlaybackError.neuralSeparator` for another sample rate, or if the child process
+  ///   does not start.
   package init(
     _ files: NeuralSeparatorFiles, sampleRate: Int, startSeconds: Double = 20,
     answerSeconds: Double = 5
@@ -103,7 +104,8 @@ package final class NeuralEnhancer: SpeechEnhancer {
     else { return samples.update(repeating: 0, count: frames) }
   }
 
-  /// Receives an answer, with `count` samples unless it is a failure.
+  /// Receives an answer, including the samples if `samples` is not nil. Returns false after a
+  /// failure.
   private func exchange(
     count: Int, samples: UnsafeMutableRawBufferPointer?, seconds: Double
   ) -> Bool {
@@ -137,7 +139,7 @@ package final class NeuralEnhancer: SpeechEnhancer {
 
   private func receive(_ bytes: UnsafeMutableRawBufferPointer, _ seconds: Double) -> Bool {
     var rest = bytes[...]
-    // Count the waits, because a clock goes on while this process is stopped.
+    // Count the waits, because a clock also runs while this process is stopped.
     var waits = Int(seconds * 10)
     while !rest.isEmpty {
       var request = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)

@@ -22,14 +22,10 @@ package struct PresentationPlace {
   ///
   /// - Parameters:
   ///   - argument: a path, or a `file:`, `http:` or `https:` URL.
-  ///   - root: the folder that contains the files of a downloaded presentation. It is ignored for a
-  ///     network address. If it is nil and `argument` is a folder, that folder is used. If it is
-  ///     nil and `argument` is a playlist, the folder one or two levels above the playlist's folder
-  ///     is used if it contains a multivariant playlist that refers to `argument`. Otherwise, the
-  ///     playlist's own folder is used.
-  ///   - remedy: how the user can choose a wider root, for the error message about a file outside
-  ///     the root.
-  ///   - network: how long a request may stay too slow before its server is given up.
+  ///   - root: the folder that contains the files of a downloaded presentation; nil to choose it as
+  ///     `SoundOpener.Options.root` describes. It is ignored for a network address.
+  ///   - remedy: advice on choosing another root, for error messages; nil for none.
+  ///   - network: how long a fetch may be slow before it is given up.
   /// - Throws: `SoundOpeningError.noAddress`, `.noHost`, `.unreadable` or `.unreadableFolder`.
   package init(
     _ argument: String, root: String?, remedy: String?, network: NetworkPatience = .init()
@@ -68,7 +64,7 @@ package struct PresentationPlace {
     }
   }
 
-  /// Returns the folder one or two levels above `own` whose multivariant playlist refers to the
+  /// Returns a folder one or two levels above `own` with a multivariant playlist that refers to the
   /// file `path`; nil if there is none.
   private static func folder(around own: String, of path: String) -> String? {
     guard let real = realpath(path, nil) else { return nil }
@@ -94,8 +90,7 @@ package struct PresentationPlace {
   }
 }
 
-/// Reads local files from a folder. Fetches network addresses in the folder's playlists from their
-/// servers, if the servers have public IP addresses.
+/// Reads files from a folder, and network addresses from servers with public IP addresses.
 private struct FolderAndServerFetcher: ResourceFetcher {
   let files: FolderFetcher
   let network: HTTPFetcher

@@ -5,8 +5,10 @@ internal import HLS
 internal import Rendering
 
 extension SoundOpener {
-  /// Returns the location of a presentation; nil if the input is neither a network address nor a
-  /// folder nor a playlist, or if it is a folder that contains a single file and no playlist.
+  /// Returns the location of a presentation; nil if the input is not a presentation.
+  ///
+  /// Network addresses, playlists and folders are presentations. A folder that contains a single
+  /// file and no playlist is not.
   ///
   /// - Throws: any error from `PresentationPlace`.
   static func presentation(
@@ -21,8 +23,8 @@ extension SoundOpener {
     return isEmpty && singleFile(in: place.folder) != nil ? nil : place
   }
 
-  /// Returns the path that the input names. If the input is a folder that contains exactly one
-  /// file, returns the path of that file.
+  /// Returns the path that the input names. For a folder with a single file, returns the path of
+  /// that file.
   static func file(_ input: String) -> String {
     if isFolder(input) { return singleFile(in: PresentationFolder(input)) ?? input }
     return path(of: input) ?? input
@@ -32,8 +34,8 @@ extension SoundOpener {
     folder.flatMap { $0.paths.count == 1 ? $0.paths.first : nil }
   }
 
-  /// Returns the path that the input denotes, either directly or as a `file:` address; nil if such
-  /// an address is invalid.
+  /// Returns the path in a `file:` address, or other input unchanged; nil if the address is
+  /// invalid.
   private static func path(of input: String) -> String? {
     guard input.lowercased().hasPrefix("file:") else { return input }
     guard case .file(let path)? = ResourceAddress(argument: input, in: "/") else { return nil }
@@ -47,7 +49,7 @@ extension SoundOpener {
     return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
   }
 
-  /// Returns whether a file is a playlist, judged by its file name extension or its first bytes.
+  /// Returns whether a file is a playlist, by its file name extension or its first bytes.
   private static func isPlaylist(_ input: String) -> Bool {
     guard let path = path(of: input) else { return false }
     let lower = path.lowercased()

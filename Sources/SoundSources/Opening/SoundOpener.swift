@@ -6,37 +6,31 @@ public import HLS
 public import Media
 public import Rendering
 
-/// Opens the sound that the user names. The name can be the path of an audio file, the address or
-/// path of an HLS playlist, or the path of a folder that contains a downloaded presentation or a
-/// single audio file.
-///
-/// ```swift
-/// let opener = try SoundOpener("https://example.org/master.m3u8", settings: options.render)
-/// let player = try Player(options: options, makeSource: opener.open)
-/// ```
+/// Opens the sound that the user names: an audio file, an HLS playlist, or a folder that contains a
+/// downloaded presentation or a single audio file.
 public struct SoundOpener: Sendable {
   /// The options for a presentation.
   public struct Options: Sendable {
-    /// The wishes that select the renditions that may be played.
+    /// Selects the renditions that may be played.
     public var wishes = RenditionWishes()
-    /// Whether the choice of rendition adapts to the network if the presentation comes from a
-    /// server. Otherwise the best rendition is played. Default: true.
+    /// Whether the choice of rendition adapts to the network. If false, or for a local
+    /// presentation, the best rendition is played. Default: true.
     public var followsLine = true
-    /// The folder that contains the files of a downloaded presentation. Default: nil, which selects
-    /// the folder that the user names. If the user names a playlist, nil selects the folder one or
-    /// two levels above the playlist's folder that contains a multivariant playlist with a
-    /// reference to the named playlist. Without such a folder, nil selects the playlist's own
-    /// folder.
+    /// The folder that contains the files of a downloaded presentation.
+    ///
+    /// If `root` is nil and the user names a folder, that folder is used. If the user names a
+    /// playlist, the folder one or two levels above is used if it has a multivariant playlist that
+    /// refers to the named playlist. Otherwise the playlist's own folder is used. Default: nil.
     public var root: String?
-    /// How the user can choose another `root`, for the error message about a file outside the root.
+    /// Advice on choosing another `root`, for error messages. Default: nil.
     public var rootRemedy: String?
-    /// The folder in which fetched segments are kept as a presentation that plays without a server.
-    /// Default: nil, which keeps nothing.
+    /// The folder in which the fetched segments are kept as a local presentation; nil to keep
+    /// nothing. Default: nil.
     public var keepFolder: String?
-    /// How long a request may stay too slow before its server is given up. Default: 30 s.
+    /// How long a fetch may be slow before it is given up. Default: 30 s.
     public var network = NetworkPatience()
-    /// A flag that, once raised, makes the opener and its sources throw `PlaybackError.interrupted`
-    /// instead of waiting, reading or decoding more.
+    /// A flag that, once raised, makes the opener and its sources throw
+    /// `PlaybackError.interrupted`. Default: nil.
     public var interrupt: InterruptFlag?
 
     public init() {}
@@ -49,8 +43,7 @@ public struct SoundOpener: Sendable {
   private let options: Options
   private let keeper: PresentationKeeper?
 
-  /// Recognises the input. Opens the playlists of a presentation, or opens a file once to check
-  /// that it can be read.
+  /// Recognises the input. Opens the playlists of a presentation, or opens a file once to check it.
   ///
   /// - Parameters:
   ///   - input: a path, or an address with `file:`, `http:` or `https:`.
@@ -73,7 +66,7 @@ public struct SoundOpener: Sendable {
     _ = try open()
   }
 
-  /// Opens a source at its beginning. This function may be called more than once.
+  /// Opens a source at its beginning. This function may be called again.
   ///
   /// - Parameter sampleRate: the output sample rate in Hz; nil for the source's own rate.
   /// - Throws: any error from `FileSource` or `HLSSource`.
@@ -90,10 +83,9 @@ public struct SoundOpener: Sendable {
     return source
   }
 
-  /// Updates the playlists of the kept presentation after everything has been played.
+  /// Updates the playlists of the kept presentation. Call this after everything has been played.
   ///
-  /// - Returns: the reason why something could not be kept; nil if everything was kept or nothing
-  ///   was to be kept.
+  /// - Returns: the reason why something could not be kept; nil if there is none.
   public func finishKeeping() -> KeepingError? { keeper?.finish() ?? keeper?.problem }
 
   private func stream(
@@ -154,7 +146,6 @@ public struct SoundOpener: Sendable {
 }
 
 extension PresentationKeeper {
-  /// Returns an observer that keeps each segment as it arrives.
   fileprivate func observer(of renditions: [KeptRendition]) -> SegmentSupply.Observer {
     { [self] arrival in
       let rendition = renditions[arrival.rendition]

@@ -7,38 +7,32 @@ internal import Rendering
 private import Surround
 
 extension HLSSource {
-  /// The shortest time that is planned between the end of a crossfade to another rendition and the
-  /// end of the segment, in seconds.
+  /// The shortest time to plan between the end of a crossfade and the end of the segment, in
+  /// seconds.
   private static let leastLeft = 0.1
   /// How long a segment is usually played before a change to stereo, in seconds. Meanwhile, the
   /// upmix settles.
   private static let stereoSeconds = 1.25
-  /// How long a segment is usually played before a change to multichannel, in seconds. Levels
-  /// are matched over the time in which the stereo rendition is audible, which is before a change
-  /// to multichannel and after a change to stereo.
+  /// How long a segment is usually played before a change to multichannel, in seconds. Meanwhile,
+  /// its level can be measured.
   private static let multichannelSeconds = 3.0
 
-  /// The rendition to which the sound changes within a segment.
   private struct JoinTarget {
     var rendition: Int
     var supplied: SuppliedSegment
     var reason: String?
-    /// Whether to change as late as possible, because the next segment may still be fetched in
-    /// another rendition.
     var isAtEnd: Bool
   }
 
   /// Prepares a change to another rendition within the current segment, if the queue requests one.
   ///
-  /// - Returns: the frame up to which the run may be read before the next call; nil if there is no
-  ///   limit.
+  /// - Returns: the frame at which to call this function again; nil if there is none.
   /// - Throws: `PlaybackError.interrupted`.
   func planJoin() throws(PlaybackError) -> Int? {
     guard let run, run.end == nil, !run.isDraining, place.unjoinable != place.segment,
       let segment = feed.queue.segment(place.segment), segment.supplied.count > 1,
       let target = joinTarget(in: segment, from: run.reader.rendition)
     else { return nil }
-    // Find the frame of the change, and ask to be called again when it is reached.
     let isStereo = !feed.presentation.ladder[target.rendition].isMultichannel
     let settled = frames(isStereo ? Self.stereoSeconds : Self.multichannelSeconds)
     let latest = frames(segment.end) - longestOverlap - frames(Self.leastLeft)
@@ -73,7 +67,7 @@ extension HLSSource {
     let (position, fade) = (place.position, longestOverlap)
     let other = try open(target.supplied, target.rendition, at: segment)
     let end = max(position + fade + RenditionMatch.furthestShift, frames(segment.end))
-    // Decode both renditions to the end of the segment, so that they can be compared.
+    // Decode both renditions to the end of the segment for the comparison.
     try other.decodeAhead(end - other.position)
     try reader.decodeAhead(frames(segment.end) - position)
     match.align(other, with: reader)
@@ -88,13 +82,7 @@ extension HLSSource {
       reader: other, joint: position + fade - other.position, reason: target.reason)
   }
 
-  /// After a start or a seek, compares the renditions in which a segment was fetched, to learn
-  /// their shifts and levels before they are played.
-  ///
-  /// - Parameters:
-  ///   - reader: the reader of the rendition that is played first.
-  ///   - segment: the segment.
-  /// - Throws: any decoding error.
+  /// After a start or a seek, learns the shifts and levels of the other renditions of a segment.
   func learnOthers(
     than reader: RenditionReader, in segment: QueuedSegment
   ) throws(PlaybackError) {

@@ -35,8 +35,8 @@ extension HLSSource {
     throw .stream(problem ?? "the presentation contains nothing that can be played")
   }
 
-  /// Returns the layouts that the renditions are expected to have, each once: the layout of the
-  /// first segment, then the layouts that follow from the channel counts of the other renditions.
+  /// Returns the expected layouts, each once: the layout of the first segment, then the layouts
+  /// that follow from the other channel counts.
   static func expectedLayouts(
     _ presentation: OpenPresentation, _ first: RenditionReader, _ settings: RenderSettings
   ) -> [ChannelLayout] {
@@ -64,8 +64,8 @@ extension HLSSource {
 
   // MARK: Runs
 
-  /// Begins the next run, or none if the presentation has ended. Segments that are missing or
-  /// cannot be decoded are skipped.
+  /// Begins the next run, unless the presentation has ended. Skips segments that are missing or
+  /// cannot be decoded.
   func beginNext() throws(PlaybackError) {
     if let successor {
       self.successor = nil
@@ -93,15 +93,13 @@ extension HLSSource {
     place.segment += 1
   }
 
-  /// Opens a reader for a segment, at its position in the presentation.
   func open(
     _ supplied: SuppliedSegment, _ rendition: Int, at segment: QueuedSegment
   ) throws(PlaybackError) -> RenditionReader {
     let reader = try RenditionReader(
       supplied, rendition: rendition, isStart: segment.start == 0, sampleRate: sampleRate,
       settings: settings, interrupt: feed.interrupt)
-    // If the sound continues, the end of the sound read so far is more exact than the durations in
-    // the playlist.
+    // The end of the sound read so far is more exact than the playlist.
     let now = seconds(place.position)
     let goesOn = !place.isCut && place.gapReason == nil && abs(segment.start - now) < 0.5
     let start = place.clock.position(
@@ -112,18 +110,15 @@ extension HLSSource {
     return reader
   }
 
-  /// Returns a run that continues from the reading position. After a start or a seek, the run does
-  /// not begin before that position. Otherwise, the run overlaps the previous run by at most
-  /// `longestOverlap` frames. If sound is missing, the run begins later, and its `joint` is
-  /// negative.
+  /// Returns a run that continues from the reading position. It may begin before that position, to
+  /// overlap the previous run, or after it, if sound is missing.
   private func meeting(
     _ reader: RenditionReader, reason: String?
   ) throws(PlaybackError) -> Run {
     let before = place.position - reader.position
     if before > 0 {
       // After a start or a seek, drop everything before the position. Otherwise, drop the output of
-      // a decoder that has not converged, but only where the earlier run covers it, and leave an
-      // overlap of at most `longestOverlap` frames.
+      // a decoder that has not converged, and leave an overlap of at most `longestOverlap`.
       let unclean = place.isCut ? before : min(reader.warmUpFrames, before)
       try reader.drop(max(unclean, before - longestOverlap))
     }

@@ -6,13 +6,11 @@ public import Media
 public import Rendering
 private import Synchronization
 
-/// A source that plays an HLS presentation as one continuous sound, whichever renditions are
-/// fetched.
+/// A source that plays an HLS presentation as one continuous sound.
 ///
-/// The source is a sequence of runs, each of one rendition. If the rendition changes within a
-/// segment that is available in both renditions, the two runs overlap. If their sounds agree, they
-/// are aligned to the frame and brought to the same loudness. If a segment is missing, there is a
-/// gap between two runs. `ConstantBusSource` crossfades the overlaps and bridges the gaps.
+/// The source is a sequence of runs, each of one rendition. If a segment is available in two
+/// renditions, the runs overlap. They are aligned and matched in loudness if their sounds agree. A
+/// missing segment leaves a gap between two runs.
 ///
 /// ## Threading
 /// Segments are fetched on a separate thread. Any thread may call `abandon`. Use everything else
@@ -22,8 +20,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   public let sampleRate: Int
   public let isBinaural: Bool
   public let expectedLayouts: [ChannelLayout]
-  /// A function that opens the presentation again; nil if it cannot or should not be opened twice.
-  /// The creator of the source sets this property.
+  /// A function that opens the presentation again; nil if it should not be opened twice.
   public var another: (@Sendable () throws(PlaybackError) -> any SoundSource)?
 
   let settings: RenderSettings
@@ -41,35 +38,30 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   /// A continuous stretch of one rendition.
   struct Run {
     let reader: RenditionReader
-    /// The number of frames by which the run begins before the end of the previous run; see
-    /// `SoundSource.joint`.
+    /// The overlap with the previous run, in frames; negative for a gap. See `SoundSource.joint`.
     var joint: Int
-    /// Why the rendition differs from the previous one; nil if it does not differ or if no reason
-    /// is known.
+    /// Why the rendition changes; nil if it does not change or the reason is unknown.
     var reason: String?
     /// The frame at which the run ends and its successor continues; nil if no change is planned.
     var end: Int?
-    /// Whether no segment follows in this run, so that only the frames in the decoder are left to
-    /// read.
+    /// Whether only frames in the decoder are left to read.
     var isDraining = false
   }
 
   /// The length of the crossfade between two overlapping runs, in seconds.
   static let fadeSeconds = 0.15
-  /// After a seek, fetching starts with the segment that contains the time this many seconds before
-  /// the target.
+  /// How far before the target of a seek fetching starts, in seconds.
   private static let prerollSeconds = 0.25
 
   /// Starts to fetch the presentation and waits for its first segment.
   ///
   /// - Parameters:
-  ///   - supply: fetches the segments; this call starts it.
+  ///   - supply: fetches the segments.
   ///   - settings: determines how channels are interpreted and how level metadata is applied.
   ///   - sampleRate: the output sample rate in Hz; nil for the rate of the first segment.
-  ///   - interrupt: a flag that, once raised, makes the source throw `PlaybackError.interrupted`
-  ///     instead of waiting, reading or decoding more.
+  ///   - interrupt: a flag that, once raised, makes the source throw `PlaybackError.interrupted`.
   /// - Throws: `PlaybackError.stream` if nothing in the presentation can be played, or
-  ///   `.interrupted` if the flag was raised.
+  ///   `.interrupted`.
   public init(
     _ supply: SegmentSupply, settings: RenderSettings, sampleRate: Int? = nil,
     interrupt: InterruptFlag? = nil
@@ -148,9 +140,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
     return 0
   }
 
-  /// Continues the run with the next segment. Returns false if that segment is missing, is not
-  /// available in the run's rendition or does not follow the sound so far. If the segment is
-  /// available in two renditions, any change between them happens within the segment.
+  /// Continues the run with the next segment. Returns false if that is not possible.
   private func goOn(_ reader: RenditionReader) throws(PlaybackError) -> Bool {
     guard let following = try feed.segment(place.segment + 1), following.rendition != nil,
       let supplied = following.supplied[reader.rendition],
@@ -169,8 +159,8 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
 
   public func isHeard(frame: Int) { feed.queue.advance(heard: seconds(frame)) }
 
-  /// The length of sound, in seconds, that must be left in the current segment for the source to be
-  /// ready before the next segment arrives.
+  /// Without the next segment, the source is ready if more than this is left in the current
+  /// segment, in seconds.
   private static let readAheadSeconds = 0.1
 
   public var isReady: Bool {

@@ -6,11 +6,11 @@ struct ReadingPlace {
   var segment = 0
   /// The frame of the presentation that is read next.
   var position = 0
-  /// Whether the next run follows a start or a seek and therefore need not continue earlier sound.
+  /// Whether the next run follows a start or a seek.
   var isCut = true
   /// Why segments before the next run are missing; nil if none are missing.
   var gapReason: String?
-  /// The number of the segment in which a change of rendition has already been attempted.
+  /// The segment in which a change of rendition was attempted; nil if there is none.
   var unjoinable: Int?
   var clock = SegmentClock()
 }
@@ -18,23 +18,19 @@ struct ReadingPlace {
 /// Maps container timestamps to presentation time. The renditions of a presentation share a clock
 /// between discontinuities (RFC 8216, section 6.2.4).
 struct SegmentClock {
-  /// The offset from container time to presentation time, in seconds, for each discontinuity
-  /// number.
+  /// The offset from container time to presentation time for each discontinuity number, in seconds.
   private var offsets: [Int: Double] = [:]
-  /// The smallest distance from the expected time, in seconds, at which a timestamp is assumed to
-  /// belong to another clock.
+  /// The smallest distance from the expected time at which a timestamp belongs to another clock, in
+  /// seconds.
   private static let mostDistance = 1.0
 
   /// Returns the presentation time of a container timestamp, in seconds.
   ///
   /// - Parameters:
-  ///   - time: the container timestamp, in seconds; nil if the container has none.
-  ///   - cycle: the time after which container timestamps wrap around, in seconds; nil if they do
-  ///     not wrap around.
-  ///   - discontinuity: the discontinuity number that the timestamp belongs to.
-  ///   - expected: the time according to the playlist or the sound read so far, in seconds. It is
-  ///     returned if there is no timestamp, if the timestamp is the first with its discontinuity
-  ///     number, or if it belongs to another clock.
+  ///   - time: the container timestamp in seconds; nil if the container has none.
+  ///   - cycle: the time in seconds after which timestamps wrap around; nil if they do not.
+  ///   - expected: the expected time in seconds. It is returned if there is no timestamp, or if it
+  ///     is the first with its discontinuity number or belongs to another clock.
   mutating func position(
     of time: Double?, cycle: Double?, discontinuity: Int, expected: Double
   ) -> Double {

@@ -6,30 +6,27 @@ private import SignalProcessing
 
 /// The shift in time between two versions of a sound, and how well they agree.
 ///
-/// The shift is found by the generalised cross-correlation with a flattened spectrum (C. Knapp and
-/// G. Carter, "The generalized correlation method for estimation of time delay", IEEE Trans. ASSP
-/// 24(4), 1976). Tones match at every period and get a low weight, whereas transients get a high
-/// weight. The exponent of the flattening is below 1, so that codec noise does not weigh as much as
-/// the sound.
+/// The shift is found by the generalised cross-correlation with a partly flattened spectrum (C.
+/// Knapp and G. Carter, "The generalized correlation method for estimation of time delay", IEEE
+/// Trans. ASSP 24(4), 1976).
 struct RenditionAlignment: Equatable {
-  /// The number of frames by which the other version must move to later times to match the first
-  /// version; negative for earlier times.
+  /// The number of frames by which to delay the other version so that it matches the first;
+  /// negative to advance it.
   var shift: Int
   /// The normalised correlation of the two versions at that shift, `leastAgreement` to 1.
   var agreement: Double
 
-  /// The exponent of the magnitude by which the cross-spectrum is divided: 0 would keep the
-  /// spectrum, 1 would flatten it completely.
+  /// The exponent of the magnitude that divides the cross-spectrum: 0 would keep the spectrum, 1
+  /// would flatten it completely.
   private static let flattening: Float = 0.6
-  /// The smallest agreement that counts. Below it, the two versions are assumed to be different
-  /// sounds or too soft to compare.
+  /// The smallest agreement of two versions of the same sound.
   static let leastAgreement = 0.5
 
-  /// Finds the shift with the highest correlation. Returns nil if the two versions are too short
-  /// (at most 4 * `furthest` frames) or do not agree well enough.
+  /// Finds the shift with the highest correlation. Returns nil if a version is too short (at most 4
+  /// * `furthest` frames), or if the versions do not agree.
   ///
   /// - Parameters:
-  ///   - other: the other version, mono, starting at the same timestamp.
+  ///   - other: the other version, mono, from the same timestamp on.
   ///   - first: the first version, mono.
   ///   - furthest: the largest shift in either direction, in frames.
   init?(of other: [Float], to first: [Float], within furthest: Int) {

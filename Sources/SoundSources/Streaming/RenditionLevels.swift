@@ -12,44 +12,36 @@ struct HeardLoudness {
   /// silent.
   var mains: Double
 
-  /// The power of the low-frequency effects alone: the difference between the powers with and
-  /// without them, on a scale where 0 LUFS corresponds to a power of 1.
+  /// The power of the low-frequency effects, on a scale where 0 LUFS is a power of 1.
   var effects: Double { max(0, pow(10, whole / 10) - pow(10, mains / 10)) }
 }
 
 /// The shift of each rendition relative to its timestamps, and the level at which it is as loud as
-/// the first rendition. Shifts are added up, and levels averaged, over all comparisons.
+/// the first rendition.
 struct RenditionLevels {
   private var shifts: [Int: Int] = [:]
   private var whole = Means()
   private var mains = Means()
   private var latest: Int?
-  /// The largest amount by which the level is raised above the result of `carried` to make up for
-  /// missing effects, in dB. The amount is limited because the earlier effects may have been a
-  /// single loud sound.
+  /// The largest rise above the result of `carried` to make up for missing effects, in dB.
   private static let mostExcess = 3.0
 
   /// Returns the number of frames to add to a rendition's timestamps; 0 if no shift is known.
   func shift(of rendition: Int) -> Int { shifts[rendition] ?? 0 }
 
-  /// Returns a rendition's level, in dB. If the rendition is not the reference and was never
-  /// compared, returns the level of the rendition that was played last, or 0 dB if that is
-  /// unknown.
+  /// Returns a rendition's level, in dB. If it is unknown, returns the level of the rendition that
+  /// was played last; 0 dB if that is unknown too.
   func decibels(of rendition: Int) -> Double {
     whole.decibels(of: rendition) ?? latest.flatMap(whole.decibels) ?? 0
   }
 
   /// Returns the level, in dB, for a rendition without low-frequency effects that follows a
-  /// rendition with them. At this level, the loudness is the same as if the effects continued
-  /// unchanged, unless the level would exceed the result of `carried` by more than `mostExcess`.
-  /// Returns nil if the level of either rendition is unknown, or if the coming frames are silent
-  /// and there were no effects.
+  /// rendition with them. The level makes up for the missing effects, but exceeds the result of
+  /// `carried` by at most `mostExcess`. Returns nil if it cannot be computed.
   ///
   /// - Parameters:
-  ///   - rendition: the rendition without effects.
   ///   - coming: the loudness of the next frames of `rendition` at 0 dB.
-  ///   - other: the rendition with effects.
-  ///   - past: the loudness of the last frames of `other`, at the level at which they were played.
+  ///   - past: the loudness of the last frames of `other`, as they were played.
   ///   - level: the level at which `other` was played, in dB.
   func decibels(
     of rendition: Int, coming: HeardLoudness, after other: Int, past: HeardLoudness,
@@ -58,21 +50,18 @@ struct RenditionLevels {
     guard let own = mains.decibels(of: rendition), let its = mains.decibels(of: other) else {
       return nil
     }
-    // Wanted power: the power of the main channels at the matching level plus the power of the past
-    // effects.
+    // The power of the main channels at the matching level plus the power of the past effects.
     let wanted = pow(10, (coming.mains + own - its + level) / 10) + past.effects
     guard wanted > 0 else { return nil }
     let usual = carried(to: rendition, from: other, at: level)
     return min(usual + Self.mostExcess, Means.limited(10 * log10(wanted) - coming.whole))
   }
 
-  /// Returns the level at which a rendition is on average as loud as another rendition was at
-  /// `level`, both in dB.
+  /// Returns the level at which a rendition is on average as loud as `other` at `level`, in dB.
   func carried(to rendition: Int, from other: Int, at level: Double) -> Double {
     decibels(of: rendition) + level - decibels(of: other)
   }
 
-  /// Adds to the shift of a rendition.
   mutating func move(_ rendition: Int, by frames: Int) { shifts[rendition, default: 0] += frames }
 
   /// Records which rendition is being played. The first rendition becomes the reference, whose
@@ -83,14 +72,8 @@ struct RenditionLevels {
     latest = rendition
   }
 
-  /// Records a comparison of two renditions over the same time.
-  ///
-  /// - Parameters:
-  ///   - rendition: the rendition whose loudness was measured at 0 dB.
-  ///   - loudness: the loudness of `rendition`.
-  ///   - other: the other rendition.
-  ///   - its: the loudness of `other` at `level`.
-  ///   - level: the level of `other`, in dB.
+  /// Records a comparison of two renditions over the same time. `loudness` was measured at 0 dB.
+  /// `its` is the loudness of `other` at `level`, in dB.
   mutating func compare(
     _ rendition: Int, _ loudness: HeardLoudness, with other: Int, _ its: HeardLoudness,
     at level: Double
@@ -133,20 +116,20 @@ struct RenditionLevels {
   }
 }
 
-/// A level that moves slowly to its goal, starting some time after a change of rendition.
+/// A level that stays constant for some time and then moves slowly to its goal.
 struct RenditionLevel {
   /// The current level, in dB.
   private(set) var now: Double
   /// The level to reach, in dB.
   let goal: Double
-  /// The rate of change, in dB/s. A change at this rate is inaudible.
+  /// The rate of change, in dB/s.
   private static let slope = 0.15
   /// The time until the level begins to move, in seconds.
   private var rest = 0.0
 
   init(at level: Double) { (now, goal) = (level, level) }
 
-  /// Sets the current level. The level does not change for `seconds` and then moves to the goal.
+  /// Sets the current level, which stays constant for `seconds` and then moves to the goal.
   mutating func begin(at level: Double, seconds: Double) { (now, rest) = (level, seconds) }
 
   /// The current level as a linear factor.

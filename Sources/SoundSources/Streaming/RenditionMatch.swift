@@ -4,19 +4,17 @@ internal import Ambisonics
 internal import Rendering
 private import Surround
 
-/// Matches renditions to each other: compares two renditions that cover the same time, and
-/// remembers the shift and level of each.
+/// Compares renditions that cover the same time, and remembers the shift and level of each.
 struct RenditionMatch {
   /// A function that measures the loudness at the ears; see `StreamedSource.loudnessAsHeard`.
   var loudnessAsHeard: ((ChannelLayout, [[Float]]) -> Double?)?
   private(set) var levels = RenditionLevels()
-  /// The result of the last comparison; nil if the renditions did not agree or the result has been
-  /// used.
+  /// The result of the last comparison; nil if the renditions did not agree or the result was used.
   var alignment: RenditionAlignment?
-  /// The last frames of the current run as they were output, the newest last.
+  /// The last frames of the current run as they were output.
   private var history: SoundLine
 
-  /// The largest shift between renditions at equal timestamps in either direction, in frames.
+  /// The largest shift between renditions in either direction, in frames.
   static let furthestShift = 2400
   /// The time before and after a change of rendition over which the loudness should agree, in
   /// seconds.
@@ -36,7 +34,6 @@ struct RenditionMatch {
     history = SoundLine(channels: reader.layout.channelCount)
   }
 
-  /// Adds frames that the current run has output to the history.
   mutating func remember(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, _ count: Int, sampleRate: Int
   ) {
@@ -46,17 +43,13 @@ struct RenditionMatch {
 
   // MARK: Two renditions of one time
 
-  /// Shifts another rendition into alignment with the current one, and matches its loudness.
-  ///
-  /// - Parameters:
-  ///   - other: the reader of the other rendition.
-  ///   - reader: the reader of the current rendition.
+  /// Aligns another rendition with the current one and matches its loudness, if they can be
+  /// compared.
   mutating func align(_ other: RenditionReader, with reader: RenditionReader) {
     let position = reader.position
     let start = max(position - history.count, other.position + other.warmUpFrames)
     let least = reader.frames(Self.leastCompared)
     guard position - start >= least, other.end >= position else { return }
-    // Compare the two over the time that both cover.
     let end = min(reader.end, other.end)
     let sound = other.coming(start..<end)
     let heard = heard(start..<end, from: reader)
@@ -64,8 +57,7 @@ struct RenditionMatch {
     other.level = .init(at: levels.decibels(of: other.rendition))
     guard let alignment else { return }
     other.position += alignment.shift
-    // Measure the level over the time in which the stereo rendition is audible: before or after the
-    // change.
+    // Measure the level while the stereo rendition is audible: before or after the change.
     let split = position - start
     let side = other.layout.isMultichannel ? 0..<split : split..<end - start
     func part(_ sound: [[Float]]) -> [[Float]] { sound.map { Array($0[side]) } }
@@ -79,8 +71,8 @@ struct RenditionMatch {
     other.level.begin(at: mean + known * (its - own - mean), seconds: Self.levelSeconds)
   }
 
-  /// Returns a range of the current rendition's frames, channels x frames: past frames as they were
-  /// output, and coming frames with the current gain.
+  /// Returns frames of the current rendition, channels x frames: past frames as they were output,
+  /// and coming frames with the current gain.
   private func heard(_ range: Range<Int>, from reader: RenditionReader) -> [[Float]] {
     let past = history.sound(history.count - (reader.position - range.lowerBound)..<history.count)
     let coming = reader.coming(reader.position..<range.upperBound)
@@ -88,10 +80,7 @@ struct RenditionMatch {
     return zip(past, coming).map { past, coming in past + coming.map { gain * $0 } }
   }
 
-  /// Compares two renditions over their first frames after a start or a seek, before any of these
-  /// frames are read.
-  ///
-  /// - Throws: any decoding error.
+  /// Compares the first frames of two renditions after a start or a seek.
   mutating func learn(
     of other: RenditionReader, beside reader: RenditionReader
   ) throws(PlaybackError) {
@@ -107,15 +96,8 @@ struct RenditionMatch {
     alignment = nil
   }
 
-  /// Compares two renditions over the same time, and updates the shift and level of the other
-  /// rendition.
-  ///
-  /// - Parameters:
-  ///   - other: the reader of the other rendition.
-  ///   - sound: the other rendition, channels x frames.
-  ///   - reader: the reader of the current rendition.
-  ///   - heard: the current rendition over the same time.
-  ///   - level: the level that `heard` includes, in dB.
+  /// Updates the shift and level of another rendition by a comparison over the same time. `level`
+  /// is the level that `heard` includes, in dB.
   private mutating func learn(
     _ other: RenditionReader, _ sound: [[Float]], against reader: RenditionReader,
     _ heard: [[Float]], heardAt level: Double
@@ -132,18 +114,12 @@ struct RenditionMatch {
 
   // MARK: Renditions that only meet
 
-  /// Returns the level, in dB, at which a run begins if its rendition and the previous one do not
-  /// overlap. Returns nil if the run does not continue the sound before it.
+  /// Returns the level, in dB, at which a run begins after the previous run. Returns nil if the run
+  /// does not continue the sound before it.
   ///
   /// A difference between the previous rendition's level and its average is carried over. If only
-  /// the previous rendition has low-frequency effects, the level may be raised to make up for them,
-  /// because no fold-down contains them.
-  ///
-  /// - Parameters:
-  ///   - reader: the reader of the run.
-  ///   - previous: the reader of the last run.
-  ///   - position: the frame at which the last run ended.
-  /// - Throws: any decoding error.
+  /// the previous rendition has low-frequency effects, the level may be raised to make up for them.
+  /// `position` is the frame at which the previous run ended.
   func level(
     of reader: RenditionReader, after previous: RenditionReader, at position: Int
   ) throws(PlaybackError) -> Double? {
@@ -177,8 +153,7 @@ struct RenditionMatch {
 
   // MARK: Measures
 
-  /// Returns the loudness of a short sound as the listener hears it; nil for silence, or if
-  /// `loudnessAsHeard` is nil.
+  /// Returns the loudness of a short sound as the listener hears it; nil if it is not available.
   private func loudness(_ sound: [[Float]], _ layout: ChannelLayout) -> HeardLoudness? {
     guard let loudnessAsHeard, let whole = loudnessAsHeard(layout, sound) else { return nil }
     guard case .speakers(let speakers) = layout, layout.hasLowFrequencyEffects else {

@@ -6,7 +6,7 @@ public import Media
 public import Rendering
 internal import SignalProcessing
 
-/// A reader that decodes consecutive segments of one rendition.
+/// Decodes consecutive segments of one rendition.
 final class RenditionReader {
   let rendition: Int
   let layout: ChannelLayout
@@ -15,7 +15,6 @@ final class RenditionReader {
   var level = RenditionLevel(at: 0)
   private let decoder: SegmentDecoder
   private let initialisation: [UInt8]
-  /// The discontinuity number of the segments.
   let discontinuity: Int
   /// The frames that have been decoded but not read.
   private(set) var ahead: SoundLine
@@ -25,15 +24,10 @@ final class RenditionReader {
   /// Creates a reader that begins with a segment.
   ///
   /// - Parameters:
-  ///   - segment: the first segment.
   ///   - rendition: the index of the rendition in the ladder.
   ///   - isStart: whether the presentation begins with this segment.
   ///   - sampleRate: the output sample rate in Hz; nil for the rate of the segment.
-  ///   - settings: the layout option, which is used if it fits the channels, and the dynamic range.
-  ///   - interrupt: a flag that, once raised, makes the reader throw `PlaybackError.interrupted`
-  ///     instead of reading or decoding more.
-  /// - Throws: `PlaybackError.media` if the segment cannot be decoded, or `.interrupted` if the
-  ///   flag was raised.
+  /// - Throws: `PlaybackError.media` if the segment cannot be decoded, or `.interrupted`.
   init(
     _ segment: SuppliedSegment, rendition: Int, isStart: Bool, sampleRate: Int?,
     settings: RenderSettings, interrupt: InterruptFlag?
@@ -62,20 +56,18 @@ final class RenditionReader {
   func frames(_ seconds: Double) -> Int { Int((seconds * Double(sampleRate)).rounded()) }
   /// The frame of the presentation after the last one that has been decoded.
   var end: Int { position + ahead.count }
-  /// Returns a range of the frames that have been decoded but not read, as channels x frames. The
-  /// range is given in frames of the presentation.
+  /// Returns decoded frames that have not been read: channels x frames. The range is in frames of
+  /// the presentation.
   func coming(_ range: Range<Int>) -> [[Float]] {
     ahead.sound((range.lowerBound - position)..<(range.upperBound - position))
   }
-  /// The approximate number of places in which sound could not be decoded, was missing or was
-  /// muted.
+  /// The approximate number of places where sound was damaged, missing or muted.
   var damages: Int { decoder.damages }
   var isBinaural: Bool { decoder.track.isBinaural }
   /// The timestamp of the first frame, in seconds; nil if it has none.
   var startTime: Double? { decoder.startTime }
 
-  /// The number of output frames after the start of decoding in which the codec has not yet
-  /// converged.
+  /// The number of frames, at the output rate, that the codec needs to converge.
   var warmUpFrames: Int {
     let seconds: Double =
       switch decoder.track.codec {
@@ -89,8 +81,7 @@ final class RenditionReader {
     return Int((seconds * Double(sampleRate)).rounded(.up))
   }
 
-  /// Returns the layout of a track. A layout that the user chose applies only to renditions whose
-  /// channels it fits.
+  /// Returns the layout of a track. The user's layout applies if it fits the channels.
   private static func layout(_ track: AudioTrack, _ option: LayoutOption) -> ChannelLayout {
     (try? option.resolve(track: track)) ?? (try? LayoutOption.auto.resolve(track: track))
       ?? track.layout
@@ -98,9 +89,8 @@ final class RenditionReader {
 
   /// Continues with another segment. Call it when `read` returns 0.
   ///
-  /// - Returns: how the segment relates to the previous one. The segment is accepted only if the
-  ///   result is `.follows`.
-  /// - Throws: `PlaybackError.media` if the segment cannot be read at all.
+  /// - Returns: how the segment relates to the previous one. Only `.follows` accepts the segment.
+  /// - Throws: `PlaybackError.media` if the segment cannot be read.
   func append(_ segment: SuppliedSegment) throws(PlaybackError) -> SegmentDecoder.Succession {
     guard segment.discontinuity == discontinuity, segment.initialisation == initialisation else {
       return .differs
@@ -108,15 +98,11 @@ final class RenditionReader {
     return try Self.media { () throws(MediaError) in try decoder.append(CodedSegment(segment)) }
   }
 
-  /// Declares that no segment follows, so that `read` returns the frames that the decoder still
-  /// holds.
   func finish() { decoder.finish() }
 
   /// Reads the next frames, channels x frames, at the current level.
   ///
-  /// - Returns: the number of frames, at most `frames`; 0 if the next segment is needed, or at the
-  ///   end.
-  /// - Throws: `PlaybackError.media` or `.interrupted`.
+  /// - Returns: the number of frames; 0 if the next segment is needed, or at the end.
   func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(PlaybackError) -> Int {
@@ -138,8 +124,7 @@ final class RenditionReader {
     try Self.media { () throws(MediaError) in try decoder.read(into: planes, frames: frames) }
   }
 
-  /// Decodes ahead until `frames` frames are available or the supplied segments have been decoded
-  /// completely.
+  /// Decodes ahead until `frames` frames are available or the supplied segments end.
   func decodeAhead(_ frames: Int) throws(PlaybackError) {
     while ahead.count < frames {
       let count = try decode(into: scratch.planes, min(Self.blockFrames, frames - ahead.count))
@@ -148,7 +133,7 @@ final class RenditionReader {
     }
   }
 
-  /// Skips `frames` frames, or fewer if the supplied segments contain fewer.
+  /// Skips `frames` frames, or those that are left in the supplied segments.
   func drop(_ frames: Int) throws(PlaybackError) {
     var left = frames
     while left > 0 {

@@ -6,8 +6,7 @@ internal import Rendering
 private import Synchronization
 private import System
 
-/// The segments of a presentation. They are fetched on a separate thread as long as this object
-/// exists.
+/// The segments of a presentation, which are fetched on a separate thread.
 ///
 /// ## Threading
 /// Any thread may call `abandon`. Use everything else from one thread at a time.
@@ -17,8 +16,7 @@ final class SegmentFeed: Sendable {
   let interrupt: InterruptFlag?
   private let worker = Worker()
   private let isAbandoned = Atomic(false)
-  /// The interval at which a waiting call checks the interrupt flag, in seconds. Raising the flag
-  /// does not wake a thread.
+  /// The interval at which a waiting call checks the interrupt flag, in seconds.
   private static let interruptSeconds = 0.05
 
   init(_ supply: SegmentSupply, interrupt: InterruptFlag?) {

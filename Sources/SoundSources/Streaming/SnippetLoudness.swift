@@ -8,19 +8,16 @@ package import Rendering
 internal import SignalProcessing
 private import Surround
 
-/// Measures the loudness of a short sound as the listener hears it.
+/// Returns the loudness of a short sound as the listener hears it, in LUFS. Returns nil for
+/// silence, or if the sound cannot be prepared.
 ///
 /// The sound is prepared, converted to the bus and rendered for a head that faces ahead. The
-/// measurement is not gated, because a gate would select different parts in different versions of
-/// the same sound.
+/// measurement is not gated.
 ///
 /// - Parameters:
 ///   - planes: channels x frames, at the sample rate of the filters.
 ///   - layout: the layout of the planes.
 ///   - bus: the layout that is rendered.
-///   - filters: the filters of the decoder.
-///   - settings: the settings of the renderer.
-/// - Returns: the loudness in LUFS; nil for silence.
 package func loudness(
   ofSnippet planes: [[Float]], _ layout: ChannelLayout, on bus: ChannelLayout,
   filters: BinauralFilters, settings: RenderSettings
@@ -53,12 +50,7 @@ final class MemorySource: SoundSource {
   private let planes: [[Float]]
   private var position = 0
 
-  /// Creates a source.
-  ///
-  /// - Parameters:
-  ///   - planes: channels x frames.
-  ///   - layout: the layout of the planes.
-  ///   - sampleRate: the sample rate, in Hz.
+  /// Creates a source from planes, channels x frames.
   init(_ planes: [[Float]], layout: ChannelLayout, sampleRate: Int) {
     precondition(planes.count == layout.channelCount)
     self.planes = planes

@@ -2,7 +2,7 @@
 
 internal import Rendering
 
-/// A first-in, first-out queue of frames, stored as channels x frames.
+/// A first-in, first-out queue of frames.
 struct SoundLine {
   private var planes: [[Float]]
   private var start = 0
@@ -10,7 +10,6 @@ struct SoundLine {
   init(channels: Int) { planes = Array(repeating: [], count: channels) }
 
   var channels: Int { planes.count }
-  /// The number of frames in the queue.
   var count: Int { (planes.first?.count ?? 0) - start }
 
   mutating func append(_ source: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) {
@@ -20,9 +19,7 @@ struct SoundLine {
     }
   }
 
-  /// Appends frames.
-  ///
-  /// - Parameter sound: channels x frames.
+  /// Appends a sound, channels x frames.
   mutating func append(_ sound: [[Float]]) {
     tidy()
     for c in planes.indices { planes[c] += sound[c] }
@@ -57,9 +54,8 @@ struct SoundLine {
     planes.map { Array($0[(start + range.lowerBound)..<(start + range.upperBound)]) }
   }
 
-  /// Replaces every sample in a range of frames, which are counted from the oldest frame.
-  ///
-  /// - Parameter body: returns the new value. Its `index` is counted from the start of the range.
+  /// Replaces every sample in a range of frames, counted from the oldest frame. The `index` in
+  /// `body` is counted from the start of the range.
   mutating func change(
     _ range: Range<Int>, _ body: (_ channel: Int, _ index: Int, _ value: Float) -> Float
   ) {
@@ -68,7 +64,7 @@ struct SoundLine {
     }
   }
 
-  /// Frees the memory of removed frames, if there are many.
+  /// Frees the memory of removed frames if there are many.
   private mutating func tidy() {
     guard start > 16384, start > count else { return }
     for c in planes.indices { planes[c].removeFirst(start) }

@@ -12,15 +12,14 @@ struct StreamReport {
   private(set) var rendition: Int?
   private var news: [(frame: Int, news: SourceNews)] = []
 
-  /// Adds a warning about sound that could not be decoded, at some time before `seconds`.
+  /// Adds a warning that sound before a time, in seconds, could not be decoded.
   mutating func noteDamage(before seconds: Double) {
     warnings.append(
       "some data before \(clockText(seconds)) could not be decoded "
         + "and was replaced by silence")
   }
 
-  /// Adds a warning about missing sound, if the gap is long enough to be audible. Times are in
-  /// seconds.
+  /// Adds a warning about missing sound if the gap lasts at least 0.03 s. Times are in seconds.
   mutating func noteHole(of length: Double, at seconds: Double, reason: String?) {
     guard length >= 0.03 else { return }
     let reason = reason.map { ": \($0)" } ?? ""
@@ -28,8 +27,7 @@ struct StreamReport {
       "\(fixed(length, decimals: 2)) s of sound is missing at \(clockText(seconds))\(reason)")
   }
 
-  /// Adds to the news that the rendition changes at a frame. The reason is removed for the first
-  /// rendition.
+  /// Adds a change of rendition to the news, without a reason for the first rendition.
   mutating func note(_ change: RenditionNews, of rendition: Int, at frame: Int) {
     var change = change
     if self.rendition == nil { change.reason = nil }
