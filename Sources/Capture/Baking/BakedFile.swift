@@ -12,12 +12,11 @@ public struct BakingError: Error, Sendable, CustomStringConvertible {
   public var description: String { "cannot write '\(path)': \(reason)" }
 }
 
-/// Writes a mix to a file. The file contains a first-order track, a stereo track for other players,
-/// a tuning, and unchanged copies of the other tracks of the input.
+/// Writes a mix to a file that contains a first-order track, a stereo track, a tuning, and
+/// unchanged copies of the other tracks of the input.
 ///
 /// A QuickTime movie (`.mov`, `.qta`) has the tuning in its metadata track. A Matroska file
-/// (`.mka`, `.mkv`) has the tuning as an attachment. The file has a temporary name until it is
-/// complete.
+/// (`.mka`, `.mkv`) has the tuning as an attachment.
 ///
 /// ## Threading
 /// Use a file from one thread at a time.
@@ -31,7 +30,7 @@ public final class BakedFile {
   private var temporary: [String]
   private var interleaved: [Float] = []
 
-  /// The supported endings of the file name, in lower case. Upper case is accepted too.
+  /// The supported endings of the file name, in lower case. Upper case is also accepted.
   public static let suffixes = [".mov", ".qta", ".mka", ".mkv"]
 
   /// Creates the temporary files.
@@ -39,8 +38,8 @@ public final class BakedFile {
   /// - Parameters:
   ///   - path: the file to write.
   ///   - input: the file that was mixed.
-  ///   - track: the number of the mixed audio track of `input`, counted from 1.
-  ///   - sampleRate: of the mix, in Hz.
+  ///   - track: the number of the mixed audio track, counted from 1.
+  ///   - sampleRate: the sample rate of the mix, in Hz.
   /// - Throws: `BakingError` if the name or the sample rate is not supported, or if a file cannot
   ///   be created.
   public init(
@@ -65,7 +64,9 @@ public final class BakedFile {
 
   deinit { abort() }
 
-  /// Appends frames of the mix: 4 planes of `frames` samples.
+  /// Appends frames of the mix: 4 channels x frames.
+  ///
+  /// - Throws: `BakingError` if they cannot be written.
   public func append(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(BakingError) {
@@ -82,6 +83,7 @@ public final class BakedFile {
   ///
   /// - Parameter tuning: the tuning as a JSON object.
   /// - Returns: notes about tracks that could not be copied.
+  /// - Throws: `BakingError` if the file cannot be completed.
   public func finish(tuning: String) throws(BakingError) -> [String] {
     do {
       sound.tuning = tuning
@@ -103,7 +105,7 @@ public final class BakedFile {
     } catch { throw BakingError(path: path, reason: "\(error)") }
   }
 
-  /// Removes the remaining temporary files. A complete file remains.
+  /// Removes the temporary files.
   public func abort() {
     for file in temporary { unlink(file) }
     temporary = []
@@ -117,7 +119,7 @@ public final class BakedFile {
         to: soundPath)
       return (soundPath, refused.map { "track \($0) of the input could not be copied" })
     }
-    // Convert another container or a fragmented movie to a plain movie first.
+    // First convert another container or a fragmented movie to a plain movie.
     let copied = Self.beside(path, ".mov")
     temporary.append(copied)
     let refused = try TrackCopier.copy([others], to: copied, format: "mov")
@@ -151,7 +153,7 @@ public final class BakedFile {
 
   private static func text(_ error: RecordingError) -> String { error.description }
 
-  /// Returns a random name for a hidden temporary file in the folder of `path`.
+  /// Returns a random name for a hidden file in the folder of `path`.
   private static func beside(_ path: String, _ suffix: String) -> String {
     let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
     let mark = String(UInt64.random(in: 0 ... .max), radix: 36)

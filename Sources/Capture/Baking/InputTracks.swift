@@ -3,20 +3,20 @@
 import CFFmpeg
 import Media
 
-/// The tracks of the input that a baked file does not copy, because it replaces them.
+/// The tracks of the input that a baked file replaces.
 struct InputTracks {
-  /// The index of each replaced track.
   private(set) var replaced: Set<Int32> = []
-  /// The numbers that the container gives to the replaced tracks.
+  /// The numbers of the replaced tracks in the container.
   private(set) var replacedNumbers: Set<UInt32> = []
-  /// The number that the container gives to the track that was mixed.
+  /// The number of the mixed track in the container; 0 if there is none.
   private(set) var mixedNumber: UInt32 = 0
-  /// Whether the input also has tracks that are not replaced.
+  /// Whether the input has tracks that are not replaced.
   private(set) var hasOthers = false
 
-  /// Reads the tracks. The mixed track is replaced. If the file contains a tuning, so that an
-  /// earlier recording or mix of this program probably wrote it, its stereo AAC tracks, metadata
-  /// tracks and tuning are replaced too. Nothing is replaced if the file cannot be opened.
+  /// Reads the tracks. Nothing is replaced if the file cannot be opened.
+  ///
+  /// The mixed track is replaced. If the file contains a tuning, its stereo AAC tracks, metadata
+  /// tracks and tuning are replaced too.
   ///
   /// - Parameter mixed: the number of the mixed audio track, counted from 1.
   init(_ path: String, mixed: Int) {
@@ -46,7 +46,7 @@ struct InputTracks {
     }
   }
 
-  /// Whether a track in a file of this program is the stereo track, metadata or a tuning.
+  /// Returns whether a track is stereo AAC, metadata or a tuning.
   private static func isOwn(_ stream: UnsafeMutablePointer<AVStream>) -> Bool {
     let parameters = stream.pointee.codecpar.pointee
     switch parameters.codec_type {

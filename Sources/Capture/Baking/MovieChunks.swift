@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The places at which a movie file stores the samples of a track.
+/// The places of a track's samples in a movie file.
 struct MovieChunks {
   /// The offset and the size of each chunk, in bytes.
   private(set) var chunks: [(offset: Int64, size: Int64)] = []
@@ -53,8 +53,8 @@ struct MovieChunks {
     return entries.allSatisfy { bytes.number($0.content.lowerBound, 4) & 1 == 1 }
   }
 
-  /// Returns the number of bytes in a frame of sound, or nil if it is unknown. Old movies with
-  /// uncompressed sound need this number, because their table of sizes gives each frame the size 1.
+  /// Returns the number of bytes in a frame of sound; nil if it is unknown. Old movies with
+  /// uncompressed sound list the size 1 for each frame.
   private static func frameBytes(_ bytes: [UInt8], _ boxes: [MovieBox]) -> Int64? {
     guard let descriptions = boxes.first(where: { $0.type == "stsd" }),
       let entry = MovieBox.list(

@@ -2,15 +2,15 @@
 
 import Glibc
 
-/// The type and the place of a movie box in memory.
+/// The type and place of a movie box in memory.
 struct MovieBox {
   let type: String
-  /// The range of the whole box, including its header.
+  /// Includes the header.
   let range: Range<Int>
-  /// The range of the box without its header.
+  /// Excludes the header.
   let content: Range<Int>
 
-  /// Returns the boxes in a range of the bytes. The list ends before the first incomplete box.
+  /// Returns the boxes in a range of the bytes, up to the first incomplete box.
   static func list(_ bytes: [UInt8], in range: Range<Int>) -> [MovieBox] {
     var boxes: [MovieBox] = []
     var at = range.lowerBound
@@ -28,8 +28,8 @@ struct MovieBox {
     return boxes
   }
 
-  /// Finds a nested box by its path: the types of the boxes from the outermost to the innermost. At
-  /// each level, the first box of the type counts. Returns nil if there is no such box.
+  /// Finds a nested box by the types from the outermost to the innermost box. At each level, the
+  /// first box of the type counts. Returns nil if there is no such box.
   static func find(_ path: [String], _ bytes: [UInt8], in range: Range<Int>) -> MovieBox? {
     guard let first = path.first,
       let box = list(bytes, in: range).first(where: { $0.type == first })
@@ -39,34 +39,32 @@ struct MovieBox {
 }
 
 extension [UInt8] {
-  /// Returns the big-endian number of 1 to 8 bytes at an offset. Returns 0 if the number is not
-  /// within the bytes.
+  /// Returns the big-endian number of `size` bytes at an offset; 0 if it is outside the bytes.
   func number(_ at: Int, _ size: Int) -> UInt64 {
     guard at >= 0, at + size <= count else { return 0 }
     return self[at..<at + size].reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Replaces the big-endian number of 4 or 8 bytes at an offset. Does nothing if the number is not
-  /// within the bytes.
+  /// Replaces the big-endian number of `size` bytes at an offset, unless it is outside the bytes.
   mutating func setNumber(_ value: UInt64, _ at: Int, _ size: Int) {
     guard at >= 0, at + size <= count else { return }
     for i in 0..<size { self[at + i] = UInt8(truncatingIfNeeded: value >> (8 * (size - 1 - i))) }
   }
 }
 
-/// The place and the bytes of the `moov` box in a movie file.
+/// The `moov` box of a movie file.
 struct MovieIndex {
-  /// The bytes of the whole box.
+  /// The whole box.
   let bytes: [UInt8]
   /// The offset of the box in the file.
   let offset: Int64
-  /// Whether the movie has fragments. The box does not list the samples of fragments.
+  /// Whether the movie has fragments, whose samples the box does not list.
   let isFragmented: Bool
 
   private static let limit: Int64 = 1 << 30
 
-  /// Reads the box. Returns nil if the file is not a movie, has no such box, or cannot be read, or
-  /// if the box is larger than 1 GiB.
+  /// Reads the box. Returns nil if the file is not a movie or cannot be read, or if it has no such
+  /// box of 1 GiB or less.
   init?(descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
@@ -109,7 +107,6 @@ struct MovieIndex {
     return bytes
   }
 
-  /// The content of the `moov` box.
   var content: Range<Int> { MovieBox.list(bytes, in: 0..<bytes.count).first?.content ?? 0..<0 }
 
   var tracks: [MovieBox] { MovieBox.list(bytes, in: content).filter { $0.type == "trak" } }
@@ -123,7 +120,7 @@ struct MovieIndex {
   /// Whether a box that begins with a version number has 64-bit times.
   func isLong(_ box: MovieBox) -> Bool { bytes.number(box.content.lowerBound, 1) == 1 }
 
-  /// Returns the number of a `trak` box; 0 if it is missing.
+  /// Returns the track number in a `trak` box; 0 if it is missing.
   func identifier(_ track: MovieBox) -> UInt32 {
     guard let header = MovieBox.find(["tkhd"], bytes, in: track.content) else { return 0 }
     return UInt32(bytes.number(header.content.lowerBound + (isLong(header) ? 20 : 12), 4))

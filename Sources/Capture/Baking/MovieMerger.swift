@@ -3,20 +3,18 @@
 import Glibc
 import System
 
-/// Copies tracks from one movie to another (ISO 14496-12, section 8).
-///
-/// The samples stay the same, byte for byte, and keep their order in the file. Only offsets, track
-/// numbers, track references and durations in ticks of the movie change.
+/// Copies tracks from one movie to another (ISO 14496-12, section 8). The bytes of the samples do
+/// not change.
 enum MovieMerger {
   struct Failure: Error { let reason: String }
 
   /// Adds the tracks of `source` to `target`.
   ///
   /// - Parameters:
-  ///   - source: the movie whose tracks are copied. It must have no fragments.
-  ///   - dropped: the numbers of the tracks that are not copied.
-  ///   - replaced: the number of a dropped track, and the number of the track in `target` that
-  ///     replaces it. References to the dropped track then refer to its replacement.
+  ///   - source: a movie without fragments.
+  ///   - dropped: the numbers of the tracks not to copy.
+  ///   - replaced: the numbers of a dropped track and of its replacement in `target`. References to
+  ///     the dropped track then refer to the replacement.
   ///   - target: the movie to change. Its last box must be the `moov` box.
   /// - Returns: the numbers of the tracks that cannot be copied.
   /// - Throws: `Failure` if a file cannot be read or written.
@@ -44,7 +42,6 @@ enum MovieMerger {
       }
     }
     let moved = try copy(tracks.map(\.chunks), from: input, to: output, at: own.offset)
-    // The added tracks get numbers above those of the tracks that the target already has.
     let base = own.tracks.map(own.identifier).max() ?? 0
     var numbers = [replaced.old: replaced.new]
     for track in tracks {
@@ -63,7 +60,7 @@ enum MovieMerger {
     return refused
   }
 
-  /// Copies the chunks into a new `mdat` box. Returns their new offsets and the end of the box.
+  /// Copies the chunks into a new `mdat` box. Returns their offsets and the end of the box.
   private static func copy(
     _ tracks: [MovieChunks], from input: Int32, to output: Int32, at start: Int64
   ) throws(Failure) -> (offsets: [[Int64]], end: Int64) {

@@ -5,10 +5,8 @@ import Glibc
 
 /// Copies tracks from several files to a new file without encoding them again.
 enum TrackCopier {
-  /// A file whose tracks are copied.
   struct Input {
     var path: String
-    /// Returns whether to copy a track.
     var isWanted: (UnsafeMutablePointer<AVStream>) -> Bool
   }
 
@@ -19,7 +17,7 @@ enum TrackCopier {
   /// - Parameters:
   ///   - format: FFmpeg's name of the container.
   ///   - tuning: the tuning to attach, as JSON text; nil for none.
-  /// - Returns: the descriptions of the wanted tracks that the container cannot store.
+  /// - Returns: descriptions of the wanted tracks that the container cannot store.
   /// - Throws: `Failure` if a file cannot be read or written.
   static func copy(
     _ inputs: [Input], to path: String, format: String, tuning: String? = nil
@@ -66,7 +64,7 @@ enum TrackCopier {
   private final class Reader {
     private var context: UnsafeMutablePointer<AVFormatContext>?
     let packet: UnsafeMutablePointer<AVPacket>
-    /// The index in the output for the index of each copied track.
+    /// The index in the output by the index of each copied track.
     var targets: [Int32: Int32] = [:]
     private(set) var hasPacket = false
 
@@ -88,7 +86,7 @@ enum TrackCopier {
       return (0..<Int(context.pointee.nb_streams)).compactMap { context.pointee.streams[$0] }
     }
 
-    /// The time of the current packet in seconds; 0 if it is unknown.
+    /// The time of the current packet, in seconds; 0 if it is unknown.
     var seconds: Double {
       let base = streams[Int(packet.pointee.stream_index)].pointee.time_base
       let time = packet.pointee.dts == FF_NO_TIMESTAMP ? packet.pointee.pts : packet.pointee.dts
@@ -110,7 +108,6 @@ enum TrackCopier {
     }
   }
 
-  /// The file to write.
   private final class Output {
     private var context: UnsafeMutablePointer<AVFormatContext>?
 
@@ -127,8 +124,8 @@ enum TrackCopier {
       context = nil
     }
 
-    /// Adds a track with the parameters of `stream` and returns its index. Returns nil if the
-    /// container cannot store the track.
+    /// Adds a track like `stream` and returns its index; nil if the container cannot store the
+    /// track.
     func add(copyOf stream: UnsafeMutablePointer<AVStream>) -> Int32? {
       guard let context, let parameters = stream.pointee.codecpar else { return nil }
       let isStored = avformat_query_codec(

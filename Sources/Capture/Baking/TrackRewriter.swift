@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Adapts a `trak` box to another movie. It changes the number of the track, the numbers of the
-/// tracks that it refers to, the durations in ticks of the movie, and the offsets of the chunks.
+/// Adapts a `trak` box to another movie: its track numbers, durations and chunk offsets.
 struct TrackRewriter {
   let index: MovieIndex
-  /// The new number of each copied or replaced track.
+  /// The new numbers of the copied and replaced tracks, by the old numbers.
   let numbers: [UInt32: UInt32]
-  /// The ticks per second of the old movie and of the new movie.
+  /// Ticks per second of the old and the new movie.
   let ticks: (old: UInt64, new: UInt64)
 
-  /// Returns the adapted box. `offsets` are the new offsets of its chunks.
+  /// Returns the adapted box with new chunk offsets.
   func track(_ track: MovieBox, offsets: [Int64]) -> [UInt8] {
     BoxBytes.of { write(track, offsets, to: &$0) }
   }
 
-  /// Returns the duration of a rewritten `trak` box, in ticks of the new movie.
+  /// Returns the duration of an adapted box, in ticks of the new movie; 0 if it is missing.
   func duration(_ track: [UInt8]) -> UInt64 {
     guard let header = MovieBox.find(["trak", "tkhd"], track, in: 0..<track.count) else { return 0 }
     let at = header.content.lowerBound

@@ -11,7 +11,6 @@ final class AudioEncoder {
     case flac
   }
 
-  /// An FFmpeg error, as text.
   struct Failure: Error { let reason: String }
 
   /// The number of frames in each packet; the last packet may have fewer.
@@ -20,13 +19,12 @@ final class AudioEncoder {
   private let frame: UnsafeMutablePointer<AVFrame>
   private let packet: UnsafeMutablePointer<AVPacket>
   private var nextFrame: Int64 = 0
-  /// The codec's header. FLAC replaces it with a final header at the end.
+  /// The codec's header. FLAC replaces it at the end.
   private(set) var header: [UInt8]
 
   /// Opens the encoder.
   ///
-  /// - Throws: `Failure` if FFmpeg lacks the encoder, the encoder rejects the format, or memory
-  ///   runs out.
+  /// - Throws: `Failure` if the encoder cannot be opened.
   init(_ kind: Kind, channels: Int, sampleRate: Int) throws(Failure) {
     av_log_set_level(AV_LOG_QUIET)
     let (codec, sampleFormat) =
@@ -59,7 +57,7 @@ final class AudioEncoder {
     switch kind {
     case .aac(let bitRate):
       context.pointee.bit_rate = Int64(bitRate)
-      // Noise substitution and intensity stereo would change the relation between the two channels.
+      // Noise substitution and intensity stereo would change the relation between the channels.
       av_dict_set(&options, "aac_pns", "0", 0)
       av_dict_set(&options, "aac_is", "0", 0)
     case .flac: context.pointee.bits_per_raw_sample = 24
@@ -90,8 +88,7 @@ final class AudioEncoder {
 
   /// Encodes `count` frames: `packetFrames`, or fewer in the last call.
   ///
-  /// - Parameter fill: writes the frames: for AAC, into one plane for each channel; for FLAC,
-  ///   interleaved into a single plane.
+  /// - Parameter fill: writes the frames: channels x frames for AAC, interleaved frames for FLAC.
   /// - Returns: the packets that are now complete.
   func encode(
     frames count: Int, fill: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Void

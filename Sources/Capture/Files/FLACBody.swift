@@ -4,20 +4,18 @@ import Media
 
 /// A FLAC file with 24 bits per sample (RFC 9639).
 ///
-/// FLAC frames are appended as the encoder completes them. Each FLAC frame can be decoded alone, so
-/// a file that ends early plays to its last whole FLAC frame. After every segment, the length of
-/// the sound in STREAMINFO is updated. The checksum of the sound is 0 (unknown) until the end, and
-/// stays 0 after an error.
+/// A file that ends early plays to its last whole FLAC frame. STREAMINFO is updated after every
+/// segment. Its checksum is 0 (unknown) until the recording is complete.
 final class FLACBody: RecordingBody {
   let segmentSeconds = 0.5
   private(set) var storedFrames: Int64 = 0
   private let format: RecordingFormat
   private let encoder: AudioEncoder
   private let path: String
-  /// Samples that do not yet fill a FLAC frame: frames x channels, interleaved.
+  /// Samples that do not yet fill a FLAC frame: frames x channels.
   private var rest: [Float] = []
 
-  /// Offset of STREAMINFO, which follows the mark `fLaC` and the header of the block.
+  /// The offset of STREAMINFO in the file.
   private static let informationOffset: Int64 = 8
 
   /// Opens the encoder.
@@ -85,14 +83,12 @@ final class FLACBody: RecordingBody {
     do { return try body() } catch { throw .encodingFailed(path: path, reason: error.reason) }
   }
 
-  /// STREAMINFO (RFC 9639, section 8.2) with the number of stored frames. The encoder's checksum
-  /// and FLAC frame sizes are valid only at the end of a whole recording. Before that, they are set
-  /// to 0.
+  /// STREAMINFO (RFC 9639, section 8.2) with the number of stored frames. Unless it is final, the
+  /// checksum and the sizes of FLAC frames are 0.
   private func information(isFinal: Bool) -> [UInt8] {
     var information = encoder.header
     guard !isFinal, information.count == 34 else { return information }
-    // The total has 36 bits and shares its first byte with the sample size. 0 means that the total
-    // is unknown.
+    // The total has 36 bits and shares its first byte with the sample size. 0 means unknown.
     let total = storedFrames < 1 << 36 ? storedFrames : 0
     information.replaceSubrange(4..<10, with: [UInt8](repeating: 0, count: 6))
     information[13] = information[13] & 0xF0 | UInt8(total >> 32)
@@ -101,8 +97,8 @@ final class FLACBody: RecordingBody {
     return information
   }
 
-  /// The VORBIS_COMMENT block (RFC 9639, section 8.6). Without a channel mask, decoders assume
-  /// loudspeakers. A mask of 0 states that the channels are not loudspeakers.
+  /// The VORBIS_COMMENT block (RFC 9639, section 8.6). The channel mask 0 states that the channels
+  /// are not loudspeakers.
   private var comments: [UInt8] {
     var comments: [String] = []
     if format.channels > 2 {

@@ -4,10 +4,6 @@ import CFFmpeg
 import Glibc
 
 /// A Matroska file with PCM, written by libavformat. Each segment begins a cluster.
-///
-/// libavformat writes into memory. From there, each segment is appended to the file in one piece.
-/// At the end of the recording, earlier bytes are changed only after everything that they will
-/// refer to is in the file.
 final class MatroskaBody: RecordingBody {
   let segmentSeconds = 0.5
   private(set) var storedFrames: Int64 = 0
@@ -39,7 +35,6 @@ final class MatroskaBody: RecordingBody {
     parameters.pointee.sample_rate = Int32(format.sampleRate)
     parameters.pointee.bits_per_coded_sample = isInteger ? 24 : 32
     parameters.pointee.block_align = Int32(format.bytesPerFrame)
-    // Matroska's codec identifiers say nothing about loudspeakers.
     parameters.pointee.ch_layout.order = AV_CHANNEL_ORDER_UNSPEC
     parameters.pointee.ch_layout.nb_channels = Int32(format.channels)
     stream.pointee.time_base = AVRational(num: 1, den: Int32(format.sampleRate))
@@ -53,8 +48,8 @@ final class MatroskaBody: RecordingBody {
 
   func begin(_ output: RecordingOutput) throws(RecordingError) {
     try require(avformat_write_header(context, nil))
-    // FFmpeg cannot open a file without a cluster, so the file begins with an empty cluster that
-    // has only a timestamp (RFC 9559, section 5.1.3).
+    // FFmpeg cannot open a file without a cluster, so the file begins with an empty cluster (RFC
+    // 9559, section 5.1.3).
     let cluster: [UInt8] = [0x1F, 0x43, 0xB6, 0x75, 0x83, 0xE7, 0x81, 0]
     avio_write(staged.context, cluster, Int32(cluster.count))
     try staged.apply(to: output)
@@ -62,7 +57,7 @@ final class MatroskaBody: RecordingBody {
 
   func write(_ segment: RecordingSegment, to output: RecordingOutput) throws(RecordingError) {
     let bytes = segment.bytes(format.codec)
-    // Timestamps are whole milliseconds. At most sample rates, a block lasts exactly 0.1 s.
+    // Timestamps are whole milliseconds. At most rates, a block lasts exactly 0.1 s.
     let step = max(1, format.sampleRate / 10)
     var done = 0
     while done < segment.frames {
@@ -71,8 +66,8 @@ final class MatroskaBody: RecordingBody {
       try writeBlock(bytes[range], at: storedFrames + Int64(done), frames: count)
       done += count
     }
-    // The multiplexer holds the last block back until another block follows, which may be empty. A
-    // nil packet ends the cluster.
+    // The multiplexer holds the last block back until another block follows. A nil packet ends the
+    // cluster.
     try writeBlock([], at: storedFrames + Int64(segment.frames), frames: 0)
     try require(av_write_frame(context, nil))
     try staged.apply(to: output)
@@ -82,7 +77,7 @@ final class MatroskaBody: RecordingBody {
   func finish(
     _ output: RecordingOutput, tuning: String, isWhole: Bool
   ) throws(RecordingError) {
-    // After an error, libavformat's index would list clusters that are missing from the file.
+    // After an error, the index would list clusters that are missing from the file.
     guard isWhole else { return }
     try require(av_write_trailer(context))
     try staged.apply(to: output)
@@ -118,7 +113,7 @@ private final class StagedOutput {
   private(set) var context: UnsafeMutablePointer<AVIOContext>?
   /// The bytes that follow the end of the file.
   private var tail: [UInt8] = []
-  /// The size of the file after the latest `apply`.
+  /// The size of the file after the last `apply`.
   private var fileSize = 0
   private var patches: [(offset: Int, bytes: [UInt8])] = []
   private var position = 0

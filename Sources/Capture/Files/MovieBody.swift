@@ -3,14 +3,13 @@
 import Glibc
 import Media
 
-/// A QuickTime movie that can be read even if the program is killed while it writes (Apple,
-/// QuickTime File Format; fragments: ISO 14496-12, section 8.8).
+/// A QuickTime movie that can be read while it is written (Apple, QuickTime File Format; fragments:
+/// ISO 14496-12, section 8.8).
 ///
-/// While the recording runs, the file is a fragmented movie: a `moov` box without samples, then a
-/// `moof` and an `mdat` box for every segment. At the end, a plain `moov` box is appended. Then the
-/// 16 bytes after the `ftyp` box are overwritten, which turns everything from there to the plain
-/// `moov` box into one `mdat` box. The movie can be read both before and after this change. A movie
-/// that is too long for the 32-bit tables of a plain `moov` box stays fragmented.
+/// During the recording, the file is a fragmented movie: a `moov` box without samples, then a
+/// `moof` and an `mdat` box for every segment. At the end, a plain `moov` box is appended, and then
+/// everything between the `ftyp` box and the plain `moov` box becomes one `mdat` box. A movie that
+/// is too long for the 32-bit tables stays fragmented.
 ///
 /// A first-order soundfield has three tracks: AAC in stereo, PCM, and metadata. Other sound has one
 /// PCM track.
@@ -27,10 +26,10 @@ final class MovieBody: RecordingBody {
   private var sound: MovieTrack
   private var aac: MovieTrack?
   private var metadata: MovieTrack?
-  /// The facts about the sound that no metadata sample describes yet.
+  /// The facts about sound that no metadata sample describes yet.
   private var second = MetadataSecond()
 
-  /// The sample rates that a movie with a first-order soundfield can have, in Hz.
+  /// The sample rates of a movie with a first-order soundfield, in Hz.
   static let stereoRates = StereoTrack.sampleRates
 
   /// Prepares the tracks.
@@ -56,8 +55,7 @@ final class MovieBody: RecordingBody {
     aac.alternateGroup = 1
     aac.delay = Int64(StereoTrack.delay)
     self.aac = aac
-    // Players that do not know the group play all enabled tracks, so only one track of the group is
-    // enabled.
+    // Some players ignore the group and play all enabled tracks, so one of the group is disabled.
     sound = MovieTrack(2, .pcm(format))
     sound.isEnabled = false
     sound.alternateGroup = 1
@@ -109,7 +107,7 @@ final class MovieBody: RecordingBody {
       fragment.packets = try attempt { () throws(AudioEncoder.Failure) in try stereo.finish() }
       let missing = packetCount - (aac?.sizes.count ?? 0)
       fragment.packets = Array(fragment.packets.prefix(max(0, missing)))
-      // The sample with the tuning lasts one frame, by which an earlier sample is shortened.
+      // The sample with the tuning lasts one frame, so an earlier sample is shortened by one.
       if second.frames <= 1 { metadata?.shortenLast(by: 1) }
       if second.frames > 0 {
         fragment.metadataStart = second.start
@@ -119,8 +117,7 @@ final class MovieBody: RecordingBody {
       fragment.metadata.append((MetadataSample.bytes(tuning), 1))
       try store(fragment, in: output)
     }
-    // The tables have 32 bits for numbers of frames. A movie with more frames stays
-    // fragmented.
+    // The tables have 32 bits for numbers of frames.
     guard storedFrames + Int64(StereoTrack.delay) <= UInt32.max else { return }
     if let length = aac?.length {
       aac?.shortenLast(by: length - storedFrames - Int64(StereoTrack.delay))
@@ -154,8 +151,8 @@ final class MovieBody: RecordingBody {
     var (bytes, offsets) = fragment.bytes(
       sequence: sequence, frame: storedFrames, packet: Int64(aac?.sizes.count ?? 0),
       soundTrack: sound.identifier)
-    // FFmpeg rejects a file that ends within a moof box. If this process is killed while it writes,
-    // the file ends within a free box instead, which readers skip.
+    // If this process is killed while it writes, the file ends within a `free` box, which readers
+    // skip. FFmpeg rejects a file that ends within a `moof` box.
     let header = Array(bytes[..<8])
     let cover = BoxBytes.of { box in
       box.put(UInt32(bytes.count))
@@ -176,8 +173,8 @@ final class MovieBody: RecordingBody {
     storedFrames += Int64(fragment.frames)
   }
 
-  /// Returns the `moov` box: for a fragmented movie, without samples but with an `mvex` box;
-  /// otherwise, with all samples.
+  /// Returns the `moov` box: without samples but with an `mvex` box for a fragmented movie,
+  /// otherwise with all samples.
   private func movie(isFragmented: Bool) -> [UInt8] {
     let frames = isFragmented ? 0 : storedFrames
     return BoxBytes.of { boxes in
@@ -219,7 +216,6 @@ final class MovieBody: RecordingBody {
 }
 
 extension MovieTrack {
-  /// The duration of a sample in a fragment, unless the fragment states another duration.
   fileprivate var defaultTicks: UInt32 {
     if case .aac = media { UInt32(StereoTrack.packetFrames) } else { 1 }
   }

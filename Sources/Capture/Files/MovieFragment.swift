@@ -6,12 +6,12 @@ struct MovieFragment {
   /// PCM, frames x channels.
   var sound: [UInt8] = []
   var frames = 0
-  /// Metadata samples, with their durations in frames.
+  /// The samples, with their durations in frames.
   var metadata: [(bytes: [UInt8], ticks: Int)] = []
   /// The frame at which the first metadata sample starts; nil for the first frame of the fragment.
   var metadataStart: Int64?
 
-  /// Offsets of the three kinds of samples from the start of the fragment.
+  /// The offsets of the samples from the start of the fragment, in bytes.
   struct Offsets {
     var packets: Int
     var sound: Int
@@ -24,7 +24,6 @@ struct MovieFragment {
   ///   - sequence: the number of the fragment, from 1.
   ///   - frame: the index of the first frame.
   ///   - packet: the index of the first AAC packet.
-  ///   - soundTrack: the number of the PCM track.
   func bytes(
     sequence: UInt32, frame: Int64, packet: Int64, soundTrack: UInt32
   ) -> (bytes: [UInt8], offsets: Offsets) {
@@ -38,7 +37,6 @@ struct MovieFragment {
         }
       }
     }
-    // The length of the header does not depend on the offsets.
     let start = header(Offsets(packets: 0, sound: 0, metadata: 0)).count + 8
     let packetBytes = packets.reduce(0) { $0 + $1.count }
     let offsets = Offsets(
@@ -55,15 +53,15 @@ struct MovieFragment {
 
   private func writePackets(to moof: inout BoxBytes, at packet: Int64, offset: Int) {
     guard !packets.isEmpty else { return }
-    // Each sample has a size. The duration is the default.
+    // Each sample has its own size and the default duration.
     let time = packet * Int64(StereoTrack.packetFrames)
     writeRun(to: &moof, track: 1, time: time, flags: 0x200, count: packets.count, offset: offset) {
       for packet in packets { $0.put(UInt32(packet.count)) }
     }
   }
 
-  /// Adds the frames as one sample. With one sample per frame, readers would need far more memory
-  /// and time.
+  /// Adds the frames as one sample. Readers need far less memory and time than for one sample per
+  /// frame.
   private func writeSound(to moof: inout BoxBytes, track: UInt32, at frame: Int64, offset: Int) {
     guard frames > 0 else { return }
     writeRun(to: &moof, track: track, time: frame, flags: 0x300, count: 1, offset: offset) {

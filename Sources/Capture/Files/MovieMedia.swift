@@ -5,7 +5,7 @@ import Media
 
 /// The kind of samples in a movie track, and their description in the `stsd` box.
 enum MovieMedia {
-  /// AAC in stereo; `header` is the AudioSpecificConfig. The rate is in Hz, the bit rate in bit/s.
+  /// AAC in stereo; `header` is the AudioSpecificConfig. The rates are in Hz and bit/s.
   case aac(header: [UInt8], sampleRate: Int, bitRate: Int)
   case pcm(RecordingFormat)
   /// One JSON object per sample.
@@ -29,7 +29,6 @@ enum MovieMedia {
         entry.zeros(6)
         entry.put(UInt16(1))
         entry.box("keys") { keys in
-          // The local identifier of the key takes the place of a box type.
           keys.box("\0\0\0\u{1}") { key in
             key.box("keyd") { $0.put("mdta" + Self.metadataKey) }
             // Well-known type 1: UTF-8.
@@ -45,7 +44,7 @@ enum MovieMedia {
 }
 
 extension BoxBytes {
-  /// Adds the fields that sound descriptions of all versions have.
+  /// Adds the fields common to all versions of sound descriptions.
   private mutating func putSound(
     version: UInt16, channels: UInt16, compression: Int16, rate: UInt32
   ) {
@@ -60,10 +59,10 @@ extension BoxBytes {
     put(rate)
   }
 
-  /// Adds a sound description of version 1 for AAC with packets of 1024 frames.
+  /// Adds a version 1 sound description for AAC with packets of 1024 frames.
   fileprivate mutating func writeAAC(_ header: [UInt8], sampleRate: Int, bitRate: Int) {
     box("mp4a") { entry in
-      // The field has 16 bits for the integer part; decoders use the rate from the codec's header.
+      // The field has 16 bits for the integer part. Decoders use the rate from the codec's header.
       let rate = sampleRate < 1 << 16 ? UInt32(sampleRate) << 16 : 0
       entry.putSound(version: 1, channels: 2, compression: -2, rate: rate)
       for value in [1024, 0, 0, 2] { entry.put(UInt32(value)) }
@@ -83,7 +82,7 @@ extension BoxBytes {
     func descriptor(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
       [tag, 0x80, 0x80, 0x80, UInt8(content.count)] + content
     }
-    // MPEG-4 audio, an audio stream, and the largest and the mean bit rate.
+    // MPEG-4 audio, an audio stream, the largest and the mean bit rate.
     let configuration =
       BoxBytes.of { fields in
         fields.put([0x40, 0x15, 0, 0, 0])
@@ -93,7 +92,7 @@ extension BoxBytes {
     put(descriptor(3, [0, 0, 0] + descriptor(4, configuration) + descriptor(6, [2])))
   }
 
-  /// Adds a sound description of version 2 for packed little-endian PCM.
+  /// Adds a version 2 sound description for packed little-endian PCM.
   fileprivate mutating func writePCM(_ format: RecordingFormat) {
     box("lpcm") { entry in
       entry.putSound(version: 2, channels: 3, compression: -2, rate: 0x10000)
@@ -121,8 +120,8 @@ extension BoxBytes {
 }
 
 extension ChannelLayout {
-  /// The tag and the bitmap of Core Audio's `AudioChannelLayout` (CoreAudioBaseTypes.h). A layout
-  /// without a tag is `DiscreteInOrder`.
+  /// The tag and bitmap of Core Audio's `AudioChannelLayout` (CoreAudioBaseTypes.h). A layout
+  /// without its own tag is `DiscreteInOrder`.
   fileprivate var coreAudioTag: (tag: UInt32, bitmap: UInt32) {
     let count = UInt32(channelCount)
     switch self {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The facts about one second of a movie, collected from the segments in that second.
+/// The facts about one second of a movie.
 struct MetadataSecond {
-  /// The first frame.
   private(set) var start: Int64 = 0
   private(set) var frames = 0
   private var peaks: [Float] = []
   private var note = RecordingNote()
 
-  /// Adds a segment that starts at frame `frame` of the movie.
+  /// Adds a segment that starts at a frame of the movie.
   mutating func add(_ segment: RecordingSegment, at frame: Int64, channels: Int) {
     if frames == 0 {
       start = frame
@@ -25,9 +24,9 @@ struct MetadataSecond {
     note.lostFrames += segment.note.lostFrames
   }
 
-  /// Returns a metadata sample: a JSON object with the number of the second, the peak level of each
-  /// channel in dB relative to full scale (at least -200), the number of lost frames and, if known,
-  /// the direction of arrival.
+  /// Returns a metadata sample with a JSON object: the number of the second, the peak of each
+  /// channel in dBFS (-200 or more), the direction of arrival if it is known, and the number of
+  /// lost frames.
   func sample(sampleRate: Int) -> [UInt8] {
     let levels = peaks.map { Self.tenths(max(-200, Decibels.of($0))) }
     var members = [
@@ -41,8 +40,7 @@ struct MetadataSecond {
     return MetadataSample.bytes("{" + members.joined(separator: ",") + "}")
   }
 
-  /// Returns a number with one decimal; 0.0 for a number that is not finite or is at least 1e9 in
-  /// magnitude.
+  /// Returns a number with one decimal; 0.0 if it is not finite or its magnitude is 1e9 or more.
   private static func tenths(_ value: Double) -> String {
     guard value.isFinite, abs(value) < 1e9 else { return "0.0" }
     return String((value * 10).rounded() / 10)

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One track of a movie, with the index of its samples (Apple, QuickTime File Format).
+/// One track of a movie, with the index of its samples.
 struct MovieTrack {
   let identifier: UInt32
   let media: MovieMedia
   var isEnabled = true
-  /// Tracks with the same number are alternatives, unless the number is 0.
+  /// Tracks with the same number are alternatives; 0 for no alternatives.
   var alternateGroup: Int16 = 0
   /// The type of a reference to another track, and the number of that track.
   var reference: (type: String, track: UInt32)?
-  /// The number of frames before the first presented frame: the encoder's delay.
+  /// The number of frames that precede the presented frames.
   var delay: Int64 = 0
 
-  /// Offset and number of samples of each chunk.
+  /// The offset and the number of samples of each chunk.
   private(set) var chunks: [(offset: Int64, samples: UInt32)] = []
-  /// The size of each sample in bytes; empty for PCM, whose samples all have the same size.
+  /// The size of each sample in bytes; empty for PCM.
   private(set) var sizes: [UInt32] = []
   /// Runs of samples with the same duration.
   private(set) var durations: [(count: UInt32, ticks: UInt32)] = []
-  /// The total duration of the samples, in ticks at the sample rate.
+  /// The duration of all samples, in frames.
   private(set) var length: Int64 = 0
 
   init(_ identifier: UInt32, _ media: MovieMedia) {
@@ -26,7 +26,7 @@ struct MovieTrack {
     self.media = media
   }
 
-  /// Adds a chunk of samples, each with its own size in bytes and duration in ticks.
+  /// Adds a chunk of samples. `sizes` are in bytes and `ticks` in frames.
   mutating func add(offset: Int64, sizes new: [Int], ticks: [Int]) {
     guard !new.isEmpty else { return }
     chunks.append((offset, UInt32(new.count)))
@@ -34,15 +34,15 @@ struct MovieTrack {
     for ticks in ticks { add(count: 1, ticks: ticks) }
   }
 
-  /// Adds a chunk of PCM frames. Each frame is a sample that lasts one tick.
+  /// Adds a chunk of PCM frames. Each frame is a sample.
   mutating func add(offset: Int64, frames: Int) {
     guard frames > 0 else { return }
     chunks.append((offset, UInt32(frames)))
     add(count: frames, ticks: 1)
   }
 
-  /// Shortens the last sample that is longer than `excess` ticks by that number of ticks. Does
-  /// nothing if there is no such sample, or if `excess` is not positive.
+  /// Shortens the last sample that is longer than `excess` by `excess` ticks. Does nothing if there
+  /// is no such sample or `excess` is not positive.
   mutating func shortenLast(by excess: Int64) {
     guard excess > 0, let index = durations.lastIndex(where: { Int64($0.ticks) > excess }) else {
       return
@@ -70,12 +70,12 @@ extension MovieTrack {
   /// Adds the `trak` box.
   ///
   /// - Parameters:
-  ///   - rate: ticks per second of the movie and the track.
+  ///   - rate: the ticks per second of the movie and the track.
   ///   - frames: the length of the movie in ticks.
-  ///   - date: seconds since 1904.
+  ///   - date: in seconds since 1904.
   func write(to boxes: inout BoxBytes, rate: Int, frames: Int64, date: UInt32) {
     boxes.box("trak") { track in
-      // Flags: enabled, in the movie, in the preview.
+      // Enabled, in the movie, in the preview.
       track.box("tkhd", flags: isEnabled ? 7 : 6) { header in
         header.put(date)
         header.put(date)
@@ -176,7 +176,6 @@ extension MovieTrack {
 }
 
 extension BoxBytes {
-  /// Adds the identity matrix of a movie or a track.
   mutating func putMatrix() {
     for value in [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x4000_0000] { put(UInt32(value)) }
   }

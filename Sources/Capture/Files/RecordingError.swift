@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why a recording cannot be written. `description` is one line that says what failed,
-/// why, and what to do.
+/// The reason why a recording cannot be written. `description` is one line with advice.
 public enum RecordingError: Error, Sendable, Equatable {
   /// The file exists, and overwriting was not requested.
   case exists(path: String)
   case isDirectory(path: String)
   case notRegularFile(path: String)
   case cannotCreate(path: String, reason: String)
-  /// No space is left on the disk, or the user's quota is used up.
+  /// The disk is full or the user's quota is used up.
   case diskFull(path: String)
   /// The file system or a limit of the process allows no larger file.
   case fileTooLarge(path: String)
   case writeFailed(path: String, reason: String)
-  /// The extension of the file name selects no container.
+  /// The file name's extension selects no container.
   case unknownContainer(path: String)
   /// The container cannot store the format; `reason` says why and what to choose instead.
   case unsupported(path: String, reason: String)
@@ -53,8 +52,7 @@ extension RecordingError: CustomStringConvertible {
   }
 }
 
-/// Returns `text` with U+FFFD in place of control characters and line separators, so that it
-/// prints as one line.
+/// Replaces control characters and line separators with U+FFFD.
 private func printable(_ text: String) -> String {
   let scalars = text.unicodeScalars.map { scalar in
     scalar.properties.generalCategory == .control || [0x2028, 0x2029].contains(scalar.value)

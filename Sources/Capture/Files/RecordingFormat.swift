@@ -2,14 +2,13 @@
 
 public import Ambisonics
 
-/// The sound of a recording and its form in the file. It does not change during the recording.
+/// The sound of a recording and its form in the file.
 public struct RecordingFormat: Sendable, Equatable {
-  /// The form of each sample in the file.
+  /// The form of a sample in the file.
   public enum Codec: Sendable, Equatable {
-    /// 24-bit signed integers. Full scale is 2^23, so 16-bit or 24-bit sound that was converted to
-    /// Float32 keeps its values.
+    /// 24-bit signed integers with the full scale 2^23.
     case pcm24
-    /// 32-bit floating point. Every finite sample keeps its bits.
+    /// 32-bit floating point.
     case float
   }
 
@@ -38,7 +37,6 @@ public struct RecordingFormat: Sendable, Equatable {
 
   public var channels: Int { layout.channelCount }
 
-  /// Bytes of one uncompressed frame.
   var bytesPerFrame: Int { channels * (codec == .pcm24 ? 3 : 4) }
 
   /// Whether the sound is a first-order soundfield in ACN order and SN3D scale.
@@ -47,18 +45,18 @@ public struct RecordingFormat: Sendable, Equatable {
   }
 }
 
-/// The kind of file that stores a recording. The extension of the file name selects it.
+/// The kind of file that stores a recording.
 public enum RecordingContainer: Sendable, Equatable, CaseIterable {
   /// A QuickTime movie (`.mov`, `.qta`).
   case movie
-  /// RIFF/WAVE, which becomes RF64 beyond 4 GiB (`.wav`).
+  /// RIFF/WAVE, or RF64 beyond 4 GiB (`.wav`).
   case wave
   /// FLAC with 24 bits (`.flac`).
   case flac
   /// Matroska with PCM (`.mka`).
   case matroska
 
-  /// Returns the container that a file name's extension selects; nil if the extension is unknown.
+  /// Returns the container that the file name's extension selects; nil if the extension is unknown.
   public init?(path: String) {
     let name = path.split(separator: "/").last ?? ""
     guard let dot = name.lastIndex(of: ".") else { return nil }
@@ -71,23 +69,23 @@ public enum RecordingContainer: Sendable, Equatable, CaseIterable {
     }
   }
 
-  /// The file name suffixes of all containers, for messages.
+  /// The extensions of the file names.
   public static let suffixes = [".mov", ".qta", ".wav", ".flac", ".mka"]
 
-  /// The range of sample rates of a recording, in Hz. A movie with a first-order soundfield allows
-  /// only some of them.
+  /// The sample rates of a recording, in Hz. A movie with a first-order soundfield allows only some
+  /// of them.
   public static let sampleRates = 8000...384_000
   /// The largest number of channels of a recording.
   public static let maximumChannels = 66
 }
 
-/// Facts about a part of a recording, for the metadata track of a movie.
+/// Facts about a part of a recording.
 public struct RecordingNote: Sendable, Equatable {
-  /// Azimuth of the direction of arrival in degrees, positive to the left; nil if it is unknown.
+  /// The azimuth of arrival in degrees, positive to the left; nil if it is unknown.
   public var azimuthDegrees: Double?
-  /// Elevation of the direction of arrival in degrees, positive upwards; nil if it is unknown.
+  /// The elevation of arrival in degrees, positive upwards; nil if it is unknown.
   public var elevationDegrees: Double?
-  /// The number of frames that were lost and replaced with silence.
+  /// The number of lost frames, which were replaced with silence.
   public var lostFrames = 0
 
   public init(
@@ -99,16 +97,15 @@ public struct RecordingNote: Sendable, Equatable {
   }
 }
 
-/// Numbers of frames and samples in a recording so far.
+/// Counts of frames and samples.
 public struct RecordingCounts: Sendable, Equatable {
-  /// The number of frames that were appended.
+  /// The number of appended frames.
   public var frames: Int64 = 0
-  /// The number of frames that are in the file and can be read from it.
+  /// The number of frames that can be read from the file.
   public var storedFrames: Int64 = 0
-  /// The number of samples that were not finite and became silence.
+  /// The number of samples that were not finite.
   public var invalidSamples: Int64 = 0
-  /// The number of samples outside the range of `pcm24`, which became the nearest value in that
-  /// range. For the codec `float`, it is 0.
+  /// The number of samples outside the range of `pcm24`; 0 for the codec `float`.
   public var clippedSamples: Int64 = 0
 
   public init() {}

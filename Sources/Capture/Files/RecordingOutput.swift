@@ -3,18 +3,17 @@
 import Glibc
 import System
 
-/// The file of a recording, as bytes. A failed append leaves the file as it was before.
+/// The bytes of a recording's file.
 final class RecordingOutput {
   let path: String
-  /// The size of the file in bytes, not counting a failed append.
+  /// The size in bytes, without a failed append.
   private(set) var size: Int64 = 0
-  /// Whether long runs of zeros become holes, which take no space on the disk. By default, they do
-  /// not, so that the space of a recording is really reserved.
+  /// Whether long runs of zeros become holes, which take no space on the disk.
   var leavesHoles = false
   private let descriptor: Int32
   private var isOpen = true
-  /// The name of the new file, and the temporary name of the file that it replaces; nil if nothing
-  /// must be restored.
+  /// The name of the new file and the temporary name of the replaced file; nil if there is nothing
+  /// to restore.
   private var replaced: (name: String, aside: String)?
 
   /// Creates the file under its final name.
@@ -25,7 +24,7 @@ final class RecordingOutput {
     var descriptor = Self.create(path, mode: 0o666)
     if descriptor < 0, errno == EEXIST {
       var status = stat()
-      // A symbolic link to a missing file counts as existing, too.
+      // A symbolic link to a missing file counts as existing.
       let kind = stat(path, &status) == 0 ? status.st_mode & S_IFMT : S_IFLNK
       if kind == S_IFDIR { throw .isDirectory(path: path) }
       if kind == S_IFREG, !overwriting { throw .exists(path: path) }
@@ -48,43 +47,41 @@ final class RecordingOutput {
 
   deinit { close() }
 
-  /// Appends all of `bytes`, or nothing if that fails.
+  /// Appends all bytes, or none if that fails.
   func append(_ bytes: [UInt8]) throws(RecordingError) {
     guard !bytes.isEmpty else { return }
     guard write(bytes, at: size) else {
       let error = failure()
-      // The space of an incomplete segment returns to the disk.
+      // The space of an incomplete append returns to the disk.
       ftruncate(descriptor, off_t(size))
       throw error
     }
     size += Int64(bytes.count)
   }
 
-  /// Replaces bytes that the file already has.
   func patch(_ bytes: [UInt8], at offset: Int64) throws(RecordingError) {
     guard write(bytes, at: offset) else { throw failure() }
   }
 
-  /// Removes all bytes from `end` on.
+  /// Removes all bytes from `end` on, if possible.
   func cut(to end: Int64) {
     guard end < size, ftruncate(descriptor, off_t(end)) == 0 else { return }
     size = end
   }
 
-  /// Waits until the disk has all bytes.
+  /// Waits for the disk to store all bytes.
   func synchronise() throws(RecordingError) {
-    // Some file systems do not support this; they report EINVAL or ENOTSUP.
+    // Some file systems report EINVAL or ENOTSUP, because they do not support this.
     guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure() }
   }
 
-  /// Removes the file that this one replaces. Call it when this file has sound.
+  /// Removes the replaced file. Call this when the new file contains sound.
   func discardReplaced() {
     if let replaced { unlink(replaced.aside) }
     replaced = nil
   }
 
-  /// Closes the file. If it replaces a file and `discardReplaced` was not called, that file gets
-  /// its name back.
+  /// Closes the file. If there is still a replaced file, it gets its name back.
   func close() {
     guard isOpen else { return }
     isOpen = false
@@ -93,21 +90,20 @@ final class RecordingOutput {
     replaced = nil
   }
 
-  /// Closes and removes the file. If it replaces a file, that file gets its name back.
+  /// Closes and removes the file. If there is a replaced file, it gets its name back.
   func remove() {
     if isOpen { unlink(replaced?.name ?? path) }
     close()
   }
 
-  /// The number of bytes that are free for this user; nil if the file system does not report it,
-  /// and after `close`.
+  /// The number of bytes that are free for this user; nil if it is unknown, or after `close`.
   var freeBytes: Int64? {
     var status = statvfs()
     guard isOpen, fstatvfs(descriptor, &status) == 0 else { return nil }
     return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
   }
 
-  /// Writes all of `bytes`. Returns false, with `errno` set, if a call fails.
+  /// Writes all bytes. Returns false, with `errno` set, if a call fails.
   private func write(_ bytes: [UInt8], at offset: Int64) -> Bool {
     bytes.withUnsafeBytes { bytes in
       var done = 0

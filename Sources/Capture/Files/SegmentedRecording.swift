@@ -2,7 +2,7 @@
 
 /// Consecutive frames that a container stores together.
 struct RecordingSegment {
-  /// Frames x channels. All samples are finite; for `pcm24`, they are multiples of 2^-23 from -1 to
+  /// Frames x channels. All samples are finite. For `pcm24`, they are multiples of 2^-23 from -1 to
   /// 1 - 2^-23.
   let samples: UnsafeBufferPointer<Float>
   let frames: Int
@@ -13,26 +13,24 @@ struct RecordingSegment {
 protocol RecordingBody: AnyObject {
   /// The greatest length of a segment in seconds; at most 1.
   var segmentSeconds: Double { get }
-  /// The number of frames that are in the file and can be read from it.
+  /// The number of frames that can be read from the file.
   var storedFrames: Int64 { get }
 
   /// Writes what precedes the first segment.
   func begin(_ output: RecordingOutput) throws(RecordingError)
-  /// Writes a segment. What is then in the file can be read even if the program is killed.
+  /// Writes a segment. Afterwards, the file can be read even if the program is killed.
   func write(_ segment: RecordingSegment, to output: RecordingOutput) throws(RecordingError)
   /// Completes the file.
   ///
   /// - Parameters:
   ///   - tuning: the parameters of the Audio Mix, a JSON object.
-  ///   - isWhole: whether every segment was written. If not, the file has the segments before the
-  ///     error.
+  ///   - isWhole: whether every segment was written.
   func finish(
     _ output: RecordingOutput, tuning: String, isWhole: Bool
   ) throws(RecordingError)
 }
 
-/// A recording that collects blocks into segments, which its `body` writes in the form of the
-/// container.
+/// A recording that collects blocks into segments for its `body`.
 final class SegmentedRecording: RecordingFile, @unchecked Sendable {
   let format: RecordingFormat
   private(set) var counts = RecordingCounts()
@@ -41,21 +39,20 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
   var storesTuning: Bool { body is MovieBody && format.isFirstOrder }
   private let body: any RecordingBody
   private let output: RecordingOutput
-  /// The samples that are not in a segment yet: frames x channels, interleaved.
+  /// The samples that are not yet in a segment: frames x channels.
   private let pending: UnsafeMutableBufferPointer<Float>
   private var pendingSamples = 0
   private var failure: RecordingError?
   private var isFinished = false
-  /// The file's size and number of stored frames at the start of the latest part that
-  /// `bytesPerSecond` measures (`earlier`), and at the start of the next such part (`later`).
+  /// The file's size and number of stored frames at two earlier times, for `bytesPerSecond`.
   private var earlier: (size: Int64, frames: Int64) = (0, 0)
   private var later: (size: Int64, frames: Int64) = (0, 0)
-  /// The least duration of sound from `earlier` to `later` [s].
+  /// The least duration of sound from `earlier` to `later`, in seconds.
   private static let recentSeconds: Int64 = 10
 
   /// Writes the start of the file.
   ///
-  /// - Throws: the errors of `append`. In that case, the file is removed.
+  /// - Throws: any error from `append`. The file is then removed.
   init(
     format: RecordingFormat, body: any RecordingBody, output: RecordingOutput
   ) throws(RecordingError) {
@@ -87,7 +84,7 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
     return max(mean, Double(output.size - earlier.size) / Double(recent)) * rate
   }
 
-  /// Moves `earlier` and `later` on when enough sound has been stored since `later`.
+  /// Moves `earlier` and `later` on if enough sound was stored since `later`.
   private func markProgress() {
     guard body.storedFrames - later.frames >= Self.recentSeconds * Int64(format.sampleRate) else {
       return

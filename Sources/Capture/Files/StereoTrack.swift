@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// The stereo track of a movie: the soundfield as two channels, encoded as AAC.
+/// The stereo track of a movie: a soundfield as two channels of AAC.
 final class StereoTrack {
-  /// The sample rates of AAC (ISO 14496-3, table 1.18) that a recording can have, in Hz.
+  /// The sample rates that AAC (ISO 14496-3, table 1.18) and a recording can both have, in Hz.
   static let sampleRates: Set<Int> = [
     96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000,
   ]
@@ -15,15 +15,15 @@ final class StereoTrack {
   /// In bit/s.
   let bitRate: Int
   private let encoder: AudioEncoder
-  /// Weights of W, Y and X in the left channel. In the right channel, Y is negated.
+  /// The weights of W, Y and X in the left channel. In the right channel, Y is negated.
   private let weights: (w: Float, y: Float, x: Float)
-  /// Samples of the left and the right channel that do not yet fill a packet.
+  /// Samples that do not yet fill a packet.
   private var left: [Float] = []
   private var right: [Float] = []
 
   /// Opens the AAC encoder.
   ///
-  /// - Throws: `AudioEncoder.Failure` if the encoder cannot be opened.
+  /// - Throws: `Failure` if the encoder cannot be opened.
   init(_ format: RecordingFormat) throws(AudioEncoder.Failure) {
     bitRate = min(192_000, 4 * format.sampleRate)
     encoder = try AudioEncoder(.aac(bitRate: bitRate), channels: 2, sampleRate: format.sampleRate)
@@ -38,7 +38,7 @@ final class StereoTrack {
   /// The AudioSpecificConfig.
   var header: [UInt8] { encoder.header }
 
-  /// Adds frames of the soundfield, frames x 4, and returns the packets that are complete.
+  /// Adds frames of the soundfield, frames x 4, and returns the complete packets.
   func encode(_ field: UnsafeBufferPointer<Float>) throws(AudioEncoder.Failure) -> [[UInt8]] {
     var index = 0
     while index + 3 < field.count {

@@ -2,8 +2,7 @@
 
 import Media
 
-/// A WAV file. The header is written again after every segment, so it never states more frames than
-/// the file has.
+/// A WAV file. The header is updated after every segment.
 final class WaveBody: RecordingBody {
   let segmentSeconds = 0.5
   private(set) var storedFrames: Int64 = 0

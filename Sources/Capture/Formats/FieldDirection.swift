@@ -4,21 +4,18 @@ private import Glibc
 
 /// The direction of arrival of a first-order soundfield.
 public struct FieldDirection: Sendable, Equatable {
-  /// Positive to the left [rad].
+  /// The azimuth in radians, positive to the left.
   public let azimuth: Double
-  /// Positive upwards [rad].
+  /// The elevation in radians, positive upwards.
   public let elevation: Double
   /// 1 for a diffuse field, 0 for a single plane wave.
   public let diffuseness: Double
 }
 
-/// The active intensity of frames of a soundfield: the sum of the products of W with X, Y and Z
-/// (Merimaa and Pulkki, "Spatial impulse response rendering I", JAES 53, 2005).
-///
-/// The values of consecutive blocks can be added.
+/// The active intensity of frames of a soundfield: the sum of the products of W with X, Y and Z.
+/// [Merimaa and Pulkki, "Spatial impulse response rendering I", JAES 53, 2005]
 public struct FieldIntensity: Sendable, Equatable {
-  /// The x axis points forwards, y to the left and z upwards. The vector points to where the sound
-  /// comes from.
+  /// Points to where the sound comes from: x forwards, y to the left and z upwards.
   var vector = SIMD3<Double>.zero
   var energy = 0.0
 
@@ -30,7 +27,7 @@ public struct FieldIntensity: Sendable, Equatable {
     sum.energy += other.energy
   }
 
-  /// The direction of arrival; nil if there is none, as for silence.
+  /// The direction of arrival; nil if there is none, as in silence.
   public var direction: FieldDirection? {
     let length = (vector * vector).sum().squareRoot()
     guard energy > 1e-14, length > 0 else { return nil }
@@ -39,7 +36,7 @@ public struct FieldIntensity: Sendable, Equatable {
       diffuseness: max(0, 1 - length / energy))
   }
 
-  /// Returns the intensity since the last call, and resets it to that of silence.
+  /// Returns the intensity since the last call.
   mutating func take() -> FieldIntensity {
     defer { self = FieldIntensity() }
     return self
@@ -48,11 +45,11 @@ public struct FieldIntensity: Sendable, Equatable {
 
 /// Measures the intensity of consecutive blocks of a soundfield.
 ///
-/// The channels are differentiated first, so that low-frequency noise does not dominate.
+/// The channels are differentiated, so that low-frequency noise does not dominate.
 struct IntensityMeter {
   private var last = SIMD4<Float>.zero
 
-  /// Returns the intensity of the next frames of a soundfield in ACN order and SN3D scale.
+  /// Returns the intensity of the next frames in ACN order and SN3D scale.
   mutating func measure(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) -> FieldIntensity {

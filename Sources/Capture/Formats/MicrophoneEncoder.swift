@@ -2,14 +2,13 @@
 
 private import Ambisonics
 
-/// Converts the channels of a microphone to those of the recording.
+/// Converts the channels of a microphone to those of the recording, without delay.
 ///
-/// The output has no delay: the encoder holds back the frames that its filters need, and `finish`
-/// returns them.
+/// The encoder holds back the frames that its filters need, and `finish` returns them.
 final class MicrophoneEncoder {
   private enum Method {
     case copy
-    /// For each output channel, the input channel and its gain.
+    /// The input channel and its gain for each output channel.
     case pick([(channel: Int, gain: Float)])
     case tetrahedral(TetrahedralFilter)
   }
@@ -30,7 +29,6 @@ final class MicrophoneEncoder {
     }
   }
 
-  /// Whether the output differs from the input.
   var isConverting: Bool {
     if case .copy = method { false } else { true }
   }
@@ -40,7 +38,7 @@ final class MicrophoneEncoder {
     if case .tetrahedral(let filter) = method { filter.delay } else { 0 }
   }
 
-  /// Converts frames. `planes` and the result have one plane per channel.
+  /// Converts a block.
   func process(_ planes: PlanarBlock) -> PlanarBlock {
     switch method {
     case .copy: return planes
@@ -54,22 +52,20 @@ final class MicrophoneEncoder {
     }
   }
 
-  /// Returns the frames that were held back; nil for formats without filters. Do not use the
-  /// encoder afterwards.
+  /// Returns the frames that were held back; nil if there are no filters. Call it last.
   func finish() -> PlanarBlock? {
     guard case .tetrahedral(let filter) = method else { return nil }
     return filter.process(PlanarBlock(channels: 4, frames: filter.delay))
   }
 }
 
-/// Frames in one plane per channel, for one step of the recorder.
+/// Frames as channels x frames.
 final class PlanarBlock {
   let channels: Int
   private(set) var frames: Int
   let planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private let memory: UnsafeMutablePointer<Float>
 
-  /// Creates a block of silence.
   init(channels: Int, frames: Int) {
     (self.channels, self.frames) = (channels, frames)
     memory = .allocate(capacity: max(1, channels * frames))
@@ -87,7 +83,7 @@ final class PlanarBlock {
 
   subscript(channel: Int) -> UnsafeMutablePointer<Float> { planes[channel] }
 
-  /// Drops frames at the end so that at most `count` frames are left.
+  /// Drops frames at the end so that at most `count` are left.
   func truncate(to count: Int) { frames = min(frames, max(0, count)) }
 
   /// Drops the first `count` frames.
@@ -103,9 +99,9 @@ final class TetrahedralFilter {
   let delay: Int
   private let matrix: [[Float]]
   private let filters: [[Float]]
-  /// The last input of each filter: matrixed signals.
+  /// The last input of each filter.
   private var history: [[Float]]
-  /// The number of output frames that are still to be dropped, because they precede the input.
+  /// The number of output frames to drop because they precede the input.
   private var toDrop: Int
 
   init(_ microphone: TetrahedralMicrophone, sampleRate: Int) {
@@ -156,7 +152,7 @@ final class TetrahedralFilter {
     return result
   }
 
-  /// Convolves tap by tap: the compiler can turn the loop over the frames into vector instructions.
+  /// Convolves tap by tap, so that the compiler can vectorize the loop over the frames.
   private func convolve(
     _ input: [Float], with filter: [Float], into output: UnsafeMutablePointer<Float>, _ frames: Int
   ) {

@@ -4,7 +4,7 @@ private import FoundationEssentials
 private import Glibc
 private import System
 
-/// The error that is thrown if a microphone's file cannot be used.
+/// The reason why a microphone's file cannot be used.
 public struct MicrophoneFileError: Error, Sendable, Equatable, CustomStringConvertible {
   public let path: String
   public let reason: String
@@ -20,8 +20,7 @@ public struct MicrophoneFileError: Error, Sendable, Equatable, CustomStringConve
   public var description: String { "\(path): \(reason)" }
 }
 
-/// A description of a microphone, read from a file in the format of
-/// `Calibration/microphone.schema.json`.
+/// A description of a microphone in the format of `Calibration/microphone.schema.json`.
 public struct MicrophoneFile: Sendable, Equatable {
   public let name: String
   public let format: MicrophoneFormat
@@ -38,7 +37,7 @@ public struct MicrophoneFile: Sendable, Equatable {
 
   /// Reads a file.
   ///
-  /// - Throws: `MicrophoneFileError` with the reason.
+  /// - Throws: `MicrophoneFileError` if the file cannot be read or is not valid.
   public init(path: String) throws(MicrophoneFileError) {
     func failure(_ reason: String) -> MicrophoneFileError {
       MicrophoneFileError(path: path, reason: reason)
@@ -88,5 +87,4 @@ public struct MicrophoneFile: Sendable, Equatable {
   }
 }
 
-/// Returns the amplitude for a level in decibels.
 private func amplitude(_ decibels: Double) -> Double { pow(10, decibels / 20) }

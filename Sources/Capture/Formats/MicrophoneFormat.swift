@@ -2,8 +2,7 @@
 
 public import Ambisonics
 
-/// The meaning of a microphone's channels. The server's channel map cannot say that channels are
-/// ambisonic, so the user has to choose.
+/// The meaning of a microphone's channels.
 public enum MicrophoneFormat: Sendable, Equatable {
   case mono
   case stereo
@@ -44,7 +43,7 @@ public enum MicrophoneFormat: Sendable, Equatable {
     }
   }
 
-  /// Where the sound of a source with one channel goes, if such a source replaces the microphone.
+  /// Where the sound of a one-channel source goes if that source replaces the microphone.
   var single: SingleChannel {
     switch self {
     case .aFormat: .allCapsules
@@ -54,7 +53,7 @@ public enum MicrophoneFormat: Sendable, Equatable {
   }
 }
 
-/// A capsule of a tetrahedral microphone, by the direction in which it points.
+/// A capsule of a tetrahedral microphone, named by its direction.
 public enum Capsule: String, Sendable, Equatable, CaseIterable {
   case frontLeftUp = "flu"
   case frontRightDown = "frd"
@@ -73,13 +72,12 @@ public enum Capsule: String, Sendable, Equatable, CaseIterable {
     return signs / 3.0.squareRoot()
   }
 
-  /// The usual order of capsules.
+  /// The usual order of the four capsules.
   public static let usualOrder: [Capsule] = [
     .frontLeftUp, .frontRightDown, .backLeftDown, .backRightUp,
   ]
 
-  /// Returns whether the capsules are the four corners of a tetrahedron: any two of them differ on
-  /// exactly two of the three axes.
+  /// Returns whether these are four capsules at the corners of a tetrahedron.
   public static func areTetrahedron(_ capsules: [Capsule]) -> Bool {
     guard capsules.count == 4 else { return false }
     return capsules.indices.allSatisfy { i in
@@ -93,14 +91,13 @@ public enum Capsule: String, Sendable, Equatable, CaseIterable {
 
 /// The geometry of a tetrahedral microphone.
 public struct TetrahedralMicrophone: Sendable, Equatable {
-  /// The capsule of each channel: four corners of a tetrahedron.
+  /// The capsule of each channel, at the four corners of a tetrahedron.
   public var capsules: [Capsule]
-  /// The distance of the capsules from the centre [m].
+  /// The distance of the capsules from the centre, in meters.
   public var radius: Double
-  /// The omnidirectional part of a capsule's directivity, 0 to 1: 0.5 for a cardioid, whose
-  /// response is 0.5 + 0.5 cos(angle).
+  /// The omnidirectional part of a capsule's directivity, 0 to 1; 0.5 for a cardioid.
   public var omnidirectionalPart: Double
-  /// The linear gain that brings each channel to the same sensitivity.
+  /// The linear gain of each channel for equal sensitivity.
   public var gains: [Double]
 
   public init(

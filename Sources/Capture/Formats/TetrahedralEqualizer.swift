@@ -3,36 +3,30 @@
 private import Glibc
 
 /// The filters that turn the matrixed signals of a tetrahedral microphone into those of a single
-/// point: one filter for W, and another that X, Y and Z share.
+/// point: one filter for W, and another for X, Y and Z.
 ///
-/// The capsules are not at the centre, so the matrixed signals depend on the frequency. A capsule
-/// at radius r with directivity g(x) = a + (1 - a) x, where x is the cosine of the angle to a plane
-/// wave, picks up g(x) exp(i k r x). Its Legendre coefficients b0 (for W) and b1 (for X, Y, Z) are
+/// A capsule at radius r with directivity g(x) = a + (1 - a) x, where x is the cosine of the angle
+/// to a plane wave, picks up g(x) exp(i k r x). Its Legendre coefficients b0 (for W) and b1 (for X,
+/// Y, Z) are
 ///
 ///     b0 = a j0 + i (1 - a) j1,    b1 = i a j1 + (1 - a) (j0 - 2 j1 / kr),    j = j(kr)
 ///
-/// The filters compensate for the phases of b0 and b1, and so align W, X, Y and Z in time. Four
-/// capsules do not sample the sphere completely: above a few kHz, components of higher orders
-/// leak into the signals. The filters therefore do not divide by |b0| and |b1| but by the rms
-/// response over all directions, so that a diffuse field keeps its spectrum (Gerzon, "The Design of
-/// Precisely Coincident Microphone Arrays for Stereo and Surround Sound", AES 50, 1975; Craven and
-/// Gerzon, US patent 4,042,779).
+/// The filters compensate for the phases of b0 and b1. They divide by the rms response over all
+/// directions instead of |b0| and |b1|, so that a diffuse field keeps its spectrum (Gerzon, "The
+/// Design of Precisely Coincident Microphone Arrays for Stereo and Surround Sound", AES 50, 1975;
+/// Craven and Gerzon, US patent 4,042,779).
 struct TetrahedralEqualizer {
-  /// The impulse responses, each with an odd number of taps. The centre tap is at time 0.
+  /// Impulse responses with an odd number of taps. The centre tap is at time 0.
   let omnidirectional: [Float]
   let directional: [Float]
 
   static let speedOfSound = 343.0
-  /// Above this frequency, the magnitudes stay constant [Hz].
+  /// The frequency above which the magnitudes stay constant, in Hz.
   private static let highestFrequency = 18_000.0
 
-  /// Designs the filters.
-  ///
-  /// - Parameters:
-  ///   - microphone: the geometry.
-  ///   - sampleRate: the sample rate [Hz].
+  /// Designs the filters. The sample rate is in Hz.
   init(_ microphone: TetrahedralMicrophone, sampleRate: Double) {
-    // At least about 1.3 ms on each side of the centre tap.
+    // About 1.3 ms or more on each side of the centre tap.
     let half = max(32, Int(sampleRate / 750))
     let bins = 8 * half
     var (omni, direct): ([Response], [Response]) = ([], [])
@@ -55,7 +49,7 @@ struct TetrahedralEqualizer {
     var phase: Double
   }
 
-  /// Returns the rms response of W over all directions, and that of X, Y and Z together.
+  /// Returns the rms responses of W, and of X, Y and Z together, over all directions.
   private static func levels(
     _ microphone: TetrahedralMicrophone, _ kr: Double, _ directions: [SIMD3<Double>]
   ) -> (omni: Double, direct: Double) {
@@ -78,7 +72,7 @@ struct TetrahedralEqualizer {
     return ((omni / count).squareRoot(), (direct / count).squareRoot())
   }
 
-  /// Returns the phases of b0 and b1 in radians.
+  /// Returns the phases of b0 and b1, in radians.
   private static func phases(
     _ microphone: TetrahedralMicrophone, _ kr: Double
   ) -> (omni: Double, direct: Double) {
@@ -86,7 +80,7 @@ struct TetrahedralEqualizer {
     guard kr > 1e-6 else { return (0, 0) }
     let j0 = sin(kr) / kr
     let j1 = sin(kr) / (kr * kr) - cos(kr) / kr
-    // At larger kr, the phases would jump and mean little, so a straight line continues them.
+    // At larger kr, the phases would jump, so a straight line continues them.
     let omni = kr < 2 ? atan2((1 - a) * j1, a * j0) : kr / 2 * phaseSlope(microphone, 2).omni
     let direct =
       kr < 1.5
@@ -101,7 +95,7 @@ struct TetrahedralEqualizer {
     phases(microphone, kr * 0.999999)
   }
 
-  /// Returns directions that are evenly spread over the sphere (a Fibonacci lattice).
+  /// Returns directions that are evenly spread over the sphere (Fibonacci lattice).
   private static func directions(_ count: Int) -> [SIMD3<Double>] {
     let turn = Double.pi * (3 - 5.0.squareRoot())
     return (0..<count).map { i in
@@ -111,7 +105,7 @@ struct TetrahedralEqualizer {
     }
   }
 
-  /// Returns the windowed impulse response, which has `half` taps on each side of the centre tap.
+  /// Returns the windowed impulse response, with `half` taps on each side of the centre tap.
   private static func impulse(_ responses: [Response], half: Int) -> [Float] {
     let bins = 2 * (responses.count - 1)
     return (-half...half).map { n in

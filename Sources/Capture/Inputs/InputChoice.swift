@@ -4,19 +4,18 @@ public import SoundServer
 
 /// The input that a recording uses.
 public enum InputChoice: Sendable, Equatable {
-  /// The remembered input, unless it is missing or a monitor. Otherwise, the server's default input
-  /// or, if that is missing or a monitor, the first input that is not a monitor.
+  /// The remembered input, unless it is missing or a monitor. Otherwise the default input, or else
+  /// the first input; monitors do not count.
   case automatic(remembered: String?)
   /// The input with this name, which may be a monitor.
   case named(String)
 
-  /// What a choice leads to at one time.
+  /// The result of a choice.
   public enum Outcome: Sendable, Equatable {
     case found(Input)
-    /// The remembered input is missing. Another input is used until it returns.
+    /// The remembered input is missing, so another input is used.
     case substitute(Input, missing: String)
-    /// The remembered input is a monitor, which is used only if the user names it. Another input is
-    /// used instead.
+    /// The remembered input is a monitor, so another input is used.
     case monitorRefused(Input, monitor: String)
     /// There are no inputs, or only monitors.
     case none

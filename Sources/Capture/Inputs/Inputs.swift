@@ -10,7 +10,7 @@ public typealias Input = Source
 /// The inputs of a sound server, their changes and their levels.
 ///
 /// ## Threading
-/// It may be used from any thread.
+/// Any thread may use an instance.
 public final class Inputs: Sendable {
   /// The inputs whose levels are measured.
   public enum Metering: Sendable, Equatable {
@@ -37,14 +37,14 @@ public final class Inputs: Sendable {
 
   /// Returns the inputs of a server, in the server's order.
   ///
-  /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
+  /// - Throws: `SoundServerError.noServer`, `.serverSilent` or `.systemFailure`.
   public static func list(serverAddress: String? = nil) throws(SoundServerError) -> [Input] {
     try SourceList.read(serverAddress: serverAddress)
   }
 
   /// Starts to observe the inputs.
   ///
-  /// - Throws: `systemFailure`.
+  /// - Throws: `SoundServerError.systemFailure`.
   public init(
     serverAddress: String? = nil, metering: Metering = .none
   ) throws(SoundServerError) {
@@ -63,8 +63,8 @@ public final class Inputs: Sendable {
   /// The inputs as last reported; empty if there is no server.
   public var current: [Input] { monitor.sources }
 
-  /// A stream of lists of the inputs: first the current list, unless it is empty, and then a new
-  /// list whenever an input or the default input changes.
+  /// Lists of the inputs: first the current list, unless it is empty, and then a new list whenever
+  /// an input or the default input changes.
   public var changes: AsyncStream<[Input]> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: [Input].self, bufferingPolicy: .bufferingNewest(1))
@@ -72,12 +72,11 @@ public final class Inputs: Sendable {
     return stream
   }
 
-  /// Returns the peak of each channel since the last call, keyed by the input's name. Full scale is
-  /// 1. An input without new peaks is left out.
+  /// Returns the peak of each channel since the last call by the input's name, with full scale 1.
+  /// An input without new peaks is left out.
   public func takePeaks() -> [String: [Float]] { monitor.takePeaks() }
 }
 
-/// The streams that receive changes.
 private final class Listeners: Sendable {
   private let all = Mutex<[AsyncStream<[Input]>.Continuation]>([])
 

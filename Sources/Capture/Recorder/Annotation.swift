@@ -3,15 +3,14 @@
 /// Collects the facts about each second of a recording.
 struct Annotation {
   var intensity = FieldIntensity()
-  /// The number of frames that were lost and replaced with silence since the last note.
+  /// The number of frames that were lost since the last note.
   var lostFrames = 0
   private let sampleRate: Int
   private var frames = 0
 
   init(sampleRate: Int) { self.sampleRate = sampleRate }
 
-  /// Counts the next frames. Returns the note about a second if these frames complete it; otherwise
-  /// nil.
+  /// Counts frames. Returns a note if they complete a second; otherwise nil.
   mutating func next(frames count: Int) -> RecordingNote? {
     frames += count
     guard frames >= sampleRate else { return nil }

@@ -2,27 +2,26 @@
 
 private import Synchronization
 
-/// A queue of recorded blocks and events between the thread of a capture and the writing thread.
+/// A queue of recorded blocks and events between two threads.
 ///
 /// ## Threading
-/// One thread at a time may write, and another may read. Both sides work without locks or retries.
-/// Writing does not allocate; reading allocates only if `samples` must grow. Any thread may read
-/// `fill`.
+/// One thread may write, and another may read. Neither side uses locks, and writing does not
+/// allocate. Any thread may read `fill`.
 final class BlockRing: @unchecked Sendable {
-  /// The part of a record that precedes the samples.
+  /// The part of a record before the samples.
   struct Header {
     enum Kind: Int32 { case block, hole, event }
 
     var kind = Kind.block
     var channels: Int32 = 0
     var frames: Int32 = 0
-    /// The number of frames that were dropped before this record for lack of room.
+    /// The number of frames that were dropped before this record.
     var droppedFrames: Int64 = 0
-    /// The time of arrival on CLOCK_MONOTONIC [ns].
+    /// The time of arrival on CLOCK_MONOTONIC, in nanoseconds.
     var arrival: Int64 = 0
 
     fileprivate var payload: Int { kind == .block ? Int(frames) * Int(channels) * 4 : 0 }
-    /// The size of the record in bytes, a multiple of 8.
+    /// The size in bytes, a multiple of 8.
     fileprivate var size: Int { MemoryLayout<Header>.stride + (payload + 7) & ~7 }
   }
 
@@ -30,19 +29,17 @@ final class BlockRing: @unchecked Sendable {
   private let memory: UnsafeMutableRawPointer
   private let written = Atomic(0)
   private let taken = Atomic(0)
-  /// The bytes that only events may use, so that events still fit when blocks do not.
+  /// The bytes that only events may use.
   private let eventReserve: Int
-  /// Only the writing side uses it.
+  /// Only the writing side uses this.
   private var dropped: Int64 = 0
 
-  /// Creates an empty ring.
-  ///
-  /// - Parameter bytes: the capacity. It is rounded up to a multiple of 8, and is at least 1024.
+  /// Creates an empty ring with at least this capacity.
   init(bytes: Int) {
     capacity = (max(bytes, 1024) + 7) & ~7
     eventReserve = min(capacity / 4, 1 << 14)
     memory = .allocate(byteCount: capacity, alignment: 8)
-    // Touch every page now, so that the capture thread does not wait for memory.
+    // Touch every page, so that the capture thread does not wait for memory.
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: capacity)
   }
 
@@ -53,19 +50,19 @@ final class BlockRing: @unchecked Sendable {
     Double(written.load(ordering: .relaxed) - taken.load(ordering: .relaxed)) / Double(capacity)
   }
 
-  /// Appends a record, or counts its frames as dropped if there is not enough room. After a drop,
-  /// blocks and holes are dropped too, until a quarter of the ring is free or an event has been
-  /// written.
+  /// Appends a record, or counts its frames as dropped if there is no room.
   ///
-  /// - Parameters:
-  ///   - samples: frames x channels, interleaved; only for blocks.
+  /// After a drop, blocks and holes are dropped until a quarter of the ring is free or an event has
+  /// been written.
+  ///
+  /// - Parameter samples: frames x channels; only for blocks.
   /// - Returns: false if the record was dropped.
   @discardableResult
   func write(_ header: Header, _ samples: UnsafePointer<Float>? = nil) -> Bool {
     var header = header
     let end = written.load(ordering: .relaxed)
     let room = capacity - (end - taken.load(ordering: .acquiring))
-    // After a drop, wait until a quarter of the ring is free: one long gap is better than many.
+    // One long gap is better than many.
     if dropped > 0, header.kind != .event, room < capacity / 4 {
       dropped += Int64(header.frames)
       return false
@@ -86,8 +83,8 @@ final class BlockRing: @unchecked Sendable {
     return true
   }
 
-  /// Takes the oldest record, and copies its samples to the start of `samples`, which grows if it
-  /// is too short. Returns nil if the ring is empty.
+  /// Takes the oldest record and copies its samples to the start of `samples`, which grows if
+  /// necessary. Returns nil if the ring is empty.
   func read(into samples: inout [Float]) -> Header? {
     let begin = taken.load(ordering: .relaxed)
     guard written.load(ordering: .acquiring) > begin else { return nil }

@@ -3,15 +3,13 @@
 internal import PulseAudio
 private import Synchronization
 
-/// Carries blocks and events from the thread of a capture to the writing thread.
+/// Carries blocks and events from the capture thread to the writing thread.
 final class CaptureFeed: SourceCapture.Receiver {
   private let ring: BlockRing
   /// The events whose records are in the ring, in the same order.
   private let events = Mutex<[SourceCaptureEvent]>([])
 
-  /// Creates an empty buffer.
-  ///
-  /// - Parameter bytes: the capacity of the buffer in bytes.
+  /// Creates an empty buffer with a capacity in bytes.
   init(bytes: Int) { ring = BlockRing(bytes: bytes) }
 
   /// The used part of the buffer, 0 to 1.
@@ -30,16 +28,15 @@ final class CaptureFeed: SourceCapture.Receiver {
     var header = BlockRing.Header()
     header.kind = .event
     header.arrival = timeNanoseconds
-    // The event goes first, because the reader may take the record as soon as it is written.
+    // The event goes first, because the reader may take the record at once.
     events.withLock { $0.append(event) }
     if !ring.write(header) { events.withLock { _ = $0.removeLast() } }
   }
 
-  /// The number of events that have not been read.
   var pendingEvents: Int { events.withLock { $0.count } }
 
-  /// Takes the oldest record and, if the record stands for an event, that event. Returns nil if the
-  /// buffer is empty.
+  /// Takes the oldest record, with its event if it stands for one. Returns nil if the buffer is
+  /// empty.
   func read(
     into samples: inout [Float]
   ) -> (header: BlockRing.Header, event: SourceCaptureEvent?)? {

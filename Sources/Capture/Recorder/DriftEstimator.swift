@@ -2,14 +2,13 @@
 
 private import Glibc
 
-/// Estimates the drift of a source's clock against CLOCK_MONOTONIC from the times at which its
-/// frames arrive.
+/// Estimates the drift of a source's clock against CLOCK_MONOTONIC.
 ///
-/// A frame can arrive late but never early, so the estimator takes the earliest arrival of each
-/// second, relative to the frame count, and fits a line by least squares. Every uninterrupted piece
-/// of sound has its own offset, and all pieces share one slope.
+/// A frame can arrive late but never early. A line is fitted by least squares to the least lateness
+/// of each second. Each uninterrupted piece of sound has its own offset; all pieces share one
+/// slope.
 struct DriftEstimator {
-  /// The duration that is left out at the start of a piece, because buffers are still filling [s].
+  /// The start of a piece that is left out, because buffers are still filling [s].
   private static let settlingSeconds = 2.0
   /// The least duration of uninterrupted sound for an estimate [s].
   private static let leastSeconds = 10.0
@@ -42,7 +41,6 @@ struct DriftEstimator {
     }
   }
 
-  /// Notes that a new piece begins.
   mutating func breakOff() {
     piece.close()
     sumXX += piece.sumXX
@@ -50,10 +48,10 @@ struct DriftEstimator {
     piece = Piece()
   }
 
-  /// Notes an arrival.
+  /// Adds an arrival.
   ///
   /// - Parameters:
-  ///   - seconds: the position in the source's sound: frames divided by the nominal rate [s].
+  ///   - seconds: frames of the source divided by the nominal rate.
   ///   - lateness: the arrival time minus `seconds` [s].
   mutating func add(seconds: Double, lateness: Double) {
     let start = piece.start ?? seconds
@@ -69,8 +67,8 @@ struct DriftEstimator {
     }
   }
 
-  /// The drift in parts per million, positive if the source's clock is fast; nil until there is
-  /// enough sound: about 10 s without a gap, or more with gaps.
+  /// The drift in parts per million, positive if the source's clock is fast; nil if there is not
+  /// enough sound.
   var partsPerMillion: Double? {
     var all = self
     all.breakOff()

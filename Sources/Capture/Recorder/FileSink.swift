@@ -2,14 +2,13 @@
 
 import AudioMix
 
-/// A file as the destination of a recorder.
-///
-/// A movie with a first-order soundfield receives the tuning of the Audio Mix at the end.
+/// A file as the destination of a recorder. It receives the tuning of the Audio Mix if it can store
+/// a tuning.
 public final class FileSink: RecordingSink {
   private let file: any RecordingFile
   /// Nil if the file cannot store a tuning.
   private let generator: MixTuningGenerator?
-  /// The block in the form that the file takes: frames x channels, interleaved.
+  /// The block as frames x channels.
   private var interleaved: [Float] = []
 
   public init(_ file: any RecordingFile) {

@@ -3,9 +3,9 @@
 /// A part of a recording that is silent because its sound was lost.
 public struct Gap: Sendable, Equatable {
   public enum Cause: String, Sendable, Equatable {
-    /// The source delivered nothing, or fewer frames than its rate promises.
+    /// The source delivered nothing or too few frames.
     case device
-    /// The server reported that it had lost frames.
+    /// The server lost frames.
     case dropped
     /// The frames did not fit into the buffer, because the disk or this process was too slow.
     case overrun
@@ -21,18 +21,18 @@ public struct Gap: Sendable, Equatable {
   }
 
   public let cause: Cause
-  /// The position of the start in the recording [frames].
+  /// The frame of the recording at which the gap starts.
   public let position: Int64
-  /// The length of the silence [s]; 0 if nothing is missing.
+  /// The length of the silence in seconds; 0 if nothing is missing.
   public let seconds: Double
 }
 
-/// Receives the sound, the silence and the gaps from a `Timeline`.
+/// Receives sound, silence and gaps from a `Timeline`.
 protocol TimelineOutput: AnyObject {
-  /// Appends frames of the source: interleaved, frames x channels.
+  /// Appends frames of the source: frames x channels.
   func append(_ samples: UnsafePointer<Float>, frames: Int) throws
   /// Appends silence.
   func appendSilence(seconds: Double) throws
-  /// Notes a gap, after its silence has been appended.
+  /// Notes a gap. Its silence has already been appended.
   func note(_ cause: Gap.Cause, seconds: Double)
 }

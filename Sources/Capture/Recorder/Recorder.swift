@@ -8,18 +8,13 @@ private import System
 /// Records a source of the sound server to a `RecordingSink`, and replaces lost sound with silence
 /// of the same length.
 ///
-/// The capture thread puts the sound into a buffer of some seconds, and the writing thread takes it
-/// from there. A slow disk therefore causes no loss until the buffer is full. Every gap is reported
-/// as an event.
-///
 /// ## Threading
-/// The methods may be called from any thread. `start` calls `makeSink` and reports the first event
-/// on the thread that calls `start`. Otherwise, the sink and the closures are called on the writing
-/// thread, and must not call `stop`.
+/// Any thread may call the methods. The sink and the closures are called on a writing thread and
+/// must not call `stop`. During `start`, they are called on the thread that called it.
 public final class Recorder: @unchecked Sendable {
-  /// Creates the sink when the format of the recording is known.
+  /// Creates the sink for the format of the recording.
   public typealias SinkMaker = (RecorderFormat) throws -> any RecordingSink
-  /// Receives frames that the sink has just taken.
+  /// Receives frames that the sink has taken.
   public typealias BlockReceiver = @Sendable (RecordedBlock) -> Void
   public typealias EventReceiver = @Sendable (RecorderEvent) -> Void
 
@@ -30,11 +25,12 @@ public final class Recorder: @unchecked Sendable {
   private let worker = Worker()
   private let writing = Mutex<RecordingLoop?>(nil)
 
-  /// Creates a recorder; `start` begins to record.
+  /// Creates a recorder.
   ///
   /// - Parameters:
+  ///   - configuration: what to record, and how.
   ///   - onBlock: receives every recorded frame, including silence in place of lost sound.
-  ///   - onEvent: receives the events, in the order of their times.
+  ///   - onEvent: receives the events.
   public init(
     _ configuration: RecorderConfiguration, onBlock: BlockReceiver? = nil,
     onEvent: @escaping EventReceiver = { _ in }
@@ -49,8 +45,7 @@ public final class Recorder: @unchecked Sendable {
 
   /// Opens the source, creates the sink and begins to record.
   ///
-  /// - Parameter makeSink: creates the sink.
-  /// - Throws: `SoundServerError`, `RecorderError`, or an error from `makeSink`.
+  /// - Throws: `SoundServerError`, `RecorderError`, or any error from `makeSink`.
   public func start(makeSink: SinkMaker) throws {
     let loop = RecordingLoop(configuration, board: board, onEvent: onEvent)
     do {
@@ -69,7 +64,7 @@ public final class Recorder: @unchecked Sendable {
   /// Returns the levels since the last call.
   public func takeLevels() -> RecorderLevels { board.takeLevels() }
 
-  /// Whether the recording has ended: by `stop`, at its limit, or because of an error or a loss.
+  /// Whether the recording has finished or failed.
   public var isFinished: Bool {
     switch status.state {
     case .finished, .failed: true
@@ -83,7 +78,7 @@ public final class Recorder: @unchecked Sendable {
     set { board.request { $0.gain = newValue } }
   }
 
-  /// Whether the recording is paused. A pause is left out of the recording and is not a gap.
+  /// Whether the recording is paused. A pause is left out of the recording.
   public var isPaused: Bool {
     get { board.requests.isPaused }
     set {
@@ -92,13 +87,13 @@ public final class Recorder: @unchecked Sendable {
     }
   }
 
-  /// Records another source from now on. The format of the recording stays the same.
+  /// Records another source from now on, in the same format.
   public func change(to sourceName: String) {
     board.request { $0.input = sourceName }
     worker.wake()
   }
 
-  /// Ends the recording, completes the sink, and returns the final state.
+  /// Ends the recording, completes the sink and returns the final state.
   @discardableResult
   public func stop() -> RecorderStatus {
     let now = Double(monotonic_nanoseconds()) * 1e-9
@@ -117,7 +112,7 @@ public final class Recorder: @unchecked Sendable {
   }
 }
 
-/// Passes a value to another thread. From then on, only that thread uses it.
+/// Passes a value to the only thread that will use it.
 private struct UncheckedBox<Value>: @unchecked Sendable {
   let value: Value
   init(_ value: Value) { self.value = value }

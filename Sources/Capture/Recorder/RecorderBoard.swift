@@ -2,15 +2,15 @@
 
 private import Synchronization
 
-/// The requests to a recording and its published state.
+/// The requests to a recording and its state.
 ///
 /// ## Threading
-/// Any thread may use it.
+/// Any thread may use an instance.
 final class RecorderBoard: Sendable {
   struct Requests {
     var isPaused = false
     var gain: Float = 1
-    /// When the recording is to end, on CLOCK_MONOTONIC [s].
+    /// The time at which to end the recording, on CLOCK_MONOTONIC [s].
     var stopTime: Double?
     /// The name of another source to record.
     var input: String?
@@ -38,7 +38,7 @@ final class RecorderBoard: Sendable {
     content.withLock { change(&$0.requests) }
   }
 
-  /// Returns the name of the source that was requested since the last call; nil if there is none.
+  /// Returns and clears the name of the requested source; nil if there is none.
   func takeInput() -> String? {
     content.withLock { content in
       defer { content.requests.input = nil }

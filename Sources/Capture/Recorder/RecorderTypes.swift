@@ -2,26 +2,24 @@
 
 /// What a `Recorder` records, and how.
 public struct RecorderConfiguration: Sendable {
-  /// See `AudioOutputConfiguration.serverAddress`.
+  /// The server's address; see `AudioOutputConfiguration.serverAddress`.
   public var serverAddress: String?
   /// The server's name for the source.
   public var sourceName: String
-  /// The meaning of the channels; nil to record one channel as mono and two channels as stereo.
+  /// The meaning of the channels; nil for mono or stereo by their number.
   public var microphone: MicrophoneFormat?
   /// The channels of the source to record, counted from 0; nil for all.
   public var selection: [Int]?
-  /// The sample rate of the recording [Hz]; nil for the rate that the source has at the start,
-  /// which needs no resampling until the source changes.
+  /// The sample rate of the recording [Hz]; nil for the rate of the source.
   public var sampleRate: Int?
   /// The linear gain; 1 changes no sample.
   public var gain: Float = 1
-  /// The length at which the recording ends [s]; nil for no limit.
+  /// The greatest length of the recording [s]; nil for no limit.
   public var seconds: Double?
-  /// Whether the recording ends when the source or the server is lost. Otherwise, silence is
-  /// recorded until the sound returns.
+  /// Whether the recording ends when the source or the server is lost. If not, silence is recorded
+  /// until the sound returns.
   public var stopsOnLoss = false
-  /// The size of the buffer between the source and the sink, given as the duration of sound with 8
-  /// channels at 48 kHz that fits into it [s].
+  /// The size of the buffer, as seconds of sound with 8 channels at 48 kHz.
   public var bufferSeconds = 10.0
 
   public init(sourceName: String) { self.sourceName = sourceName }
@@ -29,13 +27,13 @@ public struct RecorderConfiguration: Sendable {
 
 /// Why a recording could not begin.
 public enum RecorderError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// No microphone format is set, and the meaning of this number of recorded channels is not known.
+  /// The meaning of this number of channels is not known.
   case unclearChannels(count: Int)
-  /// The number of recorded channels is not the number that the microphone format needs.
+  /// The number of channels is not the number that the microphone format needs.
   case channelMismatch(expected: Int, found: Int)
-  /// The server opened the source, but did not report its format.
+  /// The server did not report the format of the source.
   case noFormat
-  /// A selected channel, counted from 0, does not exist.
+  /// There is no channel with this number, counted from 0.
   case noSuchChannel(Int, count: Int)
 
   public var description: String {
@@ -54,21 +52,19 @@ public enum RecorderError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// An event of a recording, with its time.
+/// An event of a recording.
 public struct RecorderEvent: Sendable, Equatable {
   public enum Kind: Sendable, Equatable {
     case started(input: String, sampleRate: Int, channelMap: [String])
-    /// A gap; posted when its length is known.
+    /// A gap whose length is known.
     case gap(Gap)
-    /// No sound arrives, for this cause. Silence is recorded instead, unless the loss ends the
-    /// recording.
+    /// No sound arrives, for this cause.
     case waiting(Gap.Cause, reason: String)
-    /// The source delivers sound again after `waiting`.
+    /// The source delivers sound again.
     case returned(input: String)
     /// The user chose another input.
     case inputChanged(input: String)
-    /// The source has another rate or other channels. Its sound is converted to the format of the
-    /// recording.
+    /// The source has another rate or other channels. Its sound is converted.
     case formatChanged(sampleRate: Int, channelMap: [String])
     case paused
     case resumed
@@ -77,9 +73,9 @@ public struct RecorderEvent: Sendable, Equatable {
   }
 
   public let kind: Kind
-  /// The time of the event, on CLOCK_MONOTONIC [ns].
+  /// The time of the event on CLOCK_MONOTONIC, in nanoseconds.
   public let timeNanoseconds: Int64
-  /// The position in the recording [frames]; for a gap, the position of its start.
+  /// The frame of the recording at which the event occurred; for a gap, its start.
   public let position: Int64
 }
 
@@ -88,7 +84,7 @@ public struct RecorderStatus: Sendable, Equatable {
   public enum State: Sendable, Equatable {
     case recording
     case paused
-    /// The source or the server is lost, or delivers nothing.
+    /// No sound arrives from the source.
     case waiting
     case finished
     case failed(reason: String)
@@ -102,17 +98,17 @@ public struct RecorderStatus: Sendable, Equatable {
   public var seconds: Double { Double(frames) / Double(sampleRate) }
   public var gaps = 0
   public var gapSeconds = 0.0
-  /// The drift of the source's clock against the system's clock in parts per million, positive if
-  /// the source's clock is fast; nil before it is known.
+  /// The drift of the source's clock in parts per million, positive if that clock is fast; nil if
+  /// it is unknown.
   public var driftPartsPerMillion: Double?
   /// The highest magnitude of a sample so far, with full scale 1.
   public var peak: Float = 0
-  /// The number of samples that were NaN or infinite and became silence.
+  /// The number of samples that were NaN or infinite.
   public var invalidSamples = 0
   public var clippedSamples = 0
   /// The used part of the buffer between the source and the sink, 0 to 1.
   public var bufferFill = 0.0
-  /// The time for which the sink still has room [s], updated about every 0.5 s; nil if unknown.
+  /// The time for which the sink still has room [s]; nil if it is unknown.
   public var secondsLeft: Double?
 }
 
@@ -121,6 +117,6 @@ public struct RecorderLevels: Sendable, Equatable {
   /// The highest magnitude of each channel.
   public var peaks: [Float]
   public var rms: [Float]
-  /// The direction of arrival of a first-order soundfield; nil for other sound and for silence.
+  /// The direction of arrival; nil for silence, or if the sound is not a first-order soundfield.
   public var direction: FieldDirection?
 }

@@ -7,17 +7,16 @@ internal import SoundServer
 private import Synchronization
 internal import System
 
-/// The writing thread of a recorder: takes blocks and events from the capture, and passes them
-/// through the timeline and the pipeline to the sink.
+/// The writing thread of a recorder: passes blocks and events from the capture to the sink.
 ///
 /// ## Threading
-/// `open` comes first, then `run` on the writing thread, then `close`. `awaitEnd` may be called
-/// from another thread.
+/// Call `open` first, then `run` on the writing thread, then `close`. Another thread may call
+/// `awaitEnd`.
 final class RecordingLoop {
   private static let pauseMilliseconds = 20
   /// How long a stop waits for sound that is on the way [s].
   private static let stopPatience = 0.08
-  /// The interval at which the sink is asked for its remaining room [s].
+  /// The interval at which `secondsLeft` is updated [s].
   private static let roomCheckSeconds = 0.5
 
   private let configuration: RecorderConfiguration
@@ -48,7 +47,7 @@ final class RecordingLoop {
     self.board = board
     self.onEvent = onEvent
     input = configuration.sourceName
-    // Room for `bufferSeconds` of sound with 8 channels at 48 kHz, or with 2 channels at 192 kHz.
+    // Room for sound with 8 channels at 48 kHz, or with 2 channels at 192 kHz.
     feed = CaptureFeed(bytes: Int(configuration.bufferSeconds * 8 * 48_000 * 4))
   }
 
@@ -83,7 +82,7 @@ final class RecordingLoop {
     post(.started(input: input, sampleRate: source.sampleRate, channelMap: source.channelMap))
   }
 
-  /// Returns the format of the microphone, after checking the number of channels.
+  /// Returns the format of the microphone, or throws if it does not fit the channels.
   private func chosenFormat(_ available: Int) throws(RecorderError) -> MicrophoneFormat {
     if let wrong = configuration.selection?.first(where: { $0 < 0 || $0 >= available }) {
       throw .noSuchChannel(wrong, count: available)
@@ -147,7 +146,7 @@ final class RecordingLoop {
     }
   }
 
-  /// Returns whether the recording should have reached its limit more than a second ago.
+  /// Returns whether the recording should have ended more than a second ago.
   private func isOverdue(_ now: Double) -> Bool {
     guard let seconds = configuration.seconds, pausedAt == nil else { return false }
     return now - beganAt > seconds + 1
@@ -197,7 +196,7 @@ final class RecordingLoop {
 
   private func change(to name: String) throws {
     capture?.stop()
-    // The old capture has ended, so this reads the last of its records.
+    // Read the last records of the old capture.
     while let record = feed.read(into: &samples) {
       let time = Double(record.header.arrival) * 1e-9
       if let event = record.event { try take(event, at: time) }

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Frames that were recorded, valid during the call that delivers them.
+/// Recorded frames, valid during the call that delivers them.
 public struct RecordedBlock {
-  /// One plane per channel of the recording.
+  /// The frames as channels x frames.
   public let planes: UnsafePointer<UnsafeMutablePointer<Float>>
   public let frames: Int
   /// The position of the first frame in the recording.
   public let position: Int64
-  /// The intensity of the frames of a first-order soundfield; nil for other sound.
+  /// The intensity of a first-order soundfield; nil for other sound.
   public let intensity: FieldIntensity?
 }
 
-/// The steps that a recorded frame takes from the timeline to the sink.
-///
-/// ## Threading
-/// The thread that creates the pipeline uses it first. After that, only the writing thread uses it.
+/// The steps from the timeline to the sink.
 final class RecordingPipeline: TimelineOutput {
   let format: RecorderFormat
   private let microphone: MicrophoneFormat
@@ -28,9 +25,9 @@ final class RecordingPipeline: TimelineOutput {
   /// The number of frames that the sink has received.
   private(set) var frames: Int64 = 0
   private var hasFinished = false
-  /// The silence that is still due, which is less than one frame [frames].
+  /// The silence that is still due, in frames; less than 1.
   private var silenceRest = 0.0
-  /// The position of the first silence that `note` has not reported yet; nil if there is none.
+  /// The position of the silence that `note` has not reported yet; nil if there is none.
   private var silenceStart: Int64?
   /// The largest number of frames; nil for no limit.
   var limit: Int64?
@@ -40,16 +37,15 @@ final class RecordingPipeline: TimelineOutput {
   private(set) var peak: Float = 0
   private(set) var meter: ChannelMeter
   private var intensityMeter = IntensityMeter()
-  /// The intensity since the last `takeIntensity`.
   private var intensity = FieldIntensity()
   private var annotation: Annotation
 
-  /// The linear gain that the next block reaches at its end.
+  /// The linear gain at the end of the next block.
   var gain: Float
   /// The linear gain of the last frame.
   private var currentGain: Float
 
-  /// The level from which a sample counts as clipped: full scale of 16 bits.
+  /// The smallest magnitude of a clipped sample: full scale of 16 bits.
   private static let clippingLevel = 1 - Float(0x1p-15)
   private static let silenceFrames = 4096
 
@@ -65,14 +61,14 @@ final class RecordingPipeline: TimelineOutput {
     annotation = Annotation(sampleRate: format.sampleRate)
   }
 
-  /// The position that the next frame from the timeline has in the recording [frames].
+  /// The position of the next frame from the timeline in the recording.
   var position: Int64 { frames + Int64(encoder.delay) }
   var isFull: Bool { limit.map { frames >= $0 } ?? false }
 
   func takeLevels() -> (peaks: [Float], rms: [Float]) { meter.take() }
   func takeIntensity() -> FieldIntensity { intensity.take() }
 
-  /// Prepares for frames with this number of channels and this rate.
+  /// Prepares for frames of a source.
   func open(channels: Int, sampleRate: Int) throws {
     try flushConverter()
     converter = SourceConverter(
@@ -108,8 +104,8 @@ final class RecordingPipeline: TimelineOutput {
     onGap(gap)
   }
 
-  /// Writes what the filters hold back, and completes the sink, even if the write fails. Further
-  /// calls do nothing.
+  /// Writes the remaining frames and completes the sink, even if writing fails. Further calls do
+  /// nothing.
   func finish() throws {
     guard !hasFinished else { return }
     hasFinished = true
@@ -121,10 +117,9 @@ final class RecordingPipeline: TimelineOutput {
     try rest.get()
   }
 
-  /// Makes the sink store what it still has in memory. Called at a pause.
   func flush() throws { try sink.flush() }
 
-  /// The time for which the sink still has room [s]; nil if unknown.
+  /// The time for which the sink still has room [s]; nil if it is unknown.
   var secondsLeft: Double? { sink.secondsLeft }
 
   private func flushConverter() throws {
@@ -140,7 +135,7 @@ final class RecordingPipeline: TimelineOutput {
   private func write(_ block: PlanarBlock) throws {
     if let limit { block.truncate(to: Int(min(limit - frames, Int64(block.frames)))) }
     guard block.frames > 0 else { return }
-    // A conversion can exceed full scale although no input sample does.
+    // A conversion can exceed full scale although its input does not.
     if encoder.isConverting {
       for channel in 0..<block.channels { countClipping(block[channel], block.frames) }
     }
@@ -164,7 +159,7 @@ final class RecordingPipeline: TimelineOutput {
     frames += Int64(block.frames)
   }
 
-  /// Multiplies by the gain, which changes linearly within a block. A gain of 1 changes no bit.
+  /// Multiplies by the gain, which changes linearly within a block.
   private func applyGain(_ block: PlanarBlock) {
     guard gain != 1 || currentGain != 1 else { return }
     let step = (gain - currentGain) / Float(block.frames)

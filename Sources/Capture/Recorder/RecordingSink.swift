@@ -2,8 +2,7 @@
 
 public import Ambisonics
 
-/// The rate and the channels that a recorder delivers, which stay the same from the start of a
-/// recording to its end.
+/// The rate and the channels of a recording.
 public struct RecorderFormat: Sendable, Equatable {
   /// The sample rate [Hz].
   public let sampleRate: Int
@@ -18,29 +17,28 @@ public struct RecorderFormat: Sendable, Equatable {
 /// A destination for recorded frames, such as a file.
 ///
 /// ## Threading
-/// The recorder calls it on its writing thread, one call at a time.
+/// The recorder makes one call at a time.
 public protocol RecordingSink: AnyObject {
   /// Appends frames.
   ///
   /// - Parameters:
-  ///   - planes: one plane per channel; valid during the call.
+  ///   - planes: channels x frames; valid during the call.
   ///   - frames: the number of frames, 1 or more.
   /// - Throws: an error that ends the recording.
   func append(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws
 
-  /// Takes facts about the second of sound that is being appended.
+  /// Takes facts about the current second of sound.
   func annotate(_ note: RecordingNote)
 
-  /// The time for which there is still room, for example on a disk [s]; nil if unknown.
+  /// The time for which there is still room [s]; nil if it is unknown.
   var secondsLeft: Double? { get }
 
-  /// Stores what is still in memory. Called when no frames will follow for a while.
+  /// Stores what is still in memory.
   func flush() throws
 
-  /// Completes the recording. Nothing is appended afterwards. `finish` is also called after
-  /// `append` has thrown an error.
+  /// Completes the recording. It is also called after `append` has thrown an error.
   func finish() throws
 }
 

@@ -2,22 +2,21 @@
 
 private import Media
 
-/// The channels of the microphone format that receive the sound of a one-channel source.
+/// The microphone channels that receive the sound of a one-channel source.
 enum SingleChannel {
   /// The first channel, which is W in a soundfield.
   case first
   case all
-  /// All four capsules, at half the level. For cardioids, W then has the level of the source.
+  /// All four capsules, at half the level.
   case allCapsules
 }
 
-/// Brings the frames of a source to the rate and the number of channels of a recording.
+/// Converts the frames of a source to the rate and the number of channels of a recording.
 final class SourceConverter {
   private let channels: Int
   private let sourceChannels: Int
-  /// For each channel of the microphone format, the channel of the source; nil for silence.
+  /// The source channel for each channel of the recording; nil for silence.
   private let map: [Int?]
-  /// Applied to every sample.
   private let gain: Float
   private let rates: (source: Int, recording: Int)
   private var resampler: StreamResampler?
@@ -25,10 +24,10 @@ final class SourceConverter {
   /// Creates a converter.
   ///
   /// - Parameters:
-  ///   - source: the number of channels and the rate of the source [Hz].
-  ///   - recording: the number of microphone channels and the rate of the recording [Hz].
+  ///   - source: the number of channels and the rate [Hz].
+  ///   - recording: the number of microphone channels and the rate [Hz].
   ///   - selection: the channels of the source to record, counted from 0; nil for all.
-  ///   - single: where the sound goes if only one channel of the source is used.
+  ///   - single: where the sound of a single channel goes.
   init(
     source: (channels: Int, rate: Int), recording: (channels: Int, rate: Int),
     selection: [Int]?, single: SingleChannel
@@ -36,7 +35,7 @@ final class SourceConverter {
     channels = recording.channels
     sourceChannels = source.channels
     rates = (source.rate, recording.rate)
-    // The selection does not apply to a source with one channel.
+    // The selection does not apply to a one-channel source.
     let available = source.channels == 1 ? [0] : selection ?? Array(0..<source.channels)
     map = (0..<recording.channels).map { channel in
       if channel < available.count {
@@ -49,9 +48,8 @@ final class SourceConverter {
 
   var isResampling: Bool { rates.source != rates.recording }
 
-  /// Converts interleaved frames of the source. Samples that are not finite become 0.
-  ///
-  /// - Parameter invalid: counts the samples that were not finite.
+  /// Converts frames x channels of the source. Samples that are not finite become 0 and are counted
+  /// in `invalid`.
   func process(
     _ samples: UnsafePointer<Float>, frames: Int, invalid: inout Int
   ) throws -> PlanarBlock {
@@ -69,8 +67,7 @@ final class SourceConverter {
     return taken(resampler, resampler.process(block.planes, frames: frames))
   }
 
-  /// Returns the frames that the resampler has held back, and discards the resampler; nil if
-  /// nothing was resampled.
+  /// Returns the last frames of the resampler and discards it; nil if there is no resampler.
   func flush() -> PlanarBlock? {
     guard let resampler else { return nil }
     self.resampler = nil

@@ -1,36 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keeps a recording in step with the clock: puts silence in place of lost sound and drops surplus
-/// sound, so that the length of the recording follows the time that passes. Pauses are left out.
+/// Keeps a recording in step with the clock: fills gaps with silence and drops surplus sound.
+/// Pauses are left out.
 ///
 /// A frame can arrive late but never early. Lateness is the arrival time minus the nominal duration
-/// of the frames so far. The least lateness of the last few seconds is the *base*. Frames are
-/// missing if all blocks of `holdSeconds` are later than the base by more than `threshold`. They
-/// are also missing if all blocks of `fineHoldSeconds` are later than the base by more than
-/// `fineThreshold`. The timeline then fills the gap with silence. Until that is decided, it holds
-/// the late blocks back. Merely late blocks are followed by blocks on time, so they cause no gap.
+/// of the frames so far. The *base* is the least lateness of the last few seconds. Frames are
+/// missing if all blocks of `holdSeconds` exceed the base by more than `threshold`, or all blocks
+/// of `fineHoldSeconds` by more than `fineThreshold`. Late blocks are held back for this decision.
 ///
-/// Each uninterrupted stream of a source is a *segment*. The first blocks of a segment are also
-/// held back, until the base of the segment is known.
+/// A *segment* is an uninterrupted stream of a source. Its first blocks are held back to find the
+/// base.
 ///
 /// All times are in seconds of CLOCK_MONOTONIC.
 struct Timeline {
   /// The lateness beyond the base that counts as a gap [s].
   static let threshold = 0.015
-  /// How long blocks are held back until such a gap is certain [s].
+  /// How long blocks that exceed `threshold` are held back [s].
   static let holdSeconds = 0.3
-  /// How long the first blocks after a loss are held back, because buffers may have to fill first
-  /// [s].
+  /// How long the first blocks after a loss are held back [s].
   static let returnHoldSeconds = 0.5
-  /// The lateness beyond the base that counts as a gap if it lasts for `fineHoldSeconds` [s].
+  /// The lateness beyond the base that counts as a gap after `fineHoldSeconds` [s].
   static let fineThreshold = 0.004
   static let fineHoldSeconds = 1.0
   /// The pause between blocks above which sound may be missing [s].
   static let stall = 0.05
-  /// How long a segment that has not ended may deliver nothing before silence is written [s]. Sound
-  /// that is only late may still come.
+  /// How long an open segment may deliver nothing before silence is written [s].
   static let patience = 4.0
-  /// How far the silence that is written during a loss stays behind the current time [s].
+  /// How far the silence during a loss stays behind the current time [s].
   static let margin = 0.5
 
   private unowned let output: any TimelineOutput
@@ -42,18 +38,16 @@ struct Timeline {
   private var arrived: Int64 = 0
   private var base = SlidingMinimum()
   private var isOpen = false
-  /// Whether the base of the segment is still unknown, or no frame has been passed on since a
-  /// pause.
+  /// Whether no frame has been passed on since the start of the segment or a pause.
   private var isFresh = false
   private var lastArrival = 0.0
-  /// The end time of what was passed to `output`, without the silence in `filled`; nil before the
-  /// first segment.
+  /// The end time of what was passed to `output`, without `filled`; nil before the first segment.
   private var end: Double?
   /// The silence that was written since `end` [s].
   private var filled = 0.0
-  /// Frames to leave out, because silence was written in their place.
+  /// The number of frames to leave out, because silence was written in their place.
   private var surplus = 0
-  /// The cause of the present loss, or of the next gap that is found; nil if none is known.
+  /// The cause of the present loss or of the next gap; nil if it is unknown.
   private(set) var cause: Gap.Cause?
   private(set) var isPaused = false
 
@@ -63,14 +57,14 @@ struct Timeline {
 
   init(output: any TimelineOutput) { self.output = output }
 
-  /// Returns whether no sound is arriving although the recording is not paused.
+  /// Returns whether no sound arrives although the recording is not paused.
   func isWaiting(at now: Double) -> Bool {
     !isPaused && (!isOpen || now - lastArrival > 0.5)
   }
 
   // MARK: Segments
 
-  /// Begins a segment. The previous segment must have ended.
+  /// Begins a segment. An earlier segment must have ended.
   mutating func begin(sampleRate: Int, channels: Int, at time: Double) {
     (rate, self.channels) = (Double(sampleRate), channels)
     arrived = 0
@@ -85,15 +79,13 @@ struct Timeline {
   mutating func lose(_ cause: Gap.Cause) throws {
     try settle()
     isOpen = false
-    // The first cause explains the later ones.
     self.cause = self.cause ?? cause
   }
 
-  /// Notes the cause to report for the next gap, unless a cause is already known.
+  /// Sets the cause of the next gap, unless a cause is already known.
   mutating func suspect(_ cause: Gap.Cause) { self.cause = self.cause ?? cause }
 
-  /// Notes that the cause of a suspected gap is over. The cause still explains a gap that is found
-  /// within the next second.
+  /// Ends a suspicion. Its cause still explains a gap in the next second.
   mutating func clearSuspicion(at time: Double) { suspicionEnds = time + 1 }
   private var suspicionEnds = Double.infinity
 
@@ -127,7 +119,7 @@ struct Timeline {
     }
   }
 
-  /// Takes a hole of `frames` frames: the source recorded them, but they were lost on the way.
+  /// Adds silence for frames that the source recorded but that were lost.
   mutating func addHole(frames: Int, cause: Gap.Cause, at time: Double) throws {
     guard isOpen, frames > 0 else { return }
     try settle()
@@ -140,7 +132,7 @@ struct Timeline {
     if let last = end { end = last + seconds }
   }
 
-  /// Writes silence during a loss. Call it several times a second.
+  /// Writes silence during a loss. Call this several times a second.
   mutating func tick(at now: Double) throws {
     guard !isPaused, let end, heldSince == nil else { return }
     if cause != nil, now > suspicionEnds, isOpen, !isFresh {
@@ -169,7 +161,7 @@ struct Timeline {
 
   // MARK: Pause
 
-  /// Stops taking frames; the time until `resume` is left out of the recording.
+  /// Stops taking frames until `resume`.
   mutating func pause() throws {
     guard !isPaused else { return }
     try settle()
@@ -178,7 +170,6 @@ struct Timeline {
     isPaused = true
   }
 
-  /// Continues after `pause`.
   mutating func resume(at now: Double) {
     guard isPaused else { return }
     isPaused = false
@@ -194,7 +185,7 @@ struct Timeline {
 
   // MARK: Held blocks
 
-  /// How long the blocks that are held now may be held back [s].
+  /// How long the held blocks may be held back [s].
   private var holdTime: Double {
     if isFresh { return cause == nil ? Self.holdSeconds : Self.returnHoldSeconds }
     let isCertain = heldLateness > base.value + Self.threshold
@@ -219,13 +210,13 @@ struct Timeline {
     if isCertain { try decide() } else { try release() }
   }
 
-  /// Passes on the held blocks. If sound is missing before them, appends silence first.
+  /// Passes on the held blocks, after silence if sound is missing before them.
   private mutating func decide() throws {
     let frames = held.count / channels
     let first = Double(arrived - Int64(frames)) / rate + heldLateness
     var gap = first - (end ?? first)
     if end == nil || resumed { gap = 0 }
-    // The recording begins with its first frame: a source may take some time to start.
+    // A source may take some time to start, so the recording begins with its first frame.
     if isFresh, cause == nil, filled == 0 { gap = 0 }
     let missing = gap - filled
     if missing > 0 {
