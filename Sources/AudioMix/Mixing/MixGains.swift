@@ -2,21 +2,18 @@
 
 internal import CRealtime
 
-/// The gains of the stems in a mix. Each style is one set of gains, so a fade between two styles is
-/// a fade between two sets.
+/// The gains of the stems in a mix.
 ///
 /// The stems are the input x, the images C (all talkers), C_f (talkers in the field of view) and D
-/// (talkers with less late reverberation), and the signals S = C[W], S_d (D[W] after the low shelf)
-/// and C_f[W]. The mix is
+/// (talkers with less late reverberation), and S_d (D[W] after the low shelf). The mix is
 ///
 ///     original x + T_s(V) + T_a(B)
 ///     V = image C + framed C_f + F P
-///     P = speech S + studio S_d + framedSpeech C_f[W]
+///     P = speech C[W] + studio S_d + framedSpeech C_f[W]
 ///     B = field x + fieldImage C + fieldFramed C_f + fieldStudio D
 ///
-/// where C[W] is the W channel of C, F = (1, 0, 0, 1) is the front, and T_s and T_a apply the
-/// tuning of speech and of ambience. The output for `MixTarget.ambienceAndSpeech` is T_a(B) and
-/// T_s(P).
+/// where C[W] is the W channel of C, F = (1, 0, 0, 1) is the front, and T_s and T_a are the tuning
+/// of speech and of ambience. For `MixTarget.ambienceAndSpeech`, the output is T_a(B) and T_s(P).
 struct MixGains: Sendable, Equatable, BitwiseCopyable {
   var original: Float = 0
   var image: Float = 0
@@ -31,11 +28,11 @@ struct MixGains: Sendable, Equatable, BitwiseCopyable {
 
   @_noLocks init() {}
 
-  /// Creates the gains of a style. docs/audio-mix.md gives the formulas.
+  /// Creates the gains of a style.
   ///
   /// - Parameters:
   ///   - amount: 0 to 1.
-  ///   - target: what the mix consists of. For a style that is a stem, it must be `.field`.
+  ///   - target: must be `.field` if the style is a stem.
   @_noLocks
   init(_ style: MixStyle, amount: Double, target: MixTarget) {
     let quiet = Float(Self.attenuation(style, amount: amount))
@@ -64,15 +61,15 @@ struct MixGains: Sendable, Equatable, BitwiseCopyable {
     }
   }
 
-  /// Returns the factor by which `cinematic`, `studio` or `inFrame` attenuates the ambience. At an
-  /// amount of 1, it is -30 dB for `studio` and -24 dB for the other styles.
+  /// Returns the gain of the ambience in `cinematic`, `studio` or `inFrame`. At an amount of 1, it
+  /// is -30 dB for `studio` and -24 dB otherwise.
   @_noLocks
   static func attenuation(_ style: MixStyle, amount: Double) -> Double {
     let decibels = style == .studio ? -30.0 : -24.0
     return realtime_exp(decibels * amount * 0.11512925464970228)
   }
 
-  /// Interpolates linearly from these gains (for a `share` of 0) to `other` (for a `share` of 1).
+  /// Interpolates linearly from these gains (`share` 0) to `other` (`share` 1).
   @_noLocks
   func mixed(with other: MixGains, share: Float) -> MixGains {
     var gains = self

@@ -5,7 +5,7 @@ internal import SignalProcessing
 
 /// Separates a soundfield of any order into the planes that `StemMixer` mixes.
 ///
-/// Only the first four channels are separated. Further channels are delayed by the same time.
+/// Channels after the fourth are only delayed.
 ///
 /// ## Threading
 /// Use a stage from one thread at a time. Without a speech enhancer, `process` does not allocate,
@@ -15,11 +15,11 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
   public let channels: Int
   /// The delay of the output, in frames.
   public let latencyFrames: Int
-  /// See `SpatialSeparator`.
+  /// The hop of the separation, in frames.
   public let hopFrames: Int
-  /// See `SpatialSeparator`.
+  /// See `SpatialSeparator.alignmentFrames`.
   public let alignmentFrames: Int
-  /// See `SpatialSeparator`.
+  /// See `SpatialSeparator.settlingFrames`.
   public let settlingFrames: Int
   /// The largest number of frames in one call of `process`.
   public let capacity: Int
@@ -30,22 +30,21 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
   private let past: AlignedFloats
   private var place = 0
   private let shelf: Biquad?
-  /// The state of the shelf.
   private var state = (0.0, 0.0)
 
-  /// The gain of the low shelf of the studio style.
+  /// The gain of the studio style's low shelf.
   static let shelfDecibels = 3.0
-  /// The corner frequency of the low shelf.
+  /// The corner frequency of the studio style's low shelf.
   static let shelfHertz = 200.0
 
   /// Prepares the stage.
   ///
   /// - Parameters:
   ///   - channels: the number of channels of the soundfield, 4 or more.
-  ///   - sampleRate: in Hz, at least 1000.
-  ///   - fieldOfView: in radians; see `MixSettings`.
-  ///   - capacity: the largest number of frames of a call.
-  ///   - enhancer: needs a sample rate of 48000; nil for none.
+  ///   - sampleRate: the sample rate in Hz, at least 1000.
+  ///   - fieldOfView: the field of view in radians; see `MixSettings`.
+  ///   - capacity: the largest number of frames in a call.
+  ///   - enhancer: an enhancer, which needs a sample rate of 48000 Hz; nil for none.
   public init(
     channels: Int, sampleRate: Double, fieldOfView: Double, capacity: Int,
     enhancer: (any SpeechEnhancer)? = nil
@@ -65,7 +64,7 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
     ).biquad(sampleRate: sampleRate)
   }
 
-  /// Resets the stage to its state before the first frame of a stream.
+  /// Resets the stage for a new stream.
   public mutating func reset() {
     separator.reset()
     past.clear()
@@ -73,10 +72,10 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
     state = (0, 0)
   }
 
-  /// Takes the next frames and writes the same number of frames, delayed by `latencyFrames`.
+  /// Takes frames and writes as many frames, delayed by `latencyFrames`.
   ///
   /// - Parameters:
-  ///   - field: `channels` planes of `frames` samples, in ACN order with SN3D scale.
+  ///   - field: `channels` x `frames`, in ACN order and SN3D scale.
   ///   - frames: the number of frames, at most `capacity`.
   ///   - output: `channels` + `StemPlanes.count` planes, which must not overlap the input.
   public mutating func process(
@@ -94,7 +93,6 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
     delay(field, into: output, frames)
   }
 
-  /// Applies the low shelf.
   private mutating func raise(
     _ input: UnsafePointer<Float>, into output: UnsafeMutablePointer<Float>, _ frames: Int
   ) {
@@ -107,7 +105,7 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
       s2 = shelf.b2 * x - shelf.a2 * y
       output[i] = Float(y)
     }
-    // Denormal numbers would slow the processor down.
+    // Denormal numbers are slow.
     state = (abs(s1) > 1e-30 ? s1 : 0, abs(s2) > 1e-30 ? s2 : 0)
   }
 

@@ -6,10 +6,9 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
   case standard
   /// Speech comes from the front, and the ambience is quieter.
   case cinematic
-  /// Like `cinematic`, but speech has less reverberation and more bass, and the ambience is even
-  /// quieter.
+  /// Like `cinematic`, with less reverberation and more bass in the speech and a quieter ambience.
   case studio
-  /// Talkers outside the field of view of the camera become as quiet as the ambience.
+  /// Talkers outside the camera's field of view become as quiet as the ambience.
   case inFrame = "in-frame"
   case cinematicForeground = "cinematic-foreground"
   case cinematicBackground = "cinematic-background"
@@ -18,7 +17,7 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
   case inFrameForeground = "in-frame-foreground"
   case inFrameBackground = "in-frame-background"
 
-  /// Whether the style is a single stem. The amount has no effect on such a style.
+  /// Whether the style is a single stem, on which the amount has no effect.
   public var isStem: Bool {
     switch self {
     case .standard, .cinematic, .studio, .inFrame: false
@@ -26,7 +25,7 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
     }
   }
 
-  /// The next of the four styles that are not stems. `standard` follows `inFrame` and the stems.
+  /// The next style that is not a stem. `standard` follows `inFrame` and the stems.
   public var next: MixStyle {
     switch self {
     case .standard: .cinematic
@@ -50,13 +49,11 @@ public struct MixSettings: Sendable, Equatable {
   public var style: MixStyle
   /// How far the style is applied, 0 to 1. Default: 0.5.
   public var amount: Double
-  /// The horizontal field of view of the camera, in radians. Its centre is the front. Default: 70
-  /// degrees.
+  /// The camera's horizontal field of view around the front, in radians. Default: 70 degrees.
   public var fieldOfView: Double
-  /// Default: a tuning that changes nothing.
+  /// The corrections of speech and ambience. Default: none.
   public var tuning: MixTuning
-  /// The files of the neural separator, which then supports the spatial one; nil for the spatial
-  /// separator alone. Default: nil.
+  /// The files of the neural separator; nil for the spatial separator alone. Default: nil.
   public var neural: NeuralSeparatorFiles?
 
   public init(

@@ -3,7 +3,7 @@
 internal import SignalProcessing
 
 extension MixTuning {
-  /// The tuning as a JSON object on one line; docs/audio-mix.md describes its form.
+  /// The tuning as a JSON object on one line.
   public var json: String {
     #"{"version":1,"speech":\#(speech.json),"ambience":\#(ambience.json)}"#
   }
@@ -29,8 +29,8 @@ extension MixTuning.Part {
     return #"{"gain_db":\#(number(gainDecibels)),"eq":[\#(filters.joined(separator: ","))]}"#
   }
 
-  /// Formats a number with at most three decimals. Returns 0.0 for a number that is not finite or
-  /// has a magnitude of 1e9 or more.
+  /// Formats a number with at most three decimals. Returns 0.0 if it is not finite or its magnitude
+  /// is 1e9 or more.
   private func number(_ value: Double) -> String {
     guard value.isFinite, abs(value) < 1e9 else { return "0.0" }
     return "\((value * 1000).rounded() / 1000)"

@@ -2,13 +2,13 @@
 
 public import SignalProcessing
 
-/// Corrections that are applied to speech and ambience after the separation.
+/// Corrections of speech and ambience after the separation.
 public struct MixTuning: Sendable, Equatable {
   /// The correction of one part.
   public struct Part: Sendable, Equatable {
-    /// In dB. Default: 0.
+    /// The gain in dB. Default: 0.
     public var gainDecibels = 0.0
-    /// Filters in series. Default: none.
+    /// The filters, in series. Default: none.
     public var equaliser: [ParametricFilter] = []
 
     public init(gainDecibels: Double = 0, equaliser: [ParametricFilter] = []) {
@@ -22,7 +22,7 @@ public struct MixTuning: Sendable, Equatable {
   public var speech: Part
   public var ambience: Part
 
-  /// Creates a tuning. Without arguments, it changes nothing.
+  /// Creates a tuning, which by default changes nothing.
   public init(speech: Part = Part(), ambience: Part = Part()) {
     (self.speech, self.ambience) = (speech, ambience)
   }

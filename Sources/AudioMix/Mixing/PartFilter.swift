@@ -12,10 +12,10 @@ struct PartFilter: ~Copyable, @unchecked Sendable {
   private let sections: UnsafeMutablePointer<Biquad>
   private let count: Int
   private let channels: Int
-  /// The state: two numbers for each section of each channel.
+  /// Two numbers for each section of each channel.
   private let memory: UnsafeMutablePointer<Double>
 
-  /// Prepares the filter. A section whose frequency is too high for the sample rate is omitted.
+  /// Prepares the filter. Sections whose frequency is too high for the sample rate are omitted.
   init(_ part: MixTuning.Part, channels: Int, sampleRate: Double) {
     gain = Float(realtime_exp(part.gainDecibels * 0.11512925464970228))
     let biquads = part.equaliser.compactMap { $0.biquad(sampleRate: sampleRate) }
@@ -36,7 +36,7 @@ struct PartFilter: ~Copyable, @unchecked Sendable {
     for i in 0..<2 * count * channels { memory[i] = 0 }
   }
 
-  /// Filters the next sample of a channel. The sample must be finite.
+  /// Filters the next sample of a channel, which must be finite.
   @_noLocks
   func process(_ sample: Float, _ channel: Int) -> Float {
     if count == 0 { return gain * sample }

@@ -5,24 +5,22 @@ private import Synchronization
 
 /// Mixes separated sound in a style.
 ///
-/// After a change of the style or the amount, the next call of `process` starts a fade of 50 ms.
-/// Without a tuning, a soundfield that is mixed in a style with an amount of 0 is equal to the
-/// input, unless the style is a stem.
+/// A change of the style or the amount starts a fade of 50 ms. At an amount of 0 and without a
+/// tuning, a style that is not a stem leaves the soundfield unchanged.
 ///
 /// ## Threading
-/// Any thread may read and set `value`. Use all other members from one thread at a time. They do
-/// not allocate, lock or wait.
+/// Any thread may use `value`. Use everything else from one thread at a time. `process` does not
+/// allocate, lock or wait.
 public final class StemMixer: @unchecked Sendable {
   public let target: MixTarget
-  /// The number of channels of the sound, including head-locked channels.
+  /// The number of channels, including head-locked channels.
   public let channels: Int
-  /// The number of channels of the soundfield.
+  /// The number of channels that are not head-locked.
   private let fieldChannels: Int
   /// The number of output channels.
   public var outputs: Int { target == .field ? channels : 5 }
 
-  /// The index of the style in the upper half, and the bits of the amount as a `Float` in the lower
-  /// half.
+  /// The index of the style (upper half) and the bits of the amount as a `Float` (lower half).
   private let word: Atomic<UInt64>
   private let styles: UnsafeMutablePointer<MixStyle>
   private let state: UnsafeMutablePointer<State>
@@ -40,15 +38,14 @@ public final class StemMixer: @unchecked Sendable {
     var position: Int
   }
 
-  /// The duration of a fade, in seconds.
   static let rampSeconds = 0.05
 
-  /// Creates a mixer that starts with the given settings, without a fade.
+  /// Creates a mixer.
   ///
   /// - Parameters:
   ///   - channels: the number of channels. At least 4 of them must not be head-locked.
-  ///   - headLocked: the number of head-locked channels. They come last and are not mixed.
-  ///   - sampleRate: in Hz.
+  ///   - headLocked: the number of head-locked channels, which come last and are not mixed.
+  ///   - sampleRate: the sample rate in Hz.
   ///   - settings: the style must not be a stem if the target is `.ambienceAndSpeech`.
   ///   - target: what the output consists of.
   public init(
@@ -79,7 +76,7 @@ public final class StemMixer: @unchecked Sendable {
     state.deallocate()
   }
 
-  /// The style and the amount. The amount is clamped to the range from 0 to 1, and NaN becomes 0.
+  /// The style and the amount. The amount is clamped to 0 ... 1, and NaN becomes 0.
   public var value: (style: MixStyle, amount: Double) {
     get {
       let mark = word.load(ordering: .acquiring)
@@ -94,7 +91,7 @@ public final class StemMixer: @unchecked Sendable {
     return index << 32 | UInt64(limited.bitPattern)
   }
 
-  /// Ends a fade and clears the filters of the tuning, for instance after a seek.
+  /// Ends a fade and clears the filters of the tuning.
   public func reset() {
     follow()
     state.pointee.position = rampFrames
@@ -106,7 +103,7 @@ public final class StemMixer: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - stems: `channels` + `StemPlanes.count` planes.
-  ///   - output: `outputs` planes. They may be the first planes of `stems`.
+  ///   - output: `outputs` planes, which may be the first planes of `stems`.
   ///   - frames: the number of frames.
   @_noLocks
   public func process(
@@ -131,7 +128,7 @@ public final class StemMixer: @unchecked Sendable {
     state.pointee.position = position
   }
 
-  /// Whether the style is `standard`, without a fade or a tuning. Most soundfields play like this.
+  /// Whether the style is `standard`, without a fade or a tuning.
   private var leavesTheFieldUnchanged: Bool {
     @_noLocks get {
       guard isNeutral, target == .field, state.pointee.position >= rampFrames else { return false }
@@ -231,8 +228,7 @@ public final class StemMixer: @unchecked Sendable {
     for c in fieldChannels..<channels { output[c][i] = stems[c][i] }
   }
 
-  /// Returns one sample of the ambience of a channel. The filters skip an invalid sample of the
-  /// input.
+  /// Returns one sample of the ambience of a channel. The filters skip invalid input samples.
   @_noLocks
   private func tunedAmbience(_ gain: Float, _ x: Float, _ rest: Float, _ c: Int) -> Float {
     let isValid = abs(x) <= 1e4

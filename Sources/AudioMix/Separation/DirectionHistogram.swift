@@ -3,12 +3,11 @@
 internal import CRealtime
 internal import SignalProcessing
 
-/// A histogram of directions on the sphere. It decays with time.
+/// A decaying histogram of directions on the sphere.
 ///
-/// Each entry has a weight and a direction. The entries are collected in 600 cells, which form a
-/// Fibonacci grid. A cell also stores the weighted sum of the directions of its entries, so the
-/// direction of a peak is not limited to the grid. The cells are smoothed with the kernel
-/// exp(40 (cos g - 1)), where g is the angle between two cells.
+/// The entries are collected in the 600 cells of a Fibonacci grid. A cell also stores the weighted
+/// sum of its directions, so that peaks are not limited to the grid. The cells are smoothed with
+/// the kernel exp(40 (cos g - 1)), where g is the angle between two cells.
 struct DirectionHistogram: ~Copyable {
   static let cells = 600
   private static let face = 24
@@ -19,7 +18,7 @@ struct DirectionHistogram: ~Copyable {
   let smooth: UnsafeMutablePointer<SIMD4<Float>>
   /// The smoothed weights less their median, at least 0.
   let heights: AlignedFloats
-  /// The highest smoothed weight relative to the mean, or 0 if all weights are 0.
+  /// The highest smoothed weight relative to the mean; 0 if there are no entries.
   private(set) var concentration: Float = 0
   /// The highest smoothed weight.
   private(set) var peak: Float = 0
@@ -32,9 +31,8 @@ struct DirectionHistogram: ~Copyable {
   private let nearest: [Int16]
   private let keep: Float
 
-  /// - Parameters:
-  ///   - hop: the time between two updates, in seconds.
-  ///   - decay: the time constant of the decay, in seconds.
+  /// Prepares an empty histogram. `hop` is the time between two updates, and `decay` is the time
+  /// constant of the decay, both in seconds.
   init(hop: Double, decay: Double) {
     keep = Float(realtime_exp(-hop / decay))
     let count = Self.cells
@@ -79,7 +77,7 @@ struct DirectionHistogram: ~Copyable {
     peak = 0
   }
 
-  /// Returns a cube map that gives the nearest cell for each of its fields.
+  /// Returns a cube map with the nearest cell for each of its fields.
   private static func cubeMap(_ centres: UnsafeMutablePointer<SIMD4<Float>>) -> [Int16] {
     var map = [Int16]()
     for side in 0..<6 {
@@ -98,15 +96,13 @@ struct DirectionHistogram: ~Copyable {
     return map
   }
 
-  /// Lets the histogram decay by one step and lose another part, 0 to 1.
+  /// Lets the histogram decay by one step and by another loss, 0 to 1.
   func fade(loss: Float) {
     let keep = keep * (1 - loss)
     for i in 0..<Self.cells { raw[i] *= keep }
   }
 
-  /// Adds an entry with the direction of the unit vector (x, y, z).
-  ///
-  /// - Parameter weight: 0 or more.
+  /// Adds an entry with the direction of a unit vector. The weight is 0 or more.
   @inline(__always)
   func add(_ x: Float, _ y: Float, _ z: Float, weight: Float) {
     let (ax, ay, az) = (abs(x), abs(y), abs(z))
@@ -124,7 +120,6 @@ struct DirectionHistogram: ~Copyable {
     }
   }
 
-  /// Computes `smooth`, `heights` and `concentration` from the entries.
   mutating func update() {
     var (total, top): (Float, Float) = (0, 0)
     starts.withUnsafeBufferPointer { starts in
@@ -149,7 +144,7 @@ struct DirectionHistogram: ~Copyable {
     for i in 0..<Self.cells { heights.pointer[i] = max(0, smooth[i].w - middle) }
   }
 
-  /// Finds the median of `sorted` with Hoare's selection algorithm. This reorders the values.
+  /// Returns the median of `sorted` by Hoare's selection algorithm, which reorders the values.
   private func median() -> Float {
     let values = sorted.pointer
     let wanted = Self.cells / 2

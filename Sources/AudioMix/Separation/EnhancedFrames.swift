@@ -5,30 +5,29 @@ internal import SignalProcessing
 
 /// The gains of the sources of one analysis frame.
 struct SourceWeights: BitwiseCopyable {
-  /// The number of active sources, and the steering vector of each.
+  /// The number of active sources, and their steering vectors.
   var count = 0
   var steering = InlineArray<3, SIMD4<Float>>(repeating: .zero)
-  /// The factors of the subtracted beam and of the beam itself, and the part that is inside the
-  /// field of view.
+  /// The gains of the subtracted beam (`voice`) and of the beam itself (`beam`), and the part
+  /// inside the field of view (`framing`).
   var voice = InlineArray<3, Float>(repeating: 0)
   var beam = InlineArray<3, Float>(repeating: 0)
   var framing = InlineArray<3, Float>(repeating: 0)
 }
 
-/// Passes the sum of the beams through a speech enhancer, and delays the analysis frames until its
-/// result is available.
+/// Passes the sum of the beams through a speech enhancer, and delays the analysis frames as much.
 ///
 /// The mask of a bin is M = |enhanced sum| / |sum|, at most 1. The gain g of the spectral
 /// subtraction becomes sqrt(M g).
 final class EnhancedFrames {
-  /// The delay in analysis frames. The last three of the four windows that overlap in a hop must
-  /// be complete before the hop can be enhanced; the rest is the delay of the enhancer.
+  /// The delay in analysis frames: three for the overlapping windows and four for the enhancer.
   static let delayHops = 3 + enhancerHops
   private static let enhancerHops = 4
-  /// How many hops of the enhancer's blocks of 480 frames and of the separator begin together.
+  /// The number of hops after which a hop and one of the enhancer's blocks of 480 frames begin
+  /// together.
   static let alignmentHops = 15
 
-  /// Per source and bin of the delayed frame, as in `SourceBeams`.
+  /// The spectra of the delayed frame, as in `SourceBeams`.
   let beamRe, beamIm, voiceRe, voiceIm: AlignedFloats
 
   private let enhancer: any SpeechEnhancer
@@ -39,20 +38,21 @@ final class EnhancedFrames {
   private let pair: RealFFT
   private let time, real, imaginary: AlignedFloats
   private let mask: AlignedFloats
-  /// The overlapping sum of the beams; the first hop is complete.
+  /// The overlapping sums of the beams. The first hop is complete.
   private let sum: AlignedFloats
   /// The newest eight hops of the sum, and the newest four of the enhanced sum.
   private let plain, enhanced: AlignedFloats
-  /// The real and imaginary parts of the beams and the gains, for each delayed frame.
+  /// The beams and the gains of each delayed frame.
   private let stored: AlignedFloats
   private var storedWeights = [SourceWeights](repeating: SourceWeights(), count: delayHops)
   private var place = 0
 
+  /// Prepares the enhancement.
+  ///
   /// - Parameters:
-  ///   - enhancer: processes the sum of the beams.
-  ///   - hopFrames: a fourth of the delay of the enhancer.
-  ///   - size: size of the transform, at least `4 * hopFrames`.
-  ///   - stride: distance of the planes of `SourceBeams`.
+  ///   - hopFrames: a fourth of the enhancer's delay.
+  ///   - size: the size of the transform, at least `4 * hopFrames`.
+  ///   - stride: the distance between planes of `SourceBeams`.
   init(enhancer: any SpeechEnhancer, hopFrames: Int, size: Int, stride: Int) {
     precondition(hopFrames * Self.enhancerHops == speechEnhancerDelayFrames)
     (self.enhancer, self.hopFrames, self.stride) = (enhancer, hopFrames, stride)
@@ -85,8 +85,8 @@ final class EnhancedFrames {
     for i in 0..<Self.delayHops { storedWeights[i] = SourceWeights() }
   }
 
-  /// Takes the next analysis frame, and replaces its weights by those of the frame `delayHops`
-  /// before, whose spectra the planes then contain.
+  /// Takes the next analysis frame. Replaces the weights with those of the frame `delayHops`
+  /// earlier, whose spectra the planes then contain.
   func exchange(_ beams: borrowing SourceBeams, _ weights: inout SourceWeights) {
     addSum(beams)
     append(sum.pointer, to: plain)
@@ -106,7 +106,7 @@ final class EnhancedFrames {
     place = (place + 1) % Self.delayHops
   }
 
-  /// Adds the sum of the beams to the overlapping sum. Its first hop is then complete.
+  /// Adds the sum of the beams to the overlapping sums.
   private func addSum(_ beams: borrowing SourceBeams) {
     let kept = sum.count - hopFrames
     for i in 0..<kept { sum.pointer[i] = sum.pointer[i + hopFrames] }

@@ -6,15 +6,15 @@ internal import SignalProcessing
 /// Adds the directions of one analysis frame to a histogram.
 ///
 /// The active intensity I = Re(W* [X, Y, Z]) and the energy E = (|W|^2 + |X|^2 + |Y|^2 + |Z|^2) / 2
-/// are smoothed per bin. |I| / E is 1 for one plane wave and small for diffuse sound (Pulkki,
+/// are smoothed per bin. |I| / E is 1 for a plane wave and small for diffuse sound (Pulkki,
 /// "Spatial sound reproduction with directional audio coding", J. Audio Eng. Soc. 55, 503, 2007).
-/// The weight of a bin is (|I| / E)^4 |W| r. Its last factor r is the ratio of the present power of
-/// W to the long-term power, at most 4, so onsets outweigh steady sounds.
+/// The weight of a bin is (|I| / E)^4 |W| r, where r is the ratio of the present power of W to the
+/// long-term power, at most 4.
 struct FieldDirections: ~Copyable {
   private let bins: Range<Int>
-  /// Smoothed E and I, four values per bin.
+  /// Smoothed E and I: four values per bin.
   private let flow: AlignedFloats
-  /// Smoothed present and long-term powers of W, two values per bin.
+  /// Smoothed present and long-term powers of W: two values per bin.
   private let levels: AlignedFloats
   private let newest: Float
   private let newestLong: Float
@@ -32,10 +32,10 @@ struct FieldDirections: ~Copyable {
     levels.clear()
   }
 
-  /// Adds the directions of the next analysis frame, after a decay of the histogram.
+  /// Lets the histogram decay and adds the directions of the next analysis frame.
   ///
   /// - Parameters:
-  ///   - real: 4 planes of `stride` bins, W, Y, Z, X.
+  ///   - real: 4 planes of `stride` bins: W, Y, Z, X.
   ///   - imaginary: likewise.
   func process(
     real: UnsafePointer<Float>, imaginary: UnsafePointer<Float>, stride: Int,

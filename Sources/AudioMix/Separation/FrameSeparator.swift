@@ -5,7 +5,7 @@ internal import SignalProcessing
 
 /// Separates one analysis window after another.
 struct FrameSeparator: ~Copyable {
-  /// In radians; see `SpatialSeparator`.
+  /// In radians.
   var fieldOfView = 0.0
 
   private let hopFrames: Int
@@ -15,7 +15,7 @@ struct FrameSeparator: ~Copyable {
   private let window: AlignedFloats
   private let time: AlignedFloats
   private let interleavedRe, interleavedIm: AlignedFloats
-  /// Four planes of bins: the spectra of W, Y, Z, X.
+  /// The spectra of W, Y, Z, X.
   private let real, imaginary: AlignedFloats
   private var histogram: DirectionHistogram
   private let directions: FieldDirections
@@ -82,12 +82,12 @@ struct FrameSeparator: ~Copyable {
     enhanced?.reset()
   }
 
-  /// Separates one window and adds its images to the sums of the overlapping windows.
+  /// Separates one window and adds its images to the overlapping sums.
   ///
   /// - Parameters:
   ///   - field: 4 planes of `windowFrames` valid samples.
-  ///   - sums: 12 values for each of `windowFrames` frames: 4 channels of the image, of the framed
-  ///     image and of the studio image.
+  ///   - sums: `windowFrames` x 12: 4 channels each of the image, the framed image and the studio
+  ///     image.
   mutating func process(
     _ field: UnsafePointer<Float>, addingTo sums: UnsafeMutablePointer<Float>
   ) {
@@ -143,7 +143,6 @@ struct FrameSeparator: ~Copyable {
     }
   }
 
-  /// Computes the gains of the active sources.
   private mutating func weigh() {
     evidence.advance()
     weights.count = beams.count
@@ -172,7 +171,7 @@ struct FrameSeparator: ~Copyable {
   /// Computes the image of the sources and stores it in `time`.
   ///
   /// - Parameter framed: whether to weight the sources with `framing`.
-  /// - Returns: the sum of the powers of the sources over all bins.
+  /// - Returns: the sum of the powers over all sources and bins.
   private func image(framed: Bool) -> Float {
     let (re, im) = (interleavedRe.pointer, interleavedIm.pointer)
     var power: Float = 0

@@ -2,10 +2,9 @@
 
 internal import CRealtime
 
-/// Judges whether the field is reverberant.
-///
-/// Reflections fill the direction histogram even while one talker prevails. The concentration is
-/// averaged with the highest peak as weight, so that pauses have little effect.
+/// Judges whether the field is reverberant by the concentration of the direction histogram. The
+/// average of the concentration is weighted with the highest peak, so that pauses have little
+/// effect.
 struct Reverberance {
   /// How reverberant the field is now, 0 to 1.
   private(set) var present: Float = 0
@@ -14,7 +13,7 @@ struct Reverberance {
   /// The part of `present` that is new.
   var new: Float { max(0, present - mean) }
 
-  /// How far weaker peaks of the histogram are doubtful as sources, 0 to 1.
+  /// How doubtful weaker peaks of the histogram are as sources, 0 to 1.
   private(set) var crowding: Float = 0
 
   private var mean: Float = 0

@@ -2,11 +2,10 @@
 
 internal import SignalProcessing
 
-/// Buffers for one piece of separated sound.
+/// Buffers for a block of separated sound.
 ///
-/// All parts have the same delay. The ambience is `field` minus `image`, and the speech is
-/// `image[0]`, so neither has a buffer of its own. Each part is planar, 4 channels x frames, in ACN
-/// order (W, Y, Z, X) with SN3D scale.
+/// Each part is 4 channels x frames, in ACN order (W, Y, Z, X) and SN3D scale. All parts have the
+/// same delay. The ambience is `field` minus `image`, and the speech is `image[0]`.
 ///
 /// ## Threading
 /// Use a block from one thread at a time.
@@ -15,14 +14,13 @@ public final class SeparatedBlock: @unchecked Sendable {
   public let capacity: Int
   private let samples: PlanarScratch
 
-  /// The input, delayed.
+  /// The delayed input.
   public var field: UnsafeMutablePointer<UnsafeMutablePointer<Float>> { samples.planes }
-  /// The first-order image of the talkers, C.
+  /// C: the first-order image of the talkers.
   public var image: UnsafeMutablePointer<UnsafeMutablePointer<Float>> { samples.planes + 4 }
-  /// The first-order image of the talkers inside the field of view, C_f.
+  /// C_f: the first-order image of the talkers inside the field of view.
   public var framedImage: UnsafeMutablePointer<UnsafeMutablePointer<Float>> { samples.planes + 8 }
-  /// The first-order image of the talkers with less late reverberation, D. Its W channel is S_d
-  /// before the low shelf.
+  /// D: the first-order image of the talkers with less late reverberation.
   public var studioImage: UnsafeMutablePointer<UnsafeMutablePointer<Float>> { samples.planes + 12 }
 
   /// Allocates the buffers.

@@ -14,8 +14,7 @@ func store(_ v: Lanes, _ p: UnsafeMutablePointer<Float>) {
   UnsafeMutableRawPointer(p).storeBytes(of: v, as: Lanes.self)
 }
 
-/// Returns the larger of each pair of elements. The function of the standard library is slower,
-/// because it compares one element at a time.
+/// Returns the larger of each pair of elements, faster than the standard library.
 @inline(__always)
 func greatest(_ a: Lanes, _ b: Lanes) -> Lanes {
   let mask = unsafeBitCast(a .> b, to: SIMD8<Int32>.self)
@@ -37,17 +36,17 @@ func fastLog2(_ x: Float) -> Float {
   return exponent + 0.5 + t * (1 + square * (1.0 / 3 + square * 0.2)) * 2.885_390_1
 }
 
-/// Converts a power to dB. The result is at least -180 dB.
+/// Converts a power to dB. A power below 1e-18 counts as 1e-18.
 @inline(__always)
 func decibels(_ power: Float) -> Float { 3.010_3 * fastLog2(max(power, 1e-18)) }
 
-/// Returns 0 up to `range.none`, 1 from `range.full` on, and interpolates linearly between them.
+/// Returns 0 up to `range.none` and 1 from `range.full` on, with linear interpolation between them.
 @inline(__always)
 func ramp(_ x: Float, _ range: (none: Float, full: Float)) -> Float {
   min(1, max(0, (x - range.none) / (range.full - range.none)))
 }
 
-/// Returns the weight of the newest value in an exponential mean with the time constant `time`.
+/// Returns the weight of the newest value in an exponential mean with a time constant.
 func newestWeight(_ hop: Double, _ time: Double) -> Float {
   Float(1 - realtime_exp(-hop / time))
 }

@@ -3,7 +3,7 @@
 /// The parameters of the spatial separator. Times are in seconds, frequencies in Hz, angles in
 /// radians and levels in dB.
 package struct SeparationSettings: Sendable {
-  /// The time between the starts of two analysis windows. A window is four times as long.
+  /// The time between the starts of two analysis windows, which are four times as long.
   package var hopSeconds = 512.0 / 48000
   /// The frequency range of the direction analysis.
   package var directionRange = 250.0...4500.0
@@ -15,7 +15,7 @@ package struct SeparationSettings: Sendable {
   package var histogramDecay = 0.35
   /// The least angle between two sources.
   package var separation = 0.785
-  /// The largest angle between a source and a peak that continues it.
+  /// The largest angle between a source and its next peak.
   package var association = 0.52
   /// The least height of a peak relative to the highest peak.
   package var relativePeak: Float = 0.3
@@ -23,14 +23,13 @@ package struct SeparationSettings: Sendable {
   package var strengthTime = 0.6
   /// The least strength of an active source relative to the strongest source.
   package var activeStrength: Float = 0.1
-  /// Smoothing of the noise power and of the power of the sources.
+  /// The time constants for the noise power and the power of the sources.
   package var noiseTime = 0.08
   package var sourceTime = 0.03
-  /// Factor of the noise power in the spectral subtraction, and its least gain.
+  /// The factor of the noise power in the spectral subtraction, and the least gain.
   package var subtraction: Float = 2.2
   package var leastGain: Float = 0.03
-  /// The time constants of a fast and a slow mean of the level. The modulation is measured in the
-  /// difference between them.
+  /// The time constants of the fast and the slow mean of the level.
   package var fast = 0.03
   package var slow = 0.25
   /// The time constant for modulation and tonality.
@@ -40,31 +39,28 @@ package struct SeparationSettings: Sendable {
   package var tonalityWeight: Float = 10
   /// The modulation that is assumed for a new source.
   package var assumedModulation: Float = 2
-  /// The modulation of a source that is certainly not speech, and of one that certainly is.
+  /// The modulation of a source that is certainly not speech, and of certain speech.
   package var speechModulation: (none: Float, full: Float) = (0.9, 1.5)
   /// The concentration of the histogram for diffuse sound and for directional sound.
   package var concentration: (none: Float, full: Float) = (4, 8)
-  /// Concentration of the histogram, averaged over `evidenceTime` with its highest peak as weight:
-  /// range from a reverberant to a free field. In a reverberant field, the beams are wider, and
-  /// less noise is subtracted.
+  /// The averaged concentration of the histogram in a reverberant field and in a free field. In a
+  /// reverberant field, the beams are wider, and less noise is subtracted.
   package var freeField: (none: Float, full: Float) = (20, 34)
   package var reverberantBeam: Float = 0.3
   package var reverberantSubtraction: Float = 0.7
-  /// Range of the same value from a crowded to a clear field. In a crowded field, these values
-  /// replace `relativePeak` and `activeStrength`.
+  /// The averaged concentration in a crowded field and in a clear field. In a crowded field,
+  /// `crowdedPeak` and `crowdedStrength` replace `relativePeak` and `activeStrength`.
   package var clearField: (none: Float, full: Float) = (24, 46)
-  /// The part of the histogram that is lost per frame in a field that has just become reverberant
-  /// but is not diffuse, so that the beginning of a talker is found soon.
+  /// The largest part of the histogram that is lost per frame in a field that has just become
+  /// reverberant.
   package var histogramLoss: Float = 0.1
   package var crowdedPeak: Float = 0.7
   package var crowdedStrength: Float = 0.6
-  /// Level of the subtracted sound relative to the noise: range from pause to speech, and the
-  /// fall per second of the held level.
+  /// The level of the subtracted sound relative to the noise in a pause and in speech.
   package var gateRange: (none: Float, full: Float) = (-12, -6)
   /// How far the level that controls the gate can fall in a second.
   package var gateFall = 120.0
-  /// The gain of a beam in pauses and for sources that are not speech. It is the same in all bins,
-  /// so that the remaining noise keeps its character.
+  /// The gain of a beam in pauses and for sources that are not speech.
   package var pauseGain: Float = 0.1
   /// The threshold of the expander of `studio`, relative to the loudest recent level.
   package var expanderThreshold: Float = -6

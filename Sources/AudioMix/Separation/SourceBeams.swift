@@ -5,27 +5,26 @@ internal import SignalProcessing
 
 /// The beams and the spectral subtraction of up to three active sources.
 ///
-/// The beams do not depend on the measured covariance of the input. The covariance R of the noise
-/// is a model: a diffuse field of power P, and the other sources j with the powers q_j and the
-/// steering vectors g_j. R = P Gamma + sum q_j g_j g_j^T with Gamma = diag(1, 1/3, 1/3, 1/3).
+/// The covariance R of the noise is a model: a diffuse field of power P, and the other sources j
+/// with the powers q_j and the steering vectors g_j. R = P Gamma + sum q_j g_j g_j^T with Gamma =
+/// diag(1, 1/3, 1/3, 1/3).
 /// 1. The powers q_j are those of beams with nulls at all other sources and the least noise in a
 ///    diffuse field (LCMV). P is the power of the part that is orthogonal to all sources.
 /// 2. The beam of least noise for source k is w = R^-1 g_k / (g_k^T R^-1 g_k). Its noise power is
 ///    lambda = 1 / (g_k^T R^-1 g_k). R is inverted with the Woodbury identity.
-/// 3. Spectral subtraction multiplies the output b of the beam by
-///    max(1 - c lambda / |b|^2, least gain), where c is the factor `subtraction`.
+/// 3. Spectral subtraction multiplies the output b of the beam by max(1 - c lambda / |b|^2, least
+///    gain), where c is the factor `subtraction`.
 struct SourceBeams: ~Copyable {
-  /// The number of active sources in the analysis frame.
   private(set) var count = 0
-  /// The slot and the steering vector of each active source.
+  /// The slots and steering vectors of the active sources.
   private(set) var slots = InlineArray<3, Int>(repeating: 0)
   private(set) var steering = InlineArray<3, SIMD4<Float>>(repeating: .zero)
   /// The power of each active source after the subtraction, in the speech band.
   private(set) var power = InlineArray<3, Float>(repeating: 0)
   /// The noise power of each beam, in the speech band.
   private(set) var noise = InlineArray<3, Float>(repeating: 0)
-  /// Per active source and bin: the beam before (`beam`) and after (`voice`) the subtraction, real
-  /// and imaginary planes, the gain of the subtraction, and the power of the LCMV beam.
+  /// Per active source and bin: the beam before (`beam`) and after (`voice`) the subtraction, the
+  /// gain of the subtraction, and the power of the LCMV beam (`nulled`).
   let beamRe, beamIm, voiceRe, voiceIm, gain, nulled: AlignedFloats
   let stride: Int
 
@@ -42,7 +41,8 @@ struct SourceBeams: ~Copyable {
   private let subtraction: Float
   private let leastGain: Float
   private let reverberantBeam, reverberantSubtraction: Float
-  /// The part of the narrow beam in the sum with W, and the factor of the noise, of this frame.
+  /// The share of the narrow beam in the sum with W (`narrow`), and the factor of the noise
+  /// (`factor`).
   private var narrow: Float = 1
   private var factor: Float = 1
 
@@ -78,9 +78,8 @@ struct SourceBeams: ~Copyable {
   /// Computes the beams of one analysis frame.
   ///
   /// - Parameters:
-  ///   - real: 4 planes of `stride` bins, W, Y, Z, X.
+  ///   - real: 4 planes of `stride` bins: W, Y, Z, X.
   ///   - imaginary: likewise.
-  ///   - sources: the sources; the active ones get beams.
   mutating func process(
     real: UnsafePointer<Float>, imaginary: UnsafePointer<Float>, sources: SourceTracker.Sources,
     reverberance: Float
@@ -159,7 +158,7 @@ struct SourceBeams: ~Copyable {
     _ s: Int, _ real: UnsafePointer<Float>, _ imaginary: UnsafePointer<Float>
   ) {
     let (j0, j1) = ((s + 1) % 3, (s + 2) % 3)
-    // An absent source counts as orthogonal to the others, so it has no effect.
+    // An absent source counts as orthogonal to the others.
     let (has0, has1) = (j0 < count, j1 < count)
     let (g, g0, g1) = (steering[s], has0 ? steering[j0] : .zero, has1 ? steering[j1] : .zero)
     let own = matrix[s, s]

@@ -8,7 +8,7 @@ struct SourceTracker {
   static let slots = 3
 
   struct Source {
-    /// Unit vector x, y, z.
+    /// A unit vector: x, y, z, 0.
     var direction = SIMD4<Float>(1, 0, 0, 0)
     var strength: Float = 0
     /// The sum of the weights of `strength`, at most 1.
@@ -16,7 +16,7 @@ struct SourceTracker {
     var meanStrength: Float { isUsed ? strength / certainty : 0 }
     var isUsed = false
     var isActive = false
-    /// A number that changes when another source takes the slot.
+    /// Changes when another source takes the slot.
     var identity = 0
   }
 
@@ -45,8 +45,7 @@ struct SourceTracker {
     sources = Sources(repeating: Source())
   }
 
-  /// Assigns the peaks of the histogram to sources. Reduces `heights` of the histogram to 0 around
-  /// the peaks.
+  /// Assigns the peaks of the histogram to sources. Sets its `heights` around the peaks to 0.
   mutating func update(_ histogram: borrowing DirectionHistogram, crowding: Float) {
     var isMatched = InlineArray<3, Bool>(repeating: false)
     for k in 0..<Self.slots {
@@ -111,7 +110,7 @@ struct SourceTracker {
     isMatched[free] = true
   }
 
-  /// Merges sources that are too close to each other. The stronger source remains.
+  /// Merges sources that are too close to each other into the stronger source.
   private mutating func merge() {
     for a in 0..<Self.slots {
       for b in 0..<Self.slots where a != b && sources[a].isUsed && sources[b].isUsed {

@@ -4,30 +4,28 @@ internal import SignalProcessing
 
 /// Separates a first-order soundfield into talkers and ambience.
 ///
-/// The analysis is a short-time Fourier transform with a window of 42.7 ms and a quarter of it as
-/// hop. `FieldDirections` and `SourceTracker` find up to three sources, `SourceBeams` extracts
-/// them, `SpeechEvidence` weights them. A `SpeechEnhancer` can attenuate the rest of the beams.
+/// The analysis is a short-time Fourier transform with windows of 42.7 ms and hops of a quarter
+/// window. `FieldDirections` and `SourceTracker` find up to three sources, `SourceBeams` extracts
+/// them, and `SpeechEvidence` weights them. A `SpeechEnhancer` can attenuate the rest of the beams.
 ///
-/// The result does not depend on the number of frames in a call. It depends on where a stream
-/// begins only through the position of the hops and through a state that decays: a separator that
-/// starts at a multiple of `alignmentFrames`, `settlingFrames` before a frame, gives the same
-/// result from that frame on as one that started earlier, except for less than -100 dB. With an
-/// enhancer, the difference depends on the memory of the enhancer.
+/// The result does not depend on the number of frames in a call. A separator that starts at a
+/// multiple of `alignmentFrames` gives practically the same result after `settlingFrames` as one
+/// that started earlier.
 ///
 /// ## Threading
 /// Use a separator from one thread at a time. Without an enhancer, `process` does not allocate,
 /// lock or wait.
 public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
-  /// The delay of the output relative to the input, in frames.
+  /// The delay of the output, in frames.
   public let latencyFrames: Int
-  /// The number of frames from the start of one analysis window to the start of the next.
+  /// The number of frames between the starts of two analysis windows.
   public let hopFrames: Int
-  /// The distance of the frames at which a stream can begin with the same result.
+  /// The number of frames between two places at which a stream can begin with the same result.
   public let alignmentFrames: Int
-  /// The number of frames after which an earlier input has no effect above -100 dB.
+  /// The number of frames after which earlier input has practically no effect.
   public let settlingFrames: Int
-  /// The horizontal field of view of the camera in radians, 0 to 2 pi. Its centre is the front. It
-  /// may change between calls of `process`.
+  /// The camera's horizontal field of view around the front in radians, 0 to 2 pi. It may change
+  /// between calls of `process`.
   public var fieldOfView: Double {
     get { frames.fieldOfView }
     set { frames.fieldOfView = newValue }
@@ -37,22 +35,21 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   private static let outputs = 12
 
   private var frames: FrameSeparator
-  /// The newest frames of 4 channels: `latencyFrames` unchanged ones (`history`), and one window
-  /// with invalid samples set to 0 (`clean`).
+  /// The newest frames of 4 channels: unchanged (`history`), and with invalid samples set to 0
+  /// (`clean`).
   private let history: AlignedFloats
   private let clean: AlignedFloats
   private let windowFrames: Int
-  /// Sums of the overlapping frames, one window x 12: image, framed image, studio image.
+  /// Overlapping sums: one window x 12.
   private let sums: AlignedFloats
-  /// The number of frames received for the current hop.
   private var fill = 0
 
   /// Prepares the separator.
   ///
   /// - Parameters:
-  ///   - sampleRate: in Hz, at least 1000.
-  ///   - fieldOfView: in radians; see the property.
-  ///   - enhancer: needs a sample rate of 48000; nil for none.
+  ///   - sampleRate: the sample rate in Hz, at least 1000.
+  ///   - fieldOfView: the first value of the property.
+  ///   - enhancer: an enhancer, which needs a sample rate of 48000 Hz; nil for none.
   public init(
     sampleRate: Double, fieldOfView: Double, enhancer: (any SpeechEnhancer)? = nil
   ) {
@@ -79,7 +76,7 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
     sums = AlignedFloats(count: Self.outputs * windowFrames)
   }
 
-  /// Resets the separator to its state before the first frame of a stream.
+  /// Resets the separator for a new stream.
   public mutating func reset() {
     frames.reset()
     history.clear()
@@ -88,13 +85,13 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
     fill = 0
   }
 
-  /// Takes the next frames and writes the same number of frames, delayed by `latencyFrames`.
+  /// Takes frames and writes as many frames, delayed by `latencyFrames`.
   ///
-  /// The analysis treats NaN and samples with a magnitude above 10 000 as silence, so the images
-  /// are always finite. Such samples remain in the `field` of the block.
+  /// NaN and samples with a magnitude above 10 000 count as silence, but remain in the `field` of
+  /// the block.
   ///
   /// - Parameters:
-  ///   - field: 4 planes of `frames` samples, in ACN order with SN3D scale.
+  ///   - field: 4 channels x `frames`, in ACN order and SN3D scale.
   ///   - frames: the number of frames, at most the capacity of `block`.
   ///   - block: receives the output.
   public mutating func process(
@@ -114,8 +111,8 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Copies the oldest frames of the history and their sums to the block, and stores the new frames
-  /// in the place of the oldest.
+  /// Copies the oldest frames and their sums to the block, and stores the new frames in their
+  /// place.
   private func exchange(
     _ field: UnsafePointer<UnsafeMutablePointer<Float>>, _ block: SeparatedBlock, at offset: Int,
     frames part: Int
@@ -144,7 +141,7 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Moves the newest hop to the end of the history and separates the window that it completes.
+  /// Separates the window that the newest hop completes.
   private mutating func advance() {
     rotate(history)
     rotate(clean)

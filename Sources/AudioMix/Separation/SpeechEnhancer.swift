@@ -5,24 +5,24 @@
 /// ## Threading
 /// A separator calls its enhancer on the thread that calls `process`.
 public protocol SpeechEnhancer: AnyObject {
-  /// Replaces the next samples of the stream by enhanced samples.
+  /// Replaces the next samples of the stream with enhanced samples.
   ///
-  /// The output is exactly `speechEnhancerDelayFrames` frames later than the input. The call may
-  /// wait. After a failure, the output is silence.
+  /// The output is delayed by `speechEnhancerDelayFrames`. The call may wait. After a failure, the
+  /// output is silence.
   ///
   /// - Parameters:
   ///   - samples: `frames` samples.
   ///   - frames: 1 or more.
   func enhance(_ samples: UnsafeMutablePointer<Float>, frames: Int)
 
-  /// Returns to the state before the first sample of a stream.
+  /// Resets the enhancer for a new stream.
   func reset()
 }
 
-/// The delay of a `SpeechEnhancer`, in frames at 48 kHz: four hops of the separator.
+/// The delay of a `SpeechEnhancer`, in frames at 48 kHz.
 public let speechEnhancerDelayFrames = 2048
 
-/// The files of a neural separator: the library of DeepFilterNet and its model.
+/// The files of DeepFilterNet.
 public struct NeuralSeparatorFiles: Sendable, Equatable {
   /// The path of `libdeepfilter.so`.
   public var library: String

@@ -5,23 +5,20 @@ internal import SignalProcessing
 
 /// Judges whether each source is speech.
 ///
-/// Speech is modulated at 2 to 8 Hz. The modulation of a source is the standard deviation of the
-/// difference between a fast and a slow mean of its level in dB, averaged over four bands. Steady
-/// noise has little modulation, but music can have as much as speech. The tonality distinguishes
-/// music from speech. It is the correlation of the fine structure of the spectrum with the fine
-/// structure 16 analysis frames (170 ms) before. Tones keep their frequencies, while the harmonics
-/// of a voice move.
+/// The modulation of a source is the standard deviation of the difference between a fast and a slow
+/// mean of its level in dB, averaged over four bands. Steady noise has little modulation. The
+/// tonality distinguishes music from speech: it is the correlation of the fine structure of the
+/// spectrum with the fine structure 16 analysis frames earlier.
 struct SpeechEvidence: ~Copyable {
   private struct Source {
     var identity = 0
     var fast = SIMD4<Float>.zero
     var slow = SIMD4<Float>.zero
     var variance = SIMD4<Float>.zero
-    /// The sum of the weights that form `variance`, at most 1.
+    /// The sum of the weights in `variance`, at most 1.
     var certainty: Float = 0
     var tonal: Float = 0
     var weight: Float = 0
-    /// The number of spectra so far.
     var spectra = 0
   }
 
@@ -33,7 +30,7 @@ struct SpeechEvidence: ~Copyable {
   private var place = 0
   private let edges: InlineArray<5, Int>
   private let tonalBins: Range<Int>
-  /// The fine structures: 3 slots x (`lag` + 1) analysis frames x `tonalBins` values.
+  /// The fine structures: 3 slots x (`lag` + 1) frames x `tonalBins` values.
   private let ring: AlignedFloats
   /// The smoothed logarithms of the spectra: 3 slots x `tonalBins` values.
   private let logarithms: AlignedFloats
@@ -62,8 +59,7 @@ struct SpeechEvidence: ~Copyable {
   /// Begins an analysis frame.
   mutating func advance() { place = (place + 1) % (Self.lag + 1) }
 
-  /// Takes the next power spectrum of a source and returns how likely the source is speech, from 0
-  /// to 1.
+  /// Takes the next power spectrum of a source, and returns the likelihood of speech, 0 to 1.
   mutating func probability(
     slot: Int, identity: Int, powers: UnsafePointer<Float>
   ) -> Float {
@@ -97,8 +93,8 @@ struct SpeechEvidence: ~Copyable {
     return ramp(expected, settings.speechModulation)
   }
 
-  /// Returns the correlation of the fine structure with the fine structure `lag` analysis frames
-  /// before, and the level of the source. Both are 0 for the first `lag` spectra of a source.
+  /// Returns the correlation with the fine structure `lag` analysis frames earlier, and the level
+  /// of the source. Both are 0 for the first `lag` spectra.
   private mutating func tonality(
     _ source: inout Source, slot: Int, powers: UnsafePointer<Float>
   ) -> (correlation: Float, strength: Float) {

@@ -2,8 +2,7 @@
 
 internal import CRealtime
 
-/// Computes the gates of the sources, which close in pauses, and the expander of the `studio`
-/// style.
+/// The gates of the sources, which close in pauses, and the expander of the `studio` style.
 struct StemGains {
   private var held = InlineArray<3, Float>(repeating: -100)
   private var heldIdentity = InlineArray<3, Int>(repeating: 0)
@@ -26,8 +25,7 @@ struct StemGains {
     (level, loudest) = (0, 0)
   }
 
-  /// Returns how far the gate of a source is open, 0 to 1. The gate opens at once and closes
-  /// gradually.
+  /// Returns how far the gate of a source is open, 0 to 1. It opens at once and closes gradually.
   mutating func opening(slot: Int, identity: Int, power: Float, noise: Float) -> Float {
     if heldIdentity[slot] != identity {
       heldIdentity[slot] = identity
@@ -38,7 +36,7 @@ struct StemGains {
     return ramp(held[slot], settings.gateRange)
   }
 
-  /// Takes the power of the speech in the next analysis frame and returns the gain of the expander.
+  /// Takes the power of the next analysis frame and returns the gain of the expander.
   mutating func expansion(power: Float) -> Float {
     level += (power - level) * newestLevel
     loudest = max(loudest * loudestKeep, power)

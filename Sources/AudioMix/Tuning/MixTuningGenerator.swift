@@ -3,14 +3,10 @@
 internal import CRealtime
 internal import SignalProcessing
 
-/// Computes the tuning of a recording, either during the recording or afterwards from a file.
-///
-/// The generator separates the sound, and measures the long-term spectra of speech and ambience.
-/// For speech, only the pieces in which somebody speaks count. The result depends on the complete
-/// recording.
+/// Computes the tuning of a recording from the long-term spectra of its speech and ambience.
 ///
 /// ## Threading
-/// Use a generator from one thread at a time. The separation runs in `append`.
+/// Use a generator from one thread at a time.
 public final class MixTuningGenerator: @unchecked Sendable {
   private var separator: SpatialSeparator
   private let block: SeparatedBlock
@@ -19,20 +15,20 @@ public final class MixTuningGenerator: @unchecked Sendable {
   private let part: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
 
   private static let blockFrames = 1024
-  /// The target level of speech: a root mean square in dB relative to full scale.
+  /// The target level of speech: the rms value in dB relative to full scale.
   static let speechLevel = -23.0
-  /// How far the level of the ambience should at least be below that of the speech, in dB.
+  /// The least wanted distance between the levels of speech and ambience, in dB.
   static let distance = 6.0
   /// The usual long-term levels of speech from 100 to 350 Hz (`low`) and from 2 to 6 kHz (`high`),
-  /// in dB relative to the level from 350 to 2000 Hz (D. Byrne et al., "An international comparison
-  /// of long-term average speech spectra", J. Acoust. Soc. Am. 96(4), 1994).
+  /// in dB relative to the level from 350 to 2000 Hz. [D. Byrne et al., "An international
+  /// comparison of long-term average speech spectra", J. Acoust. Soc. Am. 96(4), 1994]
   private static let usual = (low: -1.4, high: -13.4)
 
   /// Prepares the generator.
   ///
   /// - Parameters:
-  ///   - sampleRate: in Hz, at least 1000.
-  ///   - fieldOfView: in radians; see `MixSettings`.
+  ///   - sampleRate: the sample rate in Hz, at least 1000.
+  ///   - fieldOfView: the field of view in radians; see `MixSettings`.
   public init(sampleRate: Double, fieldOfView: Double = 70 * .pi / 180) {
     separator = SpatialSeparator(sampleRate: sampleRate, fieldOfView: fieldOfView)
     block = SeparatedBlock(capacity: Self.blockFrames)
@@ -46,8 +42,8 @@ public final class MixTuningGenerator: @unchecked Sendable {
   /// Adds frames.
   ///
   /// - Parameters:
-  ///   - field: the first four planes of a soundfield, in ACN order with SN3D scale.
-  ///   - frames: any number.
+  ///   - field: the first four channels of a soundfield, in ACN order and SN3D scale.
+  ///   - frames: the number of frames.
   public func append(_ field: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) {
     var done = 0
     while done < frames {
@@ -64,8 +60,7 @@ public final class MixTuningGenerator: @unchecked Sendable {
     }
   }
 
-  /// The tuning for everything that has been added. It is neutral if that contains less than a
-  /// second of speech.
+  /// The tuning for all added frames. It is neutral if they contain less than a second of speech.
   public var tuning: MixTuning {
     let spoken = Self.active(speech.pieces)
     guard spoken.count >= 10 else { return MixTuning() }
@@ -88,7 +83,7 @@ public final class MixTuningGenerator: @unchecked Sendable {
   private static func speechEqualiser(_ voice: SIMD4<Double>) -> [ParametricFilter] {
     var filters: [ParametricFilter] = []
     if voice.x > 0.01 * voice.z { filters.append(highPass(80)) }
-    // Half of the difference is corrected, since voices differ.
+    // Half of the difference is corrected, because voices differ.
     let low = limited(0.5 * (usual.low - decibels(voice.y / voice.z)), -4...4)
     let high = limited(0.5 * (usual.high - decibels(voice.w / voice.z)), -4...4)
     if abs(low) >= 0.5 {
@@ -106,8 +101,7 @@ public final class MixTuningGenerator: @unchecked Sendable {
     ParametricFilter(.highPass, frequency: frequency, quality: 0.707)
   }
 
-  /// Returns the pieces that are not below -60 dB, and at most 25 dB below the 95 % quantile of the
-  /// levels.
+  /// Returns the pieces above -60 dB that are at most 25 dB below the 95 % quantile of the levels.
   private static func active(_ pieces: [SIMD4<Double>]) -> [SIMD4<Double>] {
     let sorted = pieces.map { $0.sum() }.sorted()
     guard !sorted.isEmpty else { return [] }
