@@ -8,14 +8,14 @@ private import Geometry
 /// The method is vector base amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997) over the
 /// triangles of the loudspeakers' convex hull. If no loudspeaker is more than 30 degrees above the
 /// horizontal plane, an imaginary loudspeaker is added at the top; the same applies to the bottom.
-/// The gain of an imaginary loudspeaker is shared equally among the real ones. Loudspeakers for
-/// low-frequency effects stay silent.
+/// The real loudspeakers share its gain equally. Loudspeakers for low-frequency effects stay
+/// silent.
 public struct AmplitudePanner: Sendable {
   /// The number of gains per direction: one for each loudspeaker.
   public let outputs: Int
 
-  /// The indices of the three corners of a triangle, and the rows of the inverse of the matrix
-  /// whose columns are the corners.
+  /// The indices of three corners, and the rows of the inverse of the matrix whose columns are the
+  /// corners.
   private struct Triangle {
     let corners: [Int]
     let rows: [SIMD3<Double>]
@@ -48,14 +48,14 @@ public struct AmplitudePanner: Sendable {
     triangles = Self.hull(of: places)
   }
 
-  /// Returns the gains for a direction, one for each loudspeaker. The squares of the gains add up
-  /// to 1, unless no triangle contains the direction; then all gains are 0.
+  /// Returns the gains for a direction, one for each loudspeaker. Their squares add up to 1; if no
+  /// triangle contains the direction, all gains are 0.
   ///
-  /// - Parameter v: unit vector from the listener to the sound.
+  /// - Parameter v: the unit vector from the listener to the sound.
   public func gains(_ v: SIMD3<Double>) -> [Double] {
     var gains = [Double](repeating: 0, count: outputs)
     var spread = 0.0
-    // A direction on a shared edge, or in a face with four corners, is in several triangles.
+    // A direction on an edge, or in a face with four corners, is in several triangles.
     for triangle in triangles {
       let shares = triangle.rows.map { dot($0, v) }
       guard shares.allSatisfy({ $0 > -1e-9 }) else { continue }
@@ -76,8 +76,8 @@ public struct AmplitudePanner: Sendable {
     return energy > 0 ? gains.map { $0 / energy.squareRoot() } : gains
   }
 
-  /// Returns the triangles of the convex hull. All other points are in the plane of such a triangle
-  /// or on one side of it. Triangles whose plane contains the listener are left out.
+  /// Returns the triangles of the convex hull. Triangles whose plane contains the listener are left
+  /// out.
   private static func hull(of points: [SIMD3<Double>]) -> [Triangle] {
     var triangles: [Triangle] = []
     for i in points.indices {

@@ -5,13 +5,14 @@ private import Geometry
 
 /// Gains that convert one layout to another for a listener who faces the front.
 ///
-/// If the target is stereo, `Treatment(plain:)` supplies the gains. If the target is another set of
-/// loudspeakers, a channel passes at gain 1 if both layouts have its loudspeaker; otherwise the
-/// channel is panned (`AmplitudePanner`). Side and back surrounds count as the same loudspeaker if
-/// they have the same position. Low-frequency effects pass at gain 1 if the target has a channel
-/// for them; otherwise they are dropped. A soundfield is decoded (`FieldSpeakerDecoder`). If the
-/// target is the first-order soundfield, loudspeakers are encoded at their positions, low-frequency
-/// effects are dropped, and a soundfield keeps the channels of degrees 0 and 1.
+/// - For stereo, `Treatment(plain:)` supplies the gains.
+/// - For other loudspeakers, a channel passes at gain 1 if both layouts have its loudspeaker, or is
+///   panned by `AmplitudePanner`. A soundfield is decoded by `FieldSpeakerDecoder`.
+/// - For the first-order soundfield, loudspeakers are encoded at their positions. A soundfield
+///   keeps the channels of degrees 0 and 1.
+///
+/// Low-frequency effects pass at gain 1 to a channel for them; without such a channel, they are
+/// dropped.
 public enum Conversion {
   /// The first-order soundfield in ACN order and SN3D scale.
   public static let firstOrder = ChannelLayout.ambisonics(
@@ -56,8 +57,8 @@ public enum Conversion {
     return gains
   }
 
-  /// Returns the gains of the sound that is not rotated when the head turns: low-frequency effects,
-  /// and head-locked stereo, which is placed in front.
+  /// Returns the gains of the sound that does not turn with the head: low-frequency effects and
+  /// head-locked stereo.
   ///
   /// - Returns: target channels x source channels.
   public static func still(from source: ChannelLayout, to target: ChannelLayout) -> [[Double]] {
@@ -82,8 +83,8 @@ public enum Conversion {
     return gains
   }
 
-  /// Returns the gains that convert a soundfield in ACN order and SN3D scale to `target`: target
-  /// channels x (order + 1)^2.
+  /// Returns the gains that decode a soundfield in ACN order and SN3D scale: target channels x
+  /// (order + 1)^2.
   public static func decoder(order: Int, to target: ChannelLayout) -> [[Double]] {
     let count = SphericalHarmonics.channelCount(order: order)
     switch target {
@@ -98,8 +99,8 @@ public enum Conversion {
     }
   }
 
-  /// Returns the index of the output for a side surround that the target calls a back surround, or
-  /// vice versa. The two must have the same position. Returns nil if there is no such output.
+  /// Returns the output for a side surround that the target calls a back surround at the same
+  /// position, or vice versa; nil if there is none.
   private static func twin(of speaker: Speaker, in source: [Speaker], _ outputs: [Speaker]) -> Int?
   {
     let twins: [Speaker: Speaker] = [

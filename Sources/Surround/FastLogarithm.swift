@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The constant 1.5 x 2^23. The sum of this constant and a small number has the nearest integer to
-/// that number in its lowest bits.
+/// 1.5 x 2^23. Added to a small number, it leaves the nearest integer in the lowest bits.
 private let whole: Float = 12_582_912
 private let wholeBits: Int32 = 0x4B40_0000
 
 /// Returns the binary logarithms of eight positive normal numbers, with an error below 1e-5.
 ///
-/// The result is the exponent plus the logarithm of the mantissa m. The natural logarithm of m is
-/// computed by the series ln m = ln r + 2 atanh(t), with r = sqrt 2 and t = (m - r) / (m + r)
-/// (Abramowitz and Stegun, 4.1.27).
+/// The natural logarithm of the mantissa m is computed by the series ln m = ln r + 2 atanh(t), with
+/// r = sqrt 2 and t = (m - r) / (m + r) (Abramowitz and Stegun, 4.1.27).
 @inline(__always)
 func fastLog2(_ x: SIMD8<Float>) -> SIMD8<Float> {
   let bits = unsafeBitCast(x, to: SIMD8<Int32>.self)
@@ -22,7 +20,8 @@ func fastLog2(_ x: SIMD8<Float>) -> SIMD8<Float> {
   return exponent - 126.5 + series * 2.885_390_1
 }
 
-/// Returns eight powers of 2 with a relative error below 6e-5; exponents are clamped to -120...120.
+/// Returns eight powers of 2 with a relative error below 6e-5. Exponents are clamped to a magnitude
+/// of 120.
 @inline(__always)
 func fastExp2(_ x: SIMD8<Float>) -> SIMD8<Float> {
   let limited = least(greatest(x, SIMD8(repeating: -120)), SIMD8(repeating: 120))

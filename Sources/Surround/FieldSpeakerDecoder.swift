@@ -5,18 +5,17 @@ private import CRealtime
 
 /// Decodes a soundfield to loudspeakers by all-round ambisonic decoding (AllRAD).
 ///
-/// The soundfield is decoded to points all over the sphere, weighted for the narrowest spread of
-/// energy (max-rE). Each point is then panned between the loudspeakers (Zotter and Frank, J. Audio
-/// Eng. Soc. 60, 807, 2012). The energy is preserved on average over all directions.
+/// The soundfield is decoded to points all over the sphere with max-rE weights. Each point is
+/// panned between the loudspeakers (Zotter and Frank, J. Audio Eng. Soc. 60, 807, 2012). The energy
+/// is preserved on average over all directions.
 public enum FieldSpeakerDecoder {
   /// Returns the gains of the decoder.
   ///
   /// - Parameters:
-  ///   - order: the ambisonic order of the soundfield, whose channels are in ACN order and SN3D
-  ///     scale.
+  ///   - order: the order of the soundfield, in ACN order and SN3D scale.
   ///   - speakers: the loudspeakers of one layout. Loudspeakers for low-frequency effects stay
   ///     silent.
-  /// - Returns: loudspeakers x (order + 1)^2 gains.
+  /// - Returns: loudspeakers x (order + 1)^2.
   public static func gains(order: Int, speakers: [Speaker]) -> [[Double]] {
     let panner = AmplitudePanner(speakers: speakers)
     let count = SphericalHarmonics.channelCount(order: order)
@@ -53,8 +52,8 @@ public enum FieldSpeakerDecoder {
     return (0...order).map { degree -> Double in Double(2 * degree + 1) * legendre[degree] }
   }
 
-  /// Returns 2000 unit vectors: a spiral of 1000 points that represent equal areas (Swinbank and
-  /// Purser 2006), and its left-right mirror image.
+  /// Returns 2000 unit vectors: a spiral of 1000 points (Swinbank and Purser 2006) and its mirror
+  /// image.
   private static func spherePoints() -> [SIMD3<Double>] {
     let count = 1000
     let golden = .pi * (3 - 5.0.squareRoot())

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A sparse matrix of gains from the channels of a source to other channels.
+/// A sparse matrix of gains from input channels to output channels.
 ///
 /// ## Threading
-/// `mix` may be called from several threads if their outputs share no memory. `mix` does not
-/// allocate, lock or wait.
+/// Several threads may call `mix` if their outputs share no memory. `mix` does not allocate, lock
+/// or wait.
 public struct MixMatrix: ~Copyable, @unchecked Sendable {
   public let inputs: Int
   public let outputs: Int
@@ -17,11 +17,11 @@ public struct MixMatrix: ~Copyable, @unchecked Sendable {
   private let terms: UnsafeMutablePointer<Term>
   private let starts: UnsafeMutablePointer<Int>
 
-  /// Creates a matrix from the gains that are not zero.
+  /// Creates a matrix.
   ///
   /// - Parameters:
-  ///   - gains: outputs x inputs; zeros cost no computation.
-  ///   - inputs: the number of inputs, which is the length of each row of `gains`.
+  ///   - gains: outputs x inputs.
+  ///   - inputs: the length of each row of `gains`.
   public init(gains: [[Double]], inputs: Int) {
     self.inputs = inputs
     outputs = gains.count
@@ -49,13 +49,12 @@ public struct MixMatrix: ~Copyable, @unchecked Sendable {
     @_noLocks get { starts[outputs] == 0 }
   }
 
-  /// Mixes the inputs to the outputs. An output with a single input at gain 1 is an exact copy of
-  /// that input.
+  /// Mixes the inputs to the outputs.
   ///
   /// - Parameters:
   ///   - input: inputs x frames.
   ///   - output: outputs x frames, overwritten.
-  ///   - frames: the number of frames to mix.
+  ///   - frames: the number of frames.
   @_noLocks
   public func mix(
     _ input: UnsafePointer<UnsafeMutablePointer<Float>>,

@@ -2,20 +2,15 @@
 
 internal import SignalProcessing
 
-/// Splits the spectra of the left and right channels into centre and surrounds, one analysis frame
-/// at a time.
+/// Splits the spectra of left and right into centre and surrounds, one analysis frame at a time.
 ///
-/// The covariance of the channels, smoothed over time and neighbouring bins, has two eigenvalues.
-/// The ambience is assumed to be uncorrelated between the two channels and of equal power in both.
-/// Under this assumption, the smaller eigenvalue is the power of the ambience in each channel. The
-/// eigenvector of the larger eigenvalue is the direction of the strongest source. Coherence
-/// separates ambience from sources, and the balance of the sides gives the position, as in Avendano
-/// and Jot, "A frequency-domain approach to multichannel upmix", J. Audio Eng. Soc. 52, 740, 2004.
-/// The coherence that unrelated signals show by chance is subtracted first. Power above
-/// `floorFactor` times the recent average ambience of the neighbouring bins does not count as
-/// ambience.
+/// The smoothed covariance of the channels has two eigenvalues. The smaller eigenvalue is taken as
+/// the power of the ambience in each channel, and the eigenvector of the larger eigenvalue as the
+/// direction of the strongest source. [Avendano and Jot, "A frequency-domain approach to
+/// multichannel upmix", J. Audio Eng. Soc. 52, 740, 2004] The coherence that unrelated signals show
+/// by chance is subtracted first. `limitByFloor` limits the ambience.
 struct PrimaryAmbientSplit: ~Copyable {
-  /// The spectrum of one analysis frame; real and imaginary parts are in separate planes.
+  /// The spectrum of one analysis frame.
   struct Spectra: ~Copyable {
     let re: AlignedFloats
     let im: AlignedFloats
@@ -36,36 +31,34 @@ struct PrimaryAmbientSplit: ~Copyable {
   private typealias Lanes = SIMD8<Float>
 
   private let settings: UpmixSettings
-  /// Weight of the newest analysis frame in the covariance (`newest`) and in the floor
+  /// The weight of the newest analysis frame in the covariance (`newest`) and in the floor
   /// (`newestFloor`).
   private let newest: Float
   private let newestFloor: Float
   private let bias: Float
-  /// The number of bins that each of the two running means of the floor includes on either side.
+  /// The number of bins on either side in the running means of the floor.
   private let reach: Int
   /// Four smoothed planes: the powers of left and right, and the real and imaginary parts of the
-  /// cross spectrum. Each plane has space for at least one bin before it and eight after it.
+  /// cross spectrum. A plane has room for one bin before it and eight after it.
   private let running: AlignedFloats
   private let planeStride: Int
   private let level: AlignedFloats
   private let floor: AlignedFloats
   private let sums: AlignedFloats
   private let ambience: AlignedFloats
-  /// Cosines (`cosines`) and sines (`sines`) of the phase shift of the surrounds, one per bin.
+  /// The phase shift of the surrounds: one value per bin.
   private let cosines: AlignedFloats
   private let sines: AlignedFloats
 
-  /// Power, relative to full scale 1, up to which the sound counts as silence.
+  /// The largest power of silence, relative to full scale 1.
   private static let silence: Float = 1e-14
 
   /// Prepares the split.
   ///
   /// - Parameters:
-  ///   - bins: the number of bins of a spectrum.
-  ///   - binWidth: width of a bin, in Hz.
-  ///   - hopSeconds: time from one analysis frame to the next, in seconds.
-  ///   - overlap: the number of analysis frames that contain each sample.
-  ///   - settings: parameters of the split.
+  ///   - binWidth: the width of a bin, in Hz.
+  ///   - hopSeconds: the time between analysis frames.
+  ///   - overlap: the number of analysis frames that contain a sample.
   init(bins: Int, binWidth: Double, hopSeconds: Double, overlap: Int, settings: UpmixSettings) {
     self.bins = bins
     self.settings = settings
@@ -77,8 +70,7 @@ struct PrimaryAmbientSplit: ~Copyable {
     let keep = exponential(-hopSeconds / settings.covarianceSeconds)
     newest = Float(1 - keep)
     newestFloor = Float(1 - exponential(-hopSeconds / settings.floorSeconds))
-    // The mean number of independent analysis frames, times 1.7 for the smoothing kernel 1/4, 1/2,
-    // 1/4.
+    // The mean number of independent analysis frames, times 1.7 for the smoothing over bins.
     let independent = max(
       1.2, (1 + keep) / (1 - keep) / max(1, Double(overlap) / 2) * 1.7)
     bias = Float(settings.biasCorrection / independent)
@@ -103,17 +95,15 @@ struct PrimaryAmbientSplit: ~Copyable {
   func reset() {
     running.clear()
     level.clear()
-    // The floor is unknown at the start and must not limit anything yet.
+    // The floor is unknown at the start.
     for k in 0..<level.count { level.pointer[k] = Self.unknown }
   }
 
   private static let unknown: Float = 1000
 
-  /// Splits the spectra in `left` and `right`; stores the results in `centre`, `surroundLeft` and
-  /// `surroundRight`.
+  /// Splits `left` and `right` into `centre`, `surroundLeft` and `surroundRight`.
   ///
-  /// - Parameter scale: factor that converts the squared magnitude of a bin to the power of the
-  ///   sound.
+  /// - Parameter scale: converts the squared magnitude of a bin to the power of the sound.
   func process(scale: Float) {
     accumulate(scale: scale)
     estimateAmbience()
@@ -133,7 +123,7 @@ struct PrimaryAmbientSplit: ~Copyable {
       follow(planes.3 + k, (b * c - a * d) * scale, gain)
     }
     for index in 0..<4 {
-      // Beyond its ends, the spectrum continues as its mirror image.
+      // The spectrum continues as its mirror image.
       let values = plane(index)
       values[-1] = values[1]
       values[bins] = values[bins - 2]
@@ -152,8 +142,8 @@ struct PrimaryAmbientSplit: ~Copyable {
   }
 
   /// Returns the covariance of the eight bins from `k`, averaged over neighbouring bins: the powers
-  /// of left (`ll`) and right (`rr`), and the real part (`re`) and the squared magnitude
-  /// (`squared`) of the cross spectrum. Chance coherence is removed from `re` and `squared`.
+  /// of left and right, and the real part (`re`) and the squared magnitude (`squared`) of the cross
+  /// spectrum, without chance coherence.
   @inline(__always)
   private func covariance(_ k: Int) -> (ll: Lanes, rr: Lanes, re: Lanes, squared: Lanes) {
     let ll = blurred(0, k) + Self.silence
@@ -173,8 +163,8 @@ struct PrimaryAmbientSplit: ~Copyable {
     return load(at) * 0.5 + (load(at - 1) + load(at + 1)) * 0.25
   }
 
-  /// Stores the smaller eigenvalue as the ambience, and smooths the logarithm of this eigenvalue
-  /// over time except during silence.
+  /// Stores the smaller eigenvalue as the ambience. Smooths its logarithm over time, except during
+  /// silence.
   private func estimateAmbience() {
     let (power, smooth) = (ambience.pointer, level.pointer)
     for k in stride(from: 0, to: bins, by: 8) {
@@ -187,13 +177,13 @@ struct PrimaryAmbientSplit: ~Copyable {
       let old = load(smooth + k)
       let known = select(old .>= Self.unknown, now, old)
       let next = known + (now - known) * newestFloor
-      // Digital silence does not predict the sound that follows, so the floor keeps its value.
+      // Digital silence does not predict the next sound, so the floor keeps its value.
       store(select(ll + rr .<= 3 * Self.silence, old, next), smooth + k)
     }
   }
 
-  /// Limits the ambience to `floorFactor` times the floor. The floor is a triangular average of the
-  /// smoothed logarithm over the bins, computed by two successive running means.
+  /// Limits the ambience to `floorFactor` times the floor: a triangular average of the smoothed
+  /// logarithm over the bins, computed by two running means.
   private func limitByFloor() {
     let wide = sums.pointer + 2 * reach
     let length = 2 * reach + 1
@@ -239,7 +229,7 @@ struct PrimaryAmbientSplit: ~Copyable {
       let difference = ll - rr
       let (total, most) = (ll + rr, ll * rr)
       let root = (difference * difference + squared * 4).squareRoot()
-      // Strength of the strongest direction, its distance from the centre, and whether it is in
+      // The strongest direction: its strength, its distance from the centre, and whether it is in
       // phase.
       let dominant = root / total
       let imbalance = magnitude(difference) / (root + 1e-30)
@@ -247,8 +237,7 @@ struct PrimaryAmbientSplit: ~Copyable {
       let belongs =
         unit((s.centreWidth - imbalance) * steepness) * unit(inPhase)
         * unit((dominant - dominance.lowerBound) * dominanceScale)
-      // The make-up gain fades out as the dominance rises from 39/40 to 1, where a single source
-      // remains.
+      // The make-up gain fades out as the dominance rises from 39/40 to 1.
       let company = unit((1 - dominant) * 40)
       let mask = unit(belongs.squareRoot() * s.centreMakeUp) * (1 + company * (s.centreMakeUp - 1))
 

@@ -3,8 +3,8 @@
 public import Ambisonics
 private import Geometry
 
-/// A loudspeaker of a source: the index of its channel (`input`), and the unit vector to its
-/// position on the stage (`direction`).
+/// The channel index of a loudspeaker (`input`), and the unit vector to its position on the stage
+/// (`direction`).
 public struct PlacedSpeaker: Sendable, Equatable {
   public var input: Int
   public var direction: SIMD3<Double>
@@ -15,38 +15,38 @@ public struct PlacedSpeaker: Sendable, Equatable {
   }
 }
 
-/// The gains from the channels of a source to the soundfield, and from the channels directly to the
-/// ears.
+/// The gains from the channels of a source to the soundfield and to the ears.
 ///
 /// Gains are outputs x inputs. The soundfield is in ACN order and SN3D scale.
 public struct Treatment: Sendable, Equatable {
   /// The order of the soundfield.
   public var order: Int
-  /// Gains into the soundfield, (order + 1)^2 x inputs.
+  /// The gains to the soundfield, (order + 1)^2 x inputs.
   public var field: [[Double]]
-  /// Gains (2 x inputs) of the sound that goes directly to the ears, such as head-locked stereo.
+  /// The gains of head-locked sound to the ears, 2 x inputs.
   public var headLocked: [[Double]]
-  /// Gains (2 x inputs) of low-frequency effects to the ears. These effects are low-passed and are
-  /// not rotated when the head turns.
+  /// The gains of low-frequency effects to the ears, 2 x inputs.
   public var lowFrequency: [[Double]]
   /// The loudspeakers encoded in `field`; empty if there are none.
   public var speakers: [PlacedSpeaker] = []
 
   public var inputs: Int { field.first?.count ?? 0 }
 
-  /// In-band gain of low-frequency effects relative to a main channel, as a linear factor: +10 dB
-  /// (ITU-R BS.775-4, annex 7).
+  /// The linear gain of low-frequency effects relative to a main channel: +10 dB (ITU-R BS.775-4,
+  /// annex 7).
   public static let lowFrequencyGain = 3.1622776601683795
-  /// Corner frequency of the low-pass filter for low-frequency effects, in Hz.
+  /// The corner frequency of the low-pass filter for low-frequency effects, in Hz.
   public static let lowFrequencyCorner = 120.0
 
-  /// Keeps the spatial layout of a source: soundfields are only converted to ACN order and SN3D
-  /// scale, and loudspeakers are encoded at their positions.
+  /// Keeps the spatial layout of a source.
+  ///
+  /// Soundfields are converted to ACN order and SN3D scale. Loudspeakers are encoded at their
+  /// positions.
   ///
   /// - Parameters:
-  ///   - layout: layout of the source; all gains from `.unknown` are 0.
+  ///   - layout: the layout of the source; all gains from `.unknown` are 0.
   ///   - busOrder: the order at which loudspeakers are encoded, 1 to 7. A soundfield keeps its own
-  ///     order (0 becomes 1).
+  ///     order, but order 0 becomes 1.
   public init(spatial layout: ChannelLayout, busOrder: Int) {
     let count = layout.channelCount
     switch layout {
@@ -76,13 +76,12 @@ public struct Treatment: Sendable, Equatable {
     }
   }
 
-  /// Folds a source down to plain stereo; nothing enters the soundfield.
+  /// Folds a source down to plain stereo.
   ///
-  /// Loudspeakers are mixed according to the equations of ITU-R BS.775-4, annex 4 (centre and
-  /// surrounds at 0.7071, low-frequency effects left out). Loudspeakers in the median plane other
-  /// than the front centre have a gain of 0.5 on both sides. Mono has a gain of 1 on both sides. A
-  /// soundfield is decoded to two cardioids that face the two sides; head-locked stereo is added at
-  /// gain 1.
+  /// Loudspeakers are mixed according to ITU-R BS.775-4, annex 4: centre and surrounds at 0.7071,
+  /// low-frequency effects left out. Other loudspeakers in the median plane have a gain of 0.5 on
+  /// both sides. Mono has a gain of 1 on both sides. A soundfield is decoded to two cardioids that
+  /// face the sides, and head-locked stereo is added at gain 1.
   public init(plain layout: ChannelLayout) {
     self.init(order: 1, inputs: layout.channelCount)
     switch layout {

@@ -6,12 +6,11 @@ private import Geometry
 /// Pans the loudspeakers of a bed, at their directions relative to the head, between other
 /// loudspeakers.
 ///
-/// Gains are computed at the points of a `PoseGrid` and change linearly between them. If the target
-/// is stereo, the sound is panned to five loudspeakers around the listener and then folded down.
+/// Gains are computed at the points of a `PoseGrid` and change linearly between them. For stereo,
+/// the sound is panned to five loudspeakers and then folded down.
 ///
 /// ## Threading
-/// Call `process` from one thread at a time. The panner is meant for rendering to files, not for
-/// real time: it allocates memory whenever it computes gains.
+/// Call `process` from one thread at a time. It allocates memory, so it is not meant for real time.
 public struct TurningPanner: ~Copyable, @unchecked Sendable {
   public let inputs: Int
   public let outputs: Int
@@ -24,7 +23,7 @@ public struct TurningPanner: ~Copyable, @unchecked Sendable {
   /// Prepares the panner.
   ///
   /// - Parameters:
-  ///   - directions: unit vectors to the loudspeakers of the source, relative to the stage.
+  ///   - directions: unit vectors to the loudspeakers of the source on the stage.
   ///   - target: the loudspeakers to pan to.
   public init(directions: [SIMD3<Double>], target: [Speaker]) {
     let around = target == [.frontLeft, .frontRight] ? Self.ring : target
@@ -42,12 +41,12 @@ public struct TurningPanner: ~Copyable, @unchecked Sendable {
   /// Pans the next frames of the stream.
   ///
   /// - Parameters:
-  ///   - input: loudspeakers x frames, planes `stride` floats apart. The next frame is at index
-  ///     `poses.phase`; 8 frames past the end must be readable.
-  ///   - output: outputs x frames in the same arrangement; must not overlap `input`.
-  ///   - stride: floats from one channel to the next.
-  ///   - frames: number of frames to pan.
-  ///   - poses: the head poses over these frames.
+  ///   - input: loudspeakers x frames. The first frame is at index `poses.phase`; 8 floats after
+  ///     the last frame must be readable.
+  ///   - output: outputs x frames in the same arrangement, which must not overlap `input`.
+  ///   - stride: the number of floats from one channel to the next.
+  ///   - frames: the number of frames.
+  ///   - poses: the poses of the head over these frames.
   public func process(
     input: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>, stride: Int, frames: Int,
     poses: GridPoses

@@ -6,22 +6,20 @@ func exponential(_ x: Double) -> Double { realtime_exp(x) }
 
 func sine(_ x: Double) -> Float { Float(realtime_sin(x)) }
 
-/// Loads eight values from an address of any alignment.
+/// Loads eight values from any address.
 @inline(__always)
 func load(_ p: UnsafePointer<Float>) -> SIMD8<Float> {
   UnsafeRawPointer(p).loadUnaligned(as: SIMD8<Float>.self)
 }
 
-/// Stores eight values to an address of any alignment.
+/// Stores eight values to any address.
 @inline(__always)
 func store(_ v: SIMD8<Float>, _ p: UnsafeMutablePointer<Float>) {
   UnsafeMutableRawPointer(p).storeBytes(of: v, as: SIMD8<Float>.self)
 }
 
-/// Returns the elements of `yes` where the mask is set, and those of `no` elsewhere.
-///
-/// The function uses bit operations because `replacing`, `pointwiseMin` and `pointwiseMax` of the
-/// standard library process the elements one by one.
+/// Returns the elements of `yes` where the mask is set, and those of `no` elsewhere. The functions
+/// of the standard library process the elements one by one.
 @inline(__always)
 func select(
   _ mask: SIMDMask<SIMD8<Int32>>, _ yes: SIMD8<Float>, _ no: SIMD8<Float>

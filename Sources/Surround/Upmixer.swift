@@ -5,12 +5,10 @@ internal import SignalProcessing
 
 /// Converts stereo to 5.1, with the centre in front and the ambience around the listener.
 ///
-/// The upmixer analyses both channels with a short-time Fourier transform. It splits each channel
-/// into the part that is equal and in phase on both sides (centre), the part that is uncorrelated
-/// (surrounds) and the rest, which stays in its front channel. The front channels are the remainder
-/// of the input: FL = L - 0.7071 FC - 0.7071 SL, and FR likewise. The fold-down of ITU-R BS.775-4
-/// therefore restores the input for any split. The channel for low-frequency effects is silent
-/// because stereo has none.
+/// The upmixer analyses both channels with a short-time Fourier transform. It extracts the part
+/// that is equal and in phase on both sides (centre) and the uncorrelated part (surrounds). The
+/// rest stays in the front channels: FL = L - 0.7071 FC - 0.7071 SL, and FR likewise. The fold-down
+/// of ITU-R BS.775-4 therefore restores the input. The channel for low-frequency effects is silent.
 ///
 /// ## Threading
 /// Use an upmixer from one thread at a time. `process` does not allocate, lock or wait.
@@ -20,11 +18,11 @@ public struct Upmixer: ~Copyable, @unchecked Sendable {
     .frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight,
   ])
 
-  /// The number of frames that each call of `process` takes and returns.
+  /// The number of frames in a call of `process`.
   public let hopFrames: Int
-  /// Delay of the output relative to the input of the same call, in frames.
+  /// The delay of the output relative to the input of the same call, in frames.
   public var latencyFrames: Int { windowFrames - hopFrames }
-  /// Length of the analysis window, in frames.
+  /// The length of the analysis window, in frames.
   public let windowFrames: Int
 
   private static let overlap = 4
@@ -32,26 +30,26 @@ public struct Upmixer: ~Copyable, @unchecked Sendable {
   private let backward: RealFFT
   private let split: PrimaryAmbientSplit
   private let window: AlignedFloats
-  /// The newest input frames of both channels, 2 x windowFrames. The samples are unchanged in
-  /// `history`; in `clean`, invalid samples are set to 0.
+  /// The newest input frames, 2 x windowFrames: unchanged (`history`), and with invalid samples set
+  /// to 0 (`clean`).
   private let history: AlignedFloats
   private let clean: AlignedFloats
   private let frame: AlignedFloats
   private let real: AlignedFloats
   private let imaginary: AlignedFloats
-  /// Overlap-add sums, windowFrames x 4, interleaved: centre, left surround, right surround and an
-  /// unused lane. The sums of the first `hopFrames` frames are complete.
+  /// Overlap-add sums, windowFrames x 4: centre, left surround, right surround, unused. The first
+  /// `hopFrames` frames are complete.
   private let sums: AlignedFloats
   private let powerScale: Float
 
-  /// The largest valid magnitude of a sample; the split treats larger samples as silence.
+  /// The largest valid magnitude of a sample.
   private static let bound: Float = 1e4
 
   /// Prepares the upmixer.
   ///
   /// - Parameters:
-  ///   - sampleRate: sample rate in Hz, at least 1000.
-  ///   - settings: parameters of the split.
+  ///   - sampleRate: the sample rate in Hz, at least 1000.
+  ///   - settings: the parameters of the split.
   public init(sampleRate: Double, settings: UpmixSettings = UpmixSettings()) {
     precondition(sampleRate >= 1000)
     hopFrames = max(8, Int(settings.windowSeconds * sampleRate) / Self.overlap)
@@ -77,7 +75,7 @@ public struct Upmixer: ~Copyable, @unchecked Sendable {
     sums = AlignedFloats(count: windowFrames * 4)
   }
 
-  /// Returns to the state before the first frame of a stream.
+  /// Resets the upmixer for a new stream.
   public func reset() {
     history.clear()
     clean.clear()
@@ -85,16 +83,15 @@ public struct Upmixer: ~Copyable, @unchecked Sendable {
     split.reset()
   }
 
-  /// Takes the next `hopFrames` frames and writes as many output frames, delayed by
-  /// `latencyFrames`.
+  /// Takes `hopFrames` frames and writes as many, delayed by `latencyFrames`.
   ///
-  /// The split treats NaN and samples with a magnitude above 10 000 as silence; such samples remain
-  /// in their front channel.
+  /// NaN and samples with a magnitude above 10 000 count as silence in the split, but remain in
+  /// their front channel.
   ///
   /// - Parameters:
-  ///   - left: `hopFrames` frames.
-  ///   - right: `hopFrames` frames.
-  ///   - output: 6 x `hopFrames` samples in the order of `layout`, overwritten.
+  ///   - left: `hopFrames` samples.
+  ///   - right: `hopFrames` samples.
+  ///   - output: 6 channels x `hopFrames` in the order of `layout`, overwritten.
   public func process(
     left: UnsafePointer<Float>, right: UnsafePointer<Float>,
     into output: UnsafePointer<UnsafeMutablePointer<Float>>
