@@ -34,6 +34,14 @@ struct Recording {
     return (first..<last).count { numbers[$0] != nil && numbers[$0 + 1] == nil }
   }
 
+  /// The lengths of the silent runs of more than 2 ms between the first and the last sound [frames
+  /// at 48 kHz].
+  var interruptions: [Int] {
+    let numbers = numbers
+    let sounds = numbers.indices.filter { numbers[$0] != nil }
+    return zip(sounds, sounds.dropFirst()).map { $1 - $0 - 1 }.filter { $0 > 96 }
+  }
+
   /// The left channel in the longest run of consecutive frames.
   var longestRun: [Double] {
     var best = 0..<0

@@ -13,8 +13,8 @@ extension PipeWireBackend {
   /// Time without a cycle after which a sink's suspended state is believed [ns].
   private static let quietOfSuspension: Int64 = 300_000_000
 
-  /// Time after `missesCountFrom` in which stalls do not lengthen the cycles [ns].
-  private static let startup: Int64 = 4_000_000_000
+  /// Time after a start or restart in which stalls do not lengthen the cycles [ns].
+  private static let startup: Int64 = 5_000_000_000
   /// Time after the first gap of a stall in which further gaps belong to that stall [ns].
   private static let stall: Int64 = 1_000_000_000
   /// Time within which a second stall lengthens the cycles [ns].
@@ -87,14 +87,14 @@ extension PipeWireBackend {
     readQuantum()
     let control = stream.control
     let misses = control.pointee.misses.load(ordering: .relaxed)
-    let isNew = misses != missesSeen
+    let newMisses = Int(misses - missesSeen)
     missesSeen = misses
-    guard isNew, now >= missesCountFrom, stream.isRequestDue else { return }
-    let total = stream.counters.pointee.underruns.add(1, ordering: .relaxed).newValue
+    guard newMisses > 0, now >= missesCountFrom, stream.isRequestDue else { return }
+    let total = stream.counters.pointee.underruns.add(newMisses, ordering: .relaxed).newValue
     board.post(.underrun(total: total))
     // A single stall, which may cause several gaps, is no reason for longer cycles.
     let sinceStall = now - lastStall
-    guard sinceStall > Self.stall, now - missesCountFrom > Self.startup else { return }
+    guard sinceStall > Self.stall, now - stream.flow.beginning > Self.startup else { return }
     lastStall = now
     if sinceStall < Self.stallMemory { stream.adaptDepth { $0.ranLow(now: now) } }
   }

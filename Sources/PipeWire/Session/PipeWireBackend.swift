@@ -9,6 +9,9 @@ import Synchronization
 final class PipeWireBackend: OutputBackend {
   static let unopened: String? = "the session manager did not connect the stream to a sink"
 
+  /// The longest time in which a change of the sink or of the position causes gaps [ns].
+  private static let changeDuration: Int64 = 300_000_000
+
   let loop: ThreadedLoop
   let connection: Connection
   let stream: OutputStream
@@ -20,7 +23,8 @@ final class PipeWireBackend: OutputBackend {
   var missesSeen: Int64 = 0
   /// The time of the first gap of the last stall, CLOCK_MONOTONIC [ns].
   var lastStall: Int64 = .min / 2
-  /// Time before which gaps do not count as underruns, CLOCK_MONOTONIC [ns].
+  /// Time before which gaps do not count as underruns, because an event has reported their cause,
+  /// CLOCK_MONOTONIC [ns].
   var missesCountFrom: Int64 = 0
 
   /// The time of the last call of `resume`, CLOCK_MONOTONIC [ns].
@@ -90,6 +94,7 @@ final class PipeWireBackend: OutputBackend {
 
   func begin() {
     (sinkID, unlinkedSince) = (nil, nil)
+    missesCountFrom = 0
     readGraph(isFirst: true)
     readQuantum()
     board.post(.connected(sink: board.draft.sinkName))
@@ -107,7 +112,7 @@ final class PipeWireBackend: OutputBackend {
   func noteBeginning() {
     let now = monotonic_nanoseconds()
     stream.flow.beginning = now
-    missesCountFrom = now + 1_000_000_000
+    missesCountFrom = now + Self.changeDuration
     stream.control.pointee.isRelockDue.store(true, ordering: .releasing)
   }
 

@@ -43,11 +43,6 @@ struct StreamPump {
   private static var longestDelay: Int64 {
     @_noLocks get { 4_000_000_000 }
   }
-  /// The longest gap between two cycles that counts as an underrun [ns].
-  private static var longestMiss: Int64 {
-    @_noLocks get { 500_000_000 }
-  }
-
   /// The largest difference between requested and available frames that resampling can cause.
   private static var resamplingDifference: Int64 {
     @_noLocks get { 8 }
@@ -171,11 +166,10 @@ struct StreamPump {
     if isReset { clock.reset() }
     if isRelocked { clock.relock() }
     let elapsed = cycle.now &- last.now
-    // The graph's count may already include a change of the cycle's length.
-    if lastFrames == cycle.frames || cycle.rate != sampleRate, lastFrames > 0, !isReset,
-      !isRelocked, cycle.rate > 0, elapsed < Self.longestMiss
-    {
-      let length = lastFrames &* 1_000_000_000 / sampleRate
+    if lastFrames > 0, !isReset, !isRelocked, cycle.rate > 0 {
+      // The graph's count may already include a change of the cycle's length.
+      let frames = lastFrames > cycle.frames ? lastFrames : cycle.frames
+      let length = frames &* 1_000_000_000 / sampleRate
       // The graph's own count shows that frames are missing, not just that the clock is late.
       let counted = (cycle.ticks &- last.ticks) &* 1_000_000_000 / cycle.rate
       if counted > length &+ length / 2, elapsed > length &+ length / 2 {
