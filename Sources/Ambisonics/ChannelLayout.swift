@@ -2,8 +2,8 @@
 
 /// The meaning of a stream's channels, in stream order.
 public enum ChannelLayout: Sendable, Equatable {
-  /// A soundfield of order 0 to 7 in (order + 1)^2 channels. If `headLocked` is true, head-locked
-  /// stereo (left, right) follows [RFC 8486].
+  /// A soundfield of order 0 to 7 in (order + 1)^2 channels. If `headLocked` is true, two more
+  /// channels come after them: head-locked stereo, left and right [RFC 8486].
   case ambisonics(order: Int, convention: AmbisonicConvention, headLocked: Bool)
   /// Loudspeakers, one per channel.
   case speakers([Speaker])

@@ -2,7 +2,8 @@
 
 private import CRealtime
 
-/// Evaluates spherical harmonics in real-time code, in single precision.
+/// Evaluates spherical harmonics in real-time code. Computes in double precision and returns single
+/// precision.
 ///
 /// ## Threading
 /// `evaluate` may be called from several threads. It does not allocate, lock or wait.

@@ -37,7 +37,7 @@ public struct LoudnessTarget: Sendable, Equatable {
   public var minimumGain = -40.0
   /// The highest true peak of the output [dBTP].
   public var ceiling = -1.0
-  /// The largest excess over `ceiling` that a positive gain may give the highest peak [dB].
+  /// How far a positive gain may raise the highest peak above `ceiling` [dB].
   ///
   /// This bound applies to sources whose true peak is known. The limiter reduces the excess.
   public var limiterShare = 6.0

@@ -3,7 +3,7 @@
 private import Ambisonics
 internal import SignalProcessing
 
-/// Separates a soundfield of any order into the planes that `StemMixer` mixes.
+/// Separates a soundfield of order 1 or higher into the planes that `StemMixer` mixes.
 ///
 /// Channels after the fourth are only delayed.
 ///

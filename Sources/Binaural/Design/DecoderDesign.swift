@@ -15,8 +15,8 @@ public struct DecoderDesign: Sendable {
     case magnitudeLeastSquares = "magls"
     /// Least squares of the complex responses at all frequencies.
     case leastSquares = "ls"
-    /// `magnitudeLeastSquares`, with the set's covariance of the ears in the diffuse field
-    /// (`EarCoefficients.constrained(to:)`).
+    /// `magnitudeLeastSquares`, constrained so that the covariance of the ear signals in a diffuse
+    /// field matches that of the set (`EarCoefficients.constrained(to:)`).
     case covarianceConstrained = "magls-cov"
   }
 
@@ -73,8 +73,8 @@ public struct DecoderDesign: Sendable {
     else {
       throw .refused(
         path: set.path ?? set.name,
-        check: "a decoder of order \(order) cannot be computed from its "
-          + "\(set.directions.count) directions; choose a lower order or another set")
+        check: "its \(set.directions.count) directions do not suffice for a decoder of order "
+          + "\(order); choose a lower order or another set")
     }
     var coefficients = solve(responses, projection, isCancelled)
     if isCancelled() { throw .interrupted }

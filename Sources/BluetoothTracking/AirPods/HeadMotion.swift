@@ -13,7 +13,8 @@ struct HeadMotion {
   private var lastTicks: UInt64?
   private var lastTime = Int64.min
   private var last: HeadSample?
-  /// When the first report after the last start arrived.
+  /// The arrival time of the first report since settling last began, CLOCK_MONOTONIC [ns]; nil
+  /// before that report.
   private var firstArrival: Int64?
   private var isSettled = false
 

@@ -13,7 +13,7 @@ public struct MicrophoneFileError: Error, Sendable, Equatable, CustomStringConve
   public static func notTetrahedral(_ path: String) -> MicrophoneFileError {
     MicrophoneFileError(
       path: path,
-      reason: "it does not describe a tetrahedral microphone; choose the format that it states")
+      reason: "it describes no tetrahedral microphone; use the microphone format that the file names")
   }
 
   /// The path and the reason.

@@ -14,8 +14,8 @@ extension Program {
   static let inputsWatch = CommandSpecification(
     name: .inputsWatch, summary: "Show the levels of inputs.",
     discussion: """
-      Shows the peak levels of one input, or of all inputs at once, for each channel in dBFS. Ends \
-      when you press q or Ctrl-C, or after the time that '--seconds' sets.
+      Shows the peak levels of one input, or of all inputs except monitors, for each channel in \
+      dBFS. Ends when you press q or Ctrl-C, or after the time that '--seconds' sets.
       """,
     arguments: [Arguments.optionalInputID],
     options: [
@@ -70,7 +70,7 @@ extension CommandSpecification {
       ]
     case .inputsWatch:
       [
-        CommandExample("inputs watch", "Show the levels of all inputs."),
+        CommandExample("inputs watch", "Show the levels of all inputs except monitors."),
         CommandExample(
           "inputs watch ID --seconds 5 --json", "Write the levels of one input as JSON."),
       ]

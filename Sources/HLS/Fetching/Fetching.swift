@@ -21,8 +21,8 @@ public struct FetchRequest: Sendable, Equatable {
   }
 }
 
-/// The ETag and Last-Modified values of a copy. A server uses them to tell whether the copy is up
-/// to date.
+/// The ETag and Last-Modified values of a copy. A server uses them to find out whether the copy
+/// is up to date.
 public struct FetchValidator: Sendable, Equatable {
   public var tag: String?
   public var lastModified: String?

@@ -34,8 +34,8 @@ struct PadCalibration: Sendable, Equatable {
 
   init() {}
 
-  /// Reads a calibration from a feature report with its id. A report below 35 bytes gives the
-  /// nominal calibration.
+  /// Reads a calibration from a feature report, whose first byte is the report ID. If the report is
+  /// shorter than 35 bytes, the calibration is nominal.
   init(_ report: [UInt8], order: Order) {
     guard report.count >= 35 else { return }
     let ends = (0..<6).map { Double(report.i16(7 + 2 * $0)) }

@@ -159,8 +159,8 @@ public struct OrientationFilter: Sendable {
     angularVelocity = rate
   }
 
-  /// Resets the filters when a saturation of the gyroscope ends, because the almost-inertial frame
-  /// is then wrong.
+  /// Resets the filters when the gyroscope comes out of saturation, because the almost-inertial
+  /// frame is then wrong.
   @_noLocks
   private mutating func noteSaturation(_ rate: SIMD3<Double>) {
     let limit = settings.rateRange * 0.999 * Double.pi / 180

@@ -18,8 +18,8 @@ public struct TrackerDescription: Sendable, Equatable {
   public var path: String
   public var vendorID: UInt16
   public var productID: UInt16
-  /// The serial number; empty if unknown. Bluetooth earphones have their address, industrial I/O
-  /// devices `iio:` and the name.
+  /// The serial number; empty if unknown. For Bluetooth earphones, this is the Bluetooth address;
+  /// for industrial I/O devices, `iio:` followed by the name.
   public var serial: String
   public var manufacturer: String
   public var product: String

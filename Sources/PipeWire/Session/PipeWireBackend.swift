@@ -7,7 +7,8 @@ import Synchronization
 
 /// The libpipewire backend of an output.
 final class PipeWireBackend: OutputBackend {
-  static let unopened: String? = "the session manager did not connect the stream to a sink"
+  static let unopened: String? =
+    "the stream did not start: it has no sink, or its sink does not run"
 
   /// The longest time in which a change of the sink or of the position causes gaps [ns].
   private static let changeDuration: Int64 = 300_000_000

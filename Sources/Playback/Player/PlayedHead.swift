@@ -64,8 +64,8 @@ final class PlayedHead: Sendable {
       }, calibration: options.calibration)
   }
 
-  /// Returns the settings for the trackers. Connected earphones count as trackers if
-  /// `usesEarphones` is true and there are no other providers.
+  /// Returns the settings for the trackers. Adds the provider of connected earphones if
+  /// `usesEarphones` is true and the settings have no providers.
   private static func trackerSettings(_ options: PlayerOptions) -> TrackerSettings {
     var settings = options.trackerSettings
     if options.usesEarphones, settings.providers.isEmpty {

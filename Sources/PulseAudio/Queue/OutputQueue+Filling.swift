@@ -19,9 +19,10 @@ extension OutputQueue {
     }
   }
 
-  /// Tops up the queue if at least the minimum top-up is missing.
+  /// Tops up the queue if it is short by at least the minimum top-up.
   ///
-  /// - Parameter isAwake: whether the thread woke for another reason. If so, less suffices.
+  /// - Parameter isAwake: whether the thread woke for another reason. If so, a smaller shortfall is
+  ///   enough.
   func topUp(isAwake: Bool) {
     guard let handle = stream.handle, let missing = missingFrames() else { return }
     let least = Double(leastTopUp) * (isAwake ? Self.shareWhenAwake : 1)

@@ -156,8 +156,8 @@ struct SpatialPath: ~Copyable {
     addFrames(still.planes[1], to: ears[1], frames)
   }
 
-  /// Prepares `processAgain` to begin at a frame. The frame must be a grid point. Unless
-  /// `hopFrames` or the frame is 0, the frame must also be a multiple of `hopFrames`.
+  /// Prepares `processAgain` to begin at a frame, which must be a grid point. If `hopFrames` is not
+  /// 0, the frame must also be a multiple of `hopFrames`.
   @_noLocks
   func beginAgain(at frame: Int) { again?.pointee.beginAgain(at: frame, like: turning.pointee) }
 

@@ -238,7 +238,10 @@ extension Player {
   private func changeMix(
     _ change: ((style: MixStyle, amount: Double)) -> (MixStyle, Double)
   ) {
-    guard canMix else { return printNote("only soundfields can be mixed; this source is not one") }
+    guard canMix else {
+      return printNote(
+        "this source cannot be mixed; only soundfields of order 1 or higher without other layouts can")
+    }
     let (style, amount) = change(mix ?? (.standard, 0.5))
     mix = (style, max(0, min(1, amount)))
   }
