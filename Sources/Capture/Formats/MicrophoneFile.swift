@@ -13,7 +13,8 @@ public struct MicrophoneFileError: Error, Sendable, Equatable, CustomStringConve
   public static func notTetrahedral(_ path: String) -> MicrophoneFileError {
     MicrophoneFileError(
       path: path,
-      reason: "it describes no tetrahedral microphone; use the microphone format that the file names")
+      reason:
+        "not a tetrahedral microphone; use the microphone format that the file names")
   }
 
   /// The path and the reason.

@@ -240,7 +240,8 @@ extension Player {
   ) {
     guard canMix else {
       return printNote(
-        "this source cannot be mixed; only soundfields of order 1 or higher without other layouts can")
+        "this source cannot be mixed; only soundfields of order 1 or higher without other layouts can"
+      )
     }
     let (style, amount) = change(mix ?? (.standard, 0.5))
     mix = (style, max(0, min(1, amount)))
