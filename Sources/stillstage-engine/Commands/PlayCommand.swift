@@ -239,9 +239,7 @@ extension Player {
     _ change: ((style: MixStyle, amount: Double)) -> (MixStyle, Double)
   ) {
     guard canMix else {
-      return printNote(
-        "this source cannot be mixed; only soundfields of order 1 or higher without other layouts can"
-      )
+      return printNote("only sources that are always soundfields of order 1 or higher can be mixed")
     }
     let (style, amount) = change(mix ?? (.standard, 0.5))
     mix = (style, max(0, min(1, amount)))
