@@ -78,11 +78,17 @@ import Testing
     let whole = try frames()
     unlink(folder.file("s2.ts"))
     let run = try render(folder.path, ["--events", made.file("events")])
-    #expect(run.exitCode == 0)
+    #expect(run.exitCode == 1)
     #expect(run.errors.contains("at 0:03") && run.errors.contains("is missing"))
+    #expect(run.errors.contains("1.92 s of sound is missing in '\(folder.path)'; download"))
     #expect(try frames() == whole)
     let events = try ProgramRun.of("cat", [made.file("events")]).output
     #expect(events.contains(#""event":"warning""#) && events.contains("is missing"))
+    // Sound that is missing at the end counts as well.
+    for name in 3..<5 { unlink(folder.file("s\(name).ts")) }
+    let short = try render(folder.path)
+    #expect(short.exitCode == 1)
+    #expect(short.errors.contains("4.1") && short.errors.contains("s of sound is missing in"))
     for name in 0..<5 { unlink(folder.file("s\(name).ts")) }
     fails(try render(folder.path), "s0.ts")
   }

@@ -13,7 +13,7 @@ Prints its port.
 /trickle/N    sends N bytes every 0.2 s, for 30 s
 /late/N       sends the headers, and N bytes 0.5 s later
 /reset        resets the connection after the headers       /log        sends the list of requests
-/in/NAME      sends the file NAME in FOLDER; the file "delay" in FOLDER contains the number of
+/in/NAME      sends the file NAME in FOLDER, or NAME.delta if the query has _HLS_skip; the file "delay" in FOLDER contains the number of
               seconds to wait first
 """
 import http.server
@@ -96,7 +96,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             for end in (self.rfile, self.wfile, self.connection):
                 end.close()
         elif word == "in":
-            self.file(number)
+            self.file(number + (".delta" if "_HLS_skip" in query else ""))
         elif word == "log":
             self.answer(200, "\n".join(LOG).encode())
         else:

@@ -18,6 +18,12 @@ import Testing
   private static let packed = Packed()
   /// From 7 s on, the programme is 14 dB louder. The LFE stays the same.
   private static let gettingLouder = Packed(programme: "if(lt(t\\,7)\\,0.2\\,1)", effects: "1")
+  /// Settings with a target loudness, so that the levels of renditions are matched.
+  private static let normalised = {
+    var settings = RenderSettings()
+    settings.loudness = -16
+    return settings
+  }()
   /// Copies of presentations, kept for the duration of the test.
   private let folders = Folders()
 
@@ -100,7 +106,7 @@ import Testing
   }
 
   private func source(
-    _ plan: Plan, of packed: Packed = packed, settings: RenderSettings = RenderSettings(),
+    _ plan: Plan, of packed: Packed = packed, settings: RenderSettings = normalised,
     change: (TemporaryFolder) throws -> Void = { _ in }
   ) throws -> HLSSource {
     #expect(packed.problem == nil)
@@ -145,7 +151,7 @@ import Testing
 
   private func read(
     _ plan: Plan, of packed: Packed = packed, lfe: Double = 0,
-    settings: RenderSettings = RenderSettings(),
+    settings: RenderSettings = normalised,
     change: (TemporaryFolder) throws -> Void = { _ in }
   ) throws -> (sound: [[Float]], news: [RenditionNews], HLSSource) {
     let source = try source(plan, of: packed, settings: settings, change: change)
@@ -234,10 +240,26 @@ import Testing
     #expect(abs(change.gain - (isReturn ? -stereo : stereo)) < 0.2)
   }
 
+  /// The stereo sound is about 3 dB louder. Both plans contain the two renditions in all segments.
+  @Test(arguments: [
+    Plan(renditions: [0, 0, 0, 1], again: [2: 1]), Plan(renditions: [1, 1, 1, 0]),
+  ])
+  private func withoutNormalisationEachRenditionHasItsOriginalLevel(_ plan: Plan) throws {
+    let six = try decoded("six.eac3")
+    let (sound, news, _) = try read(plan, lfe: 5, settings: RenderSettings())
+    #expect(news.count == 2 && news.allSatisfy { $0.gain == 0 })
+    let change = try #require(news.last).at
+    let frames =
+      news[0].isMultichannel
+      ? 24000..<Int((change - 0.3) * 48000) : Int((change + 0.3) * 48000)..<480_000
+    let (own, its) = (sound.map { Array($0[frames]) }, six.map { Array($0[frames]) })
+    #expect(abs(loudness(own, lfe: 0) - loudness(its, lfe: 0)) < 0.2)
+  }
+
   /// If the runs only meet, the level is predicted. The programme is 14 dB louder than when the two
   /// were compared, and the LFE, which the fold-down lacks, is unchanged.
   @Test func stereoMatchesMultichannelLoudnessWithoutOverlap() throws {
-    var settings = RenderSettings()
+    var settings = Self.normalised
     settings.upmix = .off
     let plan = Plan(renditions: [0, 0, 0, 1, 1, 0], again: [2: 1])
     let (sound, news, _) = try read(plan, of: Self.gettingLouder, lfe: 20, settings: settings) {

@@ -7,6 +7,9 @@ struct AudioCarrier {
   var hasPictures: Bool
   /// Carriers with the same non-nil `kind` are assumed to contain the same sound.
   var kind: String?
+  /// The attributes that redundant variants share (RFC 8216, section 6.2.4), or their stable
+  /// identifier. Carriers on other hosts or pathways with the same value have the same content.
+  var content: [String]
 
   static func carriers(
     of variant: Variant, codec: String?, _ language: SpokenLanguage,
@@ -25,18 +28,49 @@ struct AudioCarrier {
   /// - Parameter entry: nil if the variant has no audio group with entries.
   private init(_ variant: Variant, codec: String?, _ entry: RenditionEntry? = nil) {
     let count = entry?.channels?.count ?? AudioCodec.usualChannels(codec)
-    let rate = Double(variant.averageBandwidth ?? variant.bandwidth)
+    let told = Double(variant.averageBandwidth ?? variant.bandwidth)
+    let usual = AudioCodec.usualBitRate(codec, channels: count)
+    let rate = told > 0 ? told : usual
     let uri = entry?.uri ?? variant.uri
-    let isTold = uri == variant.uri || (!variant.hasPictures && !variant.codecs.isEmpty)
+    let isOwn = uri == variant.uri || (!variant.hasPictures && !variant.codecs.isEmpty)
+    let isTold = isOwn && told > 0
     rendition = Rendition(
-      uri: uri,
-      bitRate: isTold ? rate : min(rate, AudioCodec.usualBitRate(codec, channels: count)),
+      uri: uri, bitRate: isTold ? rate : min(rate, usual),
       isMultichannel: count > 2, score: variant.score, channels: count, isGuessed: !isTold)
     isBinaural = entry?.channels?.isBinaural ?? false
     hasPictures = entry?.uri == nil && variant.hasPictures
     kind =
       entry?.uri
       ?? (hasPictures ? "\(variant.audioGroup ?? "")/\(codec ?? "")/\(count)" : nil)
+    content = Self.content(of: variant, entry)
+  }
+
+  private static func content(of variant: Variant, _ entry: RenditionEntry?) -> [String] {
+    let own = entry?.uri == nil ? variant.stableID : entry?.stableID
+    if let own { return [own, entry?.channels?.text ?? ""] }
+    let size = variant.resolution.map { "\($0.width)x\($0.height)" } ?? ""
+    let rates = ["\(variant.bandwidth)", variant.averageBandwidth.map { "\($0)" } ?? ""]
+    let names = [variant.name, entry?.name, entry?.language, entry?.channels?.text]
+    return rates + [size, variant.codecs.joined(separator: ",")] + names.map { $0 ?? "" }
+      + (entry?.characteristics ?? [])
+  }
+
+  /// Returns one carrier for each content and address. A carrier with the same content as an
+  /// earlier one becomes its alternative.
+  static func withAlternatives(_ carriers: [AudioCarrier]) -> [AudioCarrier] {
+    var kept: [AudioCarrier] = []
+    for carrier in carriers {
+      let uri = carrier.rendition.uri
+      let twin = kept.firstIndex { $0.content == carrier.content && $0.rendition.bitRate > 0 }
+      guard let twin, kept[twin].rendition.uri != uri else {
+        kept.append(carrier)
+        continue
+      }
+      if !kept[twin].rendition.alternatives.contains(uri) {
+        kept[twin].rendition.alternatives.append(uri)
+      }
+    }
+    return kept
   }
 
   /// Returns the best carrier for each version of the sound. A stated bit rate is better than a

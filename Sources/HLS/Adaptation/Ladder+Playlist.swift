@@ -18,7 +18,7 @@ extension Ladder {
   ) {
     let wanted = SpokenLanguage(of: playlist, wanted: language)
     var carriers: [AudioCarrier] = []
-    for variant in playlist.variants {
+    for variant in playlist.variantsByPathway {
       let codecs = variant.codecs.filter(AudioCodec.isAudio)
       guard codecs.allSatisfy(canDecode),
         variant.codecs.isEmpty || variant.audioGroup != nil || !codecs.isEmpty
@@ -26,6 +26,7 @@ extension Ladder {
       carriers += AudioCarrier.carriers(of: variant, codec: codecs.first, wanted, playlist)
     }
     if carriers.contains(where: { !$0.isBinaural }) { carriers.removeAll(where: \.isBinaural) }
+    carriers = AudioCarrier.withAlternatives(carriers)
     self.init(
       AudioCarrier.cheapest(carriers).map(\.rendition), maximumBitRate: maximumBitRate,
       prefer: preference)
@@ -80,6 +81,15 @@ struct SpokenLanguage {
     guard let first = language?.lowercased() else { return false }
     let second = wanted.lowercased()
     return first == second || first.hasPrefix(second + "-") || second.hasPrefix(first + "-")
+  }
+}
+
+extension MultivariantPlaylist {
+  /// The variants, those of the first pathway first.
+  fileprivate var variantsByPathway: [Variant] {
+    guard let firstPathway else { return variants }
+    func isFirst(_ variant: Variant) -> Bool { (variant.pathway ?? ".") == firstPathway }
+    return variants.filter(isFirst) + variants.filter { !isFirst($0) }
   }
 }
 

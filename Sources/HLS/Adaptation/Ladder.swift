@@ -17,6 +17,9 @@ public struct Rendition: Sendable, Equatable {
   public var channels: Int?
   /// Whether the bit rate is guessed from the codec.
   public var isGuessed: Bool
+  /// Addresses of other media playlists with the same content, on other hosts or pathways, in the
+  /// order in which to try them.
+  public var alternatives: [String] = []
 
   public init(
     uri: String, bitRate: Double, isMultichannel: Bool, score: Double? = nil,

@@ -103,6 +103,17 @@ struct AttributeList {
     return number
   }
 
+  /// Returns the value of an attribute that `read` parses. If it is not valid, returns nil and adds
+  /// a note.
+  func lenient<Value>(
+    _ notes: inout [String], _ read: (AttributeList) throws(PlaylistError) -> Value?
+  ) -> Value? {
+    do throws(PlaylistError) { return try read(self) } catch {
+      notes.append("\(error.reason); the playlist's value is ignored")
+      return nil
+    }
+  }
+
   /// Returns the value of an attribute.
   ///
   /// - Throws: an error if the attribute is missing or not quoted.

@@ -26,6 +26,14 @@ public struct MediaPlaylist: Sendable, Equatable {
   /// Preferred distance of playback from the live end, in s. Nil if it is not stated, which means
   /// three target durations.
   public var holdBack: Double?
+  /// Number of segments that a delta update leaves out before the first listed segment
+  /// (`EXT-X-SKIP`). `mediaSequence` is the number of the first listed segment.
+  public var skippedSegments = 0
+  /// Whether `hasEnded` is assumed because the playlist is a file without `EXT-X-ENDLIST`: a
+  /// recording of a live presentation, or an interrupted download.
+  public var isCutOff = false
+  /// Notes about values that are not valid and are ignored.
+  public var notes: [String] = []
   public var segments: [MediaSegment] = []
 
   /// Total duration of all segments, in s.

@@ -7,7 +7,7 @@ struct MediaPlaylistReader {
     "EXTINF", "EXT-X-TARGETDURATION", "EXT-X-MEDIA-SEQUENCE", "EXT-X-DISCONTINUITY-SEQUENCE",
     "EXT-X-ENDLIST", "EXT-X-PLAYLIST-TYPE", "EXT-X-I-FRAMES-ONLY", "EXT-X-BYTERANGE",
     "EXT-X-DISCONTINUITY", "EXT-X-KEY", "EXT-X-MAP", "EXT-X-PROGRAM-DATE-TIME", "EXT-X-GAP",
-    "EXT-X-BITRATE", "EXT-X-SERVER-CONTROL",
+    "EXT-X-BITRATE", "EXT-X-SERVER-CONTROL", "EXT-X-SKIP",
   ]
 
   var playlist = MediaPlaylist()
@@ -36,7 +36,11 @@ struct MediaPlaylistReader {
     case "EXT-X-PLAYLIST-TYPE": playlist.kind = MediaPlaylist.Kind(rawValue: String(value))
     case "EXT-X-I-FRAMES-ONLY": playlist.hasOnlyKeyFrames = true
     case "EXT-X-SERVER-CONTROL":
-      playlist.holdBack = try AttributeList(value, variables).number("HOLD-BACK")
+      playlist.holdBack = try AttributeList(value, variables)
+        .lenient(&playlist.notes) { (list) throws(PlaylistError) in try list.number("HOLD-BACK") }
+    case "EXT-X-SKIP":
+      let count = try AttributeList(value, variables).integer("SKIPPED-SEGMENTS")
+      playlist.skippedSegments = max(0, count ?? 0)
     case "EXT-X-BYTERANGE": range = try Self.range(value)
     case "EXT-X-DISCONTINUITY": discontinuity += 1
     case "EXT-X-GAP": isGap = true
@@ -135,9 +139,12 @@ struct MediaPlaylistReader {
     // Some downloaders leave out the target duration.
     if playlist.targetDuration == 0 { playlist.targetDuration = longest.rounded(.up) }
     let room = Int.max - PlaylistLimits.segments
-    guard playlist.mediaSequence < room, playlist.discontinuitySequence < room else {
+    guard playlist.mediaSequence < room, playlist.discontinuitySequence < room,
+      playlist.skippedSegments < room - playlist.mediaSequence
+    else {
       throw PlaylistError("its sequence numbers are too large")
     }
+    playlist.mediaSequence += playlist.skippedSegments
     for index in playlist.segments.indices {
       playlist.segments[index].sequence += playlist.mediaSequence
       playlist.segments[index].discontinuity += playlist.discontinuitySequence

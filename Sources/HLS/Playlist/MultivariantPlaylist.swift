@@ -7,6 +7,10 @@ public struct MultivariantPlaylist: Sendable, Equatable {
   public var start: PlaylistStart?
   /// The variants, in the order in which the file lists them.
   public var variants: [Variant] = []
+  /// The pathway to use first (PATHWAY-ID of `EXT-X-CONTENT-STEERING`); nil if it is not stated.
+  public var firstPathway: String?
+  /// Notes about values that are not valid and are ignored.
+  public var notes: [String] = []
   /// The audio renditions.
   public var renditions: [RenditionEntry] = []
   /// The variables that media playlists can import.
@@ -27,7 +31,7 @@ public struct Variant: Sendable, Equatable {
   }
 
   public var uri: String
-  /// Peak bit rate of the variant with its renditions, in bit/s.
+  /// Peak bit rate of the variant with its renditions, in bit/s; 0 if it is not stated.
   public var bandwidth: Int
   /// Average bit rate of the variant with its renditions, in bit/s; nil if it is not stated.
   public var averageBandwidth: Int?
@@ -39,6 +43,8 @@ public struct Variant: Sendable, Equatable {
   public var score: Double?
   public var stableID: String?
   public var name: String?
+  /// The pathway to which the variant belongs (RFC 8216bis, PATHWAY-ID); nil if it is not stated.
+  public var pathway: String?
 
   /// Whether the variant contains video, according to its RESOLUTION and CODECS attributes.
   public var hasPictures: Bool {

@@ -9,6 +9,8 @@ struct PlaylistReader {
   private var multivariant = MultivariantPlaylist()
   /// The variant that waits for its URI line; nil if there is none.
   private var variant: Variant?
+  /// Notes about values that are not valid and are ignored.
+  private var notes: [String] = []
   /// The first tag that only media playlists contain; nil if there is none.
   private var mediaTag: String?
   /// The first tag that only multivariant playlists contain; nil if there is none.
@@ -47,7 +49,7 @@ struct PlaylistReader {
     case "EXTM3U": return
     case "EXT-X-VERSION":
       guard let version = PlaylistNumber.integer(value) else {
-        throw PlaylistError("EXT-X-VERSION is not a whole number")
+        return note("EXT-X-VERSION is not a whole number; the playlist's value is ignored")
       }
       media.playlist.version = version
       multivariant.version = version
@@ -56,9 +58,16 @@ struct PlaylistReader {
       multivariant.areSegmentsIndependent = true
     case "EXT-X-START":
       let attributes = try AttributeList(value, variables)
-      guard let offset = try attributes.number("TIME-OFFSET") else {
-        throw PlaylistError("the TIME-OFFSET of EXT-X-START is missing or quoted")
-      }
+      guard
+        let offset = attributes.lenient(
+          &notes,
+          { (list) throws(PlaylistError) in
+            guard let offset = try list.number("TIME-OFFSET") else {
+              throw PlaylistError("the TIME-OFFSET of EXT-X-START is missing or quoted")
+            }
+            return offset
+          })
+      else { return }
       let start = PlaylistStart(offset: offset, isPrecise: attributes.flag("PRECISE"))
       media.playlist.start = start
       multivariant.start = start
@@ -75,7 +84,12 @@ struct PlaylistReader {
   }
 
   private mutating func takeMultivariant(_ tag: String, _ value: Substring) throws(PlaylistError) {
-    if tag == "EXT-X-STREAM-INF" { variant = try Variant(AttributeList(value, variables)) }
+    if tag == "EXT-X-STREAM-INF" {
+      variant = Variant(try AttributeList(value, variables), &notes)
+    }
+    if tag == "EXT-X-CONTENT-STEERING" {
+      multivariant.firstPathway = try AttributeList(value, variables).text("PATHWAY-ID")
+    }
     guard tag == "EXT-X-MEDIA" else { return }
     let attributes = try AttributeList(value, variables)
     guard attributes.word("TYPE") == "AUDIO" else { return }
@@ -83,8 +97,10 @@ struct PlaylistReader {
       throw PlaylistError(
         "the playlist has more than \(PlaylistLimits.renditions) audio renditions")
     }
-    multivariant.renditions.append(try RenditionEntry(attributes))
+    multivariant.renditions.append(try RenditionEntry(attributes, &notes))
   }
+
+  private mutating func note(_ text: String) { notes.append(text) }
 
   /// Returns the playlist after the last line.
   ///
@@ -94,38 +110,59 @@ struct PlaylistReader {
     if let mediaTag, let multivariantTag {
       throw PlaylistError("it has both \(mediaTag) and \(multivariantTag)")
     }
-    guard multivariantTag != nil else { return .media(try media.finished()) }
+    guard multivariantTag != nil else {
+      var playlist = try media.finished()
+      playlist.notes = notes + playlist.notes
+      return .media(playlist)
+    }
     guard !multivariant.variants.isEmpty || !multivariant.renditions.isEmpty else {
       throw PlaylistError("it has neither variants nor audio renditions")
     }
     var playlist = multivariant
     playlist.variables = variables
+    playlist.notes = notes
     return .multivariant(playlist)
   }
 }
 
 extension Variant {
-  init(_ attributes: AttributeList) throws(PlaylistError) {
-    guard let bandwidth = try attributes.integer("BANDWIDTH") else {
-      throw PlaylistError("the BANDWIDTH of EXT-X-STREAM-INF is missing or quoted")
+  /// Reads the attributes of a variant. Ignores values that are not valid, and notes that.
+  init(_ attributes: AttributeList, _ notes: inout [String]) {
+    self.init(uri: "", bandwidth: Self.bitRate("BANDWIDTH", attributes, &notes) ?? 0)
+    averageBandwidth = Self.bitRate("AVERAGE-BANDWIDTH", attributes, &notes)
+    if bandwidth == 0, attributes.word("BANDWIDTH") == nil {
+      notes.append("the BANDWIDTH of EXT-X-STREAM-INF is missing or quoted; it is estimated")
     }
-    self.init(uri: "", bandwidth: bandwidth)
-    averageBandwidth = try attributes.integer("AVERAGE-BANDWIDTH")
     codecs = (attributes.text("CODECS") ?? "").split(separator: ",").map { codec in
       String(codec.filter { $0 != " " })
     }
     audioGroup = attributes.text("AUDIO")
-    score = try attributes.number("SCORE")
+    score = attributes.lenient(&notes) { (list) throws(PlaylistError) in try list.number("SCORE") }
     stableID = attributes.text("STABLE-VARIANT-ID")
     name = attributes.text("NAME")
+    pathway = attributes.text("PATHWAY-ID")
     let size = (attributes.word("RESOLUTION") ?? "").split(separator: "x")
       .compactMap(PlaylistNumber.integer)
     if size.count == 2 { resolution = Resolution(width: size[0], height: size[1]) }
   }
+
+  /// Returns a bit rate in bit/s. Of a decimal number, the fraction is ignored.
+  private static func bitRate(
+    _ name: String, _ attributes: AttributeList, _ notes: inout [String]
+  ) -> Int? {
+    let rate = attributes.lenient(&notes) { (list) throws(PlaylistError) in
+      try list.integer(name)
+    }
+    guard rate == nil, let text = attributes.word(name) else { return rate }
+    let whole = text.prefix { $0 != "." }
+    return PlaylistNumber.decimal(text[...]) == nil ? nil : PlaylistNumber.integer(whole)
+  }
 }
 
 extension RenditionEntry {
-  init(_ attributes: AttributeList) throws(PlaylistError) {
+  /// Reads the attributes of an audio rendition. Ignores optional values that are not valid, and
+  /// notes that.
+  init(_ attributes: AttributeList, _ notes: inout [String]) throws(PlaylistError) {
     self.init(
       group: try attributes.required("GROUP-ID"), name: try attributes.required("NAME"),
       uri: attributes.text("URI"))
@@ -133,15 +170,18 @@ extension RenditionEntry {
     isDefault = attributes.flag("DEFAULT")
     isAutoselected = isDefault || attributes.flag("AUTOSELECT")
     if let text = attributes.text("CHANNELS") {
-      guard let channels = AudioChannels(text) else {
-        throw PlaylistError(
-          "CHANNELS is '\(text.prefix(40))', which does not begin with a count from 1 to 1024")
+      channels = AudioChannels(text)
+      if channels == nil {
+        notes.append(
+          "CHANNELS is '\(text.prefix(40))', which does not begin with a count from 1 to 1024; "
+            + "the playlist's value is ignored")
       }
-      self.channels = channels
     }
     characteristics = (attributes.text("CHARACTERISTICS") ?? "").split(separator: ",")
       .map(String.init)
     stableID = attributes.text("STABLE-RENDITION-ID")
-    sampleRate = try attributes.integer("SAMPLE-RATE")
+    sampleRate = attributes.lenient(&notes) { (list) throws(PlaylistError) in
+      try list.integer("SAMPLE-RATE")
+    }
   }
 }

@@ -137,6 +137,7 @@ extension Variant {
     if let score { parts.append("SCORE=\(decimalText(score))") }
     if let stableID { parts.append("STABLE-VARIANT-ID=\"\(stableID)\"") }
     if let name { parts.append("NAME=\"\(name)\"") }
+    if let pathway { parts.append("PATHWAY-ID=\"\(pathway)\"") }
     return "#EXT-X-STREAM-INF:" + parts.joined(separator: ",")
   }
 }

@@ -33,8 +33,8 @@ public struct PlaylistLoader: Sendable {
     public var validator: FetchValidator?
   }
 
-  private let fetcher: any ResourceFetcher
-  /// The folder of a downloaded presentation; nil for a server.
+  let fetcher: any ResourceFetcher
+  /// The local folder of a downloaded presentation; nil for a server.
   public let folder: PresentationFolder?
 
   public init(_ fetcher: any ResourceFetcher, folder: PresentationFolder?) {
@@ -42,7 +42,8 @@ public struct PlaylistLoader: Sendable {
     self.folder = folder
   }
 
-  /// Fetches and parses a playlist.
+  /// Fetches and parses a playlist. A file without an end tag counts as complete. If a server sends
+  /// a delta update, the complete playlist is requested.
   ///
   /// - Parameters:
   ///   - variables: the variables of the multivariant playlist.
@@ -54,6 +55,29 @@ public struct PlaylistLoader: Sendable {
   public func load(
     _ address: ResourceAddress, variables: PlaylistVariables = PlaylistVariables(),
     validator: FetchValidator? = nil, goesOn: () -> Bool = { true }
+  ) throws(PresentationError) -> Loaded? {
+    let loaded = try request(address, variables, validator, goesOn)
+    guard var loaded, case .media(var playlist) = loaded.playlist else { return loaded }
+    if case .file = loaded.address {
+      playlist.endHere()
+    } else if playlist.skippedSegments > 0 {
+      // There is no earlier copy that this delta update could complete.
+      let whole = try request(address.withoutDeltaRequest, variables, nil, goesOn)
+      guard let whole, case .media(let media) = whole.playlist else { return whole }
+      (loaded, playlist) = (whole, media)
+    }
+    if playlist.skippedSegments > 0 {
+      playlist.notes.append(
+        "the playlist '\(loaded.address.name)' is only an update, without its first "
+          + "\(playlist.skippedSegments) segments")
+    }
+    loaded.playlist = .media(playlist)
+    return loaded
+  }
+
+  private func request(
+    _ address: ResourceAddress, _ variables: PlaylistVariables, _ validator: FetchValidator?,
+    _ goesOn: () -> Bool
   ) throws(PresentationError) -> Loaded? {
     let resource: FetchedResource
     do throws(FetchError) {
@@ -88,5 +112,28 @@ public struct PlaylistLoader: Sendable {
       throw .refused(AccessRefusal(uri, "it is not a valid address"))
     }
     return address
+  }
+}
+
+extension MediaPlaylist {
+  /// Marks the playlist of a file as ended, because nothing will be added to it. A start that was
+  /// meant for the live presentation is dropped.
+  fileprivate mutating func endHere() {
+    guard !hasEnded else { return }
+    (hasEnded, isCutOff, start) = (true, true, nil)
+  }
+}
+
+extension ResourceAddress {
+  /// The address without the query parameters that request a part of a live playlist (RFC 8216bis,
+  /// section 6.2.5).
+  fileprivate var withoutDeltaRequest: ResourceAddress {
+    guard case .network(let text) = self, let mark = text.firstIndex(of: "?") else { return self }
+    let query = text[mark...].dropFirst().prefix { $0 != "#" }
+    let kept = query.split(separator: "&").filter { part in
+      !["_HLS_skip", "_HLS_msn", "_HLS_part"].contains(part.prefix { $0 != "=" })
+    }
+    let base = text[..<mark]
+    return .network(kept.isEmpty ? String(base) : base + "?" + kept.joined(separator: "&"))
   }
 }

@@ -26,7 +26,11 @@ public struct OpenPresentation: Sendable {
   public let hasMultichannelBeyond: Bool
   /// The start in the multivariant playlist; nil if there is none.
   let start: PlaylistStart?
-  let places: [Place]
+  /// The media playlists of each rendition, in ladder order. Those of a rendition have the same
+  /// content; they are tried in order.
+  let places: [[Place]]
+  /// Notes about values in the multivariant playlist that are ignored.
+  let notes: [String]
   let variables: PlaylistVariables
   let loader: PlaylistLoader
   let fetcher: any ResourceFetcher
@@ -53,11 +57,14 @@ public struct OpenPresentation: Sendable {
     switch presentation {
     case .multivariant(let playlist, let address):
       variables = playlist.variables
-      start = playlist.start
+      // A negative start refers to the end of a live presentation, and a folder is never live.
+      let isLiveStart = loader.folder != nil && playlist.start.map { $0.offset < 0 } ?? false
+      start = isLiveStart ? nil : playlist.start
+      notes = playlist.notes
       let offered = Ladder(
         from: playlist, language: wishes.language, maximumBitRate: wishes.maximumBitRate,
         prefer: wishes.preference)
-      ladder = Ladder(offered.filter { Self.isThere($0.uri, address, loader) })
+      ladder = Ladder(offered.compactMap { Self.present($0, address, loader) })
       guard !ladder.isEmpty || offered.isEmpty else {
         throw .nothing(
           address: address.description,
@@ -66,9 +73,15 @@ public struct OpenPresentation: Sendable {
       try Self.requireRenditions(ladder, address, wishes)
       hasMultichannelBeyond =
         Ladder(from: playlist, language: wishes.language).firstMultichannel != nil
-      var places: [Place] = []
+      var places: [[Place]] = []
       for rendition in ladder {
-        places.append(Place(address: try loader.address(of: rendition.uri, in: address)))
+        var own = [Place(address: try loader.address(of: rendition.uri, in: address))]
+        for uri in rendition.alternatives {
+          if let place = try? loader.address(of: uri, in: address) {
+            own.append(Place(address: place))
+          }
+        }
+        places.append(own)
       }
       self.places = places
       keptRenditions = ladder.map { KeptRendition($0, in: playlist) }
@@ -78,6 +91,7 @@ public struct OpenPresentation: Sendable {
     case .media(let all):
       variables = PlaylistVariables()
       start = nil
+      notes = []
       let found = try Self.renditions(all, loader, fetcher, describe, goesOn)
       ladder = Ladder(
         found.map(\.rendition), maximumBitRate: wishes.maximumBitRate, prefer: wishes.preference)
@@ -86,7 +100,7 @@ public struct OpenPresentation: Sendable {
       let chosen = ladder.compactMap { rendition in
         found.first { $0.rendition.uri == rendition.uri }
       }
-      places = chosen.map { Place(address: $0.loaded.address, loaded: $0.loaded) }
+      places = chosen.map { [Place(address: $0.loaded.address, loaded: $0.loaded)] }
       areBinaural = chosen.map(\.isBinaural)
       keptRenditions = ladder.map { rendition in
         var kept = KeptRendition(uri: rendition.uri, name: "\(rendition.channels ?? 2) channels")
@@ -104,6 +118,18 @@ public struct OpenPresentation: Sendable {
   ) -> Bool {
     guard let folder = loader.folder, case .file(let path) = playlist else { return true }
     return folder.file(for: uri, from: path) != nil
+  }
+
+  /// Returns a rendition with those of its playlists that are available; nil if there are none.
+  private static func present(
+    _ rendition: Rendition, _ playlist: ResourceAddress, _ loader: PlaylistLoader
+  ) -> Rendition? {
+    let all = [rendition.uri] + rendition.alternatives
+    let present = all.filter { isThere($0, playlist, loader) }
+    guard let first = present.first else { return nil }
+    var rendition = rendition
+    (rendition.uri, rendition.alternatives) = (first, Array(present.dropFirst()))
+    return rendition
   }
 
   private static func requireRenditions(

@@ -69,13 +69,12 @@ struct RenditionTimeline {
     return origin + playlist.segments.prefix(index).reduce(0) { $0 + $1.duration }
   }
 
-  /// Returns the start of another rendition's playlist on this timeline, in s; 0 if both have
-  /// ended.
-  ///
-  /// Uses the program dates if both playlists have one, or else the media sequence numbers if the
-  /// playlists overlap. Otherwise both are assumed to end at the same time.
+  /// Returns the start of another rendition's playlist on this timeline, in s of presentation time.
+  /// The start is found from the program dates if both playlists state a date, or else from the
+  /// media sequence numbers if the playlists overlap. Otherwise both are assumed to end at the same
+  /// time. Returns 0 if both playlists have ended, unless both are cut-off recordings.
   func origin(of other: MediaPlaylist) -> Double {
-    if playlist.hasEnded, other.hasEnded { return 0 }
+    if playlist.hasEnded, other.hasEnded, !(playlist.isCutOff && other.isCutOff) { return 0 }
     if let own = firstDate(of: playlist), let theirs = firstDate(of: other) {
       return origin + own.offset + (theirs.date.seconds - own.date.seconds) - theirs.offset
     }

@@ -10,13 +10,16 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
   /// The segment cannot be decrypted. The text is the reason.
   case encryption(String)
   case address(String)
+  /// The playlist of the rendition does not list the segment, or marks it as a gap. The text is the
+  /// reason.
+  case absent(String)
 
   /// Whether another request may succeed.
   var isPassing: Bool {
     switch self {
     case .fetch(let error), .playlist(let error, _): error.isPassing
     case .content: true
-    case .encryption, .address: false
+    case .encryption, .address, .absent: false
     }
   }
 
@@ -27,6 +30,9 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
     default: false
     }
   }
+
+  /// Whether the playlist lists the segment, which cannot be loaded.
+  var isOfListedSegment: Bool { if case .absent = self { false } else { true } }
 
   /// Whether the server gave no complete answer, or was too slow.
   var isOfTheLine: Bool {
@@ -48,7 +54,7 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
     switch self {
     case .fetch(let error): error.description
     case .playlist(_, let reason), .content(let reason), .encryption(let reason),
-      .address(let reason):
+      .address(let reason), .absent(let reason):
       reason
     }
   }

@@ -40,6 +40,9 @@ public final class SegmentQueue: Sendable {
     fileprivate var toldHeard: Double?
     fileprivate var seek: Double?
     fileprivate var notes: [String] = []
+    fileprivate var warnings: [String] = []
+    /// All notes and warnings so far, each of which is reported once.
+    fileprivate var told: Set<String> = []
     fileprivate(set) var duration: Double?
     fileprivate(set) var start = 0.0
 
@@ -47,6 +50,11 @@ public final class SegmentQueue: Sendable {
     var isSeeking: Bool { seek != nil }
     /// End of the last segment, in s of presentation time; nil if the queue is empty.
     var end: Double? { segments.last?.end }
+
+    /// Whether sound after a position, in s of presentation time, is queued.
+    func hasSound(after time: Double) -> Bool {
+      segments.contains { $0.rendition != nil && $0.end > time }
+    }
 
     func segment(_ number: Int) -> QueuedSegment? { segments.first { $0.number == number } }
   }
@@ -88,6 +96,11 @@ public final class SegmentQueue: Sendable {
 
   /// Returns the segment with a queue number; nil if it is not in the queue.
   public func segment(_ number: Int) -> QueuedSegment? { snapshot.segment(number) }
+
+  /// Whether a segment with sound is queued under this number or a higher one.
+  public func hasSound(from number: Int) -> Bool {
+    state.withLock { $0.segments.contains { $0.number >= number && $0.rendition != nil } }
+  }
 
   /// Queue number of the oldest segment; nil if the queue is empty.
   public var first: Int? { state.withLock { $0.segments.first?.number } }
@@ -145,6 +158,15 @@ public final class SegmentQueue: Sendable {
     }
   }
 
+  /// Returns the warnings that were added since the last call, oldest first: sound or renditions
+  /// that are missing, and values that are not valid.
+  public func takeWarnings() -> [String] {
+    state.withLock { state in
+      defer { state.warnings = [] }
+      return state.warnings
+    }
+  }
+
   // MARK: Fetching
 
   var snapshot: State { state.withLock { $0 } }
@@ -188,7 +210,16 @@ public final class SegmentQueue: Sendable {
   }
 
   func setMayStart() { state.withLock { $0.mayStart = true } }
-  func note(_ text: String) { state.withLock { $0.notes.append(text) } }
+
+  /// Adds a note for the listener, unless the same text has been added before.
+  func note(_ text: String) {
+    state.withLock { if $0.told.insert(text).inserted { $0.notes.append(text) } }
+  }
+
+  /// Adds a warning, unless the same text has been added before.
+  func warn(_ text: String) {
+    state.withLock { if $0.told.insert(text).inserted { $0.warnings.append(text) } }
+  }
 
   func setEnded() {
     state.withLock { if $0.seek == nil { $0.hasEnded = true } }

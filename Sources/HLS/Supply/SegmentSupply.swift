@@ -16,13 +16,16 @@ public final class SegmentSupply: Sendable {
     public var unreadable = 0.35
     /// Time without a byte after which a segment's download fails, in s.
     public var silence = 5.0
-    /// Time for which a segment is retried if the server fails to send it, in s. Retries continue
-    /// while more than 4 s are buffered. After a segment was given up because the server did not
-    /// answer, the time is a third of this value until a segment is fetched.
-    ///
-    /// Also the maximum `PlaylistFollower.staleness` of a live playlist with an empty buffer.
+    /// Time for which a segment that the server fails to send is retried, in s. The time is a third
+    /// of this value if a segment has been given up because the server did not answer, and no
+    /// segment has been fetched since. Retries continue for longer while more than 4 s are
+    /// buffered.
     public var patience = 15.0
-    /// Maximum number of requests for a segment in one rendition, if another request may succeed.
+    /// Time after the last sound for which a live playlist that no longer changes is requested
+    /// again, in s.
+    public var livePatience = 60.0
+    /// Maximum number of requests for a segment before another rendition is tried, if another
+    /// request may succeed.
     public var attempts = 3
     /// Number of consecutive gaps at which an on-demand supply fails after a segment that could not
     /// be loaded.

@@ -14,18 +14,23 @@ extension Supplier {
 
   // MARK: The next segment
 
-  /// Fetches the next segment. Failed requests are repeated in the same rendition and then in
-  /// others. If all fail, waits for a server that may recover, or else gives the segment up. The
-  /// queue fails if no rendition can be decrypted.
+  /// Fetches the next segment. After a failure, the segment is requested again in the same
+  /// rendition, then from other places with the same content, and then in other renditions. If all
+  /// fail and the server may recover, the requests are repeated after a wait. Otherwise the segment
+  /// is given up. The queue fails if no rendition can be decrypted.
   mutating func fetchNext() {
     var wanted = usable(rule.next(situation(isWaiting: false)))
     var failures: [Int: Int] = [:]
+    var moves: [Int: Int] = [:]
+    // The first wanted rendition that failed, and the first reason that is about its segment.
+    var lost: (rendition: Int, problem: LoadProblem)?
     let began = now
     while goesOn {
       let problem: LoadProblem
       switch attempt(wanted) {
       case nil, .ended?, .givenUp?: return
-      case .here(let segment)?: return take(segment, rendition: wanted, failures)
+      case .here(let segment)?:
+        return take(segment, rendition: wanted, failures, replacing: lost)
       case .abandoned(let lower)?:
         wanted = usable(lower)
         continue
@@ -36,20 +41,26 @@ extension Supplier {
       }
       if case .encryption = problem { unusable.insert(wanted) }
       failures[wanted, default: 0] += 1
+      if isSpent(wanted, problem, failures), unusable.isEmpty,
+        moves[wanted, default: 0] < presentation.places[wanted].count - 1,
+        move(wanted, because: "\(problem)")
+      {
+        moves[wanted, default: 0] += 1
+        failures[wanted] = nil
+        continue
+      }
+      if case .absent? = lost?.problem, problem.isOfListedSegment { lost?.problem = problem }
+      lost = lost ?? (wanted, problem)
       guard let next = afterFailure(problem, wanted, failures) else {
         if unusable.count == presentation.ladder.count { return queue.fail("\(problem)") }
         if isWorthWaiting(problem, since: began) {
-          failures = [:]
+          (failures, moves) = ([:], [:])
           wait(2)
           continue
         }
-        return giveUp(problem)
+        return giveUp(lost?.problem ?? problem)
       }
-      if next == wanted {
-        wait(0.25 * Double(1 << min(failures[wanted] ?? 0, 4)))
-      } else {
-        tell(problem)
-      }
+      if next == wanted { wait(0.25 * Double(1 << min(failures[wanted] ?? 0, 4))) }
       wanted = next
     }
   }
@@ -72,22 +83,20 @@ extension Supplier {
     }
     self.rendition = self.rendition ?? rendition
     guard let cursor, let (segment, start) = timeline.segment(at: cursor) else {
+      guard timeline.playlist.hasEnded else { return nil }
+      if let cursor, longer(at: cursor) != nil {
+        return .failed(.absent("its playlist ends there"))
+      }
       // The end of this rendition is the end of the presentation.
-      if self.rendition != rendition, timeline.playlist.hasEnded { self.rendition = rendition }
+      self.rendition = rendition
       return nil
     }
     if start > cursor + 0.25 {
-      if timeline.playlist.hasEnded {
-        skip(to: start, "the playlist does not list it")
-      } else {
-        leaveOut(start - cursor)
-      }
+      if timeline.playlist.hasEnded { return .failed(.absent("its playlist does not list it")) }
+      leaveOut(start - cursor)
       return attempt(rendition)
     }
-    if segment.isGap {
-      skip(to: start + segment.duration, "the presentation has a gap there")
-      return nil
-    }
+    if segment.isGap { return .failed(.absent("the presentation has a gap there")) }
     return download(segment, rendition, in: timeline, replacing: nil)
   }
 
@@ -100,8 +109,16 @@ extension Supplier {
     }
   }
 
-  /// Queues a fetched segment and moves the cursor to its end.
-  private mutating func take(_ segment: SuppliedSegment, rendition: Int, _ failures: [Int: Int]) {
+  /// Queues a segment that was fetched, and moves the cursor to its end.
+  private mutating func take(
+    _ segment: SuppliedSegment, rendition: Int, _ failures: [Int: Int],
+    replacing lost: (rendition: Int, problem: LoadProblem)?
+  ) {
+    if let lost, lost.rendition != rendition {
+      tell(lost.problem, of: lost.rendition)
+    } else if replaced == rendition {
+      replaced = nil
+    }
     guard let cursor, let (known, start) = timelines[rendition]?.segment(at: cursor) else { return }
     flushGaps()
     lineFailures = 0
@@ -132,21 +149,32 @@ extension Supplier {
 
   // MARK: Failures
 
-  /// Reports that another rendition is requested, if the presentation comes from a server.
-  private func tell(_ problem: LoadProblem) {
-    guard presentation.isRemote else { return }
-    let segment = cursor.map { "the segment at \(clockText($0))" } ?? "the first segment"
-    queue.note("\(segment) will be requested in another rendition: \(problem)")
+  /// Reports that another rendition replaces a rendition, once for all segments in a row.
+  private mutating func tell(_ problem: LoadProblem, of rendition: Int) {
+    guard replaced != rendition else { return }
+    replaced = rendition
+    let ladder = presentation.ladder
+    let channels = ladder[rendition].channels.map { "\($0) channels at " } ?? ""
+    let bits = Int((ladder[rendition].bitRate / 1000).rounded())
+    let time = cursor.map { "from \(clockText($0)) on" } ?? "at the beginning"
+    queue.warn(
+      "the rendition with \(channels)\(bits) kbit/s is missing \(time); another rendition replaces "
+        + "it: \(problem)")
+  }
+
+  /// Whether a rendition has failed so often that it is not requested again now.
+  private func isSpent(
+    _ rendition: Int, _ problem: LoadProblem, _ failures: [Int: Int]
+  ) -> Bool {
+    let attempts = presentation.isRemote && problem.isPassing ? conditions.attempts : 1
+    return unusable.contains(rendition) || failures[rendition, default: 0] >= attempts
   }
 
   /// Returns the rendition to request next; nil if none is left.
   private func afterFailure(
     _ problem: LoadProblem, _ rendition: Int, _ failures: [Int: Int]
   ) -> Int? {
-    let attempts = presentation.isRemote && problem.isPassing ? conditions.attempts : 1
-    if !unusable.contains(rendition), failures[rendition, default: 0] < attempts {
-      return rendition
-    }
+    if !isSpent(rendition, problem, failures) { return rendition }
     let others = presentation.ladder.indices.filter { failures[$0] == nil }
     let free = others.filter { !unusable.contains($0) }
     return free.last { $0 < rendition } ?? free.first
@@ -173,13 +201,17 @@ extension Supplier {
       }
       lineFailures += 1
     }
-    guard let cursor, let rendition,
-      let (segment, start) = timelines[rendition]?.segment(at: cursor)
+    let current = rendition.flatMap { timelines[$0] }
+    guard let cursor,
+      let (segment, start) = current?.segment(at: cursor)
+        ?? longer(at: cursor).flatMap({ timelines[$0]?.segment(at: cursor) })
     else {
       return queue.fail("\(problem)")
     }
-    skip(to: start + segment.duration, "\(problem)")
-    if gaps.count >= conditions.mostGaps {
+    let isListed = start <= cursor + 0.25
+    skip(to: isListed ? start + segment.duration : start, "\(problem)")
+    if case .absent = problem { return }
+    if presentation.isRemote, gaps.count >= conditions.mostGaps {
       queue.fail(
         "\(gaps.count) consecutive segments are missing; the last one could not be loaded: "
           + "\(problem)")

@@ -15,6 +15,18 @@ struct Supplier {
   var gaps: [QueuedSegment] = []
   /// The last error of reloading the live playlist; nil after a success.
   private var reloadProblem: String?
+  /// Number of reloads of the live playlist that failed in a row.
+  private var failedReloads = 0
+  /// Time at which the queue of a live presentation ran dry, in s; nil while there is sound, or if
+  /// another segment is known.
+  private var drySince: Double?
+  /// Which of its places each rendition is fetched from; 0 if not listed.
+  var sites: [Int: Int] = [:]
+  /// The timeline of a rendition before it was last moved to another place.
+  private var former: [Int: RenditionTimeline] = [:]
+  /// The rendition that others replace at present, because its segments cannot be loaded.
+  var replaced: Int?
+  private var hasLoadedAll = false
   /// Number of segments that were given up because the server did not answer, since the last
   /// fetched segment.
   var lineFailures = 0
@@ -50,11 +62,14 @@ struct Supplier {
       hasToldStart = false
     }
     guard queue.failure == nil, !queue.hasEnded else { return pause(0.05) }
+    for note in presentation.notes { queue.warn(note) }
+    loadAllOfFolder()
     if isLive, let rendition { reloadIfDue(rendition) }
     let isWaiting = !hasNext || situation(isWaiting: false).buffer >= fullBuffer
     if let wish = rule.replacement(situation(isWaiting: isWaiting), queue: replaceable) {
       fetch(replacement: wish)
     } else if !isWaiting || cursor == nil {
+      drySince = nil
       fetchNext()
     } else {
       endIfOver()
@@ -71,10 +86,26 @@ struct Supplier {
     return conditions.liveTargetDurations * max(1, playlist.targetDuration)
   }
 
-  /// Whether the playlist lists a next segment. Also true before the playlist is loaded.
+  /// Whether the playlist lists a next segment or, once it has ended, another loaded playlist
+  /// does. Also true before the playlist is loaded.
   private var hasNext: Bool {
     guard let cursor, let rendition, let timeline = timelines[rendition] else { return true }
     return timeline.segment(at: cursor) != nil
+      || (timeline.playlist.hasEnded && longer(at: cursor) != nil)
+  }
+
+  /// Returns the best rendition whose loaded playlist has ended and lists a segment at a time; nil
+  /// if there is none.
+  func longer(at time: Double) -> Int? {
+    timelines.filter { $0.value.playlist.hasEnded && $0.value.segment(at: time) != nil }.keys.max()
+  }
+
+  /// Loads all playlists of a presentation in a folder, of which some may be shorter than others.
+  private mutating func loadAllOfFolder() {
+    guard !hasLoadedAll, !presentation.isRemote else { return }
+    hasLoadedAll = true
+    // The best rendition comes first; its timeline is the reference.
+    for rendition in presentation.ladder.indices.reversed() { _ = try? timeline(of: rendition) }
   }
 
   /// Ends the queue after the last segment. The queue fails if a live playlist no longer changes
@@ -87,9 +118,21 @@ struct Supplier {
       return
     }
     let still = timeline.follower.staleness(at: now)
-    if still > conditions.patience, situation(isWaiting: true).buffer <= 0.01 {
-      queue.fail(reloadProblem ?? "an update of the live playlist is \(Int(still)) s overdue")
+    let snapshot = queue.snapshot
+    let kept = snapshot.mayStart ? conditions.unreadable : 0
+    guard still > 0, !snapshot.hasSound(after: snapshot.heard + kept + 0.01) else {
+      drySince = nil
+      return
     }
+    let since = drySince ?? now
+    drySince = since
+    let limit = Int(conditions.livePatience.rounded())
+    queue.note(
+      "the live playlist no longer changes; it is requested again for up to \(limit) s")
+    guard now - since >= conditions.livePatience else { return }
+    let reason = reloadProblem.map { ": \($0)" } ?? ""
+    queue.fail(
+      "the live playlist has not changed for \(Int(now - since)) s after the last sound\(reason)")
   }
 
   /// Sets the queue's `mayStart` once enough is buffered.
@@ -146,21 +189,25 @@ struct Supplier {
       }
       return timelines[rendition] ?? known
     }
-    let place = presentation.places[rendition]
+    let place = presentation.places[rendition][sites[rendition, default: 0]]
     var loaded = place.loaded
     if loaded == nil { loaded = try load(place.address, nil) }
     guard let loaded, case .media(var playlist) = loaded.playlist else {
       throw .nothing(
         address: place.address.description, reason: "it is not a media playlist")
     }
-    playlist.start = playlist.start ?? presentation.start
-    let reference = self.rendition.flatMap { timelines[$0] } ?? timelines.values.first
+    for note in playlist.notes { queue.warn(note) }
+    if !playlist.isCutOff { playlist.start = playlist.start ?? presentation.start }
+    let reference =
+      self.rendition.flatMap { timelines[$0] } ?? former[rendition] ?? timelines.values.first
     let skipped = playlist.hasEnded ? 0 : Self.offset(ofStart: playlist)
     var made = RenditionTimeline(playlist, address: loaded.address, origin: -skipped, at: now)
     if let reference { made.align(to: reference, at: now) }
     timelines[rendition] = made
-    if playlist.hasEnded, queue.duration == nil {
-      queue.setDuration(made.end, start: Self.offset(ofStart: playlist))
+    if playlist.hasEnded, queue.duration.map({ !presentation.isRemote && made.end > $0 }) ?? true {
+      let isFirst = queue.duration == nil
+      queue.setDuration(
+        made.end, start: isFirst ? Self.offset(ofStart: playlist) : queue.start)
     }
     timelines[rendition]?.validator = loaded.validator
     cursor = cursor ?? 0
@@ -201,14 +248,33 @@ struct Supplier {
     guard let due = timelines[rendition]?.follower.nextLoad, now >= due else { return }
     do throws(PresentationError) {
       try reload(rendition)
-      reloadProblem = nil
+      (reloadProblem, failedReloads) = (nil, 0)
     } catch {
       let now = now
       timelines[rendition]?.fail(at: now)
       guard error != .interrupted else { return }
+      failedReloads += 1
+      if failedReloads > 1, move(rendition, because: error.description) {
+        failedReloads = 0
+        return
+      }
       // Report the error once until the playlist can be loaded again.
       if reloadProblem == nil { queue.note("\(error); the playlist will be requested again") }
       reloadProblem = error.description
     }
+  }
+
+  /// Makes a rendition come from the next of its places. Returns false if it has only one.
+  mutating func move(_ rendition: Int, because problem: String) -> Bool {
+    let places = presentation.places[rendition]
+    guard places.count > 1 else { return false }
+    let site = sites[rendition, default: 0]
+    let next = (site + 1) % places.count
+    queue.warn(
+      "'\(places[next].address)' replaces '\(places[site].address)', which has the same content: "
+        + problem)
+    sites[rendition] = next
+    former[rendition] = timelines.removeValue(forKey: rendition) ?? former[rendition]
+    return true
   }
 }

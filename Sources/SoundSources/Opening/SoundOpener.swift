@@ -83,6 +83,9 @@ public struct SoundOpener: Sendable {
     return source
   }
 
+  /// Whether the sound is a presentation in a folder, or a playlist file, rather than on a server.
+  public var isInFolder: Bool { presentation.map { !$0.isRemote } ?? false }
+
   /// Updates the playlists of the kept presentation. Call this after everything has been played.
   ///
   /// - Returns: the reason why something could not be kept; nil if there is none.
@@ -95,6 +98,7 @@ public struct SoundOpener: Sendable {
     var conditions = SegmentSupply.Conditions()
     conditions.silence = min(conditions.silence, options.network.seconds)
     conditions.patience = options.network.seconds / 2
+    conditions.livePatience = 2 * options.network.seconds
     let supply = SegmentSupply(
       presentation, conditions: conditions, clock: { Double(monotonic_nanoseconds()) * 1e-9 },
       pause: { usleep(useconds_t(min($0, 1) * 1e6)) },

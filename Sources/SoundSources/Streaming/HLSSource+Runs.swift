@@ -86,6 +86,12 @@ extension HLSSource {
         passOver(error.description)
       }
     }
+    // Sound that is missing at the end.
+    if let reason = place.gapReason, let whole = duration {
+      report.noteHole(
+        of: seconds(whole - place.position), at: seconds(place.position), reason: reason)
+      place.gapReason = nil
+    }
   }
 
   private func passOver(_ reason: String) {

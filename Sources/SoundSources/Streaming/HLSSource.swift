@@ -80,7 +80,13 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   public var changesLayout: Bool { true }
   public var longestOverlap: Int { frames(Self.fadeSeconds) }
   public var joint: Int { run?.joint ?? 0 }
-  public var warnings: [String] { report.warnings }
+  /// Duration of the sound that was missing so far, in seconds.
+  public var missingSeconds: Double { report.missingSeconds }
+
+  public var warnings: [String] {
+    report.add(feed.queue.takeWarnings())
+    return report.warnings
+  }
   public var duration: Int? { feed.queue.duration.map(frames) }
 
   public var multichannelOffer: MultichannelOffer? {
@@ -92,7 +98,8 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
 
   public var loudnessAsHeard: ((ChannelLayout, [[Float]]) -> Double?)? {
     get { match.loudnessAsHeard }
-    set { match.loudnessAsHeard = newValue }
+    // Without normalisation, every rendition plays at its original level.
+    set { match.loudnessAsHeard = settings.loudness == nil ? nil : newValue }
   }
 
   func seconds(_ frame: Int) -> Double { Double(frame) / Double(sampleRate) }
@@ -167,7 +174,9 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
     let queue = feed.queue
     guard queue.mayStart else { return false }
     let segment = queue.segment(place.segment)
-    guard run != nil else { return successor != nil || segment != nil || queue.hasEnded }
+    guard run != nil else {
+      return successor != nil || queue.hasSound(from: place.segment) || queue.hasEnded
+    }
     let left = segment.map { $0.end - seconds(place.position) } ?? 0
     return left > Self.readAheadSeconds || queue.segment(place.segment + 1) != nil
       || queue.hasEnded

@@ -10,7 +10,15 @@ struct StreamReport {
   private(set) var warnings: [String] = []
   /// The rendition that was reported last; nil before the first report.
   private(set) var rendition: Int?
+  /// The missing sound, in seconds, by its position in tenths of a second.
+  private var holes: [Int: Double] = [:]
+  /// The duration of all missing sound that has been reported, in seconds. Sound that was read more
+  /// than once counts once.
+  var missingSeconds: Double { holes.values.reduce(0, +) }
   private var news: [(frame: Int, news: SourceNews)] = []
+
+  /// Adds warnings from the supply.
+  mutating func add(_ texts: [String]) { warnings += texts }
 
   /// Adds a warning that sound before a time, in seconds, could not be decoded.
   mutating func noteDamage(before seconds: Double) {
@@ -22,6 +30,7 @@ struct StreamReport {
   /// Adds a warning about missing sound if the gap lasts at least 0.03 s. Times are in seconds.
   mutating func noteHole(of length: Double, at seconds: Double, reason: String?) {
     guard length >= 0.03 else { return }
+    holes[Int((10 * seconds).rounded())] = length
     let reason = reason.map { ": \($0)" } ?? ""
     warnings.append(
       "\(fixed(length, decimals: 2)) s of sound is missing at \(clockText(seconds))\(reason)")

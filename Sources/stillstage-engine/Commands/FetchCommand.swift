@@ -46,6 +46,9 @@ private func jobs(
     do throws(PresentationError) {
       presentation = try place.open(loader, goesOn: goesOn)
     } catch { throw .presentation(error) }
+    if case .multivariant(let playlist, _) = presentation {
+      for note in Set(playlist.notes).sorted() { printNote(note) }
+    }
     return try loader.jobs(for: presentation, selection, goesOn: goesOn)
   } catch {
     if case .presentation(.interrupted) = error { throw .interrupted }

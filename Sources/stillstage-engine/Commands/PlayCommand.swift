@@ -32,14 +32,17 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   // Finish the input even if playback is interrupted or fails.
   defer { input.finish() }
   let events = try EventLog(path: command[Options.events])
+  var opened: (any SoundSource)?
   try play(
     options, events: events, sets: HRTFChoices(command), notes: notes,
     pausesOnRemoval: command[Options.pauseOnRemoval], atEnd: { fronts.keep($0.front) },
     source: { rate throws(PlaybackError) in
       let source = try input.open(rate)
+      opened = source
       if let note = mixNote(source, settings) { printNote(note) }
       return source
     })
+  try input.requireWhole(opened)
 }
 
 /// Returns the options for the output and the trackers.

@@ -84,6 +84,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
     printNote(text)
     events.warning(text)
   }
+  try input.requireWhole(source)
 }
 
 /// Throws a usage error if the style is a single stem.

@@ -11,6 +11,8 @@ import SoundSources
 /// The sound that the command names as its input.
 struct SoundInput {
   private let opener: SoundOpener
+  /// The input as the user named it.
+  private let name: String
 
   /// Prepares the input.
   ///
@@ -27,6 +29,7 @@ struct SoundInput {
     options.keepFolder = follows ? command[Options.keep] : nil
     options.interrupt = Signals.interrupt
     options.network = ServerWait.patience(command)
+    name = command[Arguments.input]
     opener = try playing { () throws(PlaybackError) in
       try SoundOpener(command[Arguments.input], settings: settings, options: options)
     }
@@ -35,6 +38,18 @@ struct SoundInput {
   /// Opens the sound. `rate` is in Hz; nil for the sound's own rate.
   func open(_ rate: Int?) throws(PlaybackError) -> any SoundSource {
     try opener.open(sampleRate: rate)
+  }
+
+  /// Checks, after playback, whether sound was missing in the folder that the source came from.
+  ///
+  /// - Throws: a failure that states how much sound was missing. Nothing is thrown for a server,
+  ///   whose presentation may be complete another time.
+  func requireWhole(_ source: (any SoundSource)?) throws(CommandFailure) {
+    guard opener.isInFolder, let stream = source?.stream as? HLSSource else { return }
+    let seconds = stream.missingSeconds
+    guard seconds > 0 else { return }
+    throw CommandFailure(
+      "\(decimal(seconds, 2)) s of sound is missing in '\(name)'; download the presentation again")
   }
 
   /// Completes the presentation that `--keep` saves. Prints a note if something could not be saved.

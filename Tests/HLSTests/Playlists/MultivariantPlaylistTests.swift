@@ -64,16 +64,33 @@ import Testing
   }
 
   @Test(arguments: [
-    (
-      "#EXTM3U\n#EXT-X-STREAM-INF:AUDIO=\"a\"\nb",
-      "line 2: the BANDWIDTH of EXT-X-STREAM-INF is missing or quoted"
-    ),
-    ("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=-1\nb", "line 2: BANDWIDTH is '-1', not a whole number"),
+    ("#EXT-X-STREAM-INF:AUDIO=\"a\"", "the BANDWIDTH of EXT-X-STREAM-INF is missing or quoted"),
+    ("#EXT-X-STREAM-INF:BANDWIDTH=-1", "BANDWIDTH is '-1', not a whole number"),
+    ("#EXT-X-STREAM-INF:BANDWIDTH=9.5", "BANDWIDTH is '9.5', not a whole number"),
+    ("#EXT-X-STREAM-INF:BANDWIDTH=9,SCORE=x", "SCORE is 'x', not a number"),
+    ("#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"a\",NAME=\"a\",CHANNELS=\"5.1\"", "CHANNELS is '5.1'"),
+    ("#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"a\",NAME=\"a\",SAMPLE-RATE=x", "SAMPLE-RATE is 'x'"),
+    ("#EXT-X-START:TIME-OFFSET=x", "TIME-OFFSET is 'x', not a number"),
+    ("#EXT-X-VERSION:x", "EXT-X-VERSION is not a whole number"),
+  ])
+  func malformedAttributesAreIgnoredWithANote(line: String, note: String) throws {
+    let isVariant = line.contains("STREAM-INF")
+    let rest = isVariant ? "\na" : "\n#EXT-X-STREAM-INF:BANDWIDTH=7\na"
+    let playlist = try multivariant("#EXTM3U\n" + line + rest)
+    #expect(playlist.notes.count == 1 && playlist.notes[0].hasPrefix(note), "\(playlist.notes)")
+    #expect(playlist.variants.count == 1)
+    // A bit rate that is not stated is estimated.
+    #expect(Ladder(from: playlist).first.map { $0.bitRate > 0 } == true)
+  }
+
+  @Test func fractionOfABitRateIsIgnored() throws {
+    let text = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=128000.7,AVERAGE-BANDWIDTH=1e5\na"
+    let variant = try #require(try multivariant(text).variants.first)
+    #expect(variant.bandwidth == 128_000 && variant.averageBandwidth == nil)
+  }
+
+  @Test(arguments: [
     ("#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,NAME=\"a\"", "line 2: it lacks GROUP-ID"),
-    (
-      "#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"a\",NAME=\"a\",CHANNELS=\"x\"",
-      "line 2: CHANNELS is 'x', which does not begin with a count from 1 to 1024"
-    ),
     ("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH", "line 2: the attribute 'BANDWIDTH' has no value"),
     ("#EXTM3U\n#EXT-X-SESSION-DATA:X=1", "it has neither variants nor audio renditions"),
   ])

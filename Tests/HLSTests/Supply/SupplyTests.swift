@@ -20,6 +20,8 @@ final class SimulatedServer: ResourceFetcher {
     var slow: (when: Range<Double>, rate: Double)?
     var rateNow: Double { slow.map { $0.when.contains(now) ? $0.rate : rate } ?? rate }
     var liveStart: Double?
+    /// The time in which the live playlist does not change.
+    var stop: Range<Double>?
   }
 
   let state = Mutex(State())
@@ -72,7 +74,9 @@ final class SimulatedServer: ResourceFetcher {
     guard address.hasSuffix("/p.m3u8"), let start = state.withLock({ $0.liveStart }) else {
       return nil
     }
-    let newest = 3 + Int((now - start) / Self.segmentSeconds)
+    let stop = state.withLock { $0.stop }
+    let time = stop.map { now < $0.upperBound ? min(now, $0.lowerBound) : now } ?? now
+    let newest = 3 + Int((time - start) / Self.segmentSeconds)
     let first = max(0, newest - 5)
     var text = "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-MEDIA-SEQUENCE:\(first)\n"
     for number in first..<newest { text += "#EXTINF:4,\n\(number).ts\n" }
@@ -199,7 +203,7 @@ final class SimulatedServer: ResourceFetcher {
     let (items, queue) = try run { _ in FixedRendition(1) }
     #expect(items.map(\.rendition) == [1, 1, 1, 0, 1, 1])
     #expect(items[3].reason == "a segment could not be loaded")
-    #expect(queue.takeNotes().contains { $0.contains("404") })
+    #expect(queue.takeWarnings().count { $0.contains("404") } == 1)
     // Requested once in its turn, and once to fade from the other rendition.
     #expect(server.requests.filter { $0 == "high/3.ts" }.count == 2)
   }
@@ -329,8 +333,18 @@ final class SimulatedServer: ResourceFetcher {
     }
     let (items, queue) = try run(until: 300) { RenditionChoice(ladder: $0) }
     #expect(items.count == 2)
-    #expect(queue.failure?.contains("overdue") == true)
-    #expect(server.now < 60)
+    #expect(queue.failure?.contains("has not changed for 60 s after the last sound") == true)
+    #expect((60..<80).contains(server.now))
+    #expect(queue.takeNotes().count { $0.contains("no longer changes") } == 1)
+  }
+
+  /// The playlist does not change for 40 s, which is longer than any wait for a segment.
+  @Test func livePlaylistThatPausesIsFollowedAgain() throws {
+    publish(200)
+    server.state.withLock { ($0.liveStart, $0.stop) = (0, 20..<60) }
+    let (items, queue) = try run(until: 120) { RenditionChoice(ladder: $0) }
+    #expect(queue.failure == nil && items.allSatisfy { $0.rendition != nil })
+    #expect((items.last?.end ?? 0) > 80)
   }
 }
 
