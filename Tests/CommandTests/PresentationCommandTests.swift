@@ -106,6 +106,9 @@ import Testing
     let run = try render(folder.path)
     #expect(run.exitCode == 0 && run.errors.isEmpty, "\(run.errors)")
     unlink(folder.file("p.m3u8"))
+    // The fragments play without a playlist.
+    #expect(try render(folder.path).exitCode == 0)
+    for name in 0..<5 { unlink(folder.file("s\(name).ts")) }
     fails(
       try render(folder.path), "the folder contains none of the renditions that the settings allow")
   }

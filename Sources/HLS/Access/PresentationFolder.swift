@@ -12,10 +12,17 @@ public struct PresentationFolder: Sendable {
   public let path: String
   /// Absolute paths by file name.
   private var files: [String: [String]] = [:]
-  /// The absolute paths of the files, in no particular order.
+  /// Absolute paths of the files whose names contain a query, grouped by the name without it.
+  private var named: [String: [String]] = [:]
+  /// Absolute paths of the files that were found, in no particular order.
   public var paths: [String] { files.values.flatMap(\.self) }
-  /// The absolute paths of the playlists. Those with the fewest parent folders come first, then by
-  /// path.
+  /// Absolute paths of the files that are not numbered fragments of a series.
+  public var unnumberedPaths: [String] {
+    let fragments = Set(FragmentSeries.all(in: paths).flatMap { $0.fragments.map(\.path) })
+    return paths.filter { !fragments.contains($0) }
+  }
+  /// Absolute paths of the playlists that were found, sorted by depth and then by path. Playlists
+  /// with the fewest parent folders are first.
   public private(set) var playlists: [String] = []
 
   public static let deepest = 4
@@ -49,7 +56,9 @@ public struct PresentationFolder: Sendable {
       case S_IFREG:
         count += 1
         files[name, default: []].append(file)
-        if name.lowercased().hasSuffix(".m3u8") || name.lowercased().hasSuffix(".m3u") {
+        let plain = name.withoutSavedQuery
+        if plain != name { named[plain, default: []].append(file) }
+        if plain.lowercased().hasSuffix(".m3u8") || plain.lowercased().hasSuffix(".m3u") {
           playlists.append(file)
         }
       default: break
@@ -73,6 +82,13 @@ public struct PresentationFolder: Sendable {
       for spelling in spellings {
         let path = spelling.hasPrefix("/") ? spelling : "\(folder)/\(spelling)"
         if access(path, F_OK) == 0 { return path }
+      }
+      // `wget` keeps the query of an address in the file name.
+      for spelling in spellings where spelling == spelling.withoutQuery {
+        let path = spelling.hasPrefix("/") ? spelling : "\(folder)/\(spelling)"
+        guard let real = SystemFile.resolved(String(path.parentFolder)) else { continue }
+        let own = named[path.lastPart]?.filter { $0.parentFolder == real }.sorted() ?? []
+        if let newest = own.last { return newest }
       }
     }
     for spelling in spellings {
@@ -118,9 +134,13 @@ public struct PresentationFolder: Sendable {
   /// to another rendition.
   private func match(_ uri: String, from playlist: String) -> String? {
     let parts = uri.split(separator: "/").map(String.init)
-    guard let name = parts.last, let candidates = files[name] else { return nil }
+    guard let name = parts.last, let candidates = files[name] ?? named[name] else { return nil }
     let lengths = candidates.map { path in
-      zip(path.split(separator: "/").reversed(), parts.reversed()).prefix { $0 == $1 }.count
+      let own = path.split(separator: "/").reversed()
+      let plain = [Substring(path.lastPart.withoutSavedQuery)] + own.dropFirst()
+      return max(
+        zip(own, parts.reversed()).prefix { $0 == $1 }.count,
+        zip(plain, parts.reversed()).prefix { $0 == $1 }.count)
     }
     guard let best = lengths.max(), lengths.count(where: { $0 == best }) == 1,
       let found = lengths.firstIndex(of: best).map({ candidates[$0] }),

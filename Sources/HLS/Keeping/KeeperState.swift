@@ -144,6 +144,28 @@ struct KeeperState {
     }
   }
 
+  /// The range from the lowest to the highest segment number of all renditions; nil if there is
+  /// none.
+  var numbers: ClosedRange<Int>? {
+    let all = renditions.flatMap { [$0.timeline.first, $0.timeline.last] }.compactMap(\.self)
+    guard let first = all.min(), let last = all.max() else { return nil }
+    return first...last
+  }
+
+  /// The renditions for the multivariant playlist: those without gaps from the first segment to
+  /// about the end of the longest rendition, which every player can play completely, or all if
+  /// there are none.
+  private var listed: [KeptFiles] {
+    let kept = renditions.filter { $0.timeline.first != nil }
+    let longest = kept.map { $0.timeline.seconds(from: first ?? 0) }.max() ?? 0
+    let whole = kept.filter { kept in
+      let timeline = kept.timeline
+      return timeline.first == first && timeline.hasNoGaps
+        && longest - timeline.seconds(from: first ?? 0) <= 2 * timeline.longestSegment
+    }
+    return whole.isEmpty ? kept : whole
+  }
+
   /// Writes the playlists and records that are out of date.
   private mutating func write() throws(KeepingError) {
     let start = now()
@@ -158,7 +180,7 @@ struct KeeperState {
       try renditions[index].write(from: first ?? 0)
     }
     self.first = first
-    let rows = renditions.filter { $0.timeline.first != nil }.map { kept in
+    let rows = listed.map { kept in
       KeptPlaylists.Row(
         folder: kept.name, rendition: kept.rendition, bitRates: kept.timeline.bitRates)
     }

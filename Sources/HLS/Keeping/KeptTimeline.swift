@@ -42,6 +42,14 @@ struct KeptTimeline {
   static let mostGaps = 10_000
 
   var first: Int? { segments.keys.min() }
+  var last: Int? { segments.keys.max() }
+  /// Whether all segments from the first to the last are kept.
+  var hasNoGaps: Bool {
+    guard let first, let last else { return false }
+    return last - first + 1 == segments.count
+  }
+  /// Duration of the longest segment, in s.
+  var longestSegment: Double { segments.values.map(\.duration).max() ?? 0 }
   var isFull: Bool { segments.count >= PlaylistLimits.segments }
 
   init(_ kept: [KeptSegment] = []) { for segment in kept { segments[segment.number] = segment } }
@@ -108,6 +116,14 @@ struct KeptTimeline {
     let hasGaps = playlist.segments.count > kept.count
     playlist.version = hasGaps ? 8 : kept.contains { $0.map != nil } ? 6 : 3
     return playlist
+  }
+
+  /// Returns the time from a segment number to the end of the last segment, in s. A missing
+  /// segment counts as long as the longest one.
+  func seconds(from start: Int) -> Double {
+    let kept = segments.values.reduce(0) { $0 + $1.duration }
+    let missing = (last ?? start - 1) - start + 1 - segments.count
+    return kept + Double(max(0, missing)) * longestSegment
   }
 
   private func entry(

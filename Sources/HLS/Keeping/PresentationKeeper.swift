@@ -127,6 +127,17 @@ public final class PresentationKeeper: Sendable {
     }
   }
 
+  /// The range from the lowest to the highest media sequence number that is kept in any rendition;
+  /// nil if no segment is kept.
+  var keptNumbers: ClosedRange<Int>? { state.withLock { $0.numbers } }
+
+  /// Returns the media sequence numbers of the segments that are kept of a rendition.
+  func keptNumbers(of rendition: KeptRendition) -> Set<Int> {
+    state.withLock { state in
+      state.place(of: rendition).map { Set(state.renditions[$0].timeline.segments.keys) } ?? []
+    }
+  }
+
   // MARK: Verification
 
   /// Whether a segment is kept and intact. Reads the files unless this keeper has written or

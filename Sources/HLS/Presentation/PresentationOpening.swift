@@ -49,8 +49,12 @@ extension PlaylistLoader {
   /// Opens a folder: its multivariant playlist with the most variants, or else all its media
   /// playlists with segments. Ignores multivariant playlists without variants.
   ///
-  /// - Throws: `.interrupted` if `goesOn` returned false. If there are no such playlists, the first
-  ///   error of loading a playlist, or else `.nothing`.
+  /// A playlist whose files are not in the folder is used only if there is nothing else. Without a
+  /// usable playlist, the streams of a `.movpkg` folder or numbered fragments are opened. They are
+  /// also opened instead of a playlist that lists only the last of them.
+  ///
+  /// - Throws: if there are no such playlists, the first error that loading a playlist caused, or
+  ///   else `.nothing`. Also `.interrupted` if `goesOn` returned false.
   public func open(
     folder: PresentationFolder, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Presentation {
@@ -71,12 +75,51 @@ extension PlaylistLoader {
         problem = problem ?? error
       }
     }
-    if let multivariant { return .multivariant(multivariant.0, multivariant.1) }
+    let packaged = packaged(folder)
+    if !packaged.isEmpty { return .media(packaged) }
+    if let multivariant, hasFiles(multivariant.0, at: multivariant.1, folder) {
+      return .multivariant(multivariant.0, multivariant.1)
+    }
     media.removeAll { loaded in
       if case .media(let playlist) = loaded.playlist { playlist.segments.isEmpty } else { true }
     }
+    let usable = media.filter { !files(of: $0, folder).isEmpty }
+    let isTail = usable.contains { loaded in
+      if case .media(let playlist) = loaded.playlist { playlist.mediaSequence > 0 } else { false }
+    }
+    if !usable.isEmpty, !isTail { return .media(usable) }
+    let fragments = try fragments(in: folder, goesOn: goesOn)
+    if !usable.isEmpty {
+      return .media(
+        usable.map { loaded in
+          let own = files(of: loaded, folder)
+          return fragments.first { files(of: $0, folder).isStrictSuperset(of: own) } ?? loaded
+        })
+    }
+    if !fragments.isEmpty { return .media(fragments) }
+    if let multivariant { return .multivariant(multivariant.0, multivariant.1) }
     if !media.isEmpty { return .media(media) }
     if let problem { throw problem }
-    throw .nothing(address: folder.path, reason: "it contains no playlist")
+    throw .nothing(
+      address: folder.path,
+      reason: "it contains no playlist and no numbered fragments; name a sound file in it, or "
+        + "download the presentation again")
+  }
+
+  /// Whether a playlist to which a multivariant playlist refers is in the folder.
+  private func hasFiles(
+    _ playlist: MultivariantPlaylist, at address: ResourceAddress, _ folder: PresentationFolder
+  ) -> Bool {
+    guard case .file(let path) = address else { return true }
+    let uris = playlist.variants.map(\.uri) + playlist.renditions.compactMap(\.uri)
+    return uris.contains { folder.file(for: $0, from: path) != nil }
+  }
+
+  /// Returns the absolute paths of the segments of a media playlist that are in the folder.
+  private func files(of loaded: Loaded, _ folder: PresentationFolder) -> Set<String> {
+    guard case .media(let playlist) = loaded.playlist, case .file(let path) = loaded.address else {
+      return []
+    }
+    return Set(playlist.segments.compactMap { folder.file(for: $0.uri, from: path) })
   }
 }

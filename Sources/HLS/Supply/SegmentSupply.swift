@@ -46,6 +46,8 @@ public final class SegmentSupply: Sendable {
     public let segment: MediaSegment
     /// The playlist that lists the segment.
     public let playlist: MediaPlaylist
+    /// The address of the playlist.
+    public let address: ResourceAddress
     public let supplied: SuppliedSegment
     public let rendition: Int
   }

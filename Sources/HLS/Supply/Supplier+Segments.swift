@@ -330,7 +330,8 @@ extension Supplier {
       rule.record(SegmentTiming(timing, end: now), rendition: rendition)
       supply.observer?(
         SegmentSupply.Arrival(
-          segment: segment, playlist: timeline.playlist, supplied: supplied, rendition: rendition))
+          segment: segment, playlist: timeline.playlist, address: timeline.address,
+          supplied: supplied, rendition: rendition))
       return .here(supplied)
     } catch {
       guard error.isOwn else { return .failed(error) }

@@ -94,10 +94,10 @@ struct Supplier {
       || (timeline.playlist.hasEnded && longer(at: cursor) != nil)
   }
 
-  /// Returns the best rendition whose loaded playlist has ended and lists a segment at a time; nil
-  /// if there is none.
+  /// Returns the best rendition whose loaded playlist has ended and lists at least 0.25 s of sound
+  /// from a time on; nil if there is none. The last frames of encoders make smaller differences.
   func longer(at time: Double) -> Int? {
-    timelines.filter { $0.value.playlist.hasEnded && $0.value.segment(at: time) != nil }.keys.max()
+    timelines.filter { $0.value.playlist.hasEnded && $0.value.end - time > 0.25 }.keys.max()
   }
 
   /// Loads all playlists of a presentation in a folder, of which some may be shorter than others.

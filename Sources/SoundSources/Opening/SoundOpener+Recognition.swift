@@ -20,18 +20,43 @@ extension SoundOpener {
     let place = try PresentationPlace(
       input, root: options.root, remedy: options.rootRemedy, network: options.network)
     let isEmpty = place.isFolder && place.folder?.playlists.isEmpty == true
-    return isEmpty && singleFile(in: place.folder) != nil ? nil : place
+    return isEmpty && soundFile(in: place.folder) != nil ? nil : place
   }
 
-  /// Returns the path that the input names. For a folder with a single file, returns the path of
-  /// that file.
+  /// Returns the path that the input names. If the input is a folder with the finished download of
+  /// one programme, returns the path of its file.
   static func file(_ input: String) -> String {
-    if isFolder(input) { return singleFile(in: PresentationFolder(input)) ?? input }
+    if isFolder(input) { return soundFile(in: PresentationFolder(input)) ?? input }
     return path(of: input) ?? input
   }
 
-  private static func singleFile(in folder: PresentationFolder?) -> String? {
-    folder.flatMap { $0.paths.count == 1 ? $0.paths.first : nil }
+  /// File name extensions of finished downloads, in lower case.
+  private static let kinds: Set = [
+    "mp4", "m4a", "m4b", "mov", "mkv", "mka", "webm", "ts", "mts", "aac", "ac3", "ec3", "eac3",
+    "mp3", "opus", "ogg", "oga", "flac", "wav", "w64", "caf", "aif", "aiff",
+  ]
+
+  /// Returns the only file of a folder, or else its only sound file apart from numbered fragments.
+  /// Of several files that differ only between two dots of their names, as in `title.f137.mp4` and
+  /// `title.f140.m4a`, returns the largest. Otherwise returns nil.
+  private static func soundFile(in folder: PresentationFolder?) -> String? {
+    guard let folder else { return nil }
+    if folder.paths.count == 1 { return folder.paths.first }
+    let prefix = folder.path + "/"
+    let files = folder.unnumberedPaths.filter { path in
+      let name = path.dropFirst(prefix.count)
+      let plain = name.hasSuffix(".part") ? name.dropLast(5) : name
+      let kind = plain.split(separator: ".").last.map { $0.lowercased() } ?? ""
+      return !name.contains("/") && kinds.contains(kind) && !name.lowercased().contains("init")
+    }
+    let titles = Set(files.map { $0.dropFirst(prefix.count).prefix { $0 != "." } })
+    guard titles.count == 1 else { return nil }
+    return files.max { (size(of: $0), $0) < (size(of: $1), $1) }
+  }
+
+  private static func size(of path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
   /// Returns the path in a `file:` address, or other input unchanged; nil if the address is

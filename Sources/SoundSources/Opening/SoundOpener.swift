@@ -42,6 +42,7 @@ public struct SoundOpener: Sendable {
   private let settings: RenderSettings
   private let options: Options
   private let keeper: PresentationKeeper?
+  private let completion: KeptCompletion?
 
   /// Recognises the input. Opens the playlists of a presentation, or opens a file once to check it.
   ///
@@ -57,12 +58,14 @@ public struct SoundOpener: Sendable {
   ) throws(PlaybackError) {
     (self.settings, self.options, path) = (settings, options, Self.file(input))
     if let place = try Self.place(input, options) {
-      presentation = try Self.open(place, settings, options)
-      keeper = try Self.keeper(options, place)
+      let opened = try Self.open(place, settings, options)
+      let keeper = try Self.keeper(options, place)
+      (presentation, self.keeper) = (opened, keeper)
+      completion = keeper.map { KeptCompletion(of: opened, in: $0, fetcher: place.fetcher) }
       return
     }
     if options.keepFolder != nil { throw .opening(.fileCannotBeKept(input)) }
-    (presentation, keeper) = (nil, nil)
+    (presentation, keeper, completion) = (nil, nil, nil)
     _ = try open()
   }
 
@@ -75,10 +78,10 @@ public struct SoundOpener: Sendable {
       return try FileSource(
         path: path, settings: settings, sampleRate: sampleRate, interrupt: options.interrupt)
     }
-    let source = try stream(presentation, sampleRate, keeper: keeper)
+    let source = try stream(presentation, sampleRate, completion: completion)
     guard !presentation.isRemote else { return source }
     source.another = { [self] () throws(PlaybackError) in
-      try stream(presentation, sampleRate, keeper: nil)
+      try stream(presentation, sampleRate, completion: nil)
     }
     return source
   }
@@ -86,23 +89,35 @@ public struct SoundOpener: Sendable {
   /// Whether the sound is a presentation in a folder, or a playlist file, rather than on a server.
   public var isInFolder: Bool { presentation.map { !$0.isRemote } ?? false }
 
-  /// Updates the playlists of the kept presentation. Call this after everything has been played.
+  /// Completes the kept presentation after everything has been played: fetches segments that were
+  /// played in another rendition, so that one rendition has no gaps, and updates the playlists.
   ///
-  /// - Returns: the reason why something could not be kept; nil if there is none.
-  public func finishKeeping() -> KeepingError? { keeper?.finish() ?? keeper?.problem }
+  /// - Parameters:
+  ///   - begins: called with the number of segments before they are fetched.
+  ///   - goesOn: called about ten times per second; return false to stop fetching.
+  /// - Returns: the reason why something could not be kept; nil if everything was kept or nothing
+  ///   was to be kept.
+  public func finishKeeping(
+    begins: (Int) -> Void = { _ in }, goesOn: () -> Bool = { true }
+  ) -> KeepingError? {
+    if keeper?.problem == nil { completion?.run(begins: begins, goesOn: goesOn) }
+    return keeper?.finish() ?? keeper?.problem
+  }
 
   private func stream(
-    _ presentation: OpenPresentation, _ sampleRate: Int?, keeper: PresentationKeeper?
+    _ presentation: OpenPresentation, _ sampleRate: Int?, completion: KeptCompletion?
   ) throws(PlaybackError) -> HLSSource {
     let followsLine = options.followsLine && presentation.isRemote
     var conditions = SegmentSupply.Conditions()
     conditions.silence = min(conditions.silence, options.network.seconds)
     conditions.patience = options.network.seconds / 2
     conditions.livePatience = 2 * options.network.seconds
+    var observer: SegmentSupply.Observer?
+    if let completion { observer = { completion.take($0) } }
     let supply = SegmentSupply(
       presentation, conditions: conditions, clock: { Double(monotonic_nanoseconds()) * 1e-9 },
       pause: { usleep(useconds_t(min($0, 1) * 1e6)) },
-      observer: keeper?.observer(of: presentation.keptRenditions),
+      observer: observer,
       rule: {
         if followsLine { return RenditionChoice(ladder: presentation.ladder) }
         return FixedRendition(presentation.ladder.count - 1)
@@ -146,17 +161,5 @@ public struct SoundOpener: Sendable {
     do throws(KeepingError) {
       return try PresentationKeeper(folder: folder, source: place.address.description)
     } catch { throw .opening(.keeping(error.description)) }
-  }
-}
-
-extension PresentationKeeper {
-  fileprivate func observer(of renditions: [KeptRendition]) -> SegmentSupply.Observer {
-    { [self] arrival in
-      let rendition = renditions[arrival.rendition]
-      let map = arrival.supplied.initialisation
-      follow(arrival.playlist, of: rendition)
-      keep(
-        arrival.segment, body: arrival.supplied.bytes, map: map.isEmpty ? nil : map, of: rendition)
-    }
   }
 }

@@ -54,6 +54,10 @@ struct SoundInput {
 
   /// Completes the presentation that `--keep` saves. Prints a note if something could not be saved.
   func finish() {
-    if let problem = opener.finishKeeping() { printNote(problem.description) }
+    let problem = opener.finishKeeping(
+      begins: { count in
+        printNote("fetching \(count == 1 ? "1 segment" : "\(count) segments") that --keep lacks")
+      }, goesOn: { Signals.received == nil })
+    if let problem { printNote(problem.description) }
   }
 }

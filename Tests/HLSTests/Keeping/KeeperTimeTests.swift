@@ -51,7 +51,9 @@ import Testing
     guard let first = kept.joined().min() else { return }
     let found = try expectValidPresentation(made.file("kept"))
     for (numbers, folder) in zip(kept, ["stereo-128k", "6ch-128k"]) where !numbers.isEmpty {
-      let segments = try #require(found[folder + "/playlist.m3u8"])
+      // The multivariant playlist does not list a rendition with gaps beside one without.
+      let name = folder + "/playlist.m3u8"
+      let segments = try found[name] ?? MadeSegments.media(made.file("kept/" + name)).segments
       #expect(Set(segments.filter { !$0.isGap }.map(\.sequence)) == numbers)
       #expect(segments.map(\.sequence) == Array(first...(numbers.max() ?? first)))
       let original = server.segments.filter { $0.sequence >= first }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Synchronization
+
+/// Fetches the segments that a kept presentation lacks, so that one rendition is complete.
+///
+/// A player that changes renditions fetches each segment in one of them only. Other players cannot
+/// join the parts, so they need a rendition without gaps.
+///
+/// ## Threading
+/// All members may be used from any thread.
+public final class KeptCompletion: Sendable {
+  private struct State {
+    /// The segments that playlists have listed, by rendition and media sequence number.
+    var segments: [Int: [Int: (segment: MediaSegment, playlist: ResourceAddress)]] = [:]
+    /// The renditions whose playlists list all segments.
+    var complete: Set<Int> = []
+  }
+
+  private let presentation: OpenPresentation
+  private let keeper: PresentationKeeper
+  private let fetcher: any ResourceFetcher
+  private let state = Mutex(State())
+
+  /// - Parameter fetcher: a fetcher that repeats failed requests, such as ``PersistentFetcher``.
+  public init(
+    of presentation: OpenPresentation, in keeper: PresentationKeeper,
+    fetcher: any ResourceFetcher
+  ) {
+    (self.presentation, self.keeper, self.fetcher) = (presentation, keeper, fetcher)
+  }
+
+  /// Keeps a segment that has arrived, and remembers the segments that its playlist lists.
+  public func take(_ arrival: SegmentSupply.Arrival) {
+    let rendition = presentation.keptRenditions[arrival.rendition]
+    let map = arrival.supplied.initialisation
+    keeper.follow(arrival.playlist, of: rendition)
+    keeper.keep(
+      arrival.segment, body: arrival.supplied.bytes, map: map.isEmpty ? nil : map, of: rendition)
+    state.withLock { state in
+      var known = state.segments[arrival.rendition] ?? [:]
+      if known.count > PlaylistLimits.segments { known = [:] }
+      for segment in arrival.playlist.segments {
+        known[segment.sequence] = (segment, arrival.address)
+      }
+      state.segments[arrival.rendition] = known
+      if arrival.playlist.hasEnded { state.complete.insert(arrival.rendition) }
+    }
+  }
+
+  /// Fetches what is missing in the rendition for which the least must be fetched, or else in the
+  /// next one. Does nothing if a rendition is complete.
+  ///
+  /// - Parameters:
+  ///   - begins: called with the number of segments before they are fetched.
+  ///   - goesOn: called during each request; return false to stop.
+  public func run(begins: (Int) -> Void, goesOn: () -> Bool) {
+    guard let range = keeper.keptNumbers else { return }
+    let state = state.withLock { $0 }
+    let known = state.segments
+    let missing = known.keys.map { rendition in
+      let kept = keeper.keptNumbers(of: presentation.keptRenditions[rendition])
+      // The number of segments may differ between renditions.
+      let isComplete = state.complete.contains(rendition)
+      let numbers = range.filter { number in
+        !kept.contains(number) && !(isComplete && known[rendition]?[number] == nil)
+      }
+      let seconds = numbers.reduce(0) { $0 + (known[rendition]?[$1]?.segment.duration ?? 1e6) }
+      return (rendition, numbers, cost: seconds * presentation.ladder[rendition].bitRate)
+    }
+    for (rendition, numbers, _) in missing.sorted(by: { $0.cost < $1.cost }) {
+      if numbers.isEmpty { return }
+      let places = numbers.compactMap { known[rendition]?[$0] }.filter { !$0.segment.isGap }
+      // A live server no longer has segments that its playlist does not list.
+      guard places.count == numbers.count else { continue }
+      begins(numbers.count)
+      if fetch(places, rendition, goesOn) { return }
+      guard goesOn() else { return }
+    }
+  }
+
+  private func fetch(
+    _ places: [(segment: MediaSegment, playlist: ResourceAddress)], _ rendition: Int,
+    _ goesOn: () -> Bool
+  ) -> Bool {
+    var loader = SegmentLoader(presentation.loader, fetcher: fetcher)
+    for (segment, playlist) in places {
+      guard goesOn(),
+        let (supplied, _) = try? loader.load(
+          segment, in: playlist, attempts: 2, goesOn: { _ in goesOn() })
+      else { return false }
+      let map = supplied.initialisation
+      let error = keeper.keep(
+        segment, body: supplied.bytes, map: map.isEmpty ? nil : map,
+        of: presentation.keptRenditions[rendition])
+      if error != nil || keeper.problem != nil { return false }
+    }
+    return true
+  }
+}
