@@ -299,7 +299,8 @@ let tests: [Target] = [
     name: "RealtimeSafetyTests",
     dependencies: [
       "CAllocationCounter", "CRealtime", "Ambisonics", "Binaural", "Geometry", "HeadTracking",
-      "Playback", "SoundSources", "Rendering", "SignalProcessing", "Surround", "TestSupport",
+      "Playback", "SoundSources", "Rendering", "SignalProcessing", "Surround", "AudioMix",
+      "TestSupport",
     ]),
 ]
 

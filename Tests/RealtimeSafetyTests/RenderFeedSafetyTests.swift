@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Ambisonics
+import AudioMix
 import Binaural
 import CRealtime
 import Geometry
@@ -33,6 +34,24 @@ import Testing
       live.feed.renderer.mode = mode == .off ? .plain : .spatial
       live.head.isFollowed = mode == .tracked
     }
+  }
+
+  /// Every style, with fades between them and with the filters of a tuning.
+  @Test(arguments: [false, true])
+  func mixingIsRealtimeSafe(isTuned: Bool) {
+    let filters = [ParametricFilter(.highPass, frequency: 80, quality: 0.7)]
+    let tuning = MixTuning(
+      speech: .init(gainDecibels: 2, equaliser: filters),
+      ambience: .init(gainDecibels: -1, equaliser: filters))
+    let live = LiveFeed(
+      mix: MixSettings(style: .standard, tuning: isTuned ? tuning : MixTuning()))
+    var turn = 0
+    live.expectSafe(turns: 60) {
+      let styles = MixStyle.allCases
+      live.feed.mixer?.value = (styles[turn / 3 % styles.count], Double(turn % 5) / 4)
+      turn += 1
+    }
+    #expect(live.feed.sourcePosition > 0)
   }
 
   @Test func holdAndResumeAreRealtimeSafe() {
@@ -135,35 +154,46 @@ import Testing
 
 /// A feed with its surroundings in a player: a ring that is kept full, and a tracker that turns.
 private final class LiveFeed {
-  let ring = FrameRing(channelCount: 6, capacity: 48_000)
+  let ring: FrameRing
   let feed: RenderFeed
   let head: HeadToStageSource
   var isFilled = true
   private let poses = HeadPoseSource()
   private var time: Int64
   private var yaw = 0.0
-  private let noise = PlanarSignal(channelCount: 6, frames: 2_000) { channel, frame in
-    frame.isMultiple(of: 700) ? .nan : Float((frame * (channel + 7)) % 41) / 41 - 0.5
-  }
+  private let noise: PlanarSignal
   private let output = UnsafeMutablePointer<Float>.allocate(capacity: 4_000)
   private var rendered = 0
   private(set) var rewrittenFrames = 0
 
-  init(_ origin: HeadToStageSource.Origin? = nil, rewritableSeconds: Double = 0) {
+  /// - Parameter mix: the mix of a separated soundfield; nil for a 5.1 source.
+  init(
+    _ origin: HeadToStageSource.Origin? = nil, rewritableSeconds: Double = 0,
+    mix: MixSettings? = nil
+  ) {
+    let planes = mix == nil ? 6 : 4 + StemPlanes.count
+    ring = FrameRing(channelCount: planes, capacity: 48_000)
+    noise = PlanarSignal(channelCount: planes, frames: 2_000) { channel, frame in
+      frame.isMultiple(of: 700) ? .nan : Float((frame * (channel + 7)) % 41) / 41 - 0.5
+    }
     let response = [Float](unsafeUninitializedCapacity: 512) { taps, count in
       for i in 0..<512 { taps[i] = i == 48 ? 0.5 : 0 }
       count = 512
     }
-    let ear = [[Float]](repeating: response, count: 36)
+    let order = mix == nil ? 5 : 1
+    let ear = [[Float]](repeating: response, count: (order + 1) * (order + 1))
     let bed = ChannelLayout.speakers([
       .frontLeft, .frontRight, .frontCenter, .lowFrequency, .sideLeft, .sideRight,
     ])
     let renderer = Renderer(
-      layout: bed, filters: BinauralFilters(order: 5, sampleRate: 48_000, left: ear, right: ear),
-      busOrder: 5, blockFrames: 256, mode: .spatial, finish: .safe,
+      layout: mix == nil ? bed : .ambisonics(order: 1, convention: .ambiX, headLocked: false),
+      filters: BinauralFilters(order: order, sampleRate: 48_000, left: ear, right: ear),
+      busOrder: order, blockFrames: 256, mode: .spatial, finish: .safe,
       rewritableSeconds: rewritableSeconds)
     head = HeadToStageSource(origin ?? .source(poses))
-    feed = RenderFeed(ring: ring, renderer: renderer, head: head)
+    feed = RenderFeed(
+      ring: ring, renderer: renderer, head: head,
+      mixer: mix.map { StemMixer(channels: 4, sampleRate: 48_000, settings: $0) })
     time = monotonic_nanoseconds()
   }
 
