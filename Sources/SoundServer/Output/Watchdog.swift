@@ -2,8 +2,10 @@
 
 /// Detects a server that has stopped working although its connection is intact.
 ///
-/// The signs of life are requests for audio and answers to a question. The watchdog asks the
-/// question after 200 ms without either sign. Times are CLOCK_MONOTONIC nanoseconds.
+/// A frozen server gives no sign that it is frozen. The watchdog therefore watches two signs of
+/// life: requests for audio, and answers to a question. It asks the question after 200 ms without
+/// either sign. If checks were missing, this process itself was stopped: what the server did in
+/// that time is unknown, so both waits begin again. Times are CLOCK_MONOTONIC nanoseconds.
 package struct Watchdog {
   package enum Finding: Equatable {
     /// Send the server a question, and call `answered` when it answers.
@@ -17,15 +19,21 @@ package struct Watchdog {
   private static let leastPatienceForRequest: Int64 = 800_000_000
   /// Time allowed for the first request [ns]. A null sink may take two seconds.
   private static let patienceAtStart: Int64 = 2_500_000_000
+  /// The time without a check after which this process counts as stopped, several ticks [ns].
+  private static let longestPause: Int64 = 400_000_000
 
   package private(set) var frozenSince: Int64?
   /// When the server last answered; at first, when the stream began.
   package private(set) var lastAnswer: Int64
   private var asked: Int64?
   private var requestsDueFrom: Int64
+  private var lastCheck: Int64?
+  /// When this process last continued after it was stopped.
+  private var continued: Int64
 
   package init(now: Int64) {
     lastAnswer = now
+    continued = now
     requestsDueFrom = now + Self.patienceAtStart
   }
 
@@ -48,6 +56,11 @@ package struct Watchdog {
   package mutating func check(
     now: Int64, lastRequest: Int64, isRequestDue: Bool, queueDuration: Int64
   ) -> Finding? {
+    if let lastCheck, now - lastCheck > Self.longestPause {
+      continued = now
+      asked = nil
+    }
+    lastCheck = now
     if let since = frozenSince {
       if (isRequestDue ? lastRequest : lastAnswer) > since {
         frozenSince = nil
@@ -72,6 +85,6 @@ package struct Watchdog {
 
   private func isStalled(_ now: Int64, _ lastRequest: Int64, _ queueDuration: Int64) -> Bool {
     now > requestsDueFrom
-      && now - lastRequest > max(Self.leastPatienceForRequest, 2 * queueDuration)
+      && now - max(lastRequest, continued) > max(Self.leastPatienceForRequest, 2 * queueDuration)
   }
 }
