@@ -10,13 +10,13 @@ package enum JSONFile {
     do {
       return try JSONDecoder().decode(type, from: Data(bytes))
     } catch let error as DecodingError {
-      throw UserFileError(path: path, reason: reason(error))
+      throw UserFileError(path: path, reason: reason(error, bytes))
     } catch {
-      throw UserFileError(path: path, reason: "it is not valid JSON")
+      throw UserFileError(path: path, reason: invalid(bytes))
     }
   }
 
-  private static func reason(_ error: DecodingError) -> String {
+  private static func reason(_ error: DecodingError, _ bytes: [UInt8]) -> String {
     switch error {
     case .keyNotFound(let key, let context):
       "'\(name(context.codingPath + [key]))' is missing"
@@ -25,9 +25,14 @@ package enum JSONFile {
         ? "it is not a JSON object" : "'\(name(context.codingPath))' has the wrong type"
     case .dataCorrupted(let context):
       context.codingPath.isEmpty
-        ? "it is not valid JSON" : "'\(name(context.codingPath))' has an invalid value"
-    @unknown default: "it is not valid JSON"
+        ? invalid(bytes) : "'\(name(context.codingPath))' has an invalid value"
+    @unknown default: invalid(bytes)
     }
+  }
+
+  private static func invalid(_ bytes: [UInt8]) -> String {
+    guard let place = JSONSyntax.error(in: bytes) else { return "it is not valid JSON" }
+    return "it is not valid JSON (line \(place.line), column \(place.column))"
   }
 
   private static func name(_ path: [any CodingKey]) -> String {
