@@ -69,12 +69,42 @@ public struct NetworkTracker: Sendable, Equatable {
     }
   }
 
+  /// The protocol and the place at which this computer listens, such as "OSC on 127.0.0.1:9000".
+  public var text: String {
+    let name =
+      switch sender {
+      case .osc: "OSC"
+      case .opentrack: "OpenTrack"
+      case .freepie: "FreePIE"
+      }
+    return "\(name) on \(address.text(port: port))"
+  }
+
   /// A note for the listener if nothing arrives.
   public var silenceNote: String {
     let place = "nothing has arrived at \(address.text(port: port))"
     return switch address {
     case .loopback: "\(place); for a phone or another machine use \(name):any:\(port)"
     case .any, .address: "\(place); check the sender's address and port, and the firewall"
+    }
+  }
+
+  /// A note for the listener if messages arrive, but none yields a pose.
+  ///
+  /// - Parameter unread: the first message, such as "/position with 3 numbers".
+  func unreadNote(_ unread: String) -> String {
+    "\(unread) arrived at \(address.text(port: port)), but \(expectation)"
+  }
+
+  private var expectation: String {
+    switch sender {
+    case .osc(let preset):
+      "the preset \(preset.rawValue) expects \(preset.expectation); choose another preset ("
+        + OSCPreset.allCases.map(\.rawValue).joined(separator: ", ") + ") or change the sender"
+    case .opentrack:
+      "OpenTrack sends 48 bytes; choose the output 'UDP over network' there"
+    case .freepie:
+      "FreePIE sends at least 14 bytes with an orientation; turn on the orientation in the sender"
     }
   }
 

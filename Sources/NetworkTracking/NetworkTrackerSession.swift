@@ -21,6 +21,8 @@ public final class NetworkTrackerSession: Sendable {
 
   /// Time without a first message after which `onSilence` is called, in nanoseconds.
   private static let silence: Int64 = 5_000_000_000
+  /// Time from the first message without a pose to the note about it, in nanoseconds.
+  private static let patienceForPose: Int64 = 1_000_000_000
   private static let readMilliseconds = 50
 
   /// Creates a session; `start` begins to listen.
@@ -29,8 +31,9 @@ public final class NetworkTrackerSession: Sendable {
   ///   - tracker: the protocol, address and port.
   ///   - sink: receives the samples.
   ///   - record: called with every sample, on the session's thread.
-  ///   - onSilence: called with the tracker's `silenceNote` if no message arrives within 5 s, on
-  ///     the session's thread.
+  ///   - onSilence: called on the session's thread, at most once: with the tracker's `silenceNote`
+  ///     if no message arrives within 5 s, or with a note if messages arrive, but none of the first
+  ///     second yields a pose.
   public init(
     _ tracker: NetworkTracker, feeding sink: any HeadSampleSink,
     record: (@Sendable (HeadSample) -> Void)? = nil,
@@ -50,16 +53,26 @@ public final class NetworkTrackerSession: Sendable {
   public func start() throws(NetworkTrackerError) {
     let port = try Port(tracker)
     let (worker, sink, record, onSilence) = (worker, sink, record, onSilence)
+    let tracker = tracker
     let note = tracker.silenceNote
     sink.beginReference()
     worker.start {
-      let end = monotonic_nanoseconds() + Self.silence
+      var end = monotonic_nanoseconds() + Self.silence
       var isWaiting = true
+      var unread: String?
       while !worker.isStopped {
         let heads = port.heads(timeoutMilliseconds: Self.readMilliseconds)
-        if isWaiting, !heads.isEmpty || monotonic_nanoseconds() > end {
-          isWaiting = false
-          if heads.isEmpty { onSilence(note) }
+        if isWaiting {
+          if unread == nil, let first = port.unread {
+            unread = first
+            end = monotonic_nanoseconds() + Self.patienceForPose
+          }
+          if heads.contains(where: { $0 != nil }) {
+            isWaiting = false
+          } else if monotonic_nanoseconds() > end {
+            isWaiting = false
+            onSilence(unread.map(tracker.unreadNote) ?? note)
+          }
         }
         for head in heads {
           guard let head else {
@@ -85,6 +98,8 @@ public final class NetworkTrackerSession: Sendable {
     }
     private let socket: DatagramSocket
     private var decoder: Decoder
+    /// The first message that yielded no pose; nil if there was none.
+    private(set) var unread: String?
 
     init(_ tracker: NetworkTracker) throws(NetworkTrackerError) {
       socket = try DatagramSocket(tracker.address, port: tracker.port)
@@ -102,12 +117,27 @@ public final class NetworkTrackerSession: Sendable {
       switch decoder {
       case .osc(var head):
         all = datagrams.flatMap { bytes -> [Quaternion?] in
-          OSCPacket.messages(bytes)?.map { head.take($0) } ?? [nil]
+          guard let messages = OSCPacket.messages(bytes) else {
+            note("a packet that is not OSC (size \(bytes.count))")
+            return [nil]
+          }
+          return messages.map { message in
+            let pose = head.take(message)
+            if pose == nil { note(message.text) }
+            return pose
+          }
         }
         decoder = .osc(head)
-      case .datagrams(let decode): all = datagrams.map(decode)
+      case .datagrams(let decode):
+        all = datagrams.map { bytes in
+          let pose = decode(bytes)
+          if pose == nil { note("a packet of another size or content (size \(bytes.count))") }
+          return pose
+        }
       }
       return all.filter { $0 == nil } + all.compactMap(\.self).suffix(1)
     }
+
+    private func note(_ message: String) { if unread == nil { unread = message } }
   }
 }

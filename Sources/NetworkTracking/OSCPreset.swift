@@ -27,6 +27,16 @@ public enum OSCPreset: String, Sendable, CaseIterable {
   case iem
   case iemAngles = "iem-ypr"
 
+  /// The message that the preset expects first of all.
+  var expectation: String {
+    switch self {
+    case .ypr, .sparta: "/ypr with 3 numbers"
+    case .quaternion: "/quaternion with 4 numbers"
+    case .iem: "/SceneRotator/quaternions with 4 numbers"
+    case .iemAngles: "/SceneRotator/ypr with 3 numbers"
+    }
+  }
+
   /// Returns the message that transmits a head pose.
   public func message(for head: Quaternion) -> OSCMessage {
     let angles = YawPitchRoll(head)
@@ -53,6 +63,12 @@ public struct OSCMessage: Sendable, Equatable {
   public init(_ address: String, _ numbers: [Double]) {
     self.address = address
     self.numbers = numbers
+  }
+
+  /// The address, at most 60 characters, and the number of arguments.
+  var text: String {
+    let count = numbers.count
+    return "\(address.prefix(60)) with \(count) \(count == 1 ? "number" : "numbers")"
   }
 }
 

@@ -193,7 +193,7 @@ import Testing
     }
     for session in sessions { try session.start() }
     defer { for session in sessions { session.stop() } }
-    send([1], port: heard)
+    send(datagram(yaw: 30), port: heard)
     usleep(4_500_000)
     #expect(notes.withLock { $0 } == [])
     usleep(1_500_000)
@@ -237,5 +237,46 @@ import Testing
   @Test(arguments: ["127.0.0.1", "[::1]"])
   func numericAddressesAreAccepted(host: String) throws {
     _ = try OSCSender("osc://\(host):9000/")
+  }
+
+  @Test func messagesWithoutAPoseAreReportedOnce() throws {
+    let port = try freePort()
+    let notes = Mutex<[String]>([])
+    let source = HeadPoseSource()
+    let session = NetworkTrackerSession(
+      NetworkTracker(.osc(.iem), port: port), feeding: source,
+      onSilence: { note in notes.withLock { $0.append(note) } })
+    try session.start()
+    defer { session.stop() }
+    let sender = try OSCSender("osc://127.0.0.1:\(port)")
+    for _ in 0..<30 {
+      sender.send(OSCMessage("/ypr", [1, 2, 3]))
+      usleep(50_000)
+    }
+    #expect(
+      notes.withLock { $0 } == [
+        "/ypr with 3 numbers arrived at 127.0.0.1:\(port), but the preset iem expects "
+          + "/SceneRotator/quaternions with 4 numbers; choose another preset (ypr, quaternion, "
+          + "sparta, iem, iem-ypr) or change the sender"
+      ])
+  }
+
+  @Test func componentsThatYieldAPoseLaterAreNotReported() throws {
+    let port = try freePort()
+    let notes = Mutex<[String]>([])
+    let source = HeadPoseSource()
+    let session = NetworkTrackerSession(
+      NetworkTracker(.osc(.quaternion), port: port), feeding: source,
+      onSilence: { note in notes.withLock { $0.append(note) } })
+    try session.start()
+    defer { session.stop() }
+    let sender = try OSCSender("osc://127.0.0.1:\(port)")
+    for _ in 0..<30 {
+      for (name, value) in [("/qw", 1.0), ("/qx", 0), ("/qy", 0), ("/qz", 0)] {
+        sender.send(OSCMessage(name, [value]))
+      }
+      usleep(50_000)
+    }
+    #expect(notes.withLock { $0 } == [])
   }
 }
