@@ -4,6 +4,8 @@
 public enum SoundOpeningError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The text is neither a path nor an http or https address.
   case noAddress(String)
+  /// The address has a scheme that is not supported, such as `ftp`.
+  case unsupportedAddress(String, scheme: String)
   /// The address has no host.
   case noHost(String)
   /// The file cannot be read, for the given reason.
@@ -20,6 +22,9 @@ public enum SoundOpeningError: Error, Sendable, Equatable, CustomStringConvertib
   public var description: String {
     switch self {
     case .noAddress(let text): "'\(text)' is neither a path nor an http or https address"
+    case .unsupportedAddress(let address, let scheme):
+      "'\(address)': \(scheme) addresses are not supported; download the file first, or give an "
+        + "http or https address"
     case .noHost(let address): "the address '\(address)' has no host; check it"
     case .unreadable(let text, let reason): "cannot read '\(text)': \(reason)"
     case .unreadableFolder(let path):

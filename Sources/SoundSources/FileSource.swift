@@ -8,6 +8,7 @@ public import Rendering
 public final class FileSource: SoundSource {
   public let layout: ChannelLayout
   public let title: String?
+  public let artist: String?
   public let another: (@Sendable () throws(PlaybackError) -> any SoundSource)?
   private let reader: AudioFileReader
   private let option: LayoutOption
@@ -30,15 +31,34 @@ public final class FileSource: SoundSource {
       reader = try AudioFileReader(
         path: path, track: settings.track, sampleRate: sampleRate,
         dynamicRange: settings.dynamicRange, interrupt: interrupt)
+      if reader.isWithoutFrames { throw .noFrames(path: path) }
       layout = try settings.layout.resolve(track: reader.track)
     } catch { throw PlaybackError(error) }
     title = reader.title
+    artist = reader.artist
     another = { () throws(PlaybackError) in
       try FileSource(
         path: path, settings: settings, sampleRate: sampleRate, interrupt: interrupt)
     }
     option = settings.layout
     reader.followsLayout = reader.track.canChangeChannels
+  }
+
+  /// Where `layout` comes from.
+  public enum LayoutOrigin: Sendable, Equatable {
+    /// The settings name the layout.
+    case chosen
+    /// The container or the codec states the layout.
+    case stated
+    /// The layout is assumed from the number of channels.
+    case channelCount
+  }
+
+  public var layoutOrigin: LayoutOrigin {
+    guard option == .auto else { return .chosen }
+    // Neither mono nor stereo needs a label, and many files have none.
+    if case .unknown = reader.track.layout { return .channelCount }
+    return layout.channelCount > 2 ? .stated : .channelCount
   }
 
   public var statedLoudness: StatedLoudness? { reader.statedLoudness }

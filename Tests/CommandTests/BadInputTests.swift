@@ -24,7 +24,11 @@ import Testing
     Case(arguments: "render $/cut.wav -o $/out.wav", says: "audio"),
     Case(arguments: "render $/channels0.wav -o $/out.wav", says: "channels"),
     Case(arguments: "render $/channels300.wav -o $/out.wav", says: "300 channels"),
-    Case(arguments: "render $/five.wav -o $/out.wav", says: "5 channels; set --layout"),
+    Case(arguments: "render $/five.wav -o $/out.wav", says: "5 channels; set --layout 5.0"),
+    Case(arguments: "render $/frames0.wav -o $/out.wav", says: "contains no audio frames"),
+    Case(
+      arguments: "render ftp://localhost/a.flac -o $/out.wav",
+      says: "ftp addresses are not supported; download the file first"),
     Case(
       arguments: "render $/good.wav -o $/out.wav --layout foa",
       says: "--layout foa needs 4 or 6 channels, but the track has "),
@@ -120,6 +124,7 @@ import Testing
     try folder.write("This is no sound.\nNor is this.\n", to: "text.wav")
     try folder.write(Array(good.bytes().prefix(30)), to: "cut.wav")
     try folder.write(good.bytes(statingChannels: 0), to: "channels0.wav")
+    try folder.write(FloatWAV(channels: [[], []]).bytes(), to: "frames0.wav")
     try folder.write(
       FloatWAV(channels: [[Float]](repeating: [0, 0], count: 300)).bytes(), to: "channels300.wav")
     try folder.write(

@@ -38,7 +38,7 @@ extension SoundOpeningError {
     switch self {
     case .fileCannotBeKept(let input):
       "--keep works only with HLS presentations; '\(input)' is not one"
-    case .presentation: description.withoutControls
+    case .presentation, .unsupportedAddress: description.withoutControls
     case .noAddress, .noHost, .unreadable, .unreadableFolder, .keeping: description
     }
   }

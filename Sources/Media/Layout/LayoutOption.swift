@@ -134,6 +134,20 @@ extension LayoutOption {
     "7.1.2", "7.1.4", "9.1.6",
   ]
 
+  /// Returns what to write after the layout setting for sound with this number of channels, such as
+  /// "7.1.4".
+  static func suggestion(forChannels count: Int) -> String {
+    let fitting = bedNames.reversed().filter { name in
+      (beds[name] ?? named(name))?.count == count
+    }
+    // Of "quad" and "4.0", and of "5.1.2" and "7.1", the common one comes first.
+    let common = ["2.1": 1, "5.1.2": 1, "4.0": 1, "7.1.2": 1]
+    let ordered = fitting.sorted { (common[$0] ?? 0) < (common[$1] ?? 0) }
+    let names = ordered.prefix(2).joined(separator: " or ")
+    return names.isEmpty
+      ? "as a list of \(count) loudspeakers, such as FL+FR+LFE for three" : names
+  }
+
   /// The loudspeakers of beds with height channels, in the order of FFmpeg's channel numbers. Older
   /// versions of FFmpeg have no names for these beds.
   private static let beds: [String: [Speaker]] = {

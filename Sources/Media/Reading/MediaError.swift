@@ -9,6 +9,8 @@ public enum MediaError: Error, Sendable, Equatable {
   /// The path does not name a regular file. `kind` is what it names, with an article ("a FIFO").
   case notRegularFile(path: String, kind: String)
   case emptyFile(path: String)
+  /// The track has no frames.
+  case noFrames(path: String)
   case unrecognised(path: String)
   case missingIndex(path: String)
   case openFailed(path: String, reason: String)
@@ -66,6 +68,8 @@ extension MediaError: CustomStringConvertible {
     case .notRegularFile(let path, let kind):
       "\(printable(path)): is \(kind); copy the audio to a regular file first"
     case .emptyFile(let path): "\(printable(path)): is empty; choose a file with audio"
+    case .noFrames(let path):
+      "\(printable(path)): contains no audio frames, only a header; choose another file"
     case .unrecognised(let path):
       "\(printable(path)): not an audio file that FFmpeg recognises; check it with `ffprobe`"
     case .missingIndex(let path):
@@ -95,7 +99,8 @@ extension MediaError: CustomStringConvertible {
       "\(layoutSetting) \(printable(layout)) needs \(alternatives(accepted)) channels, "
         + "but the track has \(channels); choose another layout"
     case .unlabelledChannels(let channels):
-      "the file does not identify its \(channels) channels; set \(layoutSetting)"
+      "the file does not identify its \(channels) channels; set \(layoutSetting) "
+        + LayoutOption.suggestion(forChannels: channels)
     case .writeFailed(let path, let reason):
       "\(printable(path)): cannot be written (\(printable(reason))); "
         + "choose another folder or free some space"

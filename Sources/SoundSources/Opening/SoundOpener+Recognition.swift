@@ -10,17 +10,36 @@ extension SoundOpener {
   /// Network addresses, playlists and folders are presentations. A folder that contains a single
   /// file and no playlist is not.
   ///
-  /// - Throws: any error from `PresentationPlace`.
+  /// - Throws: `unsupportedAddress`, and any error from `PresentationPlace`.
   static func presentation(
     _ input: String, _ options: Options
   ) throws(SoundOpeningError) -> PresentationPlace? {
     let lower = input.lowercased()
     let isAddress = lower.hasPrefix("http://") || lower.hasPrefix("https://")
+    if let scheme = unsupportedScheme(input) {
+      throw .unsupportedAddress(input, scheme: scheme)
+    }
     guard isAddress || isFolder(input) || isPlaylist(input) else { return nil }
     let place = try PresentationPlace(
       input, root: options.root, remedy: options.rootRemedy, network: options.network)
     let isEmpty = place.isFolder && place.folder?.playlists.isEmpty == true
     return isEmpty && soundFile(in: place.folder) != nil ? nil : place
+  }
+
+  /// Returns the scheme of an address that cannot be read, such as "ftp"; nil for any other input.
+  private static func unsupportedScheme(_ input: String) -> String? {
+    guard let colon = input.firstIndex(of: ":"), input[colon...].hasPrefix("://") else {
+      return nil
+    }
+    let scheme = input[..<colon].lowercased()
+    let isScheme = scheme.utf8.allSatisfy { byte in
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+    guard isScheme, !scheme.isEmpty, !["http", "https", "file"].contains(scheme) else {
+      return nil
+    }
+    return kind(of: input) == nil ? scheme : nil
   }
 
   /// Returns the path that the input names. If the input is a folder with the finished download of
