@@ -15,6 +15,8 @@ func run() -> Never {
     case .run(let command): become(command.name.executable)
     }
   } catch {
+    // The error line follows the commands, so that it is the last line on the terminal.
+    if error == .missingCommand { _ = write(HelpText.about(.overview), to: STDOUT_FILENO) }
     fail(error.description, exitCode: 2)
   }
 }

@@ -24,6 +24,16 @@ import Testing
     ("play x --lat 40", "unknown option '--lat'; did you mean '--latency'?"),
     ("render x -order 3 -o y", "unknown option '-order'; did you mean '--order'?"),
     ("play x --nothing-like-it", "unknown option '--nothing-like-it'; see 'stillstage help play'"),
+    (
+      "play -dash.flac",
+      "unknown option '-dash.flac'; for a file of that name, write './-dash.flac', "
+        + "or see 'stillstage help play'"
+    ),
+    (
+      "play x --json",
+      "'play' has no option '--json'; use '--events FILE.jsonl', "
+        + "which writes one JSON object per line"
+    ),
     ("play x -q", "unknown option '-q'; see 'stillstage help play'"),
     (
       "play x --pose 0,0,0",

@@ -114,6 +114,9 @@ struct OptionScanner {
   }
 
   private func unknown(_ typed: String) -> UsageError {
+    if typed == "--json", command.options.contains(where: { $0.name == "events" }) {
+      return .eventsInsteadOfJSON(command: command.name.rawValue)
+    }
     let owners = Program.optionsWithCommands
       .filter { Self.matches($0.option, typed) }.flatMap(\.commands)
     if !owners.isEmpty {
@@ -121,7 +124,8 @@ struct OptionScanner {
         typed, owners: owners.map(\.rawValue), command: command.name.rawValue)
     }
     let names = command.options.map { "--\($0.name)" } + ["--help"]
-    let near = typed.count > 2 ? NearMatch.of(typed, among: names) : nil
+    let isShort = typed.hasPrefix("-") && typed.contains(".") && !typed.hasPrefix("--")
+    let near = typed.count > 2 && !isShort ? NearMatch.of(typed, among: names) : nil
     return .unknownOption(typed, near: near, command: command.name.rawValue)
   }
 }

@@ -6,6 +6,8 @@ public enum UsageError: Error, Sendable, Equatable {
   case missingSubcommand(of: String)
   case unknownCommand(String, near: String?)
   case unknownOption(String, near: String?, command: String?)
+  /// `--json` for a command that reports its events in a file instead.
+  case eventsInsteadOfJSON(command: String)
   case optionOfOthers(String, owners: [String], command: String)
   case missingValue(option: String, placeholder: String, command: String)
   case unexpectedValue(option: String, value: String)
@@ -24,8 +26,18 @@ extension UsageError: CustomStringConvertible {
       "missing command after '\(group)'; \(Self.see(group))"
     case .unknownCommand(let command, let near):
       "unknown command \(Self.quoted(command)); \(Self.advice(near, else: nil))"
+    case .unknownOption(let option, nil, let command) where Self.looksLikeFile(option):
+      """
+      unknown option \(Self.quoted(option)); for a file of that name, write \
+      \(Self.quoted("./" + option)), or see 'stillstage \(command.map { "help " + $0 } ?? "--help")'
+      """
     case .unknownOption(let option, let near, let command):
       "unknown option \(Self.quoted(option)); \(Self.advice(near, else: command))"
+    case .eventsInsteadOfJSON(let command):
+      """
+      '\(command)' has no option '--json'; use '--events FILE.jsonl', which writes one JSON object \
+      per line
+      """
     case .optionOfOthers(let option, let owners, let command):
       """
       unknown option \(Self.quoted(option)): it belongs to \
@@ -51,6 +63,11 @@ extension UsageError: CustomStringConvertible {
         \(arguments.map(Self.quoted).joined(separator: ", ")); \(Self.see(command))
         """
     }
+  }
+
+  /// Returns whether an argument with a dash may be the name of a file, such as "-dash.flac".
+  private static func looksLikeFile(_ argument: String) -> Bool {
+    !argument.hasPrefix("--") && argument.dropFirst().contains { $0 == "." || $0 == "/" }
   }
 
   private static func advice(_ near: String?, else command: String?) -> String {
