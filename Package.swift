@@ -236,6 +236,7 @@ let tests: [Target] = [
     ]),
   .testTarget(
     name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),
+  .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport", "TestSupport"]),
   .testTarget(
     name: "PlayerTests",
     dependencies: [
@@ -339,8 +340,8 @@ let unoptimised: Set<String> = [
   "BluetoothTracking", "Charts", "CommandOptions", "CommandSupport", "HLS", "HTTPFetching",
   "UserFiles",
   "stillstage", "stillstage-bench", "stillstage-engine",
-  "ChartsTests", "CommandOptionsTests", "CommandTests", "DemoTests", "HLSTests",
-  "HTTPFetchingTests", "NetworkTrackingTests", "SystemTests",
+  "ChartsTests", "CommandOptionsTests", "CommandSupportTests", "CommandTests",
+  "DemoTests", "HLSTests", "HTTPFetchingTests", "NetworkTrackingTests", "SystemTests",
   "UserFilesTests",
 ]
 for target in package.targets where unoptimised.contains(target.name) {

@@ -34,6 +34,7 @@ public final class RunningProgram: Sendable {
 
   fileprivate final class Output: Sendable {
     let lines = Mutex<[Line]>([])
+    let bytes = Mutex<[UInt8]>([])
     let hasEnded = Atomic(false)
   }
 
@@ -111,6 +112,16 @@ public final class RunningProgram: Sendable {
   /// All lines so far.
   public var lines: [Line] { output.lines.withLock { $0 } }
 
+  /// Everything that the program wrote so far, also without a line feed.
+  public var bytes: [UInt8] { output.bytes.withLock { $0 } }
+
+  /// Changes the size of the terminal, and informs the program (SIGWINCH).
+  public func resize(columns: Int, rows: Int) {
+    var size = winsize(
+      ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+    _ = ioctl(input, UInt(TIOCSWINSZ), &size)
+  }
+
   /// Returns the first line from index `start` on that contains `text`.
   public func line(
     with text: String, from start: Int = 0, seconds: Double = 10
@@ -172,6 +183,7 @@ private func follow(_ descriptor: Int32, into output: RunningProgram.Output) {
     // A terminal returns EIO after its last user has closed it.
     guard count > 0 else { break }
     pending += part[..<count]
+    output.bytes.withLock { $0 += part[..<count] }
     while let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
       let bytes = pending[..<end].filter { $0 != UInt8(ascii: "\r") }
       let line = RunningProgram.Line(

@@ -27,7 +27,7 @@ def messages(data, code):
             return 'a line of %d characters on standard error' % len(each)
         if not each.startswith('stillstage: '):
             return 'line without "stillstage: ": %r' % each[:200]
-    errors = [each for each in lines if not re.match(r'stillstage: (note|warning): ', each)]
+    errors = [each for each in lines if not re.match(r'stillstage: (note|warning|status): ', each)]
     if code == 0 and errors:
         return 'success with an error line: %r' % errors[0][:200]
     if code in (1, 2) and len(errors) != 1:

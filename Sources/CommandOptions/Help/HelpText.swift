@@ -40,6 +40,11 @@ public enum HelpText {
     }
     let rows = command.options.map { ($0.synopsis, $0.sentence) }
     text += "\n" + options(rows + [standardOptions[0]])
+    if !command.keys.isEmpty {
+      text += command.keys.reduce("\nKEYS:\n") {
+        $0 + TextColumns.definition($1.keys, $1.sentence)
+      }
+    }
     let subcommands = Program.group(command.name.rawValue)
     if !subcommands.isEmpty { text += "\n" + list(subcommands, title: "COMMANDS:") }
     return text + "\n" + examples(command.examples)

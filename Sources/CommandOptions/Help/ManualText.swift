@@ -24,8 +24,9 @@ enum ManualText {
     .B stillstage play
     or
     .B stillstage demo
-    plays on a terminal:
-    \(Roff.lines(keys.map { Roff.definition($0.0, $0.1) }))
+    plays on a terminal. If standard input is not a terminal, the keys come from the terminal that
+    controls the process:
+    \(Roff.lines(PlayKeys.all.map { Roff.definition($0.keys, $0.sentence) }))
     .SH FILES
     The program looks for the folders HRTF and Calibration in the folder that
     .B \\-\\-data
@@ -59,20 +60,6 @@ enum ManualText {
     .SH EXAMPLES
     \(Roff.lines(examples.map { Roff.definition($0.0, $0.1) }))
     """
-
-  private static let keys = [
-    ("space, p", "Pause or resume."),
-    ("left, right", "Skip ten seconds back or forward."),
-    ("up, down", "Play louder or softer."),
-    ("c", "Recentre: turn the front to the direction that the head faces."),
-    ("t", "Select the next mode: stage fixed in the room, stage fixed to the head, plain stereo."),
-    ("d", "Select the next decoder design."),
-    ("h", "Select the next HRTF set."),
-    ("x", "Select the next style of the Audio Mix, if the source is a soundfield."),
-    (", and .", "Decrease or increase the amount of the Audio Mix by 0.1."),
-    ("1 to 7", "Set the order of the ambisonic bus, unless the source is ambisonic."),
-    ("q", "Quit."),
-  ]
 
   private static let statuses = [
     ("0", "Success."), ("1", "Failure."), ("2", "Usage error."),

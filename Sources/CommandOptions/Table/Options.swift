@@ -120,6 +120,12 @@ public enum Options {
   public static let events = CommandOption<String?>(
     "events", "FILE.jsonl", .file,
     help: "File for events, such as underruns and warnings: one JSON object per line.")
+  public static let playQuiet = CommandOption<Bool>(
+    flag: "quiet",
+    help: """
+      Show neither the status line nor what is played. Notes and errors still appear. Without a \
+      terminal, the status is otherwise printed every 10 s.
+      """)
   public static let json = CommandOption<Bool>(
     flag: "json", help: "Write JSON, and nothing else, to standard output.")
 

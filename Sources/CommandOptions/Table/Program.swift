@@ -44,6 +44,7 @@ public enum Program {
       Options.route.specification,
       Options.latency.specification, Options.rewrite.specification,
       Options.playLoudness.specification, Options.keep.specification,
+      Options.playQuiet.specification,
     ] + shared + Options.mixing)
 
   private static let render = CommandSpecification(
@@ -83,7 +84,11 @@ public enum Program {
       the scene to demo.wav. If gnuplot is installed, a rendered scene also gets a chart of the \
       pose and of the levels at both ears.
       """,
-    arguments: [], options: [Options.demoOutput.specification, Options.data.specification])
+    arguments: [],
+    options: [
+      Options.demoOutput.specification, Options.playQuiet.specification,
+      Options.data.specification,
+    ])
 
   private static let routes = CommandSpecification(
     name: .routes, summary: "List the outputs and how each plays multichannel sound.",

@@ -5,7 +5,7 @@ import Glibc
 package import Media
 import Synchronization
 
-/// Handles SIGINT, SIGTERM and, unless ignored, SIGHUP.
+/// Handles SIGINT, SIGTERM, SIGCONT and, unless ignored, SIGHUP and SIGTSTP.
 package enum Signals {
   /// The flag that the first signal raises.
   package static let interrupt = InterruptFlag()
@@ -37,7 +37,8 @@ package enum Signals {
     sigemptyset(&set)
     sigaddset(&set, SIGINT)
     sigaddset(&set, SIGTERM)
-    if !isIgnored(SIGHUP) { sigaddset(&set, SIGHUP) }
+    sigaddset(&set, SIGCONT)
+    for signal in [SIGHUP, SIGTSTP] where !isIgnored(signal) { sigaddset(&set, signal) }
     return set
   }
 
@@ -54,6 +55,10 @@ package enum Signals {
     while true {
       var signal: Int32 = 0
       guard sigwait(&set, &signal) == 0 else { continue }
+      if signal == SIGTSTP || signal == SIGCONT {
+        signal == SIGTSTP ? Suspension.stop() : Suspension.resume()
+        continue
+      }
       switch repetition.action(for: signal, at: monotonic_nanoseconds()) {
       case .stop:
         number.store(signal, ordering: .releasing)

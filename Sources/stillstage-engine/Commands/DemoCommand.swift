@@ -38,9 +38,16 @@ func playDemo(_ command: ParsedCommand) throws(CommandFailure) {
     options.head = .recorded(DemoScene.head)
     printNote("no usable head tracker is connected; a built-in head motion is used instead")
   }
-  try play(options, events: EventLog(path: nil)) { rate throws(PlaybackError) in
+  var display = PlayDisplay()
+  display.isQuiet = command[Options.playQuiet]
+  display.head = headText(command, options, nil)
+  if case .recorded = options.head { display.head = "a built-in motion" }
+  try play(options, events: EventLog(path: nil), display: display) {
+    rate, display throws(PlaybackError) in
     let rates = DemoScene.sampleRates
-    return DemoScene(sampleRate: max(rates.lowerBound, min(rates.upperBound, rate)))
+    let scene = DemoScene(sampleRate: max(rates.lowerBound, min(rates.upperBound, rate)))
+    display.source = SourceFacts(scene)
+    return scene
   }
 }
 

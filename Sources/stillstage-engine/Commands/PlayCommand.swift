@@ -32,13 +32,17 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   // Finish the input even if playback is interrupted or fails.
   defer { input.finish() }
   let events = try EventLog(path: command[Options.events])
-  var opened: (any SoundSource)?
+  var display = PlayDisplay()
+  display.isQuiet = command[Options.playQuiet]
+  display.head = headText(command, options, network)
+  display.awaited = network?.session.tracker.text
   try play(
     options, events: events, sets: HRTFChoices(command), notes: notes,
-    pausesOnRemoval: command[Options.pauseOnRemoval], atEnd: { fronts.keep($0.front) },
-    source: { rate throws(PlaybackError) in
+    pausesOnRemoval: command[Options.pauseOnRemoval], display: display,
+    atEnd: { fronts.keep($0.front) },
+    source: { rate, display throws(PlaybackError) in
       let source = try input.open(rate)
-      opened = source
+      display.source = SourceFacts(source)
       if let note = mixNote(source, settings) { printNote(note) }
       return source
     })
@@ -153,47 +157,6 @@ private func tracker(
       : "--tracker and --device-tracker name the same tracker; name two different trackers")
 }
 
-/// Plays a source until it ends, or until the listener or a signal ends playback. Throws
-/// `interrupted` after a signal.
-func play(
-  _ options: PlayerOptions, events: EventLog, sets: HRTFChoices = HRTFChoices(),
-  notes: TrackerEvents = TrackerEvents(), pausesOnRemoval: Bool = false,
-  atEnd: (Player) -> Void = { _ in },
-  source: (Int) throws(PlaybackError) -> any SoundSource
-) throws(CommandFailure) {
-  let player = try playing { () throws(PlaybackError) in
-    try during("preparing playback") { () throws(PlaybackError) in
-      try Player(options: options, makeSource: source)
-    }
-  }
-  for note in player.notes { printNote(note) }
-  // From now on, the end includes a fade-out.
-  SignalDeadline.allow(milliseconds: 1500)
-  try playing { () throws(PlaybackError) in
-    try during("connecting to the sound server") { () throws(PlaybackError) in
-      try player.start()
-    }
-  }
-  let console = Console()
-  if console.isInteractive { ServerWait.moveToStatusLine() }
-  let reporter = PlayerReporter(
-    player: player, console: console, events: events, pausesOnRemoval: pausesOnRemoval)
-  var wantsToEnd = false
-  while !wantsToEnd, !player.isFinished, Signals.received == nil {
-    for key in console.keys(waitMilliseconds: 50) where player.obey(key, sets: sets) {
-      wantsToEnd = true
-    }
-    for note in notes.take() { reporter.tell(note) }
-    reporter.report()
-  }
-  player.stop()
-  atEnd(player)
-  reporter.report()
-  reporter.end()
-  if Signals.received != nil { throw .interrupted }
-  if let failure = reporter.failure { throw CommandFailure(failure) }
-}
-
 extension StageMode {
   init(_ choice: StageModeChoice) {
     switch choice {
@@ -211,62 +174,5 @@ extension HeadPrediction {
     case .off: self = .off
     case .milliseconds(let milliseconds): self = .milliseconds(milliseconds)
     }
-  }
-}
-
-extension Player {
-  /// Performs the action of a key. Returns true if the key ends playback.
-  fileprivate func obey(_ key: Console.Key, sets: HRTFChoices) -> Bool {
-    switch key {
-    case .pause: isPaused ? resume() : pause()
-    case .back: skip(bySeconds: -10)
-    case .forward: skip(bySeconds: 10)
-    case .louder: volume *= 1.1220184543019633
-    case .softer: volume /= 1.1220184543019633
-    case .recenter: recenter()
-    case .mode: mode = mode.next
-    case .decoder: decodeOtherwise { $0.takeNextDecoder(isAmbisonic: isAmbisonic) }
-    case .hrtf: decodeOtherwise { $0.hrtfPath = sets.next(after: $0.hrtfPath) }
-    case .order(let order): if !isAmbisonic { decodeOtherwise { $0.busOrder = order } }
-    case .mixStyle: changeMix { ($0.style.next, $0.amount) }
-    case .lessMix: changeMix { ($0.style, (($0.amount * 10).rounded() - 1) / 10) }
-    case .moreMix: changeMix { ($0.style, (($0.amount * 10).rounded() + 1) / 10) }
-    case .quit: return true
-    case .next, .plus, .minus, .enter: break
-    }
-    return false
-  }
-
-  /// Changes the mix, starting from `standard` if there is none. The amount is limited to 0 to 1.
-  private func changeMix(
-    _ change: ((style: MixStyle, amount: Double)) -> (MixStyle, Double)
-  ) {
-    guard canMix else {
-      return printNote("only sources that are always soundfields of order 1 or higher can be mixed")
-    }
-    let (style, amount) = change(mix ?? (.standard, 0.5))
-    mix = (style, max(0, min(1, amount)))
-  }
-
-  private func decodeOtherwise(_ change: (inout RenderSettings) -> Void) {
-    var settings = decoding
-    change(&settings)
-    if settings != decoding { decode(by: settings) }
-  }
-}
-
-extension RenderSettings {
-  /// Switches to the next decoder design. Unless the sound is ambisonic, direct rendering follows
-  /// the last design.
-  fileprivate mutating func takeNextDecoder(isAmbisonic: Bool) {
-    let all = DecoderDesign.Method.allCases
-    let isLast = method == all.last
-    isParametric = false
-    if isLast, !isDirect, !isAmbisonic {
-      isDirect = true
-      return
-    }
-    isDirect = false
-    method = all[((all.firstIndex(of: method) ?? 0) + 1) % all.count]
   }
 }

@@ -36,6 +36,7 @@ final class EventLog {
     case text(String)
     case number(Double)
     case integer(Int)
+    case truth(Bool)
 
     func encode(to encoder: any Encoder) throws {
       var container = encoder.singleValueContainer()
@@ -43,6 +44,7 @@ final class EventLog {
       case .text(let text): try container.encode(text)
       case .number(let number): try container.encode(number)
       case .integer(let integer): try container.encode(integer)
+      case .truth(let truth): try container.encode(truth)
       }
     }
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CRealtime
+import CommandOptions
 import CommandSupport
-import Geometry
+import Glibc
 import HeadTracking
 import Playback
 import Rendering
@@ -14,7 +15,18 @@ final class PlayerReporter {
   private let player: Player
   private let console: Console
   private let events: EventLog
+  private let keys: PlayerKeys
+  private let isQuiet: Bool
   private var shownAt: Int64 = 0
+  private var plainStatus = PlainStatus()
+  /// What has just changed, and until when it is shown.
+  private var notice: (text: String, end: Int64)?
+  /// The last reason why a key had no effect, and until when it is not repeated.
+  private var refusal: (text: String, end: Int64)?
+  private var showsKeys = false
+  private var recorded: HeadTrajectory?
+  /// What a network tracker waits for; nil for other trackers.
+  private var awaited: String?
   private var mutedFrames = 0
   /// The last route decision; nil before the first one.
   private var told: RouteDecision?
@@ -26,8 +38,14 @@ final class PlayerReporter {
   /// Whether the removal of the earphones paused playback.
   private var isPausedByRemoval = false
 
-  /// - Parameter pausesOnRemoval: whether to pause while both earphones are out.
-  init(player: Player, console: Console, events: EventLog, pausesOnRemoval: Bool) {
+  /// - Parameters:
+  ///   - isQuiet: whether to hide the status line and what is played.
+  ///   - pausesOnRemoval: whether to pause while both earphones are out.
+  init(
+    player: Player, console: Console, events: EventLog, keys: PlayerKeys, isQuiet: Bool,
+    pausesOnRemoval: Bool
+  ) {
+    (self.keys, self.isQuiet) = (keys, isQuiet)
     self.pausesOnRemoval = pausesOnRemoval
     self.player = player
     self.console = console
@@ -46,14 +64,93 @@ final class PlayerReporter {
       mutedFrames = status.mutedFrames
     }
     let now = monotonic_nanoseconds()
-    guard console.isInteractive, now - shownAt > 100_000_000 else { return }
+    guard now - shownAt > 100_000_000 else { return }
     shownAt = now
-    console.show(StatusLine.text(status, rendition: rendition, levels: player.levels()))
+    showStatus(status, now: now)
+  }
+
+  private func showStatus(_ status: PlayerStatus, now: Int64) {
+    let isInteractive = console.isInteractive
+    guard !isQuiet || showsKeys, isInteractive || plainStatus.isDue(now: now) else { return }
+    var line = StatusLine(status: status, rendition: rendition, levels: player.levels())
+    if let recorded { line.recordedPose = recorded.pose(atSeconds: status.position) }
+    line.awaited = awaited
+    if let notice, now < notice.end {
+      line.notice = notice.text
+    } else {
+      line.notice = keys.isMuted ? "muted" : ""
+    }
+    guard isInteractive else { return printStatus(line.line.full) }
+    console.show(line.line, below: showsKeys ? PlayKeys.list : [])
+  }
+
+  /// Reports what is played.
+  func begin(_ display: PlayDisplay, _ options: PlayerOptions) {
+    if case .recorded(let trajectory) = options.head { recorded = trajectory }
+    awaited = display.awaited
+    guard !isQuiet else { return }
+    let report = StartReport(display, player)
+    guard console.isInteractive else {
+      for line in report.lines { printStatus("\(line.label): \(line.text)") }
+      return
+    }
+    for line in report.lines {
+      let label = line.label + ":" + String(repeating: " ", count: max(1, 8 - line.label.count))
+      writeText("\(label)\(printable(line.text))\n", to: STDOUT_FILENO)
+    }
+    if console.readsKeys { writeText("? shows the keys, q quits\n", to: STDOUT_FILENO) }
   }
 
   func end() {
     console.clear()
     console.restore()
+  }
+
+  // MARK: Keys
+
+  /// Performs the action of a key. Returns true if the key ends playback.
+  func obey(_ key: Console.Key) -> Bool {
+    switch keys.obey(key) {
+    case .done: break
+    case .changed(let text): show(text)
+    case .volumeChanged:
+      events.write(
+        "volume",
+        [
+          "db": .number((keys.volumeDecibels * 10).rounded() / 10),
+          "muted": .truth(keys.isMuted),
+        ])
+      show(keys.volumeText)
+    case .noEffect(let reason): refuse(reason)
+    case .togglesHelp: toggleKeys()
+    case .ends: return true
+    }
+    return false
+  }
+
+  /// Shows what has changed for 3 s.
+  private func show(_ text: String) {
+    notice = (text, monotonic_nanoseconds() + 3_000_000_000)
+    shownAt = 0
+    if !console.isInteractive, !isQuiet { printStatus(text) }
+  }
+
+  /// Says why a key has no effect, but not again within 3 s.
+  private func refuse(_ reason: String) {
+    let now = monotonic_nanoseconds()
+    defer { refusal = (reason, now + 3_000_000_000) }
+    if let refusal, refusal.text == reason, now < refusal.end { return }
+    say(reason)
+  }
+
+  private func toggleKeys() {
+    guard console.isInteractive else {
+      for line in PlayKeys.list { printStatus(line) }
+      return
+    }
+    showsKeys.toggle()
+    shownAt = 0
+    if !showsKeys { console.clear() }
   }
 
   /// Reports a note that is not a player event.
@@ -214,53 +311,5 @@ final class PlayerReporter {
     case .failed(let error):
       events.write("device-tracker-failed", ["message": .text(error.description)])
     }
-  }
-}
-
-extension RenditionNews {
-  fileprivate var values: [String: EventLog.Value] {
-    var values: [String: EventLog.Value] = [
-      "name": .text(name), "layout": .text(layout.name), "channels": .integer(layout.channelCount),
-      "treatment": .text(isMultichannel ? "multichannel" : "stereo"),
-      "bitRate": .number(bitRate), "at": .number(at), "gain": .number(gain),
-    ]
-    if let reason { values["reason"] = .text(reason) }
-    if let shift { values["shiftFrames"] = .integer(shift) }
-    if let agreement { values["agreement"] = .number(agreement) }
-    return values
-  }
-}
-
-extension LoudnessReport {
-  fileprivate var values: [String: EventLog.Value] {
-    var values: [String: EventLog.Value] = [
-      "gain": .number(gain), "goal": .number(goal), "origin": .text(origin.rawValue),
-      "loudness": .number(loudness),
-    ]
-    if let statement { values["statement"] = .text(statement.rawValue) }
-    return values
-  }
-}
-
-extension RenderSettings {
-  /// A short description of the HRTF set and the decoder.
-  fileprivate func summary(isAmbisonic: Bool) -> String {
-    let name = hrtfPath.map { String($0.split(separator: "/").last ?? "") } ?? "default HRTF"
-    if isDirect { return "\(name), direct" }
-    if isParametric { return "\(name), parametric" }
-    return "\(name), \(method.rawValue)" + (isAmbisonic ? "" : ", bus of order \(busOrder)")
-  }
-}
-
-extension RouteDecision {
-  /// The values in the event log. Unknown values are absent.
-  fileprivate var values: [String: EventLog.Value] {
-    let facts = facts
-    let texts: [String: String?] = [
-      "sink": facts?.sink, "port": facts?.port, "portType": facts?.portType?.rawValue,
-      "formFactor": facts?.formFactor, "device": device.rawValue,
-      "treatment": treatment.rawValue, "reason": reason.rawValue,
-    ]
-    return texts.compactMapValues { $0.map { .text($0) } }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AudioMix
+import CommandSupport
 import Geometry
 import HLS
 import HeadTracking
@@ -16,17 +17,38 @@ func mixText(_ style: MixStyle, amount: Double) -> String {
   return "mix " + style.rawValue + (hasAmount ? " \(Int((100 * amount).rounded())) %" : "")
 }
 
-enum StatusLine {
-  static func text(
-    _ status: PlayerStatus, rendition: RenditionNews?, levels: LevelMeter.Levels
-  ) -> String {
-    [
-      state(status), rendition?.name ?? "", mode(status), latency(status),
-      "\(status.output.underruns) underruns", mix(status), loudness(status), meter(levels),
-    ].filter { !$0.isEmpty }.joined(separator: "  ")
+/// The status line of `play` and `demo`.
+struct StatusLine {
+  let status: PlayerStatus
+  var rendition: RenditionNews?
+  var levels: LevelMeter.Levels
+  /// The pose of a recorded head; nil if the head is not recorded.
+  var recordedPose: Quaternion?
+  /// What has just changed, or that the sound is muted; empty if nothing is to be shown.
+  var notice = ""
+  /// What a network tracker waits for, such as "OSC on 127.0.0.1:9000"; nil for other trackers.
+  var awaited: String?
+
+  /// The parts in the order in which they are shown. A narrow terminal shows those with the lowest
+  /// numbers.
+  var line: FittedLine {
+    let head = headParts
+    return FittedLine([
+      LinePart(state, rank: 0),
+      LinePart(notice, rank: 1),
+      LinePart(rendition?.name.withoutControls ?? "", rank: 10),
+      LinePart(head.pose, rank: 2),
+      LinePart(head.rate, rank: 3),
+      LinePart(latency, rank: 7),
+      LinePart("\(status.output.underruns) underruns", rank: 4),
+      LinePart(mix, rank: 8),
+      LinePart(loudness, rank: 6),
+      LinePart(meter, rank: 5),
+      LinePart(output, rank: 9),
+    ])
   }
 
-  private static func state(_ status: PlayerStatus) -> String {
+  private var state: String {
     let time =
       clockText(status.position) + (status.duration.map { " / " + clockText($0) } ?? "")
     return switch status.state {
@@ -39,44 +61,58 @@ enum StatusLine {
     }
   }
 
-  private static func mode(_ status: PlayerStatus) -> String {
-    if status.route.treatment != .binaural, status.mode != .off { return status.route.text }
+  private var headParts: (pose: String, rate: String) {
+    if status.route.treatment != .binaural, status.mode != .off { return (status.route.text, "") }
     switch status.mode {
-    case .off: return "plain stereo"
-    case .fixed: return "stage fixed to the head"
+    case .off: return ("plain stereo", "")
+    case .fixed: return ("stage fixed to the head", "")
     case .tracked: break
     }
-    guard let head = status.head, head.freshness != .waiting else { return "no tracker" }
-    let angles = YawPitchRoll(head.pose)
-    let pose = "yaw \(degrees(angles.yaw)) pitch \(degrees(angles.pitch))"
-    return head.freshness == .fresh
-      ? "\(pose) roll \(degrees(angles.roll))  \(Int(head.rate.rounded())) Hz"
-      : "\(pose) tracker silent"
+    if let recordedPose { return (pose(recordedPose), "recorded motion") }
+    guard let head = status.head else { return ("no tracker", "") }
+    switch head.freshness {
+    case .waiting:
+      if let awaited { return ("waiting for \(awaited)", "") }
+      return (status.tracker == nil ? "no tracker" : "no pose from the tracker yet", "")
+    case .fresh: return (pose(head.pose), "\(Int(head.rate.rounded())) Hz")
+    case .stale, .lost: return (pose(head.pose, withRoll: false), "tracker silent")
+    }
   }
 
-  private static func degrees(_ value: Double) -> String { "\(Int(value.rounded()))" }
+  private func pose(_ pose: Quaternion, withRoll: Bool = true) -> String {
+    let angles = YawPitchRoll(pose)
+    return "yaw \(degrees(angles.yaw)) pitch \(degrees(angles.pitch))"
+      + (withRoll ? " roll \(degrees(angles.roll))" : "")
+  }
 
-  private static func latency(_ status: PlayerStatus) -> String {
+  private func degrees(_ value: Double) -> String { "\(Int(value.rounded()))" }
+
+  private var latency: String {
     guard let measured = status.output.measuredLatencyMilliseconds else { return "-- ms" }
     return "\(Int(measured.rounded())) ms"
   }
 
-  private static func mix(_ status: PlayerStatus) -> String {
+  private var mix: String {
     guard let mix = status.mix else { return "" }
     return mixText(mix.style, amount: mix.amount)
   }
 
-  private static func loudness(_ status: PlayerStatus) -> String {
+  private var loudness: String {
     guard let report = status.loudness else { return "" }
-    let gain = Int(report.gain.rounded())
-    return "level \(gain > 0 ? "+" : "")\(gain) dB"
+    return "loudness \(report.gain > 0 ? "+" : "")\(decimal(report.gain, 1)) dB"
   }
 
-  private static func meter(_ levels: LevelMeter.Levels) -> String {
+  private var meter: String {
     "L \(level(levels.peak.x)) R \(level(levels.peak.y)) dB"
   }
 
-  private static func level(_ peak: Float) -> String {
+  private func level(_ peak: Float) -> String {
     peak < 1e-5 ? "--" : "\(Int(decibels(peak).rounded()))"
+  }
+
+  private var output: String {
+    guard let facts = status.route.facts else { return "" }
+    let name = facts.portDescription ?? (facts.description.isEmpty ? facts.sink : facts.description)
+    return name.withoutControls
   }
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A key of `play` and `demo`, for the help and the manual.
+public struct KeyDescription: Sendable, Equatable {
+  /// The names of the keys.
+  public let keys: String
+  /// The function in a few words, for the list that `?` shows.
+  public let short: String
+  /// The function as a sentence.
+  public let sentence: String
+}
+
+/// The keys of `play` and `demo`.
+public enum PlayKeys {
+  public static let all = [
+    key("space, p", "pause, resume", "Pause or resume."),
+    key("left, right", "10 s back, forward", "Skip 10 s back or forward."),
+    key("Page Down, Up", "60 s back, forward", "Skip 60 s back (Page Down) or forward (Page Up)."),
+    key("up, down", "louder, quieter", "Change the volume by 1 dB."),
+    key("m", "mute, unmute", "Mute or unmute."),
+    key(
+      "c", "recentre: your view is the front",
+      "Recentre: turn the front to the direction that the head faces."),
+    key(
+      "t", "next mode of the stage",
+      "Select the next mode: stage fixed in the room, stage fixed to the head, plain stereo."),
+    key("d", "next decoder", "Select the next decoder design."),
+    key("h", "next HRTF set", "Select the next HRTF set."),
+    key(
+      "1 to 7", "order of the bus",
+      "Set the order of the ambisonic bus, unless the source is ambisonic."),
+    key(
+      "x", "next mix style",
+      "Select the next style of the Audio Mix, if the source is a soundfield."),
+    key(", and .", "less, more mix", "Decrease or increase the amount of the Audio Mix by 0.1."),
+    key("?", "show or hide the keys", "Show or hide the list of keys."),
+    key("q", "quit", "Quit."),
+  ]
+
+  /// The lines of the list that `?` shows, at most 48 characters each.
+  public static var list: [String] {
+    all.map { key in
+      key.keys + String(repeating: " ", count: 15 - key.keys.count) + key.short
+    }
+  }
+
+  private static func key(_ keys: String, _ short: String, _ sentence: String) -> KeyDescription {
+    KeyDescription(keys: keys, short: short, sentence: sentence)
+  }
+}
+
+extension CommandSpecification {
+  /// The keys that the command reads on a terminal, as its help lists them.
+  public var keys: [KeyDescription] {
+    switch name {
+    case .play, .demo: PlayKeys.all
+    default: []
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+
+/// Stops the process when the terminal asks for it (Ctrl-Z), and notes that it continues.
+package enum Suspension {
+  /// Something to do before the process stops and after it continues.
+  package struct Actions: Sendable {
+    let stop: @Sendable () -> Void
+    let resume: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - stop: called before the process stops, unless the stop cannot be caught (SIGSTOP).
+    ///   - resume: called after the process continues, also without a call of `stop`.
+    package init(
+      stop: @escaping @Sendable () -> Void, resume: @escaping @Sendable () -> Void
+    ) {
+      (self.stop, self.resume) = (stop, resume)
+    }
+  }
+
+  private static let all = Mutex<[Int: Actions]>([:])
+
+  /// Registers actions, which are called on another thread, and returns a number for `remove`.
+  /// Before a stop, the actions that were registered last come first; afterwards, they come last.
+  package static func add(_ actions: Actions) -> Int {
+    all.withLock { all in
+      let number = (all.keys.max() ?? 0) + 1
+      all[number] = actions
+      return number
+    }
+  }
+
+  package static func remove(_ number: Int) { all.withLock { $0[number] = nil } }
+
+  private static var ordered: [Actions] {
+    all.withLock { all in all.sorted { $0.key < $1.key }.map(\.value) }
+  }
+
+  /// Stops the process. Returns when it continues, or at once if no shell could continue it. The
+  /// signal must be blocked in all threads.
+  static func stop() {
+    for actions in ordered.reversed() { actions.stop() }
+    var set = sigset_t()
+    sigemptyset(&set)
+    sigaddset(&set, SIGTSTP)
+    // The signal's default action stops all threads, but is ignored in an orphaned process group.
+    pthread_kill(pthread_self(), SIGTSTP)
+    pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    pthread_sigmask(SIG_BLOCK, &set, nil)
+    resume()
+  }
+
+  static func resume() { for actions in ordered { actions.resume() } }
+}

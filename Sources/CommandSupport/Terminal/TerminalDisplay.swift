@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+
+/// Lines at the bottom of a terminal, which are replaced in place.
+///
+/// ## Threading
+/// Any thread may use any member.
+final class TerminalDisplay: Sendable {
+  private struct State {
+    /// The columns of each line that is shown.
+    var widths: [Int] = []
+    var isHeld = false
+  }
+
+  private let descriptor: Int32
+  private let state = Mutex(State())
+
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  /// The width and the height of the terminal; 80 x 24 if they are unknown.
+  var size: (columns: Int, rows: Int) { Self.size(of: descriptor) }
+
+  static func size(of descriptor: Int32) -> (columns: Int, rows: Int) {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
+    return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
+  }
+
+  /// Shows lines in place of the previous ones, without the lines that exceed the height. Each line
+  /// is cut to the width, so that it never wraps. Has no effect while the display is held, or while
+  /// another process group owns the terminal.
+  func show(_ lines: [String]) {
+    let (columns, rows) = size
+    let shown = lines.suffix(max(1, rows - 1)).map { TextWidth.prefix($0, max(1, columns - 1)) }
+    state.withLock { state in
+      guard !state.isHeld, Self.isOurs(descriptor) else { return }
+      var text = Self.start(of: state.widths, columns: columns)
+      text += shown.joined(separator: "\u{1B}[K\r\n") + "\u{1B}[J"
+      state.widths = shown.map { TextWidth.of($0) }
+      write(text, to: descriptor)
+    }
+  }
+
+  /// Removes the lines.
+  func clear() { state.withLock { clear(&$0) } }
+
+  /// Removes the lines, and shows nothing until `release`.
+  func hold() {
+    state.withLock { state in
+      clear(&state)
+      state.isHeld = true
+    }
+  }
+
+  func release() { state.withLock { $0.isHeld = false } }
+
+  private func clear(_ state: inout State) {
+    guard !state.widths.isEmpty else { return }
+    write(Self.start(of: state.widths, columns: size.columns) + "\u{1B}[J", to: descriptor)
+    state.widths = []
+  }
+
+  /// Returns the codes that move to the start of the first line. If the terminal has become
+  /// narrower, it has wrapped the lines.
+  private static func start(of widths: [Int], columns: Int) -> String {
+    let above = widths.reduce(0) { $0 + max(0, $1 - 1) / max(1, columns) + 1 } - 1
+    return above > 0 ? "\r\u{1B}[\(above)A" : "\r"
+  }
+
+  /// Returns false if a terminal controls this process, but another process group is in the
+  /// foreground.
+  private static func isOurs(_ descriptor: Int32) -> Bool {
+    let group = tcgetpgrp(descriptor)
+    return group < 0 || group == getpgrp()
+  }
+}

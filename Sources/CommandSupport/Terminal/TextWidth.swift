@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The width of text on a terminal.
+package enum TextWidth {
+  /// Returns the number of columns that a terminal uses for a text.
+  package static func of(_ text: some StringProtocol) -> Int {
+    text.unicodeScalars.reduce(0) { $0 + columns($1) }
+  }
+
+  /// Returns the beginning of a text, in at most `width` columns.
+  package static func prefix(_ text: String, _ width: Int) -> String {
+    var kept = String.UnicodeScalarView()
+    var used = 0
+    for scalar in text.unicodeScalars {
+      used += columns(scalar)
+      if used > width { break }
+      kept.append(scalar)
+    }
+    return String(kept)
+  }
+
+  /// Returns the columns of one scalar: two for East Asian wide characters and pictographs
+  /// (Unicode Standard Annex 11), none for marks that combine with the previous character.
+  private static func columns(_ scalar: Unicode.Scalar) -> Int {
+    if scalar.value < 0x300 { return scalar.value < 0x20 ? 0 : 1 }
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format: return 0
+    default: break
+    }
+    switch scalar.value {
+    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+      0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF,
+      0x1F900...0x1FAFF, 0x20000...0x3FFFD:
+      return 2
+    default: return 1
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import Playback
+import Rendering
+import SoundSources
+
+extension RenditionNews {
+  var values: [String: EventLog.Value] {
+    var values: [String: EventLog.Value] = [
+      "name": .text(name), "layout": .text(layout.name), "channels": .integer(layout.channelCount),
+      "treatment": .text(isMultichannel ? "multichannel" : "stereo"),
+      "bitRate": .number(bitRate), "at": .number(at), "gain": .number(gain),
+    ]
+    if let reason { values["reason"] = .text(reason) }
+    if let shift { values["shiftFrames"] = .integer(shift) }
+    if let agreement { values["agreement"] = .number(agreement) }
+    return values
+  }
+}
+
+extension LoudnessReport {
+  var values: [String: EventLog.Value] {
+    var values: [String: EventLog.Value] = [
+      "gain": .number(gain), "goal": .number(goal), "origin": .text(origin.rawValue),
+      "loudness": .number(loudness),
+    ]
+    if let statement { values["statement"] = .text(statement.rawValue) }
+    return values
+  }
+}
+
+extension RenderSettings {
+  /// A short description of the HRTF set and the decoder.
+  func summary(isAmbisonic: Bool) -> String {
+    let name = hrtfPath.map { String($0.split(separator: "/").last ?? "") } ?? "default HRTF"
+    if isDirect { return "\(name), direct" }
+    if isParametric { return "\(name), parametric" }
+    return "\(name), \(method.rawValue)" + (isAmbisonic ? "" : ", bus of order \(busOrder)")
+  }
+}
+
+extension RouteDecision {
+  /// The values in the event log. Unknown values are absent.
+  var values: [String: EventLog.Value] {
+    let facts = facts
+    let texts: [String: String?] = [
+      "sink": facts?.sink, "port": facts?.port, "portType": facts?.portType?.rawValue,
+      "formFactor": facts?.formFactor, "device": device.rawValue,
+      "treatment": treatment.rawValue, "reason": reason.rawValue,
+    ]
+    return texts.compactMapValues { $0.map { .text($0) } }
+  }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Laboratory
+
+extension EndToEndTests {
+  /// The keys of `play` on a terminal, and what they show there.
+  @Suite(.serialized) struct KeyTests {
+    private typealias Key = Listener.Key
+
+    /// A quiet stereo file of five minutes.
+    private func longFile(_ folder: TemporaryFolder) throws -> String {
+      let path = folder.file("long.wav")
+      let run = try ProgramRun.of(
+        "ffmpeg",
+        [
+          "-v", "error", "-f", "lavfi", "-i", "anoisesrc=r=48000:a=0.02:d=300", "-ac", "2",
+          "-metadata", "title=Long", "-metadata", "artist=Noise", path,
+        ])
+      try #require(run.exitCode == 0, "\(run.errors)")
+      return path
+    }
+
+    @Test func everyKeyHasAnEffectOrSaysWhyNot() throws {
+      let folder = TemporaryFolder()
+      let path = try longFile(folder)
+      let events = folder.file("events.jsonl")
+      try PrivatePulseServer.withServer { server in
+        let listener = try Listener(
+          playing: path, ["--events", events], on: server.address)
+        try listener.reads("playing: Noise - Long", seconds: 60)
+        try listener.reads("layout:  stereo (two channels)")
+        try listener.reads("? shows the keys, q quits")
+        try listener.sees("0:01 / 5:00")
+        try checkVolume(listener)
+        try checkPositions(listener)
+        try checkDecoders(listener)
+        try checkStage(listener)
+        try checkHelp(listener)
+        for (key, name) in [("z", "z"), ("n", "n"), ("+", "+"), ("-", "-"), ("\r", "Enter")] {
+          listener.type(key)
+          try listener.reads("the key \(name) has no function here; ? shows the keys")
+        }
+        listener.type("q")
+        #expect(listener.program.wait(seconds: 5) == 0)
+        #expect(listener.screen.wraps == 0)
+        let lines = try String(decoding: Data(contentsOf: URL(filePath: events)), as: UTF8.self)
+        #expect(lines.contains(#""db":1,"event":"volume","muted":false"#))
+        #expect(lines.contains(#""event":"volume","muted":true"#))
+        #expect(!lines.contains("server-frozen"))
+      }
+    }
+
+    private func checkVolume(_ listener: Listener) throws {
+      listener.type(Key.up)
+      try listener.sees("volume +1 dB")
+      listener.type(Key.down + Key.down)
+      try listener.sees("volume -1 dB")
+      listener.type("m")
+      try listener.sees("volume -1 dB, muted")
+      try listener.sees("L -- R -- dB")
+      try listener.waits(for: "muted without the volume") { _ in
+        listener.lastRow.contains("  muted") && !listener.lastRow.contains("volume")
+      }
+      listener.type("m")
+      try listener.sees("volume -1 dB  ")
+      #expect(!listener.lastRow.contains("muted"))
+      listener.type(String(repeating: Key.up, count: 22))
+      try listener.reads("the volume is at its maximum of +20 dB")
+    }
+
+    private func checkPositions(_ listener: Listener) throws {
+      func moves(_ key: String, by seconds: Int) throws {
+        let before = try #require(listener.position)
+        listener.type(key)
+        try listener.waits(for: "a position \(seconds) s from \(before)") { _ in
+          listener.position.map { abs($0 - before - seconds) < 6 } ?? false
+        }
+      }
+      try moves(Key.pageUp, by: 60)
+      try moves(Key.pageDown, by: -60)
+      try moves(Key.right, by: 10)
+      try moves(Key.left, by: -10)
+      listener.type(" ")
+      try listener.sees(" paused")
+      listener.type("p")
+      try listener.waits(for: "no pause") { _ in !listener.lastRow.contains("paused") }
+    }
+
+    private func checkDecoders(_ listener: Listener) throws {
+      listener.type("5")
+      try listener.reads("the bus already has the order 5")
+      listener.type("2")
+      try listener.reads("note: decoder: default HRTF, magls, bus of order 2", seconds: 30)
+      listener.type("d")
+      try listener.reads("note: decoder: default HRTF, ls, bus of order 2", seconds: 30)
+      listener.type("h")
+      try listener.reads("there is no other HRTF set")
+      for key in ["x", ",", "."] {
+        sleepSeconds(3.1)
+        let before = listener.screen.rows.filter { $0.contains("only soundfields") }.count
+        listener.type(key)
+        try listener.waits(for: "a reason for \(key)") {
+          $0.rows.filter { $0.contains("only soundfields can be mixed") }.count == before + 1
+        }
+      }
+    }
+
+    private func checkStage(_ listener: Listener) throws {
+      listener.type("c")
+      try listener.reads("there is nothing to recentre: the head does not come from a tracker")
+      try listener.sees("no tracker")
+      listener.type("t")
+      try listener.sees("stage fixed to the head")
+      listener.type("t")
+      try listener.sees("plain stereo")
+      listener.type("t")
+      try listener.sees("no tracker")
+    }
+
+    private func checkHelp(_ listener: Listener) throws {
+      let rows = listener.screen.rows.count
+      listener.type("?")
+      try listener.reads("Page Down, Up  60 s back, forward")
+      try listener.sees(" underruns")
+      listener.type("?")
+      try listener.waits(for: "no list") { !$0.rows.contains { $0.contains("Page Down, Up") } }
+      #expect(abs(listener.screen.rows.count - rows) <= 1)
+    }
+
+    @Test func aNarrowTerminalShowsTheMostImportantParts() throws {
+      let folder = TemporaryFolder()
+      let path = try longFile(folder)
+      try PrivatePulseServer.withServer { server in
+        let listener = try Listener(playing: path, on: server.address, columns: 120)
+        try listener.sees(" underruns", seconds: 60)
+        listener.resize(to: 40)
+        sleepSeconds(0.5)
+        listener.resize(to: 40)
+        try listener.sees(" / 5:00  no tracker  0 underruns")
+        for key in [Key.up, "t", "t", "t", "m", "m"] {
+          listener.type(key)
+          sleepSeconds(0.3)
+        }
+        #expect(listener.screen.wraps == 0)
+        listener.resize(to: 16)
+        sleepSeconds(0.5)
+        listener.resize(to: 16)
+        try listener.sees("/ 5:00")
+        sleepSeconds(1)
+        #expect(listener.screen.wraps == 0)
+        listener.type("q")
+        #expect(listener.program.wait(seconds: 5) == 0)
+      }
+    }
+
+    @Test func aShellStopsAndContinuesPlayback() throws {
+      let folder = TemporaryFolder()
+      let path = try longFile(folder)
+      let events = folder.file("events.jsonl")
+      try PrivatePulseServer.withServer { server in
+        let listener = try Listener(
+          ["bash", "--norc", "--noprofile", "-i"], on: server.address,
+          environment: ["PS1": "ready> "])
+        try listener.sees("ready>")
+        listener.type(
+          "stty -g; \(Product.stillstage) play \(path) --tracker none --events \(events)\n")
+        try listener.sees("0:02 / 5:00", seconds: 60)
+        for _ in 1...2 {
+          listener.type(Key.suspend)
+          try listener.sees("ready>")
+          listener.type("stty -a | grep -c ' icanon'\n")
+          sleepSeconds(2.5)
+          listener.type("fg\n")
+          try listener.sees(" underruns")
+          try listener.waits(for: "playing") { _ in !listener.lastRow.contains("paused") }
+          listener.type(Key.up)
+          try listener.sees("volume +")
+          sleepSeconds(1)
+        }
+        listener.type("q")
+        try listener.sees("ready>")
+        listener.type("exit\n")
+        #expect(listener.program.wait(seconds: 5) == 0)
+        let lines = try String(decoding: Data(contentsOf: URL(filePath: events)), as: UTF8.self)
+        #expect(!lines.contains("server-frozen"))
+        #expect(!lines.contains("underrun"), "\(lines)")
+        let rows = listener.screen.rows
+        #expect(rows.filter { $0 == "1" }.count == 2, "the shell had its own terminal mode")
+        #expect(!rows.contains { $0.contains("not responding") })
+      }
+    }
+
+    @Test func keysComeFromTheTerminalIfStandardInputIsAFile() throws {
+      let folder = TemporaryFolder()
+      let path = try longFile(folder)
+      try PrivatePulseServer.withServer { server in
+        let listener = try Listener(
+          ["sh", "-c", "\(Product.stillstage) play \(path) --tracker none < /dev/null"],
+          on: server.address)
+        try listener.sees(" underruns", seconds: 60)
+        listener.type("m")
+        try listener.sees("muted")
+        listener.type("q")
+        #expect(listener.program.wait(seconds: 5) == 0)
+      }
+    }
+
+    @Test func aDumbTerminalGetsAPlainStatusLine() throws {
+      let folder = TemporaryFolder()
+      let path = try longFile(folder)
+      try PrivatePulseServer.withServer { server in
+        let dumb = try Listener(
+          playing: path, on: server.address, environment: ["TERM": "dumb"])
+        let quiet = try Listener(
+          playing: path, ["--quiet"], on: server.address, environment: ["TERM": "dumb"])
+        try dumb.reads("stillstage: status: playing: Noise - Long", seconds: 60)
+        try dumb.reads("stillstage: status: 0:", seconds: 15)
+        #expect(dumb.screen.rows.contains { $0.contains(" / 5:00  no tracker  ") })
+        for listener in [dumb, quiet] {
+          #expect(!listener.program.bytes.contains(0x1B))
+          listener.type("q")
+          #expect(listener.program.wait(seconds: 5) == 0)
+        }
+        #expect(!quiet.screen.rows.contains { $0.contains("stillstage: status") })
+      }
+    }
+  }
+}
