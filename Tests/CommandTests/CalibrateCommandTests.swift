@@ -70,6 +70,27 @@ import Testing
     #expect(!folder.names.contains("config"))
   }
 
+  @Test func theTerminalShowsTheProgressAndQLeavesTheOldCalibration() throws {
+    let folder = TemporaryFolder()
+    let words = tracker + ["--", Stillstage.path, "calibrate", "SN-0001"]
+    let program = try RunningProgram(
+      words, environment: ["XDG_CONFIG_HOME": folder.file("config"), "TERM": "xterm"],
+      input: .terminal)
+    func sees(_ text: String) throws {
+      let isSeen = waitUntil(seconds: 20) {
+        TerminalScreen(program.bytes, columns: 80).rows.contains { $0.contains(text) }
+      }
+      try #require(isSeen, "\(text): \(TerminalScreen(program.bytes, columns: 80).rows)")
+    }
+    try sees("s left; keep still")
+    try sees("turned by 0 degrees; turn to at least")
+    #expect(TerminalScreen(program.bytes, columns: 80).wraps == 0)
+    program.type("q")
+    try sees("was ended by the key q; an earlier calibration is unchanged")
+    #expect(program.wait(seconds: 10) == 1)
+    #expect(!folder.names.contains("config"))
+  }
+
   @Test("A network tracker cannot be calibrated, and the error names a preset")
   func networkTracker() throws {
     let run = try ProgramRun.of(Stillstage.path, ["calibrate", "osc:9000"])

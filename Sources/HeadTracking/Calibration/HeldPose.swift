@@ -9,6 +9,13 @@ public struct HeldPose: Sendable {
   private let reference: Quaternion?
   private var recent: [HeadSample] = []
 
+  /// The angle from the reference pose to the newest sample, in degrees; nil without a reference or
+  /// before the first sample.
+  public var angleDegrees: Double? {
+    guard let reference, let newest = recent.last else { return nil }
+    return Quaternion.angle(between: reference, newest.headToWorld) * 180 / .pi
+  }
+
   /// Limit for the angle between a sample and the mean pose, in degrees.
   private static let tolerance = 2.0
   /// Seconds for which the head must be held still.

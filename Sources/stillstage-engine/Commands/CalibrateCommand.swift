@@ -15,7 +15,7 @@ func calibrateCommand(_ command: ParsedCommand) throws(CommandFailure) {
   settings.isCalibrating = true
   if try networkTracker(command[Arguments.calibratedTracker], command) != nil {
     throw CommandFailure(
-      "a network tracker cannot be calibrated; choose a preset instead, such as osc:9000:sparta")
+      "network trackers cannot be calibrated; choose a preset instead, such as osc:9000:sparta")
   }
   let tracker = try foundTracker(command[Arguments.calibratedTracker], settings)
   guard let folder = UserFolder.ofThisProcess else {
@@ -72,6 +72,7 @@ private final class CalibrationGuide: Sendable {
   private let tracker: TrackerDescription
   private let isQuiet: Bool
   private let heard: Heard
+  private let line = GuideLine()
 
   /// The samples and the last failure, passed between threads.
   private final class Heard: Sendable {
@@ -108,6 +109,8 @@ private final class CalibrationGuide: Sendable {
 
   func run() throws(CommandFailure) -> Outcome {
     session.start()
+    defer { line.end() }
+    if line.readsKeys { say("Press q to end the calibration without a result.") }
     let isEarphone = tracker.earphones != nil
     say(
       isEarphone
@@ -183,7 +186,12 @@ private final class CalibrationGuide: Sendable {
     }
     var kept: [TrackerMeasurement] = []
     let start = monotonic_nanoseconds()
-    while monotonic_nanoseconds() - start < Int64(Self.restSeconds * 1e9) { kept += try take() }
+    let end = start + Int64(Self.restSeconds * 1e9)
+    while monotonic_nanoseconds() < end {
+      kept += try take()
+      let left = Double(end - monotonic_nanoseconds()) * 1e-9
+      line.show("\(decimal(max(0, left), 0)) s left; keep still")
+    }
     do throws(CalibrationError) {
       return try StillnessReport(poses: kept.map(\.head), inertial: kept.compactMap(\.inertial))
     } catch { throw CommandFailure("cannot calibrate \(tracker.name): \(error)") }
@@ -200,6 +208,7 @@ private final class CalibrationGuide: Sendable {
       for measurement in measurements {
         if let pose = wanted.add(measurement.head) { return pose }
       }
+      if let text = Self.progress(wanted) { line.show(text) }
       if !measurements.isEmpty { last = monotonic_nanoseconds() }
       guard monotonic_nanoseconds() - last < Self.silence else { throw silent }
     }
@@ -208,9 +217,23 @@ private final class CalibrationGuide: Sendable {
         + "pose for a second")
   }
 
-  /// Waits for 20 ms and returns the samples that have arrived since the previous call.
+  /// Says how far the head has turned, and what is still wanted. Nil if any pose is accepted.
+  private static func progress(_ wanted: HeldPose) -> String? {
+    guard let angle = wanted.angleDegrees else { return nil }
+    let turned = "turned by \(decimal(angle, 0)) degrees"
+    if angle < wanted.distance.lowerBound {
+      return "\(turned); turn to at least \(decimal(wanted.distance.lowerBound, 0)) degrees"
+    }
+    if angle > wanted.distance.upperBound {
+      return "\(turned); turn back to at most \(decimal(wanted.distance.upperBound, 0)) degrees"
+    }
+    return "\(turned); hold still"
+  }
+
+  /// Waits for 20 ms and returns the samples that have arrived since the previous call. Throws an
+  /// error if the listener ends the calibration, which leaves an old one as it is.
   private func take() throws(CommandFailure) -> [TrackerMeasurement] {
-    usleep(20_000)
+    if line.wantsToEnd(waitMilliseconds: 20) { throw CommandFailure(Self.given(up: tracker)) }
     if Signals.received != nil { throw .interrupted }
     if let failure = heard.failure.withLock({ $0 }) { throw CommandFailure(failure) }
     return heard.measurements.withLock { measurements in
@@ -223,7 +246,12 @@ private final class CalibrationGuide: Sendable {
     CommandFailure("\(tracker.name) sends no samples; check its battery and connection")
   }
 
+  private static func given(up tracker: TrackerDescription) -> String {
+    "the calibration of \(tracker.name) was ended by the key q; an earlier calibration is unchanged"
+  }
+
   private func say(_ text: String) {
+    line.clear()
     write("\(text)\n", to: isQuiet ? STDERR_FILENO : STDOUT_FILENO)
   }
 }
