@@ -195,6 +195,28 @@ extension EndToEndTests {
       }
     }
 
+    @Test func theStatusLineShowsTheOriginOfTheHead() throws {
+      let folder = TemporaryFolder()
+      let path = try longFile(folder)
+      let motion = folder.file("head.csv")
+      try Array("t,w,x,y,z\n0,0.9659258,0,0,0.258819\n".utf8).withUnsafeBytes {
+        try Data($0).write(to: URL(filePath: motion))
+      }
+      try PrivatePulseServer.withServer { server in
+        let recorded = try Listener(playing: path, ["--motion", motion], on: server.address)
+        let awaited = try Listener(playing: path, ["--tracker", "osc:19877"], on: server.address)
+        try recorded.sees("  yaw 30 pitch 0 roll 0  recorded motion  ", seconds: 60)
+        try awaited.sees("  waiting for OSC on 127.0.0.1:19877  ", seconds: 60)
+        try awaited.reads("head:    waiting for OSC on 127.0.0.1:19877")
+        awaited.type("c")
+        try awaited.reads("there is nothing to recentre: no tracker has sent a pose yet")
+        for listener in [recorded, awaited] {
+          listener.type("q")
+          #expect(listener.program.wait(seconds: 5) == 0)
+        }
+      }
+    }
+
     @Test func keysComeFromTheTerminalIfStandardInputIsAFile() throws {
       let folder = TemporaryFolder()
       let path = try longFile(folder)

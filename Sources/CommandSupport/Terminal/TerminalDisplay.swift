@@ -12,6 +12,8 @@ final class TerminalDisplay: Sendable {
     /// The columns of each line that is shown.
     var widths: [Int] = []
     var isHeld = false
+    /// Whether this process has been in the foreground.
+    var wasInForeground = false
   }
 
   private let descriptor: Int32
@@ -29,13 +31,13 @@ final class TerminalDisplay: Sendable {
   }
 
   /// Shows lines in place of the previous ones, without the lines that exceed the height. Each line
-  /// is cut to the width, so that it never wraps. Has no effect while the display is held, or while
-  /// another process group owns the terminal.
+  /// is cut to the width, so that it never wraps. Has no effect while the display is held, or after
+  /// this process has been moved from the foreground to the background.
   func show(_ lines: [String]) {
     let (columns, rows) = size
     let shown = lines.suffix(max(1, rows - 1)).map { TextWidth.prefix($0, max(1, columns - 1)) }
     state.withLock { state in
-      guard !state.isHeld, Self.isOurs(descriptor) else { return }
+      guard !state.isHeld, isOurs(&state) else { return }
       var text = Self.start(of: state.widths, columns: columns)
       text += shown.joined(separator: "\u{1B}[K\r\n") + "\u{1B}[J"
       state.widths = shown.map { TextWidth.of($0) }
@@ -69,10 +71,11 @@ final class TerminalDisplay: Sendable {
     return above > 0 ? "\r\u{1B}[\(above)A" : "\r"
   }
 
-  /// Returns false if a terminal controls this process, but another process group is in the
-  /// foreground.
-  private static func isOurs(_ descriptor: Int32) -> Bool {
-    let group = tcgetpgrp(descriptor)
-    return group < 0 || group == getpgrp()
+  /// Returns false if this process has left the foreground. A process that was never there, such as
+  /// one started by `timeout`, may show its lines.
+  private func isOurs(_ state: inout State) -> Bool {
+    let isInForeground = tcgetpgrp(descriptor) == getpgrp()
+    if isInForeground { state.wasInForeground = true }
+    return isInForeground || !state.wasInForeground
   }
 }
