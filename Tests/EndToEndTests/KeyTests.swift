@@ -75,6 +75,8 @@ extension EndToEndTests {
 
     private func checkPositions(_ listener: Listener) throws {
       func moves(_ key: String, by seconds: Int) throws {
+        // A note takes the place of the status line for a moment.
+        try listener.waits(for: "a position") { _ in listener.position != nil }
         let before = try #require(listener.position)
         listener.type(key)
         try listener.waits(for: "a position \(seconds) s from \(before)") { _ in
