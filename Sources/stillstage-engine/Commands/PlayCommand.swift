@@ -36,12 +36,14 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   display.isQuiet = command[Options.playQuiet]
   display.head = headText(command, options, network)
   display.awaited = network?.session.tracker.text
+  var opened: (any SoundSource)?
   try play(
     options, events: events, sets: HRTFChoices(command), notes: notes,
     pausesOnRemoval: command[Options.pauseOnRemoval], display: display,
     atEnd: { fronts.keep($0.front) },
     source: { rate, display throws(PlaybackError) in
       let source = try input.open(rate)
+      opened = source
       display.source = SourceFacts(source)
       if let note = mixNote(source, settings) { printNote(note) }
       return source
