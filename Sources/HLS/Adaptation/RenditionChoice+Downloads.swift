@@ -42,7 +42,7 @@ extension RenditionChoice {
     }
     // Decide as late as possible, because the throughput may recover. If the lower rendition would
     // be late too, only a recovery can prevent a stall.
-    let needed = max(parameters.leastRescue, seconds(rescue) + 0.25)
+    let needed = max(parameters.leastRescue, seconds(rescue) + parameters.rescueMargin)
     let isHopeless = needed > parameters.earliestRescue * situation.segmentSeconds
     let latest = parameters.hopelessRescue * situation.segmentSeconds
     return situation.buffer <= (isHopeless ? max(latest, parameters.leastRescue) : needed)

@@ -41,9 +41,15 @@ extension RenditionChoice {
   }
 
   /// Whether the throughput has recovered for long enough to return to multichannel. The required
-  /// time is the hold at the ratio `recovery`, and falls to half of the hold at `strongRecovery`.
+  /// time is the hold at the ratio `recovery`, and falls to half of the hold at `strongRecovery`. On
+  /// a steady line, the ratio `steadyRecovery` suffices.
   func hasRecovered(_ situation: PlaySituation) -> Bool {
-    guard canChange, let first = ladder.firstMultichannel, let recoveredSince,
+    guard canChange, let first = ladder.firstMultichannel else { return false }
+    guard situation.buffer >= leastBuffer(situation) else { return false }
+    if let steadyRate, steadyRate >= parameters.steadyRecovery * ladder[first].bitRate {
+      return true
+    }
+    guard let recoveredSince,
       let least = history.minimum(ofLast: neededSamples(situation)), least >= recoveredRate,
       let fast = history.mean(halfLife: parameters.fastHalfLife), fast >= recoveredRate
     else { return false }
@@ -51,7 +57,14 @@ extension RenditionChoice {
     let strength =
       (ratio - parameters.recovery) / (parameters.strongRecovery - parameters.recovery)
     let needed = hold * (1 - 0.5 * min(max(strength, 0), 1))
-    return situation.now - recoveredSince >= needed && situation.buffer >= leastBuffer(situation)
+    return situation.now - recoveredSince >= needed
+  }
+
+  /// The lowest recent throughput if the line is steady, in bit/s; nil otherwise.
+  private var steadyRate: Double? {
+    history.steadyRange(
+      over: max(parameters.steadySeconds, hold), count: parameters.steadySamples,
+      spread: parameters.steadySpread)?.lowerBound
   }
 
   private func neededSamples(_ situation: PlaySituation) -> Int {
@@ -60,7 +73,7 @@ extension RenditionChoice {
   }
 
   private func leastBuffer(_ situation: PlaySituation) -> Double {
-    min(parameters.recoveryBuffer, 1.75 * situation.segmentSeconds)
+    min(parameters.recoveryBuffer, parameters.recoverySegments * situation.segmentSeconds)
   }
 
   /// Returns a queued stereo segment to replace by multichannel; nil if none should be replaced
@@ -113,7 +126,10 @@ extension RenditionChoice {
       return false
     }
     guard treatment == .stereo else { return true }
-    guard let rate = history.samples.last?.bitsPerSecond, rate >= recoveredRate else {
+    let margin = steadyRate == nil ? parameters.recovery : parameters.steadyRecovery
+    guard let first = ladder.firstMultichannel, let rate = history.samples.last?.bitsPerSecond,
+      rate >= margin * ladder[first].bitRate
+    else {
       isReplacing = false
       recoveredSince = nil
       return false

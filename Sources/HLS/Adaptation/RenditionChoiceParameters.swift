@@ -29,23 +29,35 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   public var leastRescue = 1.5
   public var earliestRescue = 0.75
   public var hopelessRescue = 0.45
+  /// Time by which the lower rendition should arrive before the buffer is empty, in s.
+  public var rescueMargin = 0.25
 
   /// Minimum throughput ratio that counts as recovered. Here and below, the bit rate is that of the
   /// cheapest multichannel rendition.
   public var recovery = 1.3
+  /// Minimum throughput ratio that counts as recovered on a steady line. The required margin is
+  /// 1.1, less 1 % for the accuracy of the measurement.
+  public var steadyRecovery = 1.09
+  /// A line is steady if at least `steadySamples` segments arrived within `steadySeconds` (longer
+  /// if the hold is longer), and if the fastest of them was at most `steadySpread` times as fast as
+  /// the slowest.
+  public var steadySeconds = 12.0
+  public var steadySamples = 4
+  public var steadySpread = 1.1
   /// Time for which the throughput must stay recovered, in s. It decreases linearly with the
   /// throughput ratio, from this value at `recovery` to half of it at `strongRecovery`.
-  public var hold = 8.0
+  public var hold = 6.0
   public var strongRecovery = 4.0
   /// Number of consecutive segments that must show the recovery. One suffices if that many do not
   /// fit in `hold`.
   public var recoveredSamples = 2
-  /// Buffer that a return to multichannel requires, in s. A buffer of 1.75 segment durations
-  /// suffices.
+  /// Buffer that a return to multichannel requires, in s. A buffer of `recoverySegments` segment
+  /// durations suffices.
   public var recoveryBuffer = 7.0
+  public var recoverySegments = 1.75
   /// If multichannel lasts for less than `shortReturn` s after a return, the hold is doubled, up to
   /// `longestHold` s. Otherwise the hold is reset.
-  public var shortReturn = 30.0
+  public var shortReturn = 45.0
   public var longestHold = 32.0
   /// Fraction of a segment that may have been read when its replacement arrives.
   public var latestJoin = 0.7

@@ -78,4 +78,18 @@ public struct ThroughputHistory: Sendable, Equatable {
   func minimum(ofLast count: Int) -> Double? {
     samples.count < count ? nil : samples.suffix(count).map(\.bitsPerSecond).min()
   }
+
+  /// Returns the range of the samples of the last `seconds`, in bit/s. Nil if the samples do not
+  /// cover this time, if there are fewer than `count` of them, or if the highest exceeds the lowest
+  /// by more than the factor `spread`.
+  func steadyRange(over seconds: Double, count: Int, spread: Double) -> ClosedRange<Double>? {
+    guard let newest = samples.last?.end, let oldest = samples.first?.end,
+      newest - oldest >= seconds
+    else { return nil }
+    let rates = samples.filter { newest - $0.end <= seconds }.map(\.bitsPerSecond)
+    guard rates.count >= count, let least = rates.min(), let most = rates.max(),
+      most <= spread * least
+    else { return nil }
+    return least...most
+  }
 }

@@ -14,6 +14,8 @@ struct SimulatedPlayer {
 
   let segmentSeconds: Double
   let endTime: Double
+  /// See `SimulationConditions.unreadableSeconds`.
+  let unreadableSeconds: Double
   private(set) var segments: [Segment] = []
   /// The playback position in the presentation, in s.
   private(set) var position = 0.0
@@ -21,13 +23,17 @@ struct SimulatedPlayer {
   private(set) var heard: [HeardStretch] = []
   private var time = 0.0
 
-  init(segmentSeconds: Double, endTime: Double) {
+  init(segmentSeconds: Double, endTime: Double, unreadableSeconds: Double) {
+    self.unreadableSeconds = unreadableSeconds
     self.segmentSeconds = segmentSeconds
     self.endTime = endTime
   }
 
-  /// The buffered sound, in s.
-  var buffer: Double { max(0, Double(segments.count) * segmentSeconds - position) }
+  /// The buffered sound that can play, in s.
+  var buffer: Double {
+    let unreadable = started == nil ? 0 : unreadableSeconds
+    return max(0, Double(segments.count) * segmentSeconds - unreadable - position)
+  }
 
   mutating func append(_ rendition: Int) { segments.append(Segment(rendition: rendition)) }
 
@@ -66,7 +72,7 @@ struct SimulatedPlayer {
     guard started != nil else { return }
     while time < limit - 1e-9 {
       let number = Int(position / segmentSeconds + 1e-7)
-      guard segments.indices.contains(number) else {
+      guard buffer > 1e-9, segments.indices.contains(number) else {
         hear(nil, limit - time)
         return
       }
@@ -76,7 +82,7 @@ struct SimulatedPlayer {
       if let before = segment.before, position < before.join - 1e-9 {
         (rendition, end) = (before.rendition, before.join)
       }
-      let length = min(limit - time, end - position)
+      let length = min(limit - time, end - position, buffer)
       position = length == end - position ? end : position + length
       hear(rendition, length)
     }

@@ -19,8 +19,24 @@ package struct SimulationConditions: Sendable, Equatable {
   var decodedSeconds = 2.5
   /// The interval between playlist reloads, in s; nil if a segment is visible as soon as it exists.
   var reloadSeconds: Double?
+  /// The sound at the end of the last segment that does not play before the next one arrives, in s.
+  var unreadableSeconds = 0.0
+  /// Whether the last segment before a change of rendition is also fetched in the new rendition if
+  /// there is time, as `SegmentSupply` does.
+  var overlaps = false
 
   package init() {}
+
+  /// The conditions of `SegmentSupply`: on demand with a buffer limit of 30 s, or live with 12 s.
+  package static func supply(isLive: Bool) -> SimulationConditions {
+    let supply = SegmentSupply.Conditions()
+    var conditions = SimulationConditions()
+    conditions.isLive = isLive
+    conditions.bufferSeconds = isLive ? conditions.bufferSeconds : supply.bufferSeconds
+    conditions.unreadableSeconds = supply.unreadable
+    conditions.overlaps = true
+    return conditions
+  }
 }
 
 /// Plays a presentation over a simulated line, with one download at a time. The bytes of an
@@ -44,7 +60,8 @@ struct Simulator<Rule: AdaptationRule> {
     self.rule = rule
     self.conditions = conditions
     player = SimulatedPlayer(
-      segmentSeconds: conditions.segmentSeconds, endTime: conditions.seconds)
+      segmentSeconds: conditions.segmentSeconds, endTime: conditions.seconds,
+      unreadableSeconds: conditions.unreadableSeconds)
   }
 
   mutating func run() -> SimulationResult {
@@ -108,16 +125,37 @@ struct Simulator<Rule: AdaptationRule> {
     while time < conditions.seconds {
       let rendition = ladder.indices.contains(wanted) ? wanted : 0
       switch download(rendition, replacing: number) {
-      case .goOn: return
+      case .goOn:
+        if number == nil { overlap() }
+        return
       case .giveUp: return
       case .abandon(let lower): wanted = lower
       }
     }
   }
 
+  /// After a change of rendition, fetches the last segment before it in the new rendition too,
+  /// which costs time but changes nothing that is heard. See `Supplier.overlap`.
+  private mutating func overlap() {
+    let number = player.segments.count - 2
+    guard conditions.overlaps, time < conditions.seconds, number >= 0 else { return }
+    let before = player.segments[number].rendition
+    let rendition = player.segments[number + 1].rendition
+    guard before != rendition else { return }
+    let isOther = ladder[before].isMultichannel != ladder[rendition].isMultichannel
+    let reserve = isOther ? 4 : 0.6 * conditions.bufferSeconds
+    let needed = 1.5 * rule.seconds(forBits: ladder[rendition].bitRate * conditions.segmentSeconds)
+    let decoded = player.started == nil ? 0 : conditions.decodedSeconds
+    let left = Double(number + 1) * conditions.segmentSeconds - player.position - decoded - 0.75
+    guard needed < min(left, player.buffer - reserve) else { return }
+    _ = download(rendition, replacing: number, isOverlap: true)
+  }
+
   /// Fetches one segment. Returns the rule's decision if the rule stopped the download, otherwise
   /// `.goOn`.
-  private mutating func download(_ rendition: Int, replacing number: Int?) -> DownloadCourse {
+  private mutating func download(
+    _ rendition: Int, replacing number: Int?, isOverlap: Bool = false
+  ) -> DownloadCourse {
     let bits = ladder[rendition].bitRate * conditions.segmentSeconds
     let request = time
     result.requests.append(
@@ -143,7 +181,7 @@ struct Simulator<Rule: AdaptationRule> {
     }
     guard sent >= bits - 0.001 else { return .goOn }
     finish(bits: bits, request, rendition, isPartial: false)
-    place(rendition, replacing: number)
+    if !isOverlap { place(rendition, replacing: number) }
     return .goOn
   }
 
