@@ -19,6 +19,9 @@ public final class HTTPFetcher: ResourceFetcher {
   private let known: [String]
   private let pace = RequestPace()
   private let idle = Mutex<[CurlConnection]>([])
+  /// The start of the first of the latest fetches in which nothing arrived, and the end of the last
+  /// of them, in ns. The wait is thus reported over repeated requests.
+  private let silence = Mutex<(start: Int64, end: Int64)?>(nil)
   static let mostRedirections = 5
   private static let mostIdle = 4
   /// Time after which a fetch counts as waiting, in s.
@@ -78,8 +81,14 @@ public final class HTTPFetcher: ResourceFetcher {
     guard let connection else { throw .connection("out of memory") }
     connection.begin(transfer, request, known: known)
     var pace = TransferPace(seconds: patience.seconds)
-    var isTold = false
-    defer { if isTold { patience.onWait(nil) } }
+    var isAnswered = false
+    let since = startOfSilence
+    var isTold = Self.seconds(since: since) > Self.longWait
+    defer {
+      let hasAnswer = transfer.timing.firstByte != nil || isAnswered
+      silence.withLock { $0 = hasAnswer ? nil : (since, monotonic_nanoseconds()) }
+      if isTold, hasAnswer { patience.onWait(nil) }
+    }
     var asked = Int64.min
     while !connection.advance(milliseconds: 100) {
       let now = monotonic_nanoseconds()
@@ -92,13 +101,24 @@ public final class HTTPFetcher: ResourceFetcher {
       }
       // Give up a silent connection earlier, so that the request is repeated.
       if transfer.silence > patience.seconds / 2 { throw .timedOut(seconds: patience.seconds / 2) }
-      guard timing.seconds > Self.longWait else { continue }
+      let waited = timing.firstByte == nil ? Self.seconds(since: since) : timing.seconds
+      guard waited > Self.longWait else { continue }
       isTold = true
       patience.onWait(
-        FetchWait(host: transfer.address.url.host, seconds: timing.seconds, bytes: timing.bytes))
+        FetchWait(host: transfer.address.url.host, seconds: waited, bytes: timing.bytes))
     }
     if let failure = transfer.failure { throw failure }
+    isAnswered = true
     idle.withLock { if $0.count < Self.mostIdle { $0.append(connection) } }
+  }
+
+  /// The start of a silence that ended less than `longWait` ago, or else now, in ns.
+  private var startOfSilence: Int64 {
+    let now = monotonic_nanoseconds()
+    guard let last = silence.withLock({ $0 }), Self.seconds(since: last.end) < Self.longWait else {
+      return now
+    }
+    return last.start
   }
 
   private static func seconds(since start: Int64) -> Double {

@@ -43,7 +43,11 @@ public struct PlaylistFollower: Sendable {
   }
 
   /// Records a failed load, which delays the next load.
-  public mutating func fail(at now: Double) { notBefore = now + max(pause / 2, 0.5) }
+  ///
+  /// - Parameter wait: the delay, in s; nil for half of the time between two segments.
+  public mutating func fail(at now: Double, wait: Double? = nil) {
+    notBefore = now + (wait ?? max(pause / 2, 0.5))
+  }
 
   /// Time of the next load; nil if the playlist has ended.
   public var nextLoad: Double? { playlist.hasEnded ? nil : max(beat.next, notBefore) }

@@ -48,13 +48,14 @@ public struct PlaylistLoader: Sendable {
   /// - Parameters:
   ///   - variables: the variables of the multivariant playlist.
   ///   - validator: the validator of the known copy; nil if there is no copy.
+  ///   - silence: time without a byte after which the load fails, in s.
   ///   - goesOn: return false to cancel.
   /// - Returns: the playlist; nil if the known copy is up to date.
   /// - Throws: `.fetch` if fetching failed, `.playlist` if the text is not a valid playlist, or
   ///   `.interrupted` after a cancellation.
   public func load(
     _ address: ResourceAddress, variables: PlaylistVariables = PlaylistVariables(),
-    validator: FetchValidator? = nil, goesOn: () -> Bool = { true }
+    validator: FetchValidator? = nil, silence: Double = .infinity, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Loaded? {
     let loaded = try request(address, variables, validator, goesOn)
     guard var loaded, case .media(var playlist) = loaded.playlist else { return loaded }
@@ -80,12 +81,20 @@ public struct PlaylistLoader: Sendable {
     _ goesOn: () -> Bool
   ) throws(PresentationError) -> Loaded? {
     let resource: FetchedResource
+    var newest = FetchTiming()
+    var isSilent = false
     do throws(FetchError) {
       resource = try fetcher.fetch(
         FetchRequest(address, limit: PlaylistLimits.bytes, validator: validator),
-        goesOn: { _ in goesOn() })
+        goesOn: { timing in
+          if timing.bytes > newest.bytes { newest = timing }
+          isSilent = timing.seconds - newest.seconds > silence
+          return !isSilent && goesOn()
+        })
     } catch {
       switch error {
+      case .abandoned where isSilent:
+        throw .fetch(address: address.description, .timedOut(seconds: silence))
       case .interrupted, .abandoned: throw .interrupted
       default: throw .fetch(address: address.description, error)
       }

@@ -43,7 +43,7 @@ struct RenditionTimeline {
 
   mutating func move(by seconds: Double) { origin += seconds }
 
-  mutating func fail(at now: Double) { follower.fail(at: now) }
+  mutating func fail(at now: Double, wait: Double?) { follower.fail(at: now, wait: wait) }
 
   /// End of the last segment, in s of presentation time.
   var end: Double { origin + playlist.duration }

@@ -16,10 +16,10 @@ public final class SegmentSupply: Sendable {
     public var unreadable = 0.35
     /// Time without a byte after which a segment's download fails, in s.
     public var silence = 5.0
-    /// Time for which a segment that the server fails to send is retried, in s. The time is a third
-    /// of this value if a segment has been given up because the server did not answer, and no
-    /// segment has been fetched since. Retries continue for longer while more than 4 s are
-    /// buffered.
+    /// Time for which a segment that the server fails to send is retried, in s. If the server gives
+    /// no complete answer, the time is three times this value, or this value if a segment has been
+    /// given up for that reason, and no segment has been fetched since. Retries continue for longer
+    /// while more than 4 s are buffered.
     public var patience = 15.0
     /// Time after the last sound for which a live playlist that no longer changes is requested
     /// again, in s.

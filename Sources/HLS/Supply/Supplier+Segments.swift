@@ -12,6 +12,28 @@ extension Supplier {
     case failed(LoadProblem)
   }
 
+  /// Wait between two requests if the server gives no complete answer, in s. The wait does not
+  /// increase, so that data is requested soon after the connection has returned.
+  static let lineWait = 0.2
+  /// Least time without a byte after which a request counts as lost while the connection is lost,
+  /// in s.
+  private static let leastSilence = 0.6
+  /// Time after which a request is given the usual time again, in s: the server may be slow.
+  private static let longestLoss = 40.0
+
+  /// Time without a byte after which the download of a segment counts as failed, in s. While the
+  /// connection is lost, the time is short: a request from that time may never be answered, even
+  /// after the connection has returned.
+  var silence: Double {
+    guard let offlineSince, now - offlineSince < Self.longestLoss else { return conditions.silence }
+    return min(conditions.silence, max(Self.leastSilence, 3 * longestFirstByte))
+  }
+
+  private func isSilent(_ problem: LoadProblem) -> Bool {
+    if case .fetch(.timedOut) = problem { return true }
+    return false
+  }
+
   // MARK: The next segment
 
   /// Fetches the next segment. After a failure, the segment is requested again in the same
@@ -40,6 +62,11 @@ extension Supplier {
         return queue.fail("the connection to the server failed: \(problem)")
       }
       if case .encryption = problem { unusable.insert(wanted) }
+      if !problem.isOfTheLine {
+        offlineSince = nil
+      } else if isSilent(problem) {
+        offlineSince = offlineSince ?? now
+      }
       failures[wanted, default: 0] += 1
       if isSpent(wanted, problem, failures), unusable.isEmpty,
         moves[wanted, default: 0] < presentation.places[wanted].count - 1,
@@ -55,12 +82,15 @@ extension Supplier {
         if unusable.count == presentation.ladder.count { return queue.fail("\(problem)") }
         if isWorthWaiting(problem, since: began) {
           (failures, moves) = ([:], [:])
-          wait(2)
+          wait(problem.isOfTheLine ? Self.lineWait : 2)
           continue
         }
         return giveUp(lost?.problem ?? problem)
       }
-      if next == wanted { wait(0.25 * Double(1 << min(failures[wanted] ?? 0, 4))) }
+      if next == wanted {
+        let longer = 0.25 * Double(1 << min(failures[wanted] ?? 0, 4))
+        wait(problem.isOfTheLine ? Self.lineWait : longer)
+      }
       wanted = next
     }
   }
@@ -122,6 +152,7 @@ extension Supplier {
     guard let cursor, let (known, start) = timelines[rendition]?.segment(at: cursor) else { return }
     flushGaps()
     lineFailures = 0
+    offlineSince = nil
     let before = self.rendition
     let hasChanged = before != nil && before != rendition && queue.snapshot.end != nil
     var queued = QueuedSegment(start: start, duration: known.duration, rendition: rendition)
@@ -185,7 +216,8 @@ extension Supplier {
     guard presentation.isRemote, problem.isPassing else { return false }
     if case .content = problem { return false }
     let left = situation(isWaiting: false).buffer
-    let patience = conditions.patience / (lineFailures == 0 ? 1 : 3)
+    let patience =
+      conditions.patience * (problem.isOfTheLine ? 3 : 1) / (lineFailures == 0 ? 1 : 3)
     return now - began < patience || left > 4
   }
 
@@ -308,6 +340,7 @@ extension Supplier {
     var progress = DownloadProgress(requestTime: now, totalBytes: bits / 8)
     var (rule, segments) = (rule, segments)
     var course = DownloadCourse.goOn
+    let silence = silence
     var isSilent = false
     var latest = FetchTiming()
     var newest = (bytes: 0, time: now)
@@ -324,9 +357,10 @@ extension Supplier {
         course = rule.course(
           of: progress, rendition: rendition, secondsLeft: number.flatMap { secondsLeft($0) },
           situation(isWaiting: false))
-        isSilent = now - newest.time > conditions.silence
+        isSilent = now - newest.time > silence
         return course == .goOn && !isSilent
       }
+      longestFirstByte = max(longestFirstByte * 0.9, timing.firstByte ?? 0)
       rule.record(SegmentTiming(timing, end: now), rendition: rendition)
       supply.observer?(
         SegmentSupply.Arrival(
@@ -341,7 +375,7 @@ extension Supplier {
       case .giveUp: return .givenUp
       case .goOn:
         return isSilent
-          ? .failed(.fetch(.timedOut(seconds: conditions.silence))) : .ended
+          ? .failed(.fetch(.timedOut(seconds: silence))) : .ended
       }
     }
   }

@@ -30,6 +30,11 @@ struct Supplier {
   /// Number of segments that were given up because the server did not answer, since the last
   /// fetched segment.
   var lineFailures = 0
+  /// Time at which the connection was lost, in s: when a request had received nothing for
+  /// `SegmentSupply.Conditions.silence`. Nil after the next answer.
+  var offlineSince: Double?
+  /// The longest recent time from a segment's request to its first byte, in s.
+  var longestFirstByte = 0.0
   /// Renditions that cannot be decrypted.
   var unusable: Set<Int> = []
   let opened: Double
@@ -225,7 +230,8 @@ struct Supplier {
     _ address: ResourceAddress, _ validator: FetchValidator?
   ) throws(PresentationError) -> PlaylistLoader.Loaded? {
     try presentation.loader.load(
-      address, variables: presentation.variables, validator: validator, goesOn: { goesOn })
+      address, variables: presentation.variables, validator: validator,
+      silence: silence, goesOn: { goesOn })
   }
 
   private mutating func reload(_ rendition: Int) throws(PresentationError) {
@@ -249,9 +255,11 @@ struct Supplier {
     do throws(PresentationError) {
       try reload(rendition)
       (reloadProblem, failedReloads) = (nil, 0)
+      offlineSince = nil
     } catch {
       let now = now
-      timelines[rendition]?.fail(at: now)
+      if case .fetch(_, .timedOut) = error { offlineSince = offlineSince ?? now }
+      timelines[rendition]?.fail(at: now, wait: offlineSince == nil ? nil : Self.lineWait)
       guard error != .interrupted else { return }
       failedReloads += 1
       if failedReloads > 1, move(rendition, because: error.description) {

@@ -10,7 +10,8 @@ import Laboratory
 struct AdaptationRow: Encodable {
   /// `stillstage` or the name of another player.
   let rule: String
-  /// The path of the trace, the name of the built-in connection, or `mean`.
+  /// The path of the trace, the name of the built-in connection, or `mean`. Poor lines begin with
+  /// `poor/`, or with `outage/` if they have an outage.
   let trace: String
   let stallPercent: Double
   let flipsPerMinute: Double
@@ -20,7 +21,7 @@ struct AdaptationRow: Encodable {
   /// Time to the first sound, in s; nil if nothing played.
   let startSeconds: Double?
 
-  fileprivate init(_ rule: ComparedRule, _ trace: String, _ figures: AdaptationFigures) {
+  init(_ rule: ComparedRule, _ trace: String, _ figures: AdaptationFigures) {
     self.rule = rule.rawValue
     self.trace = trace
     stallPercent = figures.stallPercent
@@ -43,14 +44,24 @@ func benchAdaptationCommand(_ command: ParsedCommand) throws(CommandFailure) {
       throw CommandFailure(error.description)
     }
   }
+  let poor = traces.isEmpty ? PoorLineReport() : nil
   if command[Options.json] {
-    try printJSON(trial.rows)
+    try printJSON(trial.rows + (poor?.rows ?? []))
   } else {
-    try printOutput(trial.text)
+    try printOutput(trial.text + (poor?.text ?? ""))
   }
-  guard traces.isEmpty, !trial.missedGoals.isEmpty else { return }
-  throw CommandFailure(
-    "goals not met over the built-in connections: \(trial.missedGoals.joined(separator: "; "))")
+  guard let poor else { return }
+  var failures: [String] = []
+  if !trial.missedGoals.isEmpty {
+    failures.append(
+      "goals not met over the built-in connections: "
+        + trial.missedGoals.joined(separator: "; "))
+  }
+  if !poor.missedFloors.isEmpty {
+    failures.append(
+      "limits not met over the poor lines: \(poor.missedFloors.joined(separator: "; "))")
+  }
+  guard failures.isEmpty else { throw CommandFailure(failures.joined(separator: "; ")) }
 }
 
 private struct AdaptationTrial {

@@ -221,6 +221,21 @@ import Testing
     #expect(rule.lastChange?.reason == .recovered)
   }
 
+  /// 220 kbit/s are 1.1 times the bit rate of multichannel. If single segments are 20 % faster or
+  /// slower, the line is not steady.
+  @Test(arguments: [(220.0, 0.0, true), (215, 0, false), (235, 0.2, false), (255, 0.02, true)])
+  func steadyThroughputNeedsALowerMargin(rate: Double, spread: Double, isEnough: Bool) {
+    var (rule, now) = rule([100, 100, 100])
+    var rendition = 0
+    for count in 0..<12 {
+      now += segment
+      let factor = count % 2 == 0 ? 1 + spread : 1 - spread
+      rule.record(timing(now, kilobits: rate * factor), rendition: 1)
+      rendition = rule.next(situation(now, buffer: 10))
+    }
+    #expect((rendition == 2) == isEnough)
+  }
+
   @Test func alternatingThroughputDoesNotRestoreMultichannel() {
     var (rule, now) = rule([100, 100, 100])
     for count in 0..<60 {
@@ -234,15 +249,15 @@ import Testing
     var rule = RenditionChoice(ladder: .bench)
     rule.treatment = .stereo
     var now = 100.0
-    for hold in [16.0, 32, 32] {
+    for hold in [12.0, 24, 32] {
       rule.restore(situation(now, buffer: 10))
       rule.degrade(.lineTooThin, situation(now + 20, buffer: 3))
       #expect(rule.hold == hold)
       now += 50
     }
     rule.restore(situation(now, buffer: 10))
-    rule.degrade(.lineTooThin, situation(now + 31, buffer: 3))
-    #expect(rule.hold == 8)
+    rule.degrade(.lineTooThin, situation(now + 46, buffer: 3))
+    #expect(rule.hold == 6)
   }
 
   @Test func multichannelReturnsIfAReplacementProvesTheThroughput() {

@@ -12,16 +12,24 @@ final class TracedPlayer: ResourceFetcher {
     var now = 0.0
     var listener = SimulatedListener()
     var requests: [(time: Double, path: String)] = []
+    var failure: String?
   }
 
   private let trace: BandwidthTrace
   private let ladder: Ladder
   private let conditions: SimulationConditions
+  /// The time in which nothing arrives. A request that was made or not complete by then is never
+  /// answered.
+  private let outage: Range<Double>?
   private let bodies: [[UInt8]]
   private let state = Mutex(State())
   private let queue = Mutex<SegmentQueue?>(nil)
 
-  init(_ trace: BandwidthTrace, _ ladder: Ladder, _ conditions: SimulationConditions) {
+  init(
+    _ trace: BandwidthTrace, _ ladder: Ladder, _ conditions: SimulationConditions,
+    outage: Range<Double>? = nil
+  ) {
+    self.outage = outage
     (self.trace, self.ladder, self.conditions) = (trace, ladder, conditions)
     bodies = ladder.map { rendition in
       let packets = Int(rendition.bitRate * conditions.segmentSeconds / 8 / 188)
@@ -31,6 +39,9 @@ final class TracedPlayer: ResourceFetcher {
 
   var now: Double { state.withLock { $0.now } }
   var requests: [(time: Double, path: String)] { state.withLock { $0.requests } }
+
+  /// The reason why fetching failed; nil if it did not fail.
+  var failure: String? { state.withLock { $0.failure } }
 
   /// Plays until the end of the conditions, and returns what was heard.
   func play(_ rule: @escaping @Sendable (Ladder) -> any AdaptationRule) throws -> SimulationResult {
@@ -44,6 +55,7 @@ final class TracedPlayer: ResourceFetcher {
       presentation, conditions: supplied, clock: { self.now }, pause: { self.wait($0) },
       rule: { rule(presentation.ladder) })
     queue.withLock { $0 = supply.queue }
+    defer { state.withLock { $0.failure = supply.queue.failure } }
     supply.run { supply.queue.failure != nil || self.now >= self.conditions.seconds }
     var listener = state.withLock { $0.listener }
     listener.advance(to: conditions.seconds, supply.queue, conditions)
@@ -71,10 +83,17 @@ final class TracedPlayer: ResourceFetcher {
     let bytes = body(path)
     let total = Double(bytes.count * 8)
     var sent = 0.0
-    var timing = FetchTiming(
-      seconds: now - start, firstByte: conditions.roundTripSeconds, expected: bytes.count)
+    var timing = FetchTiming(seconds: now - start)
+    if outage?.contains(now) != true {
+      (timing.firstByte, timing.expected) = (conditions.roundTripSeconds, bytes.count)
+    }
     while sent < total - 0.001 {
       guard goesOn(timing) else { throw .abandoned(timing) }
+      if let outage, now >= outage.lowerBound - 0.1, start < outage.upperBound {
+        wait(0.1)
+        timing.seconds = now - start
+        continue
+      }
       let part = trace.send(total - sent, from: now, until: now + 0.1)
       sent += part.bits
       wait(part.time - now)
@@ -114,8 +133,8 @@ final class TracedPlayer: ResourceFetcher {
   }
 }
 
-/// A listener who hears the queue as `HLSSource` and the player read it: `decodedSeconds` ahead, and
-/// not the last `SegmentSupply.Conditions.unreadable` seconds.
+/// A listener who hears the queue as `HLSSource` and the player read it: `decodedSeconds` ahead,
+/// and not the last `SegmentSupply.Conditions.unreadable` seconds.
 private struct SimulatedListener {
   private(set) var heard: [HeardStretch] = []
   private(set) var started: Double?

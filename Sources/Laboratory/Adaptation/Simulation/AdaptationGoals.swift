@@ -6,15 +6,25 @@ extension AdaptationFigures {
   /// Averages the figures of several connections. An optional figure is averaged over the
   /// connections that have it.
   package init(meanOf figures: [AdaptationFigures]) {
-    func mean(_ value: (AdaptationFigures) -> Double?) -> Double? {
+    self.init(figures) { $0.reduce(0, +) / Double($0.count) }
+  }
+
+  /// Takes the median of each figure over several runs. An optional figure is the median of the
+  /// runs that have it. The median of an even number of values is the upper middle one.
+  package init(medianOf figures: [AdaptationFigures]) {
+    self.init(figures) { $0.sorted()[$0.count / 2] }
+  }
+
+  private init(_ figures: [AdaptationFigures], _ summary: ([Double]) -> Double) {
+    func summarised(_ value: (AdaptationFigures) -> Double?) -> Double? {
       let values = figures.compactMap(value)
-      return values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
+      return values.isEmpty ? nil : summary(values)
     }
-    stallPercent = mean(\.stallPercent) ?? 0
-    flipsPerMinute = mean(\.flipsPerMinute) ?? 0
-    multichannelPercent = mean(\.multichannelPercent) ?? 0
-    restoreSeconds = mean(\.restoreSeconds)
-    startSeconds = mean(\.startSeconds)
+    stallPercent = summarised(\.stallPercent) ?? 0
+    flipsPerMinute = summarised(\.flipsPerMinute) ?? 0
+    multichannelPercent = summarised(\.multichannelPercent) ?? 0
+    restoreSeconds = summarised(\.restoreSeconds)
+    startSeconds = summarised(\.startSeconds)
   }
 
   /// Returns a clause, such as "stalls are above 0.25 %", for each missed goal.

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HLS
+
+/// Stillstage's rule over `BandwidthTrace.poorLines`, on demand, for 10 minutes each. Each figure
+/// of a line is the median over five start offsets.
+package struct PoorLineTrial: Sendable {
+  package struct Line: Sendable {
+    package let name: String
+    package let figures: AdaptationFigures
+  }
+
+  package let lines: [Line]
+  /// The means over the lines.
+  package let mean: AdaptationFigures
+
+  /// The limits and goals for the means. The limits apply to the lines without an outage.
+  package static let floors = Limits(stall: 0.25, flips: 0.6, multichannel: 70, restore: 12)
+  package static let goals = Limits(stall: 0.1, flips: 0.4, multichannel: 80, restore: 6)
+
+  package struct Limits: Sendable {
+    package let stall: Double
+    package let flips: Double
+    package let multichannel: Double
+    package let restore: Double
+  }
+
+  private static let offsets = 5
+  private static let outageStart = 300
+  private static let outageSeconds = 30
+
+  /// - Parameter hasOutage: whether the line carries nothing from 300 s to 330 s.
+  package init(_ traces: [BandwidthTrace] = BandwidthTrace.poorLines, hasOutage: Bool) {
+    lines = traces.map { Line(name: $0.name, figures: Self.median($0, hasOutage: hasOutage)) }
+    mean = AdaptationFigures(meanOf: lines.map(\.figures))
+  }
+
+  private static func median(_ trace: BandwidthTrace, hasOutage: Bool) -> AdaptationFigures {
+    let conditions = SimulationConditions.supply(isLive: false)
+    return AdaptationFigures(
+      medianOf: (0..<offsets).map { number in
+        var line = trace.shifted(by: number * trace.rates.count / offsets)
+        if hasOutage {
+          let outage = outageStart..<outageStart + outageSeconds
+          line = line.interrupted(outage, length: Int(conditions.seconds))
+        }
+        return AdaptationFigures(
+          ComparedRule.stillstage.simulate(line, .bench, conditions), trace: line, ladder: .bench,
+          seconds: conditions.seconds)
+      })
+  }
+
+  /// The line with the most changes per minute; nil if there are no lines.
+  package var worst: Line? { lines.max { $0.figures.flipsPerMinute < $1.figures.flipsPerMinute } }
+
+  /// Returns a clause for each floor that the means miss.
+  package var missedFloors: [String] {
+    let floors = Self.floors
+    var missed: [String] = []
+    if mean.stallPercent > floors.stall { missed.append("stalls are above \(floors.stall) %") }
+    if mean.flipsPerMinute > floors.flips {
+      missed.append("changes are above \(floors.flips) per minute")
+    }
+    if mean.multichannelPercent < floors.multichannel {
+      missed.append("multichannel is below \(floors.multichannel) %")
+    }
+    if mean.restoreSeconds ?? 0 > floors.restore {
+      missed.append("restoring multichannel takes more than \(floors.restore) s")
+    }
+    return missed
+  }
+}
+
+extension BandwidthTrace {
+  /// Returns the trace from a row on. The rows before it follow at the end. Each row must last 1 s.
+  func shifted(by rows: Int) -> BandwidthTrace {
+    BandwidthTrace(
+      name: name,
+      kilobitsPerSecond: rates.indices.map { rates[($0 + rows) % rates.count] / 1000 })
+  }
+
+  /// Returns `length` s of the trace, with a rate of 0 in some of the seconds. Each row must last
+  /// 1 s.
+  func interrupted(_ outage: Range<Int>, length: Int) -> BandwidthTrace {
+    BandwidthTrace(
+      name: name,
+      kilobitsPerSecond: (0..<length).map { second in
+        outage.contains(second) ? 0 : rates[second % rates.count] / 1000
+      })
+  }
+}
