@@ -235,7 +235,7 @@ final class SimulatedServer: ResourceFetcher {
     let (items, queue) = try run { RenditionChoice(ladder: $0) }
     #expect(items.count == 5)
     #expect(queue.failure?.contains("connection to the server failed") == true)
-    #expect(server.now > 15 && server.now < 60)
+    #expect(server.now > 45 && server.now < 90)
   }
 
   @Test func serverThatIsTooSlowEndsTheSupplyAtOnce() throws {
