@@ -57,13 +57,13 @@ public struct PlaylistLoader: Sendable {
     _ address: ResourceAddress, variables: PlaylistVariables = PlaylistVariables(),
     validator: FetchValidator? = nil, silence: Double = .infinity, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Loaded? {
-    let loaded = try request(address, variables, validator, goesOn)
+    let loaded = try request(address, variables, validator, silence, goesOn)
     guard var loaded, case .media(var playlist) = loaded.playlist else { return loaded }
     if case .file = loaded.address {
       playlist.endHere()
     } else if playlist.skippedSegments > 0 {
       // There is no earlier copy that this delta update could complete.
-      let whole = try request(address.withoutDeltaRequest, variables, nil, goesOn)
+      let whole = try request(address.withoutDeltaRequest, variables, nil, silence, goesOn)
       guard let whole, case .media(let media) = whole.playlist else { return whole }
       (loaded, playlist) = (whole, media)
     }
@@ -78,7 +78,7 @@ public struct PlaylistLoader: Sendable {
 
   private func request(
     _ address: ResourceAddress, _ variables: PlaylistVariables, _ validator: FetchValidator?,
-    _ goesOn: () -> Bool
+    _ silence: Double, _ goesOn: () -> Bool
   ) throws(PresentationError) -> Loaded? {
     let resource: FetchedResource
     var newest = FetchTiming()
