@@ -64,7 +64,7 @@ import Testing
     #expect(10 * log10(max(error / energy, 1e-30)) < -100)
   }
 
-  /// Renders 100 blocks of a mix with a tuning. Returns the left channel by source frame, and the
+  /// Renders 150 blocks of a mix with a tuning. Returns the left channel by source frame, and the
   /// source frame at which playback resumed.
   private func render(
     pausedAt pause: Int?
@@ -91,7 +91,7 @@ import Testing
     let output = PlanarSignal(channelCount: 1, frames: 960)
     var samples: [Int: Float] = [:]
     var resumedAt: Int?
-    for block in 0..<100 {
+    for block in 0..<150 {
       if let pause, block == pause { feed.hold(true) }
       if let pause, block == pause + 20 {
         feed.hold(false)

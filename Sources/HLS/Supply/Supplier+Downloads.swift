@@ -7,8 +7,8 @@ extension Supplier {
   /// Least time without a byte after which a request counts as lost while the connection is lost,
   /// in s.
   private static let leastSilence = 0.6
-  /// Duration of a loss after which requests have the usual time again, in s, because the server may
-  /// be slow.
+  /// Duration of a loss after which requests have the usual time again, in s, because the server
+  /// may be slow.
   private static let longestLoss = 40.0
 
   /// Time without a byte after which a download fails, in s. It is short while the connection is
