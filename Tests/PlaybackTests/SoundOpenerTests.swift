@@ -95,7 +95,7 @@ import Testing
   @Test func missingInputsAreReported() throws {
     let none = folder.file("none.m3u8")
     #expect(refusal(none) == .unreadable(none, reason: "No such file or directory"))
-    #expect(refusal("ftp://h/x.m3u8") == .noAddress("ftp://h/x.m3u8"))
+    #expect(refusal("ftp://h/x.m3u8") == .unsupportedAddress("ftp://h/x.m3u8", scheme: "ftp"))
     mkdir(folder.file("empty"), 0o700)
     guard case .presentation(let reason)? = refusal(folder.file("empty")) else {
       Issue.record("an empty folder is opened")

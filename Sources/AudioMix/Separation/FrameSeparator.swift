@@ -17,6 +17,8 @@ struct FrameSeparator: ~Copyable {
   private let interleavedRe, interleavedIm: AlignedFloats
   /// The spectra of W, Y, Z, X.
   private let real, imaginary: AlignedFloats
+  /// The power spectrum of W.
+  private let fieldPowers: AlignedFloats
   private var histogram: DirectionHistogram
   private let directions: FieldDirections
   private var tracker: SourceTracker
@@ -60,6 +62,7 @@ struct FrameSeparator: ~Copyable {
     }
     real = AlignedFloats(count: 4 * beams.stride)
     imaginary = AlignedFloats(count: 4 * beams.stride)
+    fieldPowers = AlignedFloats(count: beams.stride)
     histogram = DirectionHistogram(hop: hop, decay: settings.histogramDecay)
     let range = settings.directionRange
     directions = FieldDirections(
@@ -141,6 +144,8 @@ struct FrameSeparator: ~Copyable {
         im[k] = interleavedIm.pointer[4 * k + c]
       }
     }
+    let (re, im) = (real.pointer, imaginary.pointer)
+    for k in 0..<fft.bins { fieldPowers.pointer[k] = re[k] * re[k] + im[k] * im[k] }
   }
 
   private mutating func weigh() {
@@ -148,6 +153,10 @@ struct FrameSeparator: ~Copyable {
     weights.count = beams.count
     let trust = 1 - reverberance.new
     let directional = ramp(histogram.concentration, settings.concentration) * trust
+    // Strong reverberation hides the direction of a talker: keep more of the beam.
+    let hidden =
+      evidence.fieldProbability(powers: fieldPowers.pointer)
+      * ramp(reverberance.lasting, settings.hidingReverberance)
     for s in 0..<beams.count {
       let slot = beams.slots[s]
       let source = tracker.sources[slot]
@@ -160,7 +169,8 @@ struct FrameSeparator: ~Copyable {
         slot: slot, identity: source.identity, power: beams.power[s], noise: beams.noise[s])
       weights.steering[s] = beams.steering[s]
       weights.voice[s] = speech * opening
-      weights.beam[s] = (1 - speech * opening) * settings.pauseGain
+      let beamGain = settings.pauseGain + settings.hiddenGain * hidden * opening
+      weights.beam[s] = (1 - speech * opening) * beamGain
       let azimuth = abs(
         realtime_atan2(Double(source.direction.y), Double(source.direction.x)))
       weights.framing[s] = Float(

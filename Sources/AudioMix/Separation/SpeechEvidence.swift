@@ -3,7 +3,7 @@
 internal import CRealtime
 internal import SignalProcessing
 
-/// Judges whether each source is speech.
+/// Judges whether each source, and the field as a whole, is speech.
 ///
 /// The modulation of a source is the standard deviation of the difference between a fast and a slow
 /// mean of its level in dB, averaged over four bands. Steady noise has little modulation. The
@@ -22,17 +22,20 @@ struct SpeechEvidence: ~Copyable {
     var spectra = 0
   }
 
+  /// The slot of W. The sources have the slots before it.
+  static let field = 3
+  private static let slots = field + 1
   private static let lag = 16
   private static let edges: [Double] = [300, 700, 1300, 2400, 5000]
   private static let reach = 6
 
-  private var sources = InlineArray<3, Source>(repeating: Source())
+  private var sources = InlineArray<4, Source>(repeating: Source())
   private var place = 0
   private let edges: InlineArray<5, Int>
   private let tonalBins: Range<Int>
-  /// The fine structures: 3 slots x (`lag` + 1) frames x `tonalBins` values.
+  /// The fine structures: `slots` x (`lag` + 1) frames x `tonalBins` values.
   private let ring: AlignedFloats
-  /// The smoothed logarithms of the spectra: 3 slots x `tonalBins` values.
+  /// The smoothed logarithms of the spectra: `slots` x `tonalBins` values.
   private let logarithms: AlignedFloats
   private let sums: AlignedFloats
   private let settings: SeparationSettings
@@ -42,8 +45,8 @@ struct SpeechEvidence: ~Copyable {
     self.settings = settings
     edges = InlineArray<5, Int> { min(bins, Int(Self.edges[$0] / binWidth) + 1) }
     tonalBins = min(bins - 1, Int(200 / binWidth) + 1)..<min(bins, Int(4000 / binWidth) + 1)
-    ring = AlignedFloats(count: 3 * (Self.lag + 1) * tonalBins.count)
-    logarithms = AlignedFloats(count: 3 * tonalBins.count)
+    ring = AlignedFloats(count: Self.slots * (Self.lag + 1) * tonalBins.count)
+    logarithms = AlignedFloats(count: Self.slots * tonalBins.count)
     sums = AlignedFloats(count: tonalBins.count + 1)
     newestFast = newestWeight(hop, settings.fast)
     newestSlow = newestWeight(hop, settings.slow)
@@ -52,16 +55,29 @@ struct SpeechEvidence: ~Copyable {
   }
 
   mutating func reset() {
-    for k in 0..<3 { sources[k] = Source() }
+    for k in 0..<Self.slots { sources[k] = Source() }
     place = 0
   }
 
   /// Begins an analysis frame.
   mutating func advance() { place = (place + 1) % (Self.lag + 1) }
 
+  /// Takes the next power spectrum of W, and returns the likelihood of speech in it, 0 to 1.
+  mutating func fieldProbability(powers: UnsafePointer<Float>) -> Float {
+    probability(slot: Self.field, identity: 1, powers: powers, assumedModulation: 0)
+  }
+
   /// Takes the next power spectrum of a source, and returns the likelihood of speech, 0 to 1.
   mutating func probability(
     slot: Int, identity: Int, powers: UnsafePointer<Float>
+  ) -> Float {
+    probability(
+      slot: slot, identity: identity, powers: powers,
+      assumedModulation: settings.assumedModulation)
+  }
+
+  private mutating func probability(
+    slot: Int, identity: Int, powers: UnsafePointer<Float>, assumedModulation: Float
   ) -> Float {
     var levels = SIMD4<Float>.zero
     for band in 0..<4 {
@@ -89,7 +105,7 @@ struct SpeechEvidence: ~Copyable {
     let tonality = source.tonal / (source.weight + 1e-12)
     let found = modulation - settings.tonalityWeight * max(0, tonality - settings.freeTonality)
     let expected =
-      source.certainty * found + (1 - source.certainty) * settings.assumedModulation
+      source.certainty * found + (1 - source.certainty) * assumedModulation
     return ramp(expected, settings.speechModulation)
   }
 
