@@ -15,7 +15,8 @@ BUILD_PACKAGES := libmysofa-dev libpulse-dev libhidapi-dev libavformat-dev libav
   libpipewire-0.3-dev
 RUNTIME_PACKAGES := libmysofa1 liblo7 libebur128-1 libcurl4 libhidapi-libusb0 gnuplot-nox
 TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python3-gi \
-  python3-h5py python3-numpy ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base zsh fish
+  python3-h5py python3-numpy curl ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base \
+  zsh fish
 
 .PHONY: all build demo test test-attributes test-swift test-realtime test-install test-dependency lint
 .PHONY: bench soak test-kernel test-signals torture

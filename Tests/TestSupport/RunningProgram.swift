@@ -58,7 +58,8 @@ public final class RunningProgram: Sendable {
   ///
   /// - Parameters:
   ///   - words: the program (a path, or a name to find in PATH) and its arguments.
-  ///   - environment: changes to this process's environment; nil removes a variable.
+  ///   - environment: changes to this process's environment; nil removes a variable. TERM is
+  ///     "xterm" on a terminal, unless it is changed here.
   ///   - hasTerminal: the same as `input: .terminal`.
   ///   - input: the kind of its standard input.
   public init(
@@ -66,13 +67,16 @@ public final class RunningProgram: Sendable {
     input: Input = .empty
   ) throws {
     var launch = ProgramLaunch(words)
-    launch.environment = ProgramRun.merged(environment)
+    let onTerminal = hasTerminal || input == .terminal
+    let terminal: [String: String?] = onTerminal ? ["TERM": "xterm"] : [:]
+    let variables = terminal.merging(environment) { $1 }
+    launch.environment = ProgramRun.merged(variables)
     launch.resetsSignals = true
     launch.group = .own
     launch.errors = .output
     let follower: Int32
     var (near, far) = (Int32(-1), [Int32]())
-    if hasTerminal || input == .terminal {
+    if onTerminal {
       let terminal = try openTerminal()
       // A session leader opens the terminal, which therefore becomes the terminal of the session.
       launch.group = .session

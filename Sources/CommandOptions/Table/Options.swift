@@ -235,7 +235,7 @@ public enum Options {
       """)
   public static let latency = CommandOption<LatencyChoice>(
     "latency", "auto|MS", .latency(5...2000), default: .auto, shown: "auto",
-    help: "Depth of the sound server's queue, or length of PipeWire's cycle, in milliseconds.")
+    help: "Latency of PulseAudio's queue and sink, or length of PipeWire's cycle, in milliseconds.")
   public static let rewrite = CommandOption<RewriteChoice>(
     "rewrite", "auto|on|off", .words, default: .auto, shown: "auto",
     help: """
@@ -312,7 +312,7 @@ public enum Options {
     help: "Number of turns of the head.")
   public static let benchQueue = CommandOption<Double?>(
     "queue", "MS", .number(5...2000), shown: "as for 'play'",
-    help: "Depth of the sound server's queue, or length of PipeWire's cycle, in milliseconds.")
+    help: "Latency of PulseAudio's queue and sink, or length of PipeWire's cycle, in milliseconds.")
   public static let benchServer = CommandOption<LatencyServerChoice>(
     "server", "SERVER", .words, default: .pulseaudio, shown: "pulseaudio",
     help: """

@@ -17,7 +17,7 @@ package enum SinkText {
     var rows = [
       ["process", "\(record.pid)"],
       ["server", record.server],
-      ["output", record.output.map { "\($0.description) (\($0.device))" } ?? "none"],
+      ["output", record.output.map(output) ?? "none"],
       ["default", record.isDefault ? "yes" : "no"],
       ["stage", stage(record)],
     ]
@@ -36,8 +36,15 @@ package enum SinkText {
     var parts = [sink.isInUse ? "in use" : "idle"]
     if let delay = sink.rendererDelayMilliseconds { parts.append("renderer \(tenths(delay)) ms") }
     if let latency = sink.latencyMilliseconds { parts.append("output \(tenths(latency)) ms") }
-    if sink.underruns > 0 { parts.append("\(sink.underruns) underruns") }
+    if sink.underruns > 0 {
+      parts.append("\(sink.underruns) underrun" + (sink.underruns == 1 ? "" : "s"))
+    }
     return parts
+  }
+
+  private static func output(_ output: SinkRecord.Output) -> String {
+    let device = output.device == "unknown" ? "of unknown kind" : output.device
+    return "\(output.description) (\(device))"
   }
 
   private static func stage(_ record: SinkRecord) -> String {

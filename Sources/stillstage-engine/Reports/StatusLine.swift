@@ -40,12 +40,17 @@ struct StatusLine {
       LinePart(head.pose, rank: 2),
       LinePart(head.rate, rank: 3),
       LinePart(latency, rank: 7),
-      LinePart("\(status.output.underruns) underruns", rank: 4),
+      LinePart(underruns, rank: 4),
       LinePart(mix, rank: 8),
       LinePart(loudness, rank: 6),
       LinePart(meter, rank: 5),
       LinePart(output, rank: 9),
     ])
+  }
+
+  private var underruns: String {
+    let count = status.output.underruns
+    return "\(count) underrun" + (count == 1 ? "" : "s")
   }
 
   private var state: String {
