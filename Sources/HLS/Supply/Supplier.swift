@@ -196,7 +196,10 @@ struct Supplier {
     }
     let place = presentation.places[rendition][sites[rendition, default: 0]]
     var loaded = place.loaded
-    if loaded == nil { loaded = try load(place.address, nil) }
+    if loaded == nil {
+      // A slow server may need longer for its first answer.
+      loaded = try load(place.address, nil, silence: offlineSince == nil ? .infinity : silence)
+    }
     guard let loaded, case .media(var playlist) = loaded.playlist else {
       throw .nothing(
         address: place.address.description, reason: "it is not a media playlist")
@@ -227,7 +230,7 @@ struct Supplier {
   }
 
   private func load(
-    _ address: ResourceAddress, _ validator: FetchValidator?
+    _ address: ResourceAddress, _ validator: FetchValidator?, silence: Double
   ) throws(PresentationError) -> PlaylistLoader.Loaded? {
     try presentation.loader.load(
       address, variables: presentation.variables, validator: validator,
@@ -236,7 +239,8 @@ struct Supplier {
 
   private mutating func reload(_ rendition: Int) throws(PresentationError) {
     guard var timeline = timelines[rendition] else { return }
-    guard let loaded = try load(timeline.address, timeline.validator) else {
+    guard let loaded = try load(timeline.address, timeline.validator, silence: silence)
+    else {
       timeline.take(nil, at: now)
       timelines[rendition] = timeline
       return
