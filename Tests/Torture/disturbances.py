@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of disturbances: signals, broken sound servers, and listening for minutes."""
+"""Kinds of disturbances: signals and broken sound servers."""
 import os
-import pty
 import random
 import shutil
 import signal
 import subprocess
 import sys
-import termios
-import threading
 import time
 
 import checks
@@ -254,108 +251,4 @@ class Servers(Disturbance):
             self.server.pactl('move-sink-input', '0', 'other', check=False)
 
 
-class Listening(Disturbance):
-    """Plays for a minute a case with key presses, seeks and a tracker that comes and goes.
-
-    The samples of the sink are recorded and must be finite; descriptors, threads and memory must not
-    grow."""
-    name, share = 'listening', 8
-    keys = [b' ', b' ', b'p', b'p', b'\x1b[C', b'\x1b[C', b'\x1b[D', b'\x1b[5~', b'\x1b[6~', b'\x1b[A', b'\x1b[B', b'm', b'm', b'c',
-            b't', b'd', b'h', b'1', b'3', b'5', b'7', b'?', b'x', b'\x1b', b'Z', b'\xff']
-    seconds = 60
-
-    def prepare(self):
-        self.known = set(os.listdir(self.folder)) | {'out', 'err', 'home', 'designs', 'sound', 'control'}
-
-    def run(self, number):
-        rng = random.Random('%s:%s:%d' % (self.seed, self.name, number))
-        self.serve()
-        control = self.folder + '/control'
-        if os.path.exists(control):
-            os.unlink(control)
-        tracker = ['umockdev-wrapper', '/usr/bin/python3', files.ROOT + '/Calibration/virtual-tracker/virtual_tracker.py',
-                   '--quiet', '--control', control, '--']
-        leader, follower = pty.openpty()
-        settings = termios.tcgetattr(follower)
-        recorder = subprocess.Popen(
-            ['parec', '-d', 'ears.monitor', '--format=float32le', '--rate=48000', '--channels=2', '--raw'],
-            env=self.environment(), stdout=open(self.folder + '/sound', 'wb'), stderr=subprocess.DEVNULL)
-        words = ['play', 'in.wav', '--hrtf', 'plain.sofa', '--order', '3', '--output', 'pulse', '--tracker', 'SN-0001']
-        process = self.launch(words, tracker, stdin=follower)
-        presses, changes, reason, first, last = 0, 0, None, None, None
-        begin, plugged = time.monotonic(), True
-        while time.monotonic() < begin + self.seconds and process.poll() is None:
-            time.sleep(rng.uniform(0.02, 0.5))
-            os.write(leader, rng.choice(self.keys))
-            presses += 1
-            if rng.random() < 0.25:
-                plugged = not plugged
-                changes += self.command(control, 'plug' if plugged else 'unplug')
-            player = self.player(process.pid)
-            # Every decoder and order has been designed after a while.
-            if player and (first is None or time.monotonic() < begin + self.seconds / 2) and plugged:
-                first = resources(player) if first is None else max(first, resources(player) or first)
-            elif player and plugged:
-                last = resources(player) or last
-        player = self.player(process.pid)
-        if process.poll() is not None:
-            reason = 'ended early with exit code %d' % process.returncode
-        elif player:
-            os.kill(player, signal.SIGINT)
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            reason = 'did not end within 10 s of SIGINT'
-            for pid in processes.children(process.pid):
-                os.kill(pid, signal.SIGKILL)
-            process.wait()
-        recorder.terminate()
-        recorder.wait()
-        if first and last and not reason and (last[0] > first[0] + 1 or last[1] > first[1] + 1
-                                              or last[2] > first[2] + (24 << 10)):
-            reason = 'from %s to %s descriptors, threads, KB' % (first, last)
-        if not reason and process.returncode not in (130,):
-            reason = 'exit code %d after SIGINT' % process.returncode
-        if not reason and termios.tcgetattr(follower)[:4] != settings[:4]:
-            reason = 'the settings of the terminal changed'
-        os.close(leader)
-        os.close(follower)
-        if not reason and changes == 0:
-            reason = 'the tracker could not be changed; this test is broken'
-        reason = reason or self.finite() or self.check_left()
-        if reason:
-            self.torture.fail(self, number, reason, words, self.folder)
-        self.details = 'last case: %d keys, %d changes of the tracker, %s to %s descriptors, threads, KB' % (
-            presses, changes, first, last)
-        return presses + changes
-
-    @staticmethod
-    def player(pid):
-        for each, name in processes.children(pid).items():
-            if name.startswith('stillstage-engi'):
-                return each
-        return None
-
-    @staticmethod
-    def command(path, text):
-        import socket
-        try:
-            with socket.socket(socket.AF_UNIX) as s:
-                s.settimeout(5)
-                s.connect(path)
-                s.send(text.encode() + b'\n')
-                s.recv(200)
-            return 1
-        except OSError:
-            return 0
-
-    def finite(self):
-        import numpy
-        size = os.path.getsize(self.folder + '/sound') // 4
-        samples = numpy.fromfile(self.folder + '/sound', '<f4', size)
-        if not numpy.isfinite(samples).all():
-            return 'the recorded sound is not finite'
-        return None if samples.any() else 'no sound was recorded'
-
-
-KINDS = [Signals, Servers, Listening]
+KINDS = [Signals, Servers]

@@ -112,7 +112,7 @@ class FileKind:
         reason = checks.messages(errors, code) if command.words[0] != 'stillstage-sofa' else (
             'standard error is not empty' if errors else None)
         if not reason and command.output:
-            reason = checks.output(place + '/' + command.output, code, command.check)
+            reason = checks.output(place + '/' + command.output, code, command.check, errors)
         if not reason and command.stdout and (code == 0 or command.words[0] == 'stillstage-sofa'):
             reason = command.stdout(place + '/out')
         if not reason:
