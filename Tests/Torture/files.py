@@ -150,7 +150,7 @@ def make_sofa(folder, *names):
 
 
 class Sofa(FileKind):
-    name = 'sofa'
+    name, share = 'sofa', 8
 
     def prepare(self):
         common = self.folder + '/common'
@@ -178,7 +178,7 @@ class Sofa(FileKind):
 
 
 class Audio(FileKind):
-    name = 'audio'
+    name, share = 'audio', 30
     # File name, channels, options of ffmpeg.
     FORMS = [
         ('in.wav', 2, ['-c:a', 'pcm_s16le']), ('f32.wav', 4, ['-c:a', 'pcm_f32le']), ('in.flac', 2, []),
@@ -208,8 +208,8 @@ class Audio(FileKind):
         commands = []
         for name in self.made:
             commands.append(Command(
-                8, ['stillstage-engine', 'render', name, '-o', 'out.wav', '--to', 'stereo'], name, 'out.wav',
-                checks.finite_wav))
+                8, ['stillstage-engine', 'render', name, '-o', 'out.wav', '--to', 'stereo', '--hrtf', 'plain.sofa'],
+                name, 'out.wav', checks.finite_wav))
         for name in self.made:
             commands.append(Command(
                 1, ['stillstage-engine', 'render', name, '-o', 'out.wav', '--hrtf', 'plain.sofa', '--order', '1'], name,
@@ -221,7 +221,7 @@ class Audio(FileKind):
 
 
 class Playlist(FileKind):
-    name, text = 'playlist', True
+    name, text, share = 'playlist', True, 34
     tokens = [each.encode() for each in (
         '#EXTM3U\n', '#EXT-X-ENDLIST\n', '#EXT-X-DISCONTINUITY\n', '#EXT-X-GAP\n', '#EXTINF:', '#EXT-X-BYTERANGE:',
         '#EXT-X-MAP:URI="init.mp4"\n', '#EXT-X-MAP:URI="init.mp4",BYTERANGE="10@5"\n', '../', '/', 'media0.m4s\n',
@@ -233,6 +233,7 @@ class Playlist(FileKind):
     def prepare(self):
         common = self.folder + '/common'
         os.makedirs(common)
+        make_sofa(common, 'plain')
         form = ['-f', 'hls', '-hls_time', '0.2', '-hls_playlist_type', 'vod']
         sound = ['sine=440:r=48000:d=0.5', '-ac', '2', '-c:a', 'aac', '-b:a', '48k']
         ffmpeg(common, *sound, *form, '-hls_segment_type', 'fmp4', 'media.m3u8')
@@ -248,7 +249,8 @@ class Playlist(FileKind):
             f.write(self.main[-1])
 
     def list_commands(self):
-        words = ['stillstage-engine', 'render', 'main.m3u8', '-o', 'out.wav', '--to', 'stereo', '--timeout', '2']
+        words = ['stillstage-engine', 'render', 'main.m3u8', '-o', 'out.wav', '--to', 'stereo', '--timeout', '2',
+                 '--hrtf', 'plain.sofa']
         listed = [Command(2, words, 'main.m3u8', 'out.wav', checks.finite_wav, patience=1),
                   Command(2, words, 'media.m3u8', 'out.wav', checks.finite_wav, patience=1),
                   Command(2, words[:2] + ['media.m3u8'] + words[3:], 'media.m3u8', 'out.wav', checks.finite_wav,
@@ -260,13 +262,14 @@ class Playlist(FileKind):
 
 
 class CSV(FileKind):
-    name, text = 'csv', True
+    name, text, share = 'csv', True, 16
     tokens = [b',', b'\n', b'\r\n', b'"', b'nan', b'inf', b'1e308', b't', b'w', b'gx', b'#', b'\xef\xbb\xbf', b' ', b'\0']
 
     def prepare(self):
         common = self.folder + '/common'
         os.makedirs(common)
         make_tone(common)
+        make_sofa(common, 'plain')
         rng = random.Random(1)
 
         def table(names, rows):
@@ -284,8 +287,8 @@ class CSV(FileKind):
             Command(3, ['stillstage-engine', 'fuse', name, '-o', 'out.csv'], name, 'out.csv', checks.finite_text),
             Command(1, ['stillstage-engine', 'fuse', name, '-o', 'out.csv', '--mag'], name, 'out.csv',
                     checks.finite_text),
-            Command(2, ['stillstage-engine', 'render', 'tone.wav', '-o', 'out.wav', '--to', 'foa', '--motion', name], name,
-                    'out.wav', checks.finite_wav))]
+            Command(2, ['stillstage-engine', 'render', 'tone.wav', '-o', 'out.wav', '--to', 'foa', '--hrtf', 'plain.sofa',
+                        '--motion', name], name, 'out.wav', checks.finite_wav))]
 
     def seeds(self, command):
         return self.raw if command.words[1] == 'fuse' else self.motion
@@ -299,7 +302,7 @@ class CSV(FileKind):
 
 class JSON(FileKind):
     """Settings, profiles of headphones and trackers, and records of kept presentations."""
-    name, text = 'json', True
+    name, text, share = 'json', True, 28
     tokens = [b'{', b'}', b'[', b']', b':', b',', b'null', b'true', b'"', b'\\u0000', b'\\ud800', b'1e999', b'-1', b'{}',
               b'[' * 600, b'{"a":' * 600, b'"schema"', b'"name"', b'"filters"', b'"\\n"', b'\xff', b'/*', b'NaN']
 
@@ -342,6 +345,7 @@ class JSON(FileKind):
         engine, render = 'stillstage-engine', ['stillstage-engine', 'render', 'tone.wav', '-o', 'out.wav']
         folder = ['--hrtf', 'plain.sofa', '--order', '1', '--headphones']
         designs = {'STILLSTAGE_CACHE': self.folder + '/designs'}
+        kept = [engine, 'render', 'kept', '-o', 'out.wav', '--to', 'stereo', '--timeout', '2', '--hrtf', 'plain.sofa']
         wav = checks.finite_wav
         return [
             Command(4, render + ['--to', 'stereo'], 'home/.config/stillstage/config.json', 'out.wav', wav),
@@ -349,10 +353,8 @@ class JSON(FileKind):
             Command(2, render + folder + ['in.txt'], 'in.txt', 'out.wav', wav, settings=designs),
             Command(3, [engine, 'trackers', '--json', '--data', 'data'], 'data/Calibration/trackers/example-raw.json',
                     stdout=checks.finite_json),
-            Command(2, [engine, 'render', 'kept', '-o', 'out.wav', '--to', 'stereo', '--timeout', '2'], 'kept/kept.json',
-                    'out.wav', wav, patience=1),
-            Command(2, [engine, 'render', 'kept', '-o', 'out.wav', '--to', 'stereo', '--timeout', '2'],
-                    'kept/audio/kept.json', 'out.wav', wav, patience=1),
+            Command(2, kept, 'kept/kept.json', 'out.wav', wav, patience=1),
+            Command(2, kept, 'kept/audio/kept.json', 'out.wav', wav, patience=1),
         ]
 
     def seeds(self, command):

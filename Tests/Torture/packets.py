@@ -165,7 +165,7 @@ class FreePIE(Datagrams):
 
 class Frames(Watched):
     """Packets of earphones, from a capture file."""
-    name = 'earphones'
+    name, share = 'earphones', 3
 
     def run(self, number):
         rng = random.Random('%s:%s:%d' % (self.seed, self.name, number))
@@ -196,7 +196,7 @@ class Frames(Watched):
 
 class HID(Watched):
     """Reports of virtual devices; the device answers requests for features with mutated bytes too."""
-    name, share = 'hid', 8
+    name, share = 'hid', 12
     families = ['dualsense', 'dualshock4', 'xreal', 'switch-pro', 'joycon-left', 'joycon-right', 'rift-dk1', 'rift-dk2',
                 'rift-cv1', 'psvr', 'hdk', 'dualsense-clone']
 
