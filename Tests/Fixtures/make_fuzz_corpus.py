@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 VIRTUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Calibration/virtual-tracker")
 sys.path.insert(1, VIRTUAL)
 from imu_families import FAMILIES, Wave  # noqa: E402
+from imu_glasses import GLASSES  # noqa: E402
 import tracker_reports as android  # noqa: E402
 
 folder = sys.argv[1]
@@ -48,6 +49,18 @@ for name, target, how, bus in [
             family.output(b"\xAA" + struct.pack("<I", zlib.crc32(body)) + body.ljust(59, b"\0"), 0)
             answers += record(family.replies.pop())
     write("%s-%s" % (name, bus), target, how, answers + reports(family))
+
+for name, target in [
+    ("rayneo", 14), ("viture-sensor", 15), ("viture-pose", 16), ("viture-angles", 16), ("rokid", 17),
+    ("rokid-max2", 18),
+]:
+    family = GLASSES[name](Wave(), "usb")
+    answers = b""
+    if name == "rayneo":
+        for command in (0x00, 0x3C):
+            family.output(bytes([0x66, command]).ljust(64, b"\0"), 0)
+            answers += record(family.replies.pop())
+    write(name + "-usb", target, 0, answers + reports(family))
 
 text, layout = android.layout("example", 1)
 write("descriptor", 0, 0, android.descriptor(layout))

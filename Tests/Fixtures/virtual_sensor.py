@@ -4,7 +4,7 @@
 
 usage: umockdev-wrapper /usr/bin/python3 virtual_sensor.py FAMILY [options] -- PROGRAM [ARGS...]
 
-PROGRAM sees one device of the family (see imu_families.py), whose motion is a function of
+PROGRAM sees one device of the family (see imu_families.py, imu_glasses.py), whose motion is a function of
 CLOCK_MONOTONIC. When PROGRAM ends, this script ends with the same exit status. The drivers of the
 kernel (hid-playstation, hid-nintendo, ...) do not exist.
 
@@ -33,9 +33,13 @@ sys.dont_write_bytecode = True
 VIRTUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Calibration/virtual-tracker")
 sys.path.insert(1, VIRTUAL)
 from imu_families import FAMILIES, Still, Wave  # noqa: E402
+from imu_glasses import GLASSES  # noqa: E402
 from virtual_hid import Node, say  # noqa: E402
 
 from gi.repository import GLib, UMockdev  # noqa: E402
+
+
+FAMILIES = FAMILIES | GLASSES
 
 
 class SensorNode(Node):

@@ -9,8 +9,7 @@ struct ProfiledTracker: TrackerDriver {
   private let axes: AxisMap
   private let fields: [TrackerProfile.Signal: HIDField]
   private var clock: DeviceClock
-  private var evenClock = SampleClock()
-  private var times = ReadingTimes()
+  private var arrivals = EvenArrivals()
   private var isPressed = false
 
   init(
@@ -77,7 +76,7 @@ struct ProfiledTracker: TrackerDriver {
     _ values: [TrackerProfile.Signal: Double], _ arrival: Int64
   ) -> Int64? {
     guard let ticks = values[.clock] else {
-      return times.times(newest: min(evenClock.stamp(arrival), arrival), count: 1, spacing: 0)[0]
+      return arrivals.time(arrival)
     }
     guard abs(ticks) < 1e18 else { return nil }
     return clock.time(ticks: UInt64(bitPattern: Int64(ticks)), arrival: arrival)

@@ -23,6 +23,16 @@ struct TrackerModel: Sendable {
       PlayStationVR($0.node, among: $0.nodes, axes: $0.axes)
     },
     TrackerModel(kind: .head, matches: HackerDevKit.matches) { HackerDevKit(axes: $0.axes) },
+    TrackerModel(kind: .head, matches: RayNeo.matches) { RayNeo(axes: $0.axes) },
+    TrackerModel(kind: .head, matches: VITURESensor.matches) {
+      context throws(HeadTrackingError) in
+      try VITURESensor(context.node, among: context.nodes, axes: context.axes)
+    },
+    TrackerModel(kind: .head, matches: VITUREPose.matches) {
+      VITUREPose($0.node, among: $0.nodes, axes: $0.axes)
+    },
+    TrackerModel(kind: .head, matches: Rokid.matches) { Rokid(axes: $0.axes) },
+    TrackerModel(kind: .head, matches: RokidMax2.matches) { RokidMax2(axes: $0.axes) },
     TrackerModel(kind: .controller, matches: DualSense.matches) { DualSense(axes: $0.axes) },
     TrackerModel(kind: .controller, matches: DualShock4.matches) {
       DualShock4(bus: $0.node.bus, axes: $0.axes)

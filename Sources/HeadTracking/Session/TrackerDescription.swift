@@ -34,6 +34,9 @@ public struct TrackerDescription: Sendable, Equatable {
   public var id: String
   /// What earphones report about themselves; nil for other trackers.
   public var earphones: EarphoneDetails?
+  /// Whether the tracker is known but has no connection now, so that it may be out of range. It is
+  /// connected when it is opened. Automatic selection passes it over.
+  public var isAway = false
   /// The kernel's name of a HID device, such as `0018:1234:ABCD.0001`; otherwise empty.
   package var kernelName = ""
   /// The USB interface through which libusb opens the tracker, such as `1-2:1.3`; nil for other

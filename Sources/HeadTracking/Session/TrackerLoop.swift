@@ -97,7 +97,7 @@ struct TrackerLoop: Sendable {
       if monotonic_nanoseconds() - state.lostAt < Self.loyalty { return nil }
     }
     guard case .id(let id) = selection else {
-      let heads = list.trackers.filter { $0.kind == .head }
+      let heads = list.trackers.filter { $0.kind == .head && !$0.isAway }
       let ready = heads.filter { $0.access == .ready }
       guard ready.count > 1, let output = settings.outputAddress()?.uppercased() else {
         return ready.first ?? heads.first

@@ -11,7 +11,7 @@ import System
 /// The first byte selects the target, the second its variant. The rest is split into records with a
 /// length prefix: first replies to the driver's requests, then its reports.
 enum ReportFuzz {
-  static let targets = 14
+  static let targets = 19
 
   static func run(_ bytes: [UInt8]) {
     guard bytes.count >= 2 else { return }
@@ -30,7 +30,14 @@ enum ReportFuzz {
     case 10: attempt(OculusRift(productID: 0x0031), rest)
     case 11: attempt(PlayStationVR(SimulatedLink.node, among: []), rest)
     case 12: attempt(HackerDevKit(), rest)
-    default: profile(rest, how: bytes[1])
+    case 13: profile(rest, how: bytes[1])
+    case 14: attempt(RayNeo(), rest)
+    case 15:
+      guard let driver = try? VITURESensor(SimulatedLink.node, among: []) else { return }
+      attempt(driver, rest)
+    case 16: attempt(VITUREPose(SimulatedLink.node, among: []), rest)
+    case 17: attempt(Rokid(), rest)
+    default: attempt(RokidMax2(), rest)
     }
   }
 
@@ -137,6 +144,10 @@ enum ReportFuzz {
       let length = Int(record.u16(5))
       guard 5 + length <= record.count else { return record }
       record.replaceSubrange(1..<5, with: [UInt8].bytes(CRC32.of(record[5..<5 + length])))
+    } else if record.count >= 8, record[0] == 0x10, record[1] == 0 {
+      let end = min(8 + Int(record.u16(4)), record.count)
+      let sum = record[8..<end].reduce(UInt16(0)) { $0 &+ UInt16($1) }
+      record.replaceSubrange(6..<8, with: [UInt8].bytes(sum))
     }
     return record
   }

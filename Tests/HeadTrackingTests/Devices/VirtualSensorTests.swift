@@ -37,6 +37,11 @@ extension VirtualDevices {
       Case(name: "rift-cv1", hertz: 1000, hasField: true),
       Case(name: "psvr", hertz: 2000),
       Case(name: "bytes", hertz: 200),
+      Case(name: "rayneo", hertz: 500),
+      Case(name: "rayneo-4", hertz: 500),
+      Case(name: "viture-sensor", hertz: 120),
+      Case(name: "rokid", hertz: 500),
+      Case(name: "rokid-max2", hertz: 500),
     ]
 
     @Test(arguments: raw) func rawReadingsMatchTheTrueMotion(_ device: Case) throws {
@@ -74,6 +79,7 @@ extension VirtualDevices {
 
     @Test(arguments: [
       Case(name: "hdk", hertz: 400), Case(name: "angles", hertz: 100, rateStep: 0.35),
+      Case(name: "viture-pose", hertz: 60), Case(name: "viture-angles", hertz: 60),
     ])
     func fusedReadingsMatchTheTrueMotion(_ device: Case) throws {
       try VirtualDevices.retryingOnABusyMachine(device.name) { try fusedProblems(of: device) }
@@ -84,7 +90,9 @@ extension VirtualDevices {
       #expect(mock.wait(seconds: 60) == 0)
       let samples = mock.output.compactMap(PrintedSample.init).filter { !$0.isRaw }
       let number = samples.count
-      guard number > 150 else { return ["no more than \(mock.output.suffix(5))"] }
+      guard Double(number) > 1.4 * device.hertz else {
+        return ["no more than \(mock.output.suffix(5))"]
+      }
       let hertz = Double(number - 1) / (samples[number - 1].seconds - samples[0].seconds)
       let angles = samples.map {
         Quaternion.angle(between: $0.head, WaveTruth.head($0.seconds)) * degreesPerRadian

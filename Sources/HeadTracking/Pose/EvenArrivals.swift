@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Assigns times to the samples of a tracker that sends at a constant rate and without its own
+/// time.
+///
+/// The times increase, and none is later than the sample's arrival by more than 1 us.
+package struct EvenArrivals: Sendable {
+  private var clock = SampleClock()
+  private var times = ReadingTimes()
+
+  package init() {}
+
+  /// Returns the time of a sample from its arrival time, both in CLOCK_MONOTONIC nanoseconds.
+  package mutating func time(_ arrival: Int64) -> Int64 {
+    times.times(newest: min(clock.stamp(arrival), arrival), count: 1, spacing: 0)[0]
+  }
+}
