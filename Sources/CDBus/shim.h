@@ -53,6 +53,10 @@ BUS(add_object,
            (sd_bus *bus, sd_bus_slot **slot, const char *path, bus_handler handler,
             void *context),
            (bus, slot, path, handler, context))
+BUS(add_match,
+           (sd_bus *bus, sd_bus_slot **slot, const char *rule, bus_handler handler,
+            void *context),
+           (bus, slot, rule, handler, context))
 BUS(request_name, (sd_bus *bus, const char *name, uint64_t flags), (bus, name, flags))
 BUS(message_new_method_call,
            (sd_bus *bus, sd_bus_message **message, const char *destination, const char *path,

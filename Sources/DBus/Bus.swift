@@ -61,21 +61,22 @@ package final class Bus {
 
   deinit { bus_close(bus) }
 
-  /// Calls a method and waits at most 2 s for its reply.
+  /// Calls a method and waits for its reply.
   ///
   /// - Parameters:
   ///   - method: the method.
+  ///   - milliseconds: the longest wait.
   ///   - arguments: appends the arguments.
   @discardableResult
   package func call(
-    _ method: Method, _ arguments: (BusMessage) -> Void = { _ in }
+    _ method: Method, milliseconds: UInt64 = 2000, _ arguments: (BusMessage) -> Void = { _ in }
   ) throws(BusError) -> BusMessage {
     let message = try newCall(method)
     arguments(message)
     var failure = bus_error()
     defer { bus_error_free(&failure) }
     var reply: OpaquePointer?
-    let result = bus_call(bus, message.pointer, 2_000_000, &failure, &reply)
+    let result = bus_call(bus, message.pointer, milliseconds * 1000, &failure, &reply)
     guard result >= 0, let reply else { throw BusError(failure, number: -result) }
     return BusMessage(reply)
   }

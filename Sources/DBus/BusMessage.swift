@@ -51,6 +51,16 @@ package final class BusMessage {
     return bus_message_read_basic(pointer, Self.code("h"), &value) > 0 ? value : nil
   }
 
+  /// Reads an array of bytes (`ay`); nil if the next value is of another type.
+  package func bytes() -> [UInt8]? {
+    guard enter("a", "y") else { return nil }
+    var bytes: [UInt8] = []
+    var byte: UInt8 = 0
+    while bus_message_read_basic(pointer, Self.code("y"), &byte) > 0 { bytes.append(byte) }
+    leave()
+    return bytes
+  }
+
   /// Reads an array of dictionary entries. `read` reads the contents of an entry.
   package func entries(_ contents: String, _ read: () -> Void) {
     guard enter("a", "{\(contents)}") else { return }
@@ -61,8 +71,8 @@ package final class BusMessage {
     leave()
   }
 
-  /// Reads a variant that holds a string, a boolean or an array of strings. Returns nil for any
-  /// other variant and skips it.
+  /// Reads a variant that holds a string, an object path, a boolean or an array of strings. Returns
+  /// nil for any other variant and skips it.
   package func variant() -> BusValue? {
     var contents: UnsafePointer<CChar>?
     var type: CChar = 0
@@ -70,13 +80,14 @@ package final class BusMessage {
       return nil
     }
     let signature = String(cString: contents)
-    guard ["s", "b", "as"].contains(signature), enter("v", signature) else {
+    guard ["s", "o", "b", "as"].contains(signature), enter("v", signature) else {
       _ = bus_message_skip(pointer, "v")
       return nil
     }
     defer { leave() }
     switch signature {
     case "s": return text().map(BusValue.text)
+    case "o": return text("o").map(BusValue.text)
     case "b":
       var value: Int32 = 0
       let result = bus_message_read_basic(pointer, Self.code("b"), &value)
@@ -108,6 +119,13 @@ package final class BusMessage {
   package func append(_ flag: Bool) {
     var value: Int32 = flag ? 1 : 0
     _ = bus_message_append_basic(pointer, Self.code("b"), &value)
+  }
+
+  /// Appends an array of bytes (`ay`).
+  package func append(bytes: [UInt8]) {
+    container("a", "y") {
+      for var byte in bytes { _ = bus_message_append_basic(pointer, Self.code("y"), &byte) }
+    }
   }
 
   package func append(descriptor: Int32) {

@@ -14,10 +14,11 @@ import TestSupport
 final class FakeBlueZ: Sendable {
   struct Failure: Error {}
 
-  let address: String
-  private let daemon: RunningProgram
+  private let daemon: PrivateBus
   private let worker = Worker()
   private let service: Service
+
+  var address: String { daemon.address }
 
   /// The service; its bus belongs to its thread.
   final class Service: @unchecked Sendable {
@@ -34,21 +35,11 @@ final class FakeBlueZ: Sendable {
   ///
   /// - Throws: if there is no dbus-daemon, or if it does not start.
   init(in folder: TemporaryFolder, devices: [BluetoothDevice]) throws {
-    let socket = folder.file("bus")
-    let configuration = try folder.write(
-      """
-      <busconfig><type>system</type><listen>unix:path=\(socket)</listen>
-      <policy context="default"><allow user="*"/><allow own="*"/><allow send_destination="*"/>
-      <allow receive_sender="*"/></policy></busconfig>
-      """, to: "bus.conf")
-    address = "unix:path=\(socket)"
-    daemon = try RunningProgram(
-      ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--nopidfile"])
-    guard waitUntil(seconds: 20, { access(socket, F_OK) == 0 }) else { throw Failure() }
+    daemon = try PrivateBus(in: folder)
     let service = Service()
     service.devices.withLock { $0 = devices }
     self.service = service
-    let (address, worker) = (address, worker)
+    let (address, worker) = (daemon.address, worker)
     worker.start { service.serve(address, worker) }
     guard waitUntil(seconds: 20, { (try? Bus(address: address).bluetoothDevices()) != nil })
     else { throw Failure() }

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CDBus
+import CRealtime
+import DBus
+import Synchronization
+
+/// Keeps a list of BlueZ's objects and asks for it again only after a signal about a change.
+///
+/// ## Threading
+/// May be used from any thread.
+final class BlueZWatch: Sendable {
+  private let address: String?
+  private let state = Mutex(State())
+
+  fileprivate struct State: ~Copyable, @unchecked Sendable {
+    var bus: Bus?
+    var slots: [OpaquePointer?] = []
+    var changes: UnsafeMutablePointer<Int>?
+    var objects = BlueZObjects()
+    var failure: BusError?
+    /// When BlueZ may be asked again after a failure, in CLOCK_MONOTONIC nanoseconds.
+    var retryAt = Int64.min
+
+    deinit { close(slots, changes) }
+  }
+
+  /// Time between two attempts while there is no BlueZ, in nanoseconds.
+  fileprivate static let absence: Int64 = 10_000_000_000
+  /// The signals after which the list may be outdated.
+  fileprivate static let rules = [
+    "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.ObjectManager'",
+    "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.Properties',"
+      + "arg0='org.bluez.Device1'",
+    "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.Properties',"
+      + "arg0='org.bluez.Adapter1'",
+    "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.bluez'",
+  ]
+
+  /// - Parameter address: the address of the D-Bus system bus; nil for the usual address.
+  init(address: String?) { self.address = address }
+
+  /// Returns BlueZ's objects as of now.
+  ///
+  /// - Parameter isFresh: whether to ask BlueZ even without a signal.
+  /// - Throws: an error from the bus, for example if bluetoothd is not running. An error is repeated
+  ///   for up to 10 s without another attempt.
+  func objects(isFresh: Bool = false) throws(BusError) -> BlueZObjects {
+    let result = state.withLock { state in
+      Result { () throws(BusError) in try state.current(address, isFresh: isFresh) }
+    }
+    return try result.get()
+  }
+
+  /// Counts the signals.
+  fileprivate static let count: bus_handler = { _, context, _ in
+    context?.assumingMemoryBound(to: Int.self).pointee += 1
+    return 0
+  }
+
+  fileprivate static func close(_ slots: [OpaquePointer?], _ changes: UnsafeMutablePointer<Int>?) {
+    for slot in slots { bus_cancel(slot) }
+    changes?.deallocate()
+  }
+}
+
+extension BlueZWatch.State {
+  fileprivate mutating func current(
+    _ address: String?, isFresh: Bool
+  ) throws(BusError) -> BlueZObjects {
+    let now = monotonic_nanoseconds()
+    let hasChanged = process()
+    if let failure, !isFresh, !hasChanged, now < retryAt { throw failure }
+    do throws(BusError) {
+      let isNew = bus == nil
+      if isNew { try connect(address) }
+      if isNew || isFresh || hasChanged || failure != nil, let bus {
+        objects = try bus.bluetoothObjects()
+      }
+      failure = nil
+      return objects
+    } catch {
+      failure = error
+      retryAt = now + BlueZWatch.absence
+      throw error
+    }
+  }
+
+  /// Handles the waiting messages. Returns whether there was a signal about a change.
+  private mutating func process() -> Bool {
+    guard let bus, let changes else { return false }
+    let before = changes.pointee
+    while true {
+      let progress = bus_process(bus.bus, nil)
+      if progress == 0 { return changes.pointee != before }
+      if progress < 0 {
+        disconnect()
+        return true
+      }
+    }
+  }
+
+  private mutating func connect(_ address: String?) throws(BusError) {
+    let bus = try Bus(address: address)
+    let changes = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+    changes.initialize(to: 0)
+    slots = BlueZWatch.rules.map { rule in
+      var slot: OpaquePointer?
+      _ = bus_add_match(bus.bus, &slot, rule, BlueZWatch.count, changes)
+      return slot
+    }
+    (self.bus, self.changes) = (bus, changes)
+  }
+
+  private mutating func disconnect() {
+    BlueZWatch.close(slots, changes)
+    (slots, changes, bus) = ([], nil, nil)
+  }
+}

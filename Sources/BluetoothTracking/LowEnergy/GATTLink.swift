@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import DBus
+import Glibc
+
+/// A connection to a Bluetooth LE device through BlueZ, with one characteristic that notifies.
+///
+/// ## Threading
+/// Belongs to one thread at a time.
+final class GATTLink {
+  private let bus: Bus
+  private let device: String
+  private let objects: BlueZObjects
+  /// Whether this link connected the device, and so disconnects it.
+  private let isOwner: Bool
+  /// A packet socket on which each packet is one notification.
+  let descriptor: Int32
+
+  /// Longest wait for the device itself, in milliseconds.
+  private static let connectMilliseconds: UInt64 = 10_000
+  /// Longest wait for the list of the device's services, in nanoseconds.
+  private static let resolveTime: Int64 = 6_000_000_000
+
+  /// Connects to a device, if it is not connected, and enables the notifications.
+  ///
+  /// - Parameters:
+  ///   - device: the object's path.
+  ///   - characteristic: the beginning of the UUID of the characteristic that notifies.
+  /// - Throws: an error from BlueZ; `BusError(name: "", ...)` if the device has no such
+  ///   characteristic.
+  init(_ device: String, notifications characteristic: String, on bus: Bus) throws(BusError) {
+    self.bus = bus
+    self.device = device
+    var isOwner = false
+    do throws(BusError) {
+      isOwner = try Self.connect(device, bus)
+      objects = try Self.resolved(device, bus)
+      guard let source = objects.characteristic(characteristic, of: device) else {
+        throw BusError(name: "", text: "it does not have the services of such a tracker")
+      }
+      descriptor = try Self.acquire(source.path, bus)
+    } catch {
+      if isOwner { Self.disconnect(device, bus) }
+      throw error
+    }
+    self.isOwner = isOwner
+  }
+
+  deinit {
+    close(descriptor)
+    if isOwner { Self.disconnect(device, bus) }
+  }
+
+  /// Writes to a characteristic.
+  ///
+  /// - Throws: an error from BlueZ, or if the device has no such characteristic.
+  func write(_ write: GATTWrite) throws(BusError) {
+    guard let target = objects.characteristic(write.characteristic, of: device) else {
+      throw BusError(name: "", text: "it does not have the services of such a tracker")
+    }
+    try bus.call(Bus.bluez(target.path, "GattCharacteristic1", "WriteValue")) { message in
+      message.append(bytes: write.bytes)
+      message.append([("type", .text(write.isAcknowledged ? "request" : "command"))])
+    }
+  }
+
+  // MARK: Steps
+
+  /// Connects to the device. Returns whether it was not connected before.
+  private static func connect(_ device: String, _ bus: Bus) throws(BusError) -> Bool {
+    let isConnected = try bus.bluetoothDevices().contains { $0.path == device && $0.isConnected }
+    guard !isConnected else { return false }
+    do throws(BusError) {
+      try bus.call(
+        Bus.bluez(device, "Device1", "Connect"), milliseconds: connectMilliseconds)
+    } catch {
+      if error.name == "org.bluez.Error.AlreadyConnected" { return false }
+      // The attempt must not go on.
+      disconnect(device, bus)
+      throw error
+    }
+    return true
+  }
+
+  private static func disconnect(_ device: String, _ bus: Bus) {
+    _ = try? bus.call(Bus.bluez(device, "Device1", "Disconnect"))
+  }
+
+  /// Waits until the services of the device are known, and returns BlueZ's objects.
+  private static func resolved(_ device: String, _ bus: Bus) throws(BusError) -> BlueZObjects {
+    let end = monotonic_nanoseconds() + resolveTime
+    while true {
+      let objects = try bus.bluetoothObjects()
+      guard let found = objects.devices.first(where: { $0.path == device && $0.isConnected }) else {
+        throw BusError(name: "", text: "it disconnected at once; bring it closer")
+      }
+      if found.isResolved { return objects }
+      guard monotonic_nanoseconds() < end else {
+        throw BusError(name: "", text: "it did not list its services; bring it closer")
+      }
+      usleep(50_000)
+    }
+  }
+
+  /// Enables the notifications of a characteristic. Returns a non-blocking descriptor, which the
+  /// caller closes.
+  private static func acquire(_ characteristic: String, _ bus: Bus) throws(BusError) -> Int32 {
+    let reply = try bus.call(Bus.bluez(characteristic, "GattCharacteristic1", "AcquireNotify")) {
+      $0.append([])
+    }
+    guard let theirs = reply.descriptor() else { throw BusError(number: EPROTO) }
+    // The message closes its own descriptor.
+    let descriptor = fcntl(theirs, F_DUPFD_CLOEXEC, 0)
+    guard descriptor >= 0 else { throw BusError(number: errno) }
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    return descriptor
+  }
+}

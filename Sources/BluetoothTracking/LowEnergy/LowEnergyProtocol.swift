@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HeadTracking
+
+/// The host's side of a Bluetooth LE tracker's protocol, without its transport.
+///
+/// Any bytes are accepted.
+protocol LowEnergyProtocol: Sendable {
+  /// The beginning of the UUID of the characteristic whose notifications carry the measurements.
+  static var notifications: String { get }
+
+  /// What makes the tracker send. It is written after the notifications are enabled.
+  var startWrites: [GATTWrite] { get }
+  /// What makes the tracker stop.
+  var stopWrites: [GATTWrite] { get }
+  /// Whether the tracker's own reference frame survives an interruption of the link.
+  var keepsReference: Bool { get }
+  /// Whether a silent tracker must be left alone.
+  var toleratesSilence: Bool { get }
+
+  /// Decodes a notification to readings, oldest first; nil if it is invalid.
+  ///
+  /// - Parameter arrival: the arrival time, in CLOCK_MONOTONIC nanoseconds.
+  mutating func decode(_ notification: [UInt8], arrival: Int64) -> [TrackerReading]?
+}
+
+extension LowEnergyProtocol {
+  var stopWrites: [GATTWrite] { [] }
+  var keepsReference: Bool { false }
+  var toleratesSilence: Bool { false }
+}
+
+/// Bytes for a characteristic.
+struct GATTWrite: Sendable, Equatable {
+  /// The beginning of the characteristic's UUID.
+  var characteristic: String
+  var bytes: [UInt8]
+  /// Whether the tracker acknowledges the write.
+  var isAcknowledged = true
+}
+
+/// A model of Bluetooth LE trackers.
+struct LowEnergyModel: Sendable {
+  var name: String
+  var manufacturer: String
+  var matches: @Sendable (BluetoothDevice) -> Bool
+  /// The beginning of the UUID of the characteristic that notifies.
+  var notifications: String
+  /// Creates the protocol. The argument tells whether a calibration exists or is being measured.
+  var open: @Sendable (Bool) -> any LowEnergyProtocol
+
+  private init<Session: LowEnergyProtocol>(
+    _ name: String, _ manufacturer: String,
+    _ matches: @escaping @Sendable (BluetoothDevice) -> Bool,
+    _ open: @escaping @Sendable (Bool) -> Session
+  ) {
+    (self.name, self.manufacturer, self.matches) = (name, manufacturer, matches)
+    notifications = Session.notifications
+    self.open = open
+  }
+
+  /// All supported models; the first matching entry is used.
+  static let all = [
+    LowEnergyModel("Waves Nx", "Waves", WavesNx.matches) { WavesNx(isCalibrated: $0) },
+    LowEnergyModel("Xsens DOT", "Movella", XsensDOT.matches) { _ in XsensDOT() },
+    LowEnergyModel("WitMotion", "WitMotion", WitMotion.matches) { _ in WitMotion() },
+  ]
+
+  /// Returns the model of a device; nil if it is not supported.
+  static func find(_ device: BluetoothDevice) -> LowEnergyModel? {
+    all.first { $0.matches(device) }
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import DBus
+import Glibc
+
+/// A search for Bluetooth LE devices that are not known yet.
+package enum LowEnergyScan {
+  /// Searches with all adapters. BlueZ then knows the devices that were found for at least half a
+  /// minute.
+  ///
+  /// - Parameters:
+  ///   - seconds: the duration.
+  ///   - busAddress: the address of the D-Bus system bus; nil for the usual address.
+  ///   - isCancelled: returns whether to end early.
+  /// - Returns: why no search was possible, on one line; nil after a search.
+  package static func run(
+    seconds: Double, busAddress: String? = nil, isCancelled: () -> Bool
+  ) -> String? {
+    do throws(BusError) {
+      // The search ends with the connection to the bus.
+      let bus = try Bus(address: busAddress)
+      let adapters = try bus.bluetoothObjects().adapters
+      guard !adapters.isEmpty else { return "this computer has no Bluetooth adapter" }
+      let powered = adapters.filter(\.isPowered)
+      guard !powered.isEmpty else { return "Bluetooth is off; switch it on" }
+      for adapter in powered { try start(adapter.path, bus) }
+      let end = monotonic_nanoseconds() + Int64(seconds * 1e9)
+      while monotonic_nanoseconds() < end, !isCancelled() { usleep(20_000) }
+      for adapter in powered {
+        _ = try? bus.call(Bus.bluez(adapter.path, "Adapter1", "StopDiscovery"))
+      }
+      return nil
+    } catch {
+      return error.text
+    }
+  }
+
+  private static func start(_ adapter: String, _ bus: Bus) throws(BusError) {
+    try bus.call(Bus.bluez(adapter, "Adapter1", "SetDiscoveryFilter")) {
+      $0.append([("Transport", .text("le"))])
+    }
+    do throws(BusError) {
+      try bus.call(Bus.bluez(adapter, "Adapter1", "StartDiscovery"))
+    } catch {
+      // Another program is searching already.
+      guard error.name == "org.bluez.Error.InProgress" else { throw error }
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import DBus
+import Glibc
+package import HeadTracking
+import Synchronization
+
+/// Provides the Bluetooth LE trackers that BlueZ knows, whether or not they are connected.
+///
+/// A tracker that is not connected is connected when it is opened, and disconnected afterwards.
+/// Without D-Bus, BlueZ or Bluetooth there are no such trackers.
+package final class LowEnergyTrackers: TrackerProvider {
+  private let busAddress: String?
+  private let watch: BlueZWatch
+  private let retries = Mutex<[String: Retry]>([:])
+
+  /// When a tracker may be opened again after a failure.
+  private struct Retry {
+    var failures = 0
+    /// When the present link was opened.
+    var opened = Int64.min
+    /// When the tracker may be opened again.
+    var next = Int64.min
+    /// Why the tracker could not be opened; nil if its link was lost.
+    var error: HeadTrackingError?
+  }
+
+  /// Prefix of a tracker's path, before its Bluetooth address.
+  private static let pathPrefix = "bluetooth:"
+  /// Once a link has lasted longer than this, in nanoseconds, earlier failures no longer count.
+  private static let steadyLink: Int64 = 20_000_000_000
+
+  /// - Parameter busAddress: the address of the D-Bus system bus; nil for the usual address.
+  package init(busAddress: String? = nil) {
+    self.busAddress = busAddress
+    watch = BlueZWatch(address: busAddress)
+  }
+
+  // MARK: List
+
+  package func trackers(detailed: Bool) -> [TrackerDescription] {
+    guard let objects = try? watch.objects(isFresh: detailed) else { return [] }
+    let now = monotonic_nanoseconds()
+    let retries = retries.withLock { $0 }
+    return objects.devices.compactMap { device in
+      guard let model = LowEnergyModel.find(device) else { return nil }
+      if let retry = retries[device.address], retry.error == nil, now < retry.next { return nil }
+      return Self.description(device, model)
+    }
+  }
+
+  private static func description(
+    _ device: BluetoothDevice, _ model: LowEnergyModel
+  ) -> TrackerDescription {
+    var tracker = TrackerDescription(
+      path: pathPrefix + device.address, vendorID: device.vendorID, productID: device.productID,
+      serial: device.address, manufacturer: model.manufacturer,
+      product: device.name.isEmpty ? device.address : device.name, bus: .bluetooth,
+      protocolDescription: model.name, kind: .head, access: .ready, id: device.address)
+    tracker.isAway = !device.isConnected
+    return tracker
+  }
+
+  // MARK: Connect
+
+  package func connect(
+    _ tracker: TrackerDescription, isCalibrated: Bool
+  ) throws(HeadTrackingError) -> any TrackerConnection {
+    let address = tracker.serial
+    let retry = retries.withLock { $0[address] }
+    if let error = retry?.error, monotonic_nanoseconds() < retry?.next ?? .min { throw error }
+    do throws(BusError) {
+      let bus = try Bus(address: busAddress)
+      let devices = try bus.bluetoothDevices()
+      guard let device = devices.first(where: { $0.address == address }),
+        let model = LowEnergyModel.find(device)
+      else { throw BusError(name: "", text: "Bluetooth no longer knows it; scan for it again") }
+      let link = try GATTLink(device.path, notifications: model.notifications, on: bus)
+      let connection = try LowEnergyConnection(
+        link, model.open(isCalibrated), isCalibrated: isCalibrated,
+        lost: { [weak self] in self?.postpone(address, nil) })
+      retries.withLock { $0[address, default: Retry()].opened = monotonic_nanoseconds() }
+      return connection
+    } catch {
+      let failure = HeadTrackingError.cannotConnect(name: tracker.name, reason: Self.reason(error))
+      postpone(address, failure)
+      throw failure
+    }
+  }
+
+  /// Blocks a tracker after a failure: for 1 s at first, then for 2, 4 and at most 8 s.
+  private func postpone(_ address: String, _ error: HeadTrackingError?) {
+    let now = monotonic_nanoseconds()
+    retries.withLock { retries in
+      var retry = retries[address] ?? Retry()
+      if retry.opened > retry.next, now - retry.opened > Self.steadyLink { retry.failures = 0 }
+      retry.next = now + Int64(1 << retry.failures) * 1_000_000_000
+      retry.failures = min(3, retry.failures + 1)
+      retry.error = error
+      retries[address] = retry
+    }
+  }
+
+  private static func reason(_ error: BusError) -> String {
+    switch error.name {
+    case "org.bluez.Error.NotReady": "Bluetooth is off; switch it on"
+    case "org.bluez.Error.NotPermitted", "org.bluez.Error.InProgress":
+      "another program may be using the tracker; close that program"
+    case "org.freedesktop.DBus.Error.AccessDenied":
+      "access to the Bluetooth service is denied; run the program outside a sandbox"
+    case "org.bluez.Error.Failed", "org.freedesktop.DBus.Error.NoReply":
+      "it does not answer (\(error.text)); wake it with its button, and bring it closer"
+    default: error.text
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+import HeadTracking
+
+/// WitMotion sensors with Bluetooth LE (WT901BLE, WT9011DCL, BWT901BLE): raw six-axis sensors.
+///
+/// A frame is 20 bytes: `55 61`, then accelerometer, gyroscope and angles, each three i16. It has
+/// no checksum. A notification can hold several frames or a part of one. The angles are not used,
+/// because they are singular at a pitch of 90 degrees. Sources: the maker's example programs.
+///
+/// Uncertain: the axes, assumed to be x right, y front, z up.
+struct WitMotion: LowEnergyProtocol {
+  static let notifications = "0000ffe4"
+  private static let control = "0000ffe9"
+  private static let service = "0000ffe5"
+  private static let frameLength = 20
+  private static let rateScale = 2000 / 32768 * radiansPerDegree
+  private static let forceScale = 16 / 32768 * standardGravity
+  /// The register of the quaternion, in an answer to a program that asked for it.
+  private static let quaternionRegister: UInt8 = 0x51
+
+  /// The beginning of a frame whose rest is still to come.
+  private var rest: [UInt8] = []
+  private var isRaw = false
+  private var arrivals = EvenArrivals()
+
+  static func matches(_ device: BluetoothDevice) -> Bool {
+    if ["WT901BLE", "WT9011", "BWT901"].contains(where: device.name.hasPrefix) { return true }
+    return device.name.hasPrefix("WT") && device.services.contains { $0.hasPrefix(service) }
+  }
+
+  /// Unlocks the settings and sets the rate to 100 Hz. The contents register is left alone, because
+  /// it silences some models.
+  var startWrites: [GATTWrite] {
+    [[0xFF, 0xAA, 0x69, 0x88, 0xB5], [0xFF, 0xAA, 0x03, 0x09, 0x00]].map {
+      GATTWrite(characteristic: Self.control, bytes: $0, isAcknowledged: false)
+    }
+  }
+
+  mutating func decode(_ notification: [UInt8], arrival: Int64) -> [TrackerReading]? {
+    let bytes = rest + notification
+    rest = []
+    var readings: [TrackerReading] = []
+    var (at, skipped) = (0, 0)
+    while at < bytes.count {
+      let isStart = bytes[at] == 0x55 && (at + 1 == bytes.count || Self.isKind(bytes[at + 1]))
+      guard isStart else {
+        (at, skipped) = (at + 1, skipped + 1)
+        continue
+      }
+      guard at + Self.frameLength <= bytes.count else {
+        rest = Array(bytes[at...])
+        break
+      }
+      if let reading = reading(Array(bytes[at..<at + Self.frameLength]), arrival) {
+        readings.append(reading)
+      }
+      at += Self.frameLength
+    }
+    return readings.isEmpty && skipped > 0 ? nil : readings
+  }
+
+  private static func isKind(_ byte: UInt8) -> Bool { byte == 0x61 || byte == 0x71 }
+
+  private mutating func reading(_ frame: [UInt8], _ arrival: Int64) -> TrackerReading? {
+    guard frame[1] == 0x61 else { return isRaw ? nil : orientation(frame, arrival) }
+    isRaw = true
+    let axes = AxisMap.rightFrontUp
+    return .inertial(
+      InertialSample(
+        time: arrivals.time(arrival), angularVelocity: axes.apply(frame.vector(8) * Self.rateScale),
+        specificForce: axes.apply(frame.vector(2) * Self.forceScale)))
+  }
+
+  /// Decodes the answer with the quaternion; nil for another register.
+  private mutating func orientation(_ frame: [UInt8], _ arrival: Int64) -> TrackerReading? {
+    guard frame[2] == Self.quaternionRegister, let sensor = Self.quaternion(frame) else {
+      return nil
+    }
+    let turn = AxisMap.rightFrontUp.apply(SIMD3(sensor.x, sensor.y, sensor.z))
+    let head = Quaternion(w: sensor.w, x: turn.x, y: turn.y, z: turn.z)
+    guard abs(head.squaredNorm - 1) < 0.05 else { return nil }
+    return .head(HeadSample(time: arrivals.time(arrival), headToWorld: head.normalized))
+  }
+
+  /// Returns the quaternion of the sensor as sent; nil if the answer is too short.
+  static func quaternion(_ answer: [UInt8]) -> Quaternion? {
+    guard answer.count >= 12 else { return nil }
+    let turn = answer.vector(6) / 32768
+    return Quaternion(w: Double(answer.i16(4)) / 32768, x: turn.x, y: turn.y, z: turn.z)
+  }
+}
