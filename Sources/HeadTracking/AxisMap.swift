@@ -12,6 +12,10 @@ public struct AxisMap: Sendable, Equatable {
   public static let rightFrontUp = AxisMap(columns: SIMD3(1, 0, 2), signs: SIMD3(1, -1, 1))
   /// Tracker axes x front, y left, z up: the identity.
   public static let frontLeftUp = AxisMap(columns: SIMD3(0, 1, 2), signs: SIMD3(1, 1, 1))
+  /// Tracker axes x right, y up, z back.
+  package static let rightUpBack = AxisMap(columns: SIMD3(2, 0, 1), signs: SIMD3(-1, -1, 1))
+  /// Tracker axes x left, y front, z down.
+  package static let leftFrontDown = AxisMap(columns: SIMD3(1, 0, 2), signs: SIMD3(1, 1, -1))
 
   init(columns: SIMD3<Int>, signs: SIMD3<Double>) {
     self.columns = columns

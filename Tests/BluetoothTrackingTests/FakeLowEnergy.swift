@@ -99,9 +99,11 @@ final class FakeLowEnergy: Sendable {
   /// Sends a notification of a device; false if it is not enabled.
   @discardableResult
   func notify(_ device: Int, _ bytes: [UInt8]) -> Bool {
-    guard let socket = service.state.withLock({ state -> Int32? in
-      state.notifying.first { $0.key.hasPrefix(state.devices[device].path + "/") }?.value
-    }) else { return false }
+    guard
+      let socket = service.state.withLock({ state -> Int32? in
+        state.notifying.first { $0.key.hasPrefix(state.devices[device].path + "/") }?.value
+      })
+    else { return false }
     return send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
   }
 

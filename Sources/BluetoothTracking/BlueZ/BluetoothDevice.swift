@@ -31,4 +31,3 @@ struct BluetoothDevice: Equatable {
     return UInt16(modalias[at...].dropFirst().prefix(4), radix: 16) ?? 0
   }
 }
-

@@ -77,11 +77,6 @@ struct PadCalibration: Sendable, Equatable {
   }
 }
 
-extension AxisMap {
-  /// The tracker axes x right, y up, z back.
-  static let rightUpBack = AxisMap(columns: SIMD3(2, 0, 1), signs: SIMD3(-1, -1, 1))
-}
-
 /// The checksum at the end of a pad's Bluetooth reports.
 enum PadChecksum {
   /// Returns whether the last four bytes are the CRC-32 of the seed byte and the preceding bytes.

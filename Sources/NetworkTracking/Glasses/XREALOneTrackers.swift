@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Glibc
+package import HeadTracking
+import Synchronization
+import System
+
+/// Provides XREAL One, One Pro and 1S (3318:0438, 0436, 043e), which are network cards on USB.
+///
+/// The glasses send their measurements over TCP from a fixed address. The computer needs an address
+/// in the same network on the interface of the glasses.
+package final class XREALOneTrackers: TrackerProvider {
+  /// Where the glasses are.
+  struct Place: Sendable {
+    var address = "169.254.2.1"
+    var port = 52998
+    /// The beginning of the addresses in the network of the glasses.
+    var network = "169.254.2."
+    /// Returns the network interfaces of USB devices.
+    var interfaces: @Sendable () -> [USBNetworkInterface] = { USBNetworkInterface.all() }
+  }
+
+  private let axes: AxisMap?
+  private let place: Place
+  private let failure = Mutex<(error: HeadTrackingError, until: Int64)?>(nil)
+
+  private static let vendor: UInt16 = 0x3318
+  private static let names: [UInt16: String] = [
+    0x0438: "XREAL One", 0x0436: "XREAL One Pro", 0x043E: "XREAL 1S",
+  ]
+  private static let connectMilliseconds = 1000
+  /// Time between two attempts to connect, in nanoseconds.
+  private static let retryTime: Int64 = 2_000_000_000
+
+  /// - Parameter axes: the mounting of the glasses' sensor; nil to find it from the direction of
+  ///   gravity.
+  package convenience init(axes: AxisMap? = nil) { self.init(axes: axes, at: Place()) }
+
+  init(axes: AxisMap? = nil, at place: Place) {
+    self.axes = axes
+    self.place = place
+  }
+
+  package func trackers(detailed: Bool) -> [TrackerDescription] {
+    place.interfaces().compactMap { interface in
+      guard interface.vendorID == Self.vendor, let name = Self.names[interface.productID] else {
+        return nil
+      }
+      let isReachable = interface.addresses.contains { $0.hasPrefix(place.network) }
+      let advice =
+        "this computer has no address in the glasses' network; run 'sudo ip address add "
+        + "\(place.network)10/24 dev \(interface.name)'"
+      return TrackerDescription(
+        path: "tcp:\(place.address):\(place.port)", vendorID: interface.vendorID,
+        productID: interface.productID, serial: interface.serial, manufacturer: "XREAL",
+        product: name, bus: .usb, protocolDescription: "XREAL One", kind: .head,
+        access: isReachable ? .ready : .failed(advice), id: interface.serial)
+    }
+  }
+
+  package func connect(
+    _ tracker: TrackerDescription, isCalibrated: Bool
+  ) throws(HeadTrackingError) -> any TrackerConnection {
+    let now = monotonic_nanoseconds()
+    if let failure = failure.withLock({ $0 }), now < failure.until { throw failure.error }
+    do throws(SystemError) {
+      let socket = try StreamSocket(
+        place.address, port: place.port, timeoutMilliseconds: Self.connectMilliseconds)
+      // The axes of a calibrated tracker must be the same in every session.
+      return Connection(
+        socket, XREALOneStream(axes: axes ?? (isCalibrated ? .rightUpBack : nil)))
+    } catch {
+      let failure = HeadTrackingError.cannotOpen(
+        path: tracker.path, reason: error.description)
+      self.failure.withLock { $0 = (failure, monotonic_nanoseconds() + Self.retryTime) }
+      throw failure
+    }
+  }
+
+  private struct Connection: TrackerConnection {
+    private let socket: StreamSocket
+    private var stream: XREALOneStream
+    private var isSilent = false
+
+    init(_ socket: StreamSocket, _ stream: XREALOneStream) {
+      (self.socket, self.stream) = (socket, stream)
+    }
+
+    var keepsReference: Bool { false }
+
+    /// Gives the connection up, because TCP does not notice that the glasses were unplugged.
+    mutating func restart() { isSilent = true }
+    mutating func close() {}
+
+    mutating func listen(timeoutMilliseconds: Int) -> TrackerNews {
+      guard !isSilent else { return .gone }
+      switch socket.read(timeoutMilliseconds: timeoutMilliseconds) {
+      case .nothing: return .nothing
+      case .closed: return .gone
+      case .bytes(let bytes):
+        let news = stream.decode(bytes, arrival: monotonic_nanoseconds())
+        return .readings(news.readings, rejected: news.rejectedCount)
+      }
+    }
+  }
+}
