@@ -176,8 +176,8 @@ let tests: [Target] = [
   .testTarget(
     name: "BluetoothTrackingTests",
     dependencies: [
-      "BluetoothTracking", "HeadTracking", "Geometry", "DBus", "System", "CDBus", "CRealtime",
-      "CAllocationCounter", "TestSupport",
+      "BluetoothTracking", "HeadTracking", "NetworkTracking", "Geometry", "DBus", "System", "CDBus",
+      "CRealtime", "CAllocationCounter", "TestSupport",
     ]),
   .testTarget(
     name: "SurroundTests", dependencies: ["Surround", "Ambisonics", "Geometry", "TestSupport"]),

@@ -1,18 +1,20 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes seeds for the fuzzer: valid reports of every family, in the form that
-Tests/HeadTrackingTests/Devices/ReportFuzz.swift reads.
+Tests/HeadTrackingTests/Devices/ReportFuzz.swift reads, and packets of Bluetooth LE and TCP trackers
+in the form that Tests/BluetoothTrackingTests/LinkFuzz.swift reads.
 
-usage: make_fuzz_corpus.py FOLDER
+usage: make_fuzz_corpus.py FOLDER LINKS_FOLDER
 """
 import json
 import os
+import struct
 import sys
 
 sys.dont_write_bytecode = True
 VIRTUAL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Calibration/virtual-tracker")
 sys.path.insert(1, VIRTUAL)
-from imu_families import FAMILIES, Wave  # noqa: E402
+from imu_families import DEGREE, FAMILIES, G, Wave, right_front_up, right_up_back, shorts  # noqa: E402
 from imu_glasses import GLASSES  # noqa: E402
 import tracker_reports as android  # noqa: E402
 
@@ -43,7 +45,6 @@ for name, target, how, bus in [
     answers = b"".join(record(f) for f in family.features.values())
     if name == "xreal":
         for message, data in ((0x19, b"\0"), (0x14, b""), (0x15, b""), (0x15, b"")):
-            import struct
             import zlib
             body = struct.pack("<HB", 3 + len(data), message) + data
             family.output(b"\xAA" + struct.pack("<I", zlib.crc32(body)) + body.ljust(59, b"\0"), 0)
@@ -71,3 +72,42 @@ write("calibration", 2, 0, json.dumps({"IMU": {"device_1": {
 angles = FAMILIES["angles"](Wave(), "usb")
 write("profile-usages", 13, 0x87, angles.descriptor + bytes(5) + reports(angles))
 write("profile-bytes", 13, 0, bytes(5) + reports(FAMILIES["bytes"](Wave(), "usb")))
+
+
+def link(name, target, packet, count):
+    body = b"".join(record(packet(n)) for n in range(count))
+    for how in (0, 1):
+        with open(os.path.join(sys.argv[2], "%s-%d" % (name, how)), "wb") as f:
+            f.write(bytes([target, how]) + body)
+
+
+def nx(n):
+    w, x, y, z = Wave().quaternion(n * 0.01)
+    return shorts([v * 16384 for v in (-y, x, z, w)]) + b"\0\3"
+
+
+def dot(n):
+    rate = [v / DEGREE for v in Wave().rate(n * 0.01)]
+    return struct.pack("<I7f", n * 16667, *Wave().quaternion(n * 0.01), *rate)
+
+
+def wit(n):
+    force = [v / G / 16 * 32768 for v in right_front_up(Wave().force(n * 0.01))]
+    rate = [v / DEGREE / 2000 * 32768 for v in right_front_up(Wave().rate(n * 0.01))]
+    return b"\x55\x61" + shorts(force + rate) + bytes(6)
+
+
+def xreal_one(n):
+    data = bytearray(134)
+    data[0:6] = bytes.fromhex("283600000080")
+    data[14:22] = struct.pack("<Q", n * 10**7)
+    data[34:46] = struct.pack("<3f", *right_up_back(Wave().rate(n * 0.01)))
+    data[46:58] = struct.pack("<3f", *right_up_back(Wave().force(n * 0.01)))
+    data[78:84] = bytes.fromhex("00401f000040")
+    return bytes(data)
+
+
+link("nx", 0, nx, 8)
+link("dot", 1, dot, 8)
+link("wit", 2, wit, 8)
+link("xreal-one", 3, xreal_one, 60)

@@ -137,6 +137,8 @@ package final class EarphoneTrackers: TrackerProvider {
       product: name, bus: .bluetooth, protocolDescription: found.model.kind.protocolName,
       kind: .head, access: .ready, id: device.address)
     tracker.earphones = EarphoneDetails(isUntested: !found.model.isTested)
+    tracker.evidence = found.model.isTested ? .captures : .documentation
+    tracker.levelsItself = true
     return tracker
   }
 

@@ -38,6 +38,8 @@ package final class ReplayTracker: TrackerProvider {
       access: .ready, id: Self.prefix + path)
     // A capture is calibrated like the earphones that it came from.
     tracker.earphones = EarphoneDetails(isUntested: file.kind == .galaxyBuds)
+    tracker.evidence = file.kind == .galaxyBuds ? .documentation : .captures
+    tracker.levelsItself = true
     return [tracker]
   }
 

@@ -43,27 +43,46 @@ struct GATTWrite: Sendable, Equatable {
 struct LowEnergyModel: Sendable {
   var name: String
   var manufacturer: String
+  var evidence: TrackerEvidence
+  /// Whether the tracker computes its orientation itself.
+  var levelsItself: Bool
   var matches: @Sendable (BluetoothDevice) -> Bool
   /// The beginning of the UUID of the characteristic that notifies.
   var notifications: String
-  /// Creates the protocol. The argument tells whether a calibration exists or is being measured.
-  var open: @Sendable (Bool) -> any LowEnergyProtocol
+  var open: @Sendable (Settings) -> any LowEnergyProtocol
+
+  /// What a protocol needs to know when it is created.
+  struct Settings: Sendable {
+    /// The mounting of the sensor on the head; nil for the usual mounting.
+    var axes: AxisMap?
+    /// Whether a calibration exists or is being measured.
+    var isCalibrated = false
+  }
 
   private init<Session: LowEnergyProtocol>(
-    _ name: String, _ manufacturer: String,
-    _ matches: @escaping @Sendable (BluetoothDevice) -> Bool,
-    _ open: @escaping @Sendable (Bool) -> Session
+    _ name: String, by manufacturer: String, verifiedWith evidence: TrackerEvidence,
+    levelsItself: Bool, _ matches: @escaping @Sendable (BluetoothDevice) -> Bool,
+    _ open: @escaping @Sendable (Settings) -> Session
   ) {
-    (self.name, self.manufacturer, self.matches) = (name, manufacturer, matches)
+    (self.name, self.manufacturer, self.evidence) = (name, manufacturer, evidence)
+    (self.levelsItself, self.matches) = (levelsItself, matches)
     notifications = Session.notifications
     self.open = open
   }
 
   /// All supported models; the first matching entry is used.
   static let all = [
-    LowEnergyModel("Waves Nx", "Waves", WavesNx.matches) { WavesNx(isCalibrated: $0) },
-    LowEnergyModel("Xsens DOT", "Movella", XsensDOT.matches) { _ in XsensDOT() },
-    LowEnergyModel("WitMotion", "WitMotion", WitMotion.matches) { _ in WitMotion() },
+    LowEnergyModel(
+      "Waves Nx", by: "Waves", verifiedWith: .captures, levelsItself: true, WavesNx.matches
+    ) { WavesNx(isCalibrated: $0.isCalibrated) },
+    LowEnergyModel(
+      "Xsens DOT", by: "Movella", verifiedWith: .documentation, levelsItself: true,
+      XsensDOT.matches
+    ) { XsensDOT(axes: $0.axes) },
+    LowEnergyModel(
+      "WitMotion", by: "WitMotion", verifiedWith: .captures, levelsItself: false,
+      WitMotion.matches
+    ) { WitMotion(axes: $0.axes) },
   ]
 
   /// Returns the model of a device; nil if it is not supported.

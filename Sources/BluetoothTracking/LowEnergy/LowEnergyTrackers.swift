@@ -12,6 +12,7 @@ import Synchronization
 /// Without D-Bus, BlueZ or Bluetooth there are no such trackers.
 package final class LowEnergyTrackers: TrackerProvider {
   private let busAddress: String?
+  private let axes: AxisMap?
   private let watch: BlueZWatch
   private let retries = Mutex<[String: Retry]>([:])
 
@@ -31,9 +32,11 @@ package final class LowEnergyTrackers: TrackerProvider {
   /// Once a link has lasted longer than this, in nanoseconds, earlier failures no longer count.
   private static let steadyLink: Int64 = 20_000_000_000
 
-  /// - Parameter busAddress: the address of the D-Bus system bus; nil for the usual address.
-  package init(busAddress: String? = nil) {
-    self.busAddress = busAddress
+  /// - Parameters:
+  ///   - axes: the mounting of a WitMotion or DOT on the head; nil for the usual mounting.
+  ///   - busAddress: the address of the D-Bus system bus; nil for the usual address.
+  package init(axes: AxisMap? = nil, busAddress: String? = nil) {
+    (self.axes, self.busAddress) = (axes, busAddress)
     watch = BlueZWatch(address: busAddress)
   }
 
@@ -59,6 +62,8 @@ package final class LowEnergyTrackers: TrackerProvider {
       product: device.name.isEmpty ? device.address : device.name, bus: .bluetooth,
       protocolDescription: model.name, kind: .head, access: .ready, id: device.address)
     tracker.isAway = !device.isConnected
+    tracker.evidence = model.evidence
+    tracker.levelsItself = model.levelsItself
     return tracker
   }
 
@@ -78,7 +83,8 @@ package final class LowEnergyTrackers: TrackerProvider {
       else { throw BusError(name: "", text: "Bluetooth no longer knows it; scan for it again") }
       let link = try GATTLink(device.path, notifications: model.notifications, on: bus)
       let connection = try LowEnergyConnection(
-        link, model.open(isCalibrated), isCalibrated: isCalibrated,
+        link, model.open(LowEnergyModel.Settings(axes: axes, isCalibrated: isCalibrated)),
+        isCalibrated: isCalibrated,
         lost: { [weak self] in self?.postpone(address, nil) })
       retries.withLock { $0[address, default: Retry()].opened = monotonic_nanoseconds() }
       return connection

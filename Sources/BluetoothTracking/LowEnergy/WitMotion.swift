@@ -20,10 +20,13 @@ struct WitMotion: LowEnergyProtocol {
   /// The register of the quaternion, in an answer to a program that asked for it.
   private static let quaternionRegister: UInt8 = 0x51
 
+  private let axes: AxisMap
   /// The beginning of a frame whose rest is still to come.
-  private var rest: [UInt8] = []
+  private(set) var rest: [UInt8] = []
   private var isRaw = false
   private var arrivals = EvenArrivals()
+
+  init(axes: AxisMap? = nil) { self.axes = axes ?? .rightFrontUp }
 
   static func matches(_ device: BluetoothDevice) -> Bool {
     if ["WT901BLE", "WT9011", "BWT901"].contains(where: device.name.hasPrefix) { return true }
@@ -66,7 +69,6 @@ struct WitMotion: LowEnergyProtocol {
   private mutating func reading(_ frame: [UInt8], _ arrival: Int64) -> TrackerReading? {
     guard frame[1] == 0x61 else { return isRaw ? nil : orientation(frame, arrival) }
     isRaw = true
-    let axes = AxisMap.rightFrontUp
     return .inertial(
       InertialSample(
         time: arrivals.time(arrival), angularVelocity: axes.apply(frame.vector(8) * Self.rateScale),
@@ -78,7 +80,7 @@ struct WitMotion: LowEnergyProtocol {
     guard frame[2] == Self.quaternionRegister, let sensor = Self.quaternion(frame) else {
       return nil
     }
-    let turn = AxisMap.rightFrontUp.apply(SIMD3(sensor.x, sensor.y, sensor.z))
+    let turn = axes.apply(SIMD3(sensor.x, sensor.y, sensor.z))
     let head = Quaternion(w: sensor.w, x: turn.x, y: turn.y, z: turn.z)
     guard abs(head.squaredNorm - 1) < 0.05 else { return nil }
     return .head(HeadSample(time: arrivals.time(arrival), headToWorld: head.normalized))

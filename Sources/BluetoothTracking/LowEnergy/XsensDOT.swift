@@ -16,7 +16,10 @@ struct XsensDOT: LowEnergyProtocol {
   /// The mode "custom 3".
   private static let mode: UInt8 = 0x18
 
+  private let axes: AxisMap
   private var clock = DeviceClock(nanosecondsPerTick: 1000, bits: 32)
+
+  init(axes: AxisMap? = nil) { self.axes = axes ?? .frontLeftUp }
 
   private static func uuid(_ number: String) -> String {
     "1517\(number)-4947-11e9-8646-d663bd873d93"
@@ -37,14 +40,14 @@ struct XsensDOT: LowEnergyProtocol {
 
   mutating func decode(_ notification: [UInt8], arrival: Int64) -> [TrackerReading]? {
     guard notification.count >= 20 else { return nil }
-    let turn = notification.floats(8)
+    let turn = axes.apply(notification.floats(8))
     let sensor = Quaternion(w: notification.f32(4), x: turn.x, y: turn.y, z: turn.z)
     guard abs(sensor.squaredNorm - 1) < 0.05 else { return nil }
     var rate: SIMD3<Double>?
     if notification.count >= 32 {
       let found = notification.floats(20) * radiansPerDegree
       guard found.isReasonable else { return nil }
-      rate = found
+      rate = axes.apply(found)
     }
     let time = clock.time(ticks: UInt64(notification.u32(0)), arrival: arrival)
     return [

@@ -59,6 +59,7 @@ extension CommandSpecification {
     case .trackers:
       [
         CommandExample("trackers", "List the trackers."),
+        CommandExample("trackers --scan", "Search for new Bluetooth LE trackers, then list all."),
         CommandExample("trackers --json", "List the trackers as JSON, for a script."),
       ]
     case .trackersWatch:

@@ -190,6 +190,8 @@ public enum Options {
       File for the packets that are exchanged with AirPods or Galaxy Buds, as hexadecimal lines \
       with times. '--tracker replay:FILE' replays them.
       """)
+  public static let scan = CommandOption<Bool>(
+    flag: "scan", help: "First search for new Bluetooth LE trackers for 10 s.")
   public static let deviceTracker = CommandOption<String?>(
     "device-tracker", "ID", .text,
     help: """

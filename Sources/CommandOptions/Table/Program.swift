@@ -102,9 +102,13 @@ public enum Program {
     name: .trackers, summary: "List the connected trackers.",
     discussion: """
       Lists the connected trackers, including game controllers and the computer's own sensors, and \
-      shows whether each can be opened.
+      shows whether each can be opened. Bluetooth LE trackers are listed if Bluetooth knows them, \
+      even if they are not connected.
       """,
-    arguments: [], options: [Options.json.specification, Options.data.specification])
+    arguments: [],
+    options: [
+      Options.scan.specification, Options.json.specification, Options.data.specification,
+    ])
 
   private static let trackersWatch = CommandSpecification(
     name: .trackersWatch, summary: "Show a tracker's live pose.",

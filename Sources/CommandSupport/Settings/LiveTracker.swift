@@ -19,12 +19,13 @@ package func trackerSettings(
 ) throws(CommandFailure) -> TrackerSettings {
   var settings = TrackerSettings()
   settings.isCancelled = { Signals.received != nil }
-  settings.providers = try earphoneProviders(command, tracker: tracker, capture: capture)
   if let axes = command[Options.trackerAxes] {
     do throws(HeadTrackingError) { settings.axes = try AxisMap(axes) } catch {
       throw .usage("--tracker-axes: \(error.description)")
     }
   }
+  settings.providers = try trackerProviders(
+    command, tracker: tracker, axes: settings.axes, capture: capture)
   let environment = getenv("STILLSTAGE_DATA").map { String(cString: $0) }
   if let folder = ProgramFiles.ofThisProcess?.dataFolder(
     option: command[Options.data], environment: environment)

@@ -37,6 +37,10 @@ public struct TrackerDescription: Sendable, Equatable {
   /// Whether the tracker is known but has no connection now, so that it may be out of range. It is
   /// connected when it is opened. Automatic selection passes it over.
   public var isAway = false
+  /// What the decoding of the tracker's reports was verified with.
+  public var evidence = TrackerEvidence.documentation
+  /// Whether the tracker levels its own world, so that a calibration finds its exact mounting.
+  public var levelsItself = false
   /// The kernel's name of a HID device, such as `0018:1234:ABCD.0001`; otherwise empty.
   package var kernelName = ""
   /// The USB interface through which libusb opens the tracker, such as `1-2:1.3`; nil for other
@@ -101,6 +105,16 @@ public struct TrackerDescription: Sendable, Equatable {
 private func hex(_ number: UInt16) -> String {
   let digits = String(number, radix: 16)
   return String(repeating: "0", count: 4 - digits.count) + digits
+}
+
+/// What the decoding of a tracker's reports was verified with.
+public enum TrackerEvidence: String, Sendable, Equatable {
+  /// The tracker itself.
+  case hardware
+  /// Packets that other people captured from such trackers.
+  case captures
+  /// Only descriptions of the protocol.
+  case documentation
 }
 
 /// The bus that connects a tracker.

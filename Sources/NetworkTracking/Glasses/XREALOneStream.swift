@@ -25,7 +25,7 @@ struct XREALOneStream: Sendable {
   private static let samplesForAxes = 50
 
   /// Bytes that do not form a complete frame yet.
-  private var rest: [UInt8] = []
+  private(set) var rest: [UInt8] = []
   /// Whether the latest bytes were frames, without others between them.
   private var isInStep = true
   private var axes: AxisMap?

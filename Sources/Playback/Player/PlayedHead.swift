@@ -64,12 +64,12 @@ final class PlayedHead: Sendable {
       }, calibration: options.calibration)
   }
 
-  /// Returns the settings for the trackers. Adds the provider of connected earphones if
+  /// Returns the settings for the trackers. Adds the providers of Bluetooth trackers if
   /// `usesEarphones` is true and the settings have no providers.
   private static func trackerSettings(_ options: PlayerOptions) -> TrackerSettings {
     var settings = options.trackerSettings
     if options.usesEarphones, settings.providers.isEmpty {
-      settings.providers = [EarphoneTrackers()]
+      settings.providers = [EarphoneTrackers(), LowEnergyTrackers(axes: settings.axes)]
     }
     return settings
   }

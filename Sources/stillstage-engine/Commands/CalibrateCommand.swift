@@ -111,14 +111,15 @@ private final class CalibrationGuide: Sendable {
     session.start()
     defer { line.end() }
     if line.readsKeys { say("Press q to end the calibration without a result.") }
-    let isEarphone = tracker.earphones != nil
+    let levelsItself = tracker.levelsItself
     say(
-      isEarphone
-        ? "Wear the earphones and keep still. They are measured for 4 seconds."
+      levelsItself
+        ? "Wear the \(tracker.earphones == nil ? "tracker" : "earphones") and keep still for the "
+          + "measurement of 4 seconds."
         : "Put the tracker down, or wear it and keep still. It is measured for 4 seconds.")
     let report = try rest()
     say(
-      isEarphone
+      levelsItself
         ? "Hold your head upright, look straight ahead and keep still."
         : "The tracker was still. Wear it, look straight ahead and hold still.")
     let ahead = try held(0...180, from: nil)
@@ -127,12 +128,12 @@ private final class CalibrationGuide: Sendable {
     say("Look ahead again.")
     _ = try held(0...12, from: ahead)
     say(
-      isEarphone
+      levelsItself
         ? "Turn to the left by 90 degrees, with your whole body, and hold still."
         : "Turn your head to the left by about 45 degrees and hold still.")
-    let left = try held((isEarphone ? 60 : AxisFinding.smallestLeftTurn)...150, from: ahead)
+    let left = try held((levelsItself ? 60 : AxisFinding.smallestLeftTurn)...150, from: ahead)
     do throws(CalibrationError) {
-      return isEarphone
+      return levelsItself
         ? try outcome(report, try MountingFinding(ahead: ahead, up: up, left: left))
         : try outcome(
           report,

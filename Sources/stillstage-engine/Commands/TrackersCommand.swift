@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BluetoothTracking
 import CommandOptions
 import CommandSupport
 import HeadTracking
@@ -7,6 +8,7 @@ import HeadTracking
 /// Runs `stillstage trackers`.
 func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let settings = try trackerSettings(command)
+  if command[Options.scan] { searchForNewTrackers() }
   let trackers = TrackerList.current(settings, detailed: true).trackers
   if Signals.received != nil { throw .interrupted }
   for provider in settings.providers {
@@ -26,8 +28,15 @@ func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
   let heading = ["ID", "NAME", "PROTOCOL", "BUS", "ACCESS"]
   let details = trackers.compactMap(earphoneLine).joined()
-  let advice = permissionAdvice(trackers) + kernelAdvice(trackers)
+  let advice = permissionAdvice(trackers) + kernelAdvice(trackers) + evidenceNote(trackers)
   try printOutput(table([heading] + trackers.map(row)) + details + advice)
+}
+
+/// Searches for new Bluetooth LE trackers for 10 s.
+private func searchForNewTrackers() {
+  printNote("searching for Bluetooth LE trackers for 10 s; wake yours with its button")
+  let problem = LowEnergyScan.run(seconds: 10) { Signals.received != nil }
+  if let problem { printNote("no search for Bluetooth LE trackers: \(problem)") }
 }
 
 /// Returns a line about earphones; nil for other trackers, and if nothing is known.
@@ -49,7 +58,7 @@ private func earphoneLine(_ tracker: TrackerDescription) -> String? {
 private func row(_ tracker: TrackerDescription) -> [String] {
   let access =
     switch tracker.access {
-    case .ready: "ready"
+    case .ready: tracker.isAway ? "ready when in range" : "ready"
     case .permissionDenied: "no permission"
     case .failed(let reason): reason
     case .heldByKernel(let driver): "held by \(driver)"
@@ -96,6 +105,28 @@ private func kernelAdvice(_ trackers: [TrackerDescription]) -> String {
     To use such a tracker permanently, write the line 'blacklist hid_sensor_hub' to
     /etc/modprobe.d/stillstage.conf and restart the computer, or use Linux 6.5 or later. Over USB,
     the package libhidapi-libusb0 lets Stillstage detach the driver from the tracker.
+
+    """
+}
+
+/// Returns what the trackers' drivers were verified with; empty if all were verified on hardware.
+private func evidenceNote(_ trackers: [TrackerDescription]) -> String {
+  func names(_ evidence: TrackerEvidence) -> String {
+    var names: [String] = []
+    for tracker in trackers where tracker.evidence == evidence && !names.contains(tracker.name) {
+      names.append(tracker.name)
+    }
+    return names.map(\.withoutControls).joined(separator: ", ")
+  }
+  let (captures, documents) = (names(.captures), names(.documentation))
+  var parts: [String] = []
+  if !captures.isEmpty { parts.append("with captures of other owners: \(captures)") }
+  if !documents.isEmpty { parts.append("with the protocol's description only: \(documents)") }
+  guard !parts.isEmpty else { return "" }
+  return """
+
+    Not verified on hardware, but \(parts.joined(separator: "; ")).
+    If yours behaves otherwise, please report it with a recording: trackers watch ID --record FILE
 
     """
 }

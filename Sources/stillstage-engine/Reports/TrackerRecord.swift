@@ -10,6 +10,8 @@ struct TrackerRecord: Encodable {
   /// The earbud whose sensor is in use; absent if unknown.
   let bud: String?
   let bus: String
+  /// Whether the tracker is connected now; absent unless the tracker is known without a connection.
+  let connected: Bool?
   /// The earphones' firmware version; absent if unknown.
   let firmware: String?
   let id: String
@@ -29,6 +31,8 @@ struct TrackerRecord: Encodable {
   /// Whether decoding is untested for these earphones; absent for other trackers.
   let untested: Bool?
   let vendorID: Int
+  /// What the decoding was verified with: `hardware`, `captures` or `documentation`.
+  let verified: String
 
   init(_ tracker: TrackerDescription) {
     access =
@@ -42,6 +46,7 @@ struct TrackerRecord: Encodable {
     battery = earphones.flatMap { $0.battery.isEmpty ? nil : $0.battery }
     bud = earphones?.bud
     bus = tracker.bus.rawValue
+    connected = tracker.isAway ? false : nil
     firmware = earphones.flatMap { $0.firmware.isEmpty ? nil : $0.firmware }
     id = tracker.id
     kind = tracker.kind.rawValue
@@ -56,5 +61,6 @@ struct TrackerRecord: Encodable {
     untested = earphones?.isUntested
     udevRule = tracker.access == .permissionDenied ? tracker.udevRule : nil
     vendorID = Int(tracker.vendorID)
+    verified = tracker.evidence.rawValue
   }
 }

@@ -3,18 +3,20 @@
 package import BluetoothTracking
 package import CommandOptions
 package import HeadTracking
+import NetworkTracking
 import UserFiles
 
-/// Returns the provider of Bluetooth earphones and, if the tracker's ID names a capture, a provider
-/// of that capture.
+/// Returns the providers of trackers that are not HID devices: Bluetooth earphones, Bluetooth LE
+/// trackers, glasses on a network interface and, if the tracker's ID names a capture, that capture.
 ///
 /// - Parameters:
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
+///   - axes: the mounting of the tracker on the head; nil for the usual mounting.
 ///   - capture: receives the packets of the earphone that is opened; nil for none.
 /// - Throws: a failure if the capture is invalid or, for `play` and `sink`, if `config.json` is
 ///   invalid.
-package func earphoneProviders(
-  _ command: ParsedCommand, tracker: String?, capture: FrameCapture? = nil
+package func trackerProviders(
+  _ command: ParsedCommand, tracker: String?, axes: AxisMap? = nil, capture: FrameCapture? = nil
 ) throws(CommandFailure) -> [any TrackerProvider] {
   var settings = EarphoneTrackers.Settings()
   settings.airPods.takesOver = command[Options.takeOver]
@@ -23,7 +25,9 @@ package func earphoneProviders(
   let store = EarphoneStore()
   settings.recall = store.recall
   settings.remember = store.remember
-  var providers: [any TrackerProvider] = [EarphoneTrackers(settings)]
+  var providers: [any TrackerProvider] = [
+    EarphoneTrackers(settings), LowEnergyTrackers(axes: axes), XREALOneTrackers(axes: axes),
+  ]
   if let tracker, tracker.hasPrefix(ReplayTracker.prefix) {
     let path = String(tracker.dropFirst(ReplayTracker.prefix.count))
     do throws(HeadTrackingError) { providers.append(try ReplayTracker(path)) } catch {

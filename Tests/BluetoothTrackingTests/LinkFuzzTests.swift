@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import System
+import TestSupport
+import Testing
+
+/// Runs the corpus of `make fuzz` for Bluetooth LE and TCP trackers, and 20,000 mutations of it. An
+/// error stops the process.
+@Suite struct LinkFuzzTests {
+  private static let folder =
+    #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Tests/Fuzz/links"
+
+  @Test func mutatedPacketsNeverCrashTheDecoders() throws {
+    let names = try #require(SystemFile.names(in: Self.folder)).filter { !$0.hasPrefix(".") }
+    let corpus = try names.sorted().map { try SystemFile.contents("\(Self.folder)/\($0)") }
+    #expect(Set(corpus.compactMap(\.first)).count == LinkFuzz.targets)
+    for input in corpus { LinkFuzz.run(input) }
+    var generator = SeededGenerator(34)
+    for _ in 0..<20_000 {
+      LinkFuzz.run(Self.mutated(corpus.randomElement(using: &generator) ?? [], &generator))
+    }
+  }
+
+  private static func mutated(_ input: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
+    var bytes = input
+    for _ in 0..<Int.random(in: 1...8, using: &generator) where !bytes.isEmpty {
+      let at = Int.random(in: 0..<bytes.count, using: &generator)
+      switch UInt8.random(in: 0...4, using: &generator) {
+      case 0: bytes[at] ^= 1 << UInt8.random(in: 0...7, using: &generator)
+      case 1: bytes[at] = [0, 0x55, 0x7F, 0x80, 0xFF].randomElement(using: &generator) ?? 0
+      case 2: bytes.remove(at: at)
+      case 3: bytes.insert(.random(in: 0...255, using: &generator), at: at)
+      default: bytes.removeLast(min(bytes.count, Int.random(in: 0...16, using: &generator)))
+      }
+    }
+    return bytes
+  }
+}
