@@ -224,7 +224,8 @@ extension FakeLowEnergy.Service {
       let bytes = call.bytes() ?? []
       var type = ""
       call.entries("sv") {
-        if case ("type", .text(let text)) = (call.text(), call.variant()) { type = text }
+        let (name, value) = (call.text(), call.variant())
+        if name == "type", case .text(let text) = value { type = text }
       }
       state.withLock {
         $0.writes.append(FakeLowEnergy.Write(characteristic: path, bytes: bytes, type: type))
@@ -276,13 +277,44 @@ extension FakeLowEnergy.Service {
       return (state.devices.filter(\.isKnown), state.isPowered)
     }
     func object(_ path: String, _ interface: String, _ values: [(String, BusValue)]) {
+      object(path, interface) { reply.append(values) }
+    }
+    func object(_ path: String, _ interface: String, _ append: () -> Void) {
       reply.container("e", "oa{sa{sv}}") {
         reply.append(path, as: "o")
         reply.container("a", "{sa{sv}}") {
           reply.container("e", "sa{sv}") {
-            reply.append(interface)
-            reply.append(values)
+            reply.append("org.freedesktop.DBus.Introspectable")
+            reply.append([])
           }
+          reply.container("e", "sa{sv}") {
+            reply.append(interface)
+            append()
+          }
+          reply.container("e", "sa{sv}") {
+            reply.append("org.freedesktop.DBus.Properties")
+            reply.append([])
+          }
+        }
+      }
+    }
+    /// Appends the properties of a characteristic as BlueZ 5.66 lists them.
+    func characteristic(_ uuid: String, of device: String) {
+      func entry(_ name: String, _ signature: String, _ append: () -> Void) {
+        reply.container("e", "sv") {
+          reply.append(name)
+          reply.container("v", signature, append)
+        }
+      }
+      reply.container("a", "{sv}") {
+        entry("UUID", "s") { reply.append(uuid) }
+        entry("Service", "o") { reply.append(device + "/service0010", as: "o") }
+        entry("Value", "ay") { reply.append(bytes: []) }
+        entry("Notifying", "b") { reply.append(false) }
+        entry("Flags", "as") { reply.container("a", "s") { reply.append("notify") } }
+        entry("MTU", "q") {
+          var mtu: UInt16 = 517
+          bus_message_append_basic(reply.pointer, CChar(UInt8(ascii: "q")), &mtu)
         }
       }
     }
@@ -300,8 +332,9 @@ extension FakeLowEnergy.Service {
           ])
         guard device.isConnected else { continue }
         for (index, uuid) in device.characteristics.enumerated() {
-          object(
-            device.characteristic(index), "org.bluez.GattCharacteristic1", [("UUID", .text(uuid))])
+          object(device.characteristic(index), "org.bluez.GattCharacteristic1") {
+            characteristic(uuid, of: device.path)
+          }
         }
       }
     }

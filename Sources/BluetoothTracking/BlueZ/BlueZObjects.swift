@@ -30,6 +30,22 @@ struct BlueZObjects: Equatable {
   }
 }
 
+extension BusError {
+  /// Why the Bluetooth service cannot be used, on one line.
+  var bluetoothReason: String {
+    switch name {
+    case "": "the D-Bus system bus cannot be reached (\(text))"
+    case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
+      "org.freedesktop.systemd1.NoSuchUnit",
+      "org.freedesktop.DBus.Error.Spawn.ServiceNotFound":
+      "the Bluetooth service is not running; start it with 'systemctl start bluetooth'"
+    case "org.freedesktop.DBus.Error.AccessDenied":
+      "access to the Bluetooth service is denied; run the program outside a sandbox"
+    default: text
+    }
+  }
+}
+
 extension Bus {
   /// The well-known name of BlueZ.
   static let bluez = "org.bluez"
@@ -83,7 +99,8 @@ extension BluetoothDevice {
   fileprivate init(_ path: String, _ message: BusMessage) {
     var device = BluetoothDevice(path: path)
     message.entries("sv") {
-      switch (message.text(), message.variant()) {
+      let (name, value) = (message.text(), message.variant())
+      switch (name, value) {
       case ("Address", .text(let text)): device.address = text
       case ("Alias", .text(let text)): device.name = text
       case ("Modalias", .text(let text)): device.modalias = text
@@ -101,7 +118,8 @@ extension BlueZObjects.Adapter {
   fileprivate init(_ path: String, _ message: BusMessage) {
     var adapter = BlueZObjects.Adapter(path: path)
     message.entries("sv") {
-      switch (message.text(), message.variant()) {
+      let (name, value) = (message.text(), message.variant())
+      switch (name, value) {
       case ("Address", .text(let text)): adapter.address = text
       case ("Powered", .flag(let flag)): adapter.isPowered = flag
       default: break
@@ -115,9 +133,8 @@ extension BlueZObjects.Characteristic {
   fileprivate init(_ path: String, _ message: BusMessage) {
     var characteristic = BlueZObjects.Characteristic(path: path)
     message.entries("sv") {
-      if case ("UUID", .text(let text)) = (message.text(), message.variant()) {
-        characteristic.uuid = text.lowercased()
-      }
+      let (name, value) = (message.text(), message.variant())
+      if name == "UUID", case .text(let text) = value { characteristic.uuid = text.lowercased() }
     }
     self = characteristic
   }

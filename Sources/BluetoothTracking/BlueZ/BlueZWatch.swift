@@ -43,8 +43,8 @@ final class BlueZWatch: Sendable {
   /// Returns BlueZ's objects as of now.
   ///
   /// - Parameter isFresh: whether to ask BlueZ even without a signal.
-  /// - Throws: an error from the bus, for example if bluetoothd is not running. An error is repeated
-  ///   for up to 10 s without another attempt.
+  /// - Throws: an error from the bus, for example if bluetoothd is not running. An error is
+  ///   repeated for up to 10 s without another attempt.
   func objects(isFresh: Bool = false) throws(BusError) -> BlueZObjects {
     let result = state.withLock { state in
       Result { () throws(BusError) in try state.current(address, isFresh: isFresh) }

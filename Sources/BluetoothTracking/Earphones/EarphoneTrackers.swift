@@ -114,18 +114,7 @@ package final class EarphoneTrackers: TrackerProvider {
   }
 
   private static func problemText(_ error: BusError) -> String {
-    let reason =
-      switch error.name {
-      case "": "the D-Bus system bus cannot be reached (\(error.text))"
-      case "org.freedesktop.DBus.Error.ServiceUnknown",
-        "org.freedesktop.DBus.Error.NameHasNoOwner", "org.freedesktop.systemd1.NoSuchUnit",
-        "org.freedesktop.DBus.Error.Spawn.ServiceNotFound":
-        "the Bluetooth service is not running; start it with 'systemctl start bluetooth'"
-      case "org.freedesktop.DBus.Error.AccessDenied":
-        "access to the Bluetooth service is denied; run the program outside a sandbox"
-      default: error.text
-      }
-    return "AirPods and Galaxy Buds cannot be found: \(reason)"
+    "Bluetooth trackers cannot be found: \(error.bluetoothReason)"
   }
 
   private static func description(_ found: Found) -> TrackerDescription {

@@ -21,6 +21,9 @@ final class GATTLink {
   private static let connectMilliseconds: UInt64 = 10_000
   /// Longest wait for the list of the device's services, in nanoseconds.
   private static let resolveTime: Int64 = 6_000_000_000
+  /// Longest wait for the characteristics of a device whose services are known, in nanoseconds.
+  /// BlueZ can list them a moment later.
+  private static let listingTime: Int64 = 1_000_000_000
 
   /// Connects to a device, if it is not connected, and enables the notifications.
   ///
@@ -35,10 +38,8 @@ final class GATTLink {
     var isOwner = false
     do throws(BusError) {
       isOwner = try Self.connect(device, bus)
-      objects = try Self.resolved(device, bus)
-      guard let source = objects.characteristic(characteristic, of: device) else {
-        throw BusError(name: "", text: "it does not have the services of such a tracker")
-      }
+      let (objects, source) = try Self.resolved(device, characteristic, bus)
+      self.objects = objects
       descriptor = try Self.acquire(source.path, bus)
     } catch {
       if isOwner { Self.disconnect(device, bus) }
@@ -87,15 +88,25 @@ final class GATTLink {
     _ = try? bus.call(Bus.bluez(device, "Device1", "Disconnect"))
   }
 
-  /// Waits until the services of the device are known, and returns BlueZ's objects.
-  private static func resolved(_ device: String, _ bus: Bus) throws(BusError) -> BlueZObjects {
+  /// Waits until the services of the device are known, and returns BlueZ's objects and the
+  /// characteristic whose UUID begins with a text.
+  private static func resolved(
+    _ device: String, _ uuid: String, _ bus: Bus
+  ) throws(BusError) -> (BlueZObjects, BlueZObjects.Characteristic) {
     let end = monotonic_nanoseconds() + resolveTime
+    var listingEnd: Int64?
     while true {
       let objects = try bus.bluetoothObjects()
       guard let found = objects.devices.first(where: { $0.path == device && $0.isConnected }) else {
         throw BusError(name: "", text: "it disconnected at once; bring it closer")
       }
-      if found.isResolved { return objects }
+      if found.isResolved {
+        if let source = objects.characteristic(uuid, of: device) { return (objects, source) }
+        listingEnd = listingEnd ?? monotonic_nanoseconds() + listingTime
+        if let listingEnd, monotonic_nanoseconds() > listingEnd {
+          throw BusError(name: "", text: "it does not have the services of such a tracker")
+        }
+      }
       guard monotonic_nanoseconds() < end else {
         throw BusError(name: "", text: "it did not list its services; bring it closer")
       }

@@ -32,7 +32,7 @@ package enum LowEnergyScan {
       }
       return nil
     } catch {
-      return error.text
+      return error.bluetoothReason
     }
   }
 
