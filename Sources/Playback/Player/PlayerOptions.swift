@@ -69,8 +69,8 @@ public struct PlayerOptions: Sendable {
   public var head = HeadChoice.automatic
   /// Settings that trackers do not report themselves, such as their axes.
   public var trackerSettings = TrackerSettings()
-  /// Whether AirPods, Galaxy Buds and Bluetooth LE trackers count as trackers. This has no effect if
-  /// `trackerSettings` contains providers. Default: true.
+  /// Whether AirPods, Galaxy Buds and Bluetooth LE trackers count as trackers. This has no effect
+  /// if `trackerSettings` contains providers. Default: true.
   public var usesEarphones = true
   /// Returns the user's calibration of a tracker, which supplements the tracker's own calibration.
   /// Called on the tracker's thread when a tracker is opened. Default: none.
