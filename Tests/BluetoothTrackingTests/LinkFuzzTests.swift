@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CRealtime
+import Glibc
 import System
 import TestSupport
 import Testing
 
-/// Runs the corpus of `make fuzz` for Bluetooth LE and TCP trackers, and 20,000 mutations of it. An
-/// error stops the process.
+/// Runs the corpus of `make fuzz` for Bluetooth LE and TCP trackers, and 20,000 mutations of it, or
+/// `STILLSTAGE_FUZZ_INPUTS`. An error stops the process.
 @Suite struct LinkFuzzTests {
   private static let folder =
     #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Tests/Fuzz/links"
@@ -17,7 +17,8 @@ import Testing
     #expect(Set(corpus.compactMap(\.first)).count == LinkFuzz.targets)
     for input in corpus { LinkFuzz.run(input) }
     var generator = SeededGenerator(34)
-    for _ in 0..<20_000 {
+    let count = getenv("STILLSTAGE_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 20_000
+    for _ in 0..<count {
       LinkFuzz.run(Self.mutated(corpus.randomElement(using: &generator) ?? [], &generator))
     }
   }

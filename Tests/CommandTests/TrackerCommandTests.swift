@@ -46,12 +46,14 @@ import Testing
     #expect(lines[0].split(separator: " ") == ["ID", "NAME", "PROTOCOL", "BUS", "ACCESS"])
     #expect(lines[1].hasPrefix("SN-0001  Virtual Head Tracker  AndroidHeadTracker 1.0  usb  ready"))
     #expect(lines[2].hasPrefix("SN-0002"))
-    #expect(lines.count == 4)
+    #expect(lines[4].hasPrefix("Not verified on hardware, but with the protocol's description"))
+    #expect(lines.count == 7)
     let json = try self.run(["--count", "2"], [Stillstage.path, "trackers", "--json"])
     let text = output(json).joined(separator: "\n")
     #expect(text.hasPrefix("[\n") && text.hasSuffix("\n]\n"))
     #expect(text.contains("\"id\" : \"SN-0002\""))
     #expect(text.contains("\"access\" : \"ready\""))
+    #expect(text.contains("\"verified\" : \"documentation\""))
     #expect(text.contains("\"protocol\" : \"#AndroidHeadTracker#1.0\""))
   }
 

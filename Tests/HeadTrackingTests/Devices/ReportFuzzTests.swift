@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CRealtime
+import Glibc
 import TestSupport
 import Testing
 
-/// Runs the corpus of `make fuzz`, and five seconds of seeded mutations of it. An error stops the
-/// process, and the seed identifies the input.
+/// Runs the corpus of `make fuzz`, and five seconds of seeded mutations of it, or
+/// `STILLSTAGE_FUZZ_INPUTS` if that takes longer. An error stops the process, and the seed identifies
+/// the input.
 extension VirtualDevices {
   @Suite struct ReportFuzzTests {
     private static func corpus() throws -> [[UInt8]] {
@@ -27,8 +29,9 @@ extension VirtualDevices {
           == ReportFuzz.targets)
       for input in corpus { ReportFuzz.run(input) }
       let end = monotonic_nanoseconds() + 5_000_000_000
+      let least = getenv("STILLSTAGE_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 0
       var runs = 0
-      while monotonic_nanoseconds() < end {
+      while monotonic_nanoseconds() < end || runs < least {
         var generator = SeededGenerator(UInt64(runs))
         ReportFuzz.run(Self.mutated(corpus.randomElement(using: &generator) ?? [], &generator))
         runs += 1
