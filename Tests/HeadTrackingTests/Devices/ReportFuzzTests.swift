@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 /// Runs the corpus of `make fuzz`, and five seconds of seeded mutations of it, or
-/// `STILLSTAGE_FUZZ_INPUTS` if that takes longer. An error stops the process, and the seed identifies
-/// the input.
+/// `STILLSTAGE_FUZZ_INPUTS` if that takes longer. An error stops the process, and the seed
+/// identifies the input.
 extension VirtualDevices {
   @Suite struct ReportFuzzTests {
     private static func corpus() throws -> [[UInt8]] {
