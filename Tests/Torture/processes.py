@@ -51,7 +51,7 @@ class ForkServer:
         if patience is not None:
             answer = self.read(24, patience)
             if answer is None:
-                os.kill(pid, signal.SIGTERM)
+                terminate(pid, signal.SIGTERM)
                 hung = 'waiting'
         # The limit concerns the time that the program itself needs, so other load may stretch it.
         begin = time.monotonic()
@@ -59,7 +59,7 @@ class ForkServer:
             answer = self.read(24, 1)
             if answer is None and (cpu_seconds(pid) > SECONDS or time.monotonic() - begin > 4 * SECONDS):
                 hung = 'killed'
-                os.kill(pid, signal.SIGKILL)
+                terminate(pid, signal.SIGKILL)
                 answer = self.read(24, 10)
         return Result(*struct.unpack('<iiqq', answer), hung)
 
@@ -68,6 +68,14 @@ class ForkServer:
         os.close(self.answer)
         self.process.kill()
         self.process.wait()
+
+
+def terminate(pid, number):
+    """Sends a signal. The process may have ended already, before its result has arrived."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
 
 
 def cpu_seconds(pid):
