@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import TestSupport
 import Testing
+
+@testable import Laboratory
 
 extension EndToEndTests {
   /// What long operations show on a terminal.
@@ -34,6 +37,38 @@ extension EndToEndTests {
       let text = try shown(["fuse", path, "-o", folder.file("out.csv"), "--mag"])
       #expect(text.contains(" % read"))
       #expect(text.contains("has no columns mx,my,mz"))
+    }
+
+    @Test func benchShowsWhatItDoes() throws {
+      let program = try RunningProgram([Product.stillstage, "bench", "upmix"], hasTerminal: true)
+      func text() -> String { String(decoding: program.bytes, as: UTF8.self) }
+      #expect(waitUntil(seconds: 60) { text().contains("measuring 1 of 3: ") }, "\(text())")
+      kill(program.pid, SIGINT)
+      #expect(program.wait(seconds: 20) != nil)
+    }
+
+    /// A server that does not answer.
+    @Test(arguments: [
+      (["sink"], "preparing the virtual sinks: 1 s"),
+      (["inputs", "watch"], "asking the sound server: 1 s"),
+      (["record", "-o", "any.wav"], "asking the sound server: 1 s"),
+    ])
+    func waitingForTheSoundServerIsShown(words: [String], line: String) throws {
+      try PrivatePulseServer.withServer { server in
+        let folder = TemporaryFolder()
+        server.freeze()
+        defer { server.thaw() }
+        let program = try RunningProgram(
+          [Product.stillstage] + words,
+          environment: [
+            "PULSE_SERVER": server.address, "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path,
+            "PIPEWIRE_RUNTIME_DIR": folder.path, "PIPEWIRE_REMOTE": nil,
+          ], hasTerminal: true)
+        func text() -> String { String(decoding: program.bytes, as: UTF8.self) }
+        #expect(waitUntil(seconds: 10) { text().contains(line) }, "\(text())")
+        kill(program.pid, SIGINT)
+        #expect(program.wait(seconds: 10) != nil)
+      }
     }
 
     @Test func quickOperationsShowNothing() throws {

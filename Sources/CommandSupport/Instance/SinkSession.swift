@@ -30,12 +30,18 @@ package struct SinkSession {
     try folder.create()
     let lock = try Self.lock(in: folder)
     defer { withExtendedLifetime(lock) {} }
-    let parts = try makeParts()
+    let parts = try during("preparing the virtual sinks") { () throws(CommandFailure) in
+      try makeParts()
+    }
     defer { parts.stage.stop() }
-    parts.removeLeftovers()
+    during("removing old virtual sinks") { parts.removeLeftovers() }
     let log = SinkLog()
     let output = SystemWideOutput(parts, settings: filled) { log.add($0) }
-    do throws(SoundServerError) { try output.start() } catch {
+    do throws(SoundServerError) {
+      try during("connecting to the sound server") { () throws(SoundServerError) in
+        try output.start()
+      }
+    } catch {
       throw CommandFailure(error.message)
     }
     defer { output.stop() }

@@ -13,31 +13,45 @@ package func during<Result, Failure: Error>(
   _ activity: String, _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
   guard isTerminal(STDERR_FILENO) else { return try body() }
-  let display = ActivityDisplay(activity)
-  defer { display.end() }
+  let line = ActivityLine(activity)
+  defer { line.end() }
   return try body()
 }
 
-private final class ActivityDisplay: Sendable {
+/// A line on stderr with an activity and its duration. It appears after 1 s and is updated every
+/// 0.5 s.
+package final class ActivityLine: Sendable {
   private let worker = Worker()
   private let isShown = Atomic(false)
+  private let activity: Mutex<String>
 
-  init(_ activity: String) {
+  /// Starts the display. stderr must be a terminal.
+  package init(_ activity: String) {
+    self.activity = Mutex(activity)
     let start = monotonic_nanoseconds()
     worker.start { [worker, self] in
       worker.sleep(milliseconds: 1000)
       while !worker.isStopped {
         isShown.store(true, ordering: .releasing)
         let seconds = (monotonic_nanoseconds() - start) / 1_000_000_000
-        write("\r\(activity): \(seconds) s\u{1B}[K", to: STDERR_FILENO)
+        let text = self.activity.withLock { $0 }
+        write("\r\(text): \(seconds) s\u{1B}[K", to: STDERR_FILENO)
         worker.sleep(milliseconds: 500)
       }
     }
   }
 
-  func end() {
+  /// Changes the activity; the duration continues.
+  package func show(_ activity: String) {
+    self.activity.withLock { $0 = activity }
+  }
+
+  /// Ends the display and clears the line. Further calls have no effect.
+  package func end() {
     worker.stop()
-    if isShown.load(ordering: .acquiring) { write("\r\u{1B}[K", to: STDERR_FILENO) }
+    if isShown.exchange(false, ordering: .acquiringAndReleasing) {
+      write("\r\u{1B}[K", to: STDERR_FILENO)
+    }
   }
 }
 

@@ -38,13 +38,15 @@ func benchAdaptationCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try refuseOverwriting(files, by: [command[Options.chart]])
   var traces: [BandwidthTrace] = []
   for path in files { traces.append(try readTrace(path)) }
-  let trial = AdaptationTrial(traces.isEmpty ? BandwidthTrace.builtIn : traces)
+  let trial = during("simulating") {
+    AdaptationTrial(traces.isEmpty ? BandwidthTrace.builtIn : traces)
+  }
   if let path = command[Options.chart] {
     do throws(ChartError) { try trial.chart.write(to: path) } catch {
       throw CommandFailure(error.description)
     }
   }
-  let poor = traces.isEmpty ? PoorLineReport() : nil
+  let poor = traces.isEmpty ? during("simulating poor lines") { PoorLineReport() } : nil
   if command[Options.json] {
     try printJSON(trial.rows + (poor?.rows ?? []))
   } else {

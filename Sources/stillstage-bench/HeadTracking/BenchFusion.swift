@@ -40,7 +40,10 @@ func benchFusionCommand(_ command: ParsedCommand) throws(CommandFailure) {
   var panels: [ChartPanel] = []
   for path in files {
     if Signals.received != nil { throw .interrupted }
-    let trial = try FusionTrial(path)
+    let recording = try readRecording(path)
+    let trial = try during("measuring") { () throws(CommandFailure) in
+      try FusionTrial(path, recording)
+    }
     rows += trial.rows
     panels.append(trial.panel)
   }
@@ -63,8 +66,7 @@ private struct FusionTrial {
   let rows: [FusionRow]
   let panel: ChartPanel
 
-  init(_ path: String) throws(CommandFailure) {
-    let recording = try readRecording(path)
+  init(_ path: String, _ recording: InertialRecording) throws(CommandFailure) {
     guard !recording.truth.isEmpty else {
       throw CommandFailure(
         "cannot use \(path): it has no columns qw,qx,qy,qz with the true orientation")

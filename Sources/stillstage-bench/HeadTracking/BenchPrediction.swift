@@ -47,7 +47,7 @@ private func predictionRows(_ path: String) throws(CommandFailure) -> [Predictio
   } catch {
     throw CommandFailure(reading: error)
   }
-  let results = PredictionTrial.run(motion)
+  let results = during("measuring") { PredictionTrial.run(motion) }
   guard results.allSatisfy({ !$0.errors.isEmpty }) else {
     throw CommandFailure(
       "cannot use \(path): none of its scored rows has a known pose 0.2 s later")

@@ -31,8 +31,9 @@ private struct MixReport: Encodable {
 
 /// Runs `stillstage bench mix`.
 func benchMixCommand(_ command: ParsedCommand) throws(CommandFailure) {
-  let scenes = MixScene.all(seconds: 12)
+  let scenes = during("preparing the scenes") { MixScene.all(seconds: 12) }
   let progress = BenchProgress(total: scenes.count)
+  defer { progress.end() }
   var rows: [MixRow] = []
   for scene in scenes {
     progress.show(rows.count)

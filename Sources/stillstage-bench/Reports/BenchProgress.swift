@@ -3,18 +3,14 @@
 import CommandSupport
 import Glibc
 
-/// Shows the progress of a measurement if standard error is a terminal.
+/// Shows the progress and the duration of a measurement if standard error is a terminal.
 struct BenchProgress {
   let total: Int
-  private let isShown = isTerminal(STDERR_FILENO)
+  private let line = isTerminal(STDERR_FILENO) ? ActivityLine("measuring") : nil
 
   init(total: Int) { self.total = total }
 
-  func show(_ done: Int) {
-    if isShown { write("\rmeasuring \(done) of \(total) ", to: STDERR_FILENO) }
-  }
+  func show(_ done: Int) { line?.show("measuring \(done) of \(total)") }
 
-  func end() {
-    if isShown { write("\r\u{1B}[K", to: STDERR_FILENO) }
-  }
+  func end() { line?.end() }
 }

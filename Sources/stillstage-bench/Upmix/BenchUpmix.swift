@@ -37,10 +37,12 @@ func benchUpmixCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let folder = ScratchFolder()
   defer { folder.remove() }
   let peer = PeerSurround(folder: folder.path)
-  let progress = BenchProgress(total: 3)
+  let mixes = during("preparing the mixes") { UpmixMix.all(seconds: seconds) }
+  let progress = BenchProgress(total: mixes.count)
+  defer { progress.end() }
   var rows: [UpmixRow] = []
-  for mix in UpmixMix.all(seconds: seconds) {
-    progress.show(rows.count)
+  for (index, mix) in mixes.enumerated() {
+    progress.show(index)
     if Signals.received != nil { throw .interrupted }
     let projection = UpmixProjection(
       stems: [mix.centre[0], mix.panned[0], mix.panned[1], mix.ambience[0], mix.ambience[1]])

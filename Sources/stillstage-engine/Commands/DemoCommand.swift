@@ -19,7 +19,7 @@ func demoCommand(
   _ command: ParsedCommand, play: (ParsedCommand) throws(CommandFailure) -> Void
 ) throws(CommandFailure) {
   if let path = command[Options.demoOutput] { return try renderDemo(to: path) }
-  if let obstacle = obstacleToPlaying() {
+  if let obstacle = during("asking the sound server", obstacleToPlaying) {
     printNote("\(obstacle); the scene is rendered to \(demoFile) instead")
     return try renderDemo(to: demoFile)
   }
@@ -56,7 +56,9 @@ func playDemo(_ command: ParsedCommand) throws(CommandFailure) {
 func renderDemo(to path: String) throws(CommandFailure) {
   try checkWritable(path)
   let hrtf = try playing { () throws(PlaybackError) in
-    try HRTFChoice(path: nil, interrupt: Signals.interrupt)
+    try during("reading the HRTF set") { () throws(PlaybackError) in
+      try HRTFChoice(path: nil, interrupt: Signals.interrupt)
+    }
   }
   for note in hrtf.notes { printNote(note) }
   let offline = try playing { () throws(PlaybackError) in

@@ -17,8 +17,10 @@ func inputsWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   if let id { metering = .one(try namedInput(id, among: try currentInputs()).name) }
   let inputs: Inputs
   do throws(SoundServerError) {
-    _ = try Inputs.list()
-    inputs = try Inputs(metering: metering)
+    inputs = try during("asking the sound server") { () throws(SoundServerError) in
+      _ = try Inputs.list()
+      return try Inputs(metering: metering)
+    }
   } catch { throw CommandFailure(error.message) }
   let console = Console()
   defer {
