@@ -133,7 +133,7 @@ class Signals(Disturbance):
             pass
         # Before the program has installed its handlers, a signal simply ends it.
         ended = process.poll() is not None
-        ready = not ended and self.handles(process.pid, chosen)
+        ready = not ended and processes.handles(process.pid, chosen)
         begin = time.monotonic()
         if not ended:
             os.kill(process.pid, chosen)
@@ -160,15 +160,6 @@ class Signals(Disturbance):
                     reason = check(path)
                 os.unlink(path)
         return words, reason or self.check_left(('kept',) if words[0] == 'fetch' else ())
-
-    @staticmethod
-    def handles(pid, number):
-        try:
-            with open('/proc/%d/status' % pid) as f:
-                masks = [int(each.split()[1], 16) for each in f if each.startswith(('SigCgt', 'SigBlk'))]
-            return any(mask >> number - 1 & 1 for mask in masks)
-        except OSError:
-            return False
 
     def run(self, number):
         words, reason = self.attempt(number)
@@ -208,7 +199,8 @@ class Servers(Disturbance):
                 reason = 'exit code %d after %s' % (process.returncode, ', '.join(actions))
                 break
         after = resources(process.pid) if process.poll() is None else None
-        if before and after and (after[0] > before[0] + 16 or after[2] > before[2] + (32 << 10)):
+        # A program that has only one thread has not begun to play.
+        if before and before[1] > 2 and after and (after[0] > before[0] + 16 or after[2] > before[2] + (32 << 10)):
             reason = 'from %s to %s descriptors, threads, KB after %s' % (before, after, ', '.join(actions))
         if process.poll() is None:
             process.send_signal(signal.SIGINT)

@@ -99,6 +99,8 @@ class FileKind:
             return 'no end within the time limit'
         if command.words[0] == 'stillstage-sofa' and code == -9 and result.cpu > 4:
             return None  # It ends itself after 5 s of processor time.
+        if result.hung == 'starting' and code == -15:
+            return None
         if code < 0:
             return 'ended by signal %d' % -code
         if code not in (0, 1) and not (result.hung == 'waiting' and code == 143):

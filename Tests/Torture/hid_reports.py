@@ -6,7 +6,8 @@ usage: umockdev-wrapper /usr/bin/python3 hid_reports.py FAMILY SEED COUNT -- PRO
 
 Answers to requests for feature reports are mutated with a chance of one in four, and the device is
 unplugged and plugged in again now and then. At the end, PROGRAM receives SIGINT. The last line is
-`torture: EXITCODE REPORTS DESCRIPTORS DESCRIPTORS`, with the open descriptors at the start and end.
+`torture: EXITCODE REPORTS DESCRIPTORS DESCRIPTORS KB KB`, with the open descriptors and the resident
+memory at the start and end.
 """
 import argparse
 import os
@@ -22,6 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in (HERE, HERE + '/../Fixtures', HERE + '/../../Calibration/virtual-tracker'):
     sys.path.insert(1, folder)
 import mutation  # noqa: E402
+from processes import resources  # noqa: E402
 from imu_families import FAMILIES, Wave  # noqa: E402
 from virtual_hid import QUIET, Node  # noqa: E402
 
@@ -48,7 +50,7 @@ class Device(Node):
 
 
 def feed(nodes, family, rng, count, program, done):
-    delivered, deadline, first = 0, time.monotonic() + 90, 0
+    delivered, deadline, first = 0, time.monotonic() + 90, None
     while delivered < count and time.monotonic() < deadline and program.poll() is None:
         while family.replies:
             nodes[0].deliver(family.replies.pop(0))
@@ -64,7 +66,7 @@ def feed(nodes, family, rng, count, program, done):
                 time.sleep(1)
             continue
         if delivered >= 1000 and not first:
-            first = descriptors(program)
+            first = needs(program)
         for _ in range(16):
             report = family.report(time.monotonic_ns())
             nodes[0].deliver(mutation.mutated(rng, [report])[:len(report)] or b'\0')
@@ -77,7 +79,7 @@ def feed(nodes, family, rng, count, program, done):
         else:
             break
     time.sleep(0.1)
-    last = descriptors(program)
+    last = needs(program)
     if program.poll() is None:
         program.send_signal(signal.SIGINT)
     try:
@@ -85,15 +87,16 @@ def feed(nodes, family, rng, count, program, done):
     except subprocess.TimeoutExpired:
         program.kill()
         program.wait()
-    print('torture: %d %d %d %d' % (program.returncode, delivered, first or last, last), flush=True)
+    first = first or last
+    print('torture: %d %d %d %d %d %d' % (
+        program.returncode, delivered, first[0], last[0], first[1], last[1]), flush=True)
     GLib.idle_add(done)
 
 
-def descriptors(program):
-    try:
-        return len(os.listdir('/proc/%d/fd' % program.pid))
-    except OSError:
-        return 0
+def needs(program):
+    """Returns the descriptors and the resident kilobytes; zeros if the program has ended."""
+    found = resources(program.pid)
+    return (found[0], found[2]) if found else (0, 0)
 
 
 def main():

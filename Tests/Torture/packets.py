@@ -54,8 +54,11 @@ class Watched:
                 reason = 'descriptors grew from %d to %d' % (before[0], after[0])
             if after[1] > before[1]:
                 reason = 'threads grew from %d to %d' % (before[1], after[1])
-            if after[2] - before[2] > 16 << 10 or after[2] > MEMORY_MB << 10:
+            if after[2] - before[2] > 16 << 10:
                 reason = 'memory grew from %d to %d KB' % (before[2], after[2])
+        if not reason and after:
+            if after[2] > MEMORY_MB << 10:
+                reason = 'needed %d KB' % after[2]
             self.torture.peak = max(self.torture.peak, after[2] / 1024)
         if not reason:
             with open(self.folder + '/err', 'rb') as f:
@@ -187,7 +190,7 @@ class Frames(Watched):
             with open(self.folder + '/err', 'rb') as f:
                 if process.poll() is not None or b'disconnected' in f.read():
                     break
-        reason = self.judge(process, None, None)
+        reason = self.judge(process, None, resources(process.pid))
         if reason:
             self.torture.fail(self, number, reason, ['trackers', 'watch', 'replay:in.frames'], self.folder,
                               ('\n'.join(lines) + '\n').encode(), 'in.frames')
@@ -218,18 +221,22 @@ class HID(Watched):
         done = [each for each in rows if each.startswith('torture: ')]
         words = done[-1].split() if done else []
         reason = None
-        if len(words) != 5:
+        if len(words) != 7:
             reason = 'the virtual device ended early with exit code %d' % process.returncode
         elif words[1] != '130':
             reason = 'exit code %s after SIGINT' % words[1]
         elif int(words[4]) > int(words[3]):
-            reason = 'descriptors grew from %s to %s' % tuple(words[3:])
+            reason = 'descriptors grew from %s to %s' % tuple(words[3:5])
+        elif int(words[6]) > int(words[5]) + (16 << 10) or int(words[6]) > MEMORY_MB << 10:
+            reason = 'memory grew from %s to %s KB' % tuple(words[5:])
         with open(self.folder + '/err', 'rb') as f:
             reason = reason or checks.messages(f.read(), 130)
         reason = reason or checks.finite_text(self.folder + '/out')
         if reason:
             self.torture.fail(self, number, '%s: %s' % (family, reason), ['trackers', 'watch', 'SN-0001'], self.folder)
-        return int(words[2]) if len(words) == 5 else 0
+        else:
+            self.torture.peak = max(self.torture.peak, int(words[6]) / 1024)
+        return int(words[2]) if len(words) == 7 else 0
 
 
 KINDS = [OSC, OpenTrack, FreePIE, Frames, HID]

@@ -51,8 +51,9 @@ class ForkServer:
         if patience is not None:
             answer = self.read(24, patience)
             if answer is None:
+                # Before the program handles signals, SIGTERM simply ends it.
+                hung = 'waiting' if handles(pid, signal.SIGTERM) else 'starting'
                 terminate(pid, signal.SIGTERM)
-                hung = 'waiting'
         # The limit concerns the time that the program itself needs, so other load may stretch it.
         begin = time.monotonic()
         while answer is None:
@@ -68,6 +69,16 @@ class ForkServer:
         os.close(self.answer)
         self.process.kill()
         self.process.wait()
+
+
+def handles(pid, number):
+    """Returns whether a process catches or blocks a signal."""
+    try:
+        with open('/proc/%d/status' % pid) as f:
+            masks = [int(each.split()[1], 16) for each in f if each.startswith(('SigCgt', 'SigBlk'))]
+        return any(mask >> number - 1 & 1 for mask in masks)
+    except OSError:
+        return False
 
 
 def terminate(pid, number):
