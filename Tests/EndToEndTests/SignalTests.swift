@@ -171,7 +171,7 @@ private final class SignalStage {
     kill(program.pid, signal)
     let code = program.wait(seconds: 20)
     let end = hadEnded ? start : program.endTime ?? monotonicNow()
-    let hasGivenUp = trial.isFrozen && delay > 1.9
+    let hasGivenUp = program.lines.contains { $0.text.contains("did not answer within") }
     return (code, Double(end - start) * 1e-9, hadEnded || hasGivenUp)
   }
 
