@@ -79,8 +79,8 @@ extension RenditionChoice {
   /// Returns a queued stereo segment to replace by multichannel; nil if none should be replaced
   /// now.
   ///
-  /// In stereo, the first replacement is a test. It is played only if it arrives in time and
-  /// reaches `recoveredRate`.
+  /// In stereo, the first replacement is a test. It is played only if it arrives in time and fast
+  /// enough.
   public mutating func replacement(
     _ situation: PlaySituation, queue: [ReplaceableSegment]
   ) -> Replacement? {
