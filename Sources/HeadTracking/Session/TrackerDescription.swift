@@ -13,8 +13,8 @@ public struct TrackerDescription: Sendable, Equatable {
   }
 
   /// The device node, such as `/dev/hidraw3`, or another path: the folder of an industrial I/O
-  /// device, `bluetooth:` and an address, `replay:` and a file, or the USB interface or sysfs
-  /// folder of a held tracker.
+  /// device, `bluetooth:` and an address, `tcp:` with an address and a port, `replay:` and a file,
+  /// or the USB interface or sysfs folder of a held tracker.
   public var path: String
   public var vendorID: UInt16
   public var productID: UInt16
