@@ -25,7 +25,7 @@ public enum Options {
     "spatialize", "SOURCES", .words, default: .all, shown: "all",
     help: "Sources to render spatially; the others play as plain stereo.")
   public static let upmix = CommandOption<UpmixChoice>(
-    "upmix", "on|off", .words, default: .on, shown: "on",
+    "upmix", "on|off|low-latency", .words, default: .on, shown: "on",
     help: """
       Treatment of stereo that is rendered spatially: 'on' converts it to 5.1, with its centre in \
       front and its ambience around the listener; 'off' keeps it as a plain pair in front; \
@@ -69,8 +69,8 @@ public enum Options {
     flag: "speakers",
     help: """
       Render for two loudspeakers, such as a laptop's, in front of a listener who keeps still: \
-      cancel the sound from each of them at the opposite ear, and do not follow the head. 'play' \
-      does so only if the output is loudspeakers or of an unknown type.
+      cancel the sound from each of them at the opposite ear, and do not follow the head. During \
+      playback, this applies only if the output is loudspeakers or of an unknown type.
       """)
   public static let speakerAngle = CommandOption<Double>(
     "speaker-angle", "DEG", .number(3...60), default: 12, shown: "12",

@@ -239,7 +239,7 @@ public final class Player: @unchecked Sendable {
   }
 
   /// The target loudness at the ears [LUFS], clamped to -70 ... 0; nil if levelling was off from
-  /// the start. After a change, the gain moves at 0.9 dB/s. Setting nil has no effect.
+  /// the start. During playback, the gain follows a change at 0.9 dB/s. Setting nil has no effect.
   public var loudnessTarget: Double? {
     get { levelBoard?.content.withLock { $0.target } }
     set {

@@ -114,8 +114,8 @@ private final class CalibrationGuide: Sendable {
     let levelsItself = tracker.levelsItself
     say(
       levelsItself
-        ? "Wear the \(tracker.earphones == nil ? "tracker" : "earphones") and keep still for the "
-          + "measurement of 4 seconds."
+        ? "Wear the \(tracker.earphones == nil ? "tracker" : "earphones") and keep still for "
+          + "4 seconds."
         : "Put the tracker down, or wear it and keep still. It is measured for 4 seconds.")
     let report = try rest()
     say(
