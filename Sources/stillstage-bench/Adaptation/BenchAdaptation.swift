@@ -16,8 +16,8 @@ struct AdaptationRow: Encodable {
   let stallPercent: Double
   let flipsPerMinute: Double
   let multichannelPercent: Double
-  /// Mean time until multichannel sound returns on a line that has recovered, in s; nil if stereo
-  /// never plays on such a line.
+  /// Mean time for which a stretch of stereo lasts after the line has recovered, in s; nil if there
+  /// is no such stretch.
   let restoreSeconds: Double?
   /// Time to the first sound, in s; nil if nothing played.
   let startSeconds: Double?
