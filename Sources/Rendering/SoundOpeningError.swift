@@ -26,7 +26,8 @@ public enum SoundOpeningError: Error, Sendable, Equatable, CustomStringConvertib
       "'\(address)': \(scheme) addresses are not supported; download the file first, or give an "
         + "http or https address"
     case .noHost(let address): "the address '\(address)' has no host; check it"
-    case .unreadable(let text, let reason): "cannot read '\(text)': \(reason)"
+    case .unreadable(let text, let reason):
+      "cannot read '\(text)': \(reason); check the path and its permissions"
     case .unreadableFolder(let path):
       "cannot read the folder '\(path)'; check the path and its permissions"
     case .presentation(let reason), .keeping(let reason): reason

@@ -56,7 +56,9 @@ func makeFolders(_ path: String) throws(CommandFailure) {
   for index in path.indices.dropFirst() where path[index] == "/" {
     let folder = String(path[..<index])
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST || access(folder, X_OK) == 0 else {
-      throw CommandFailure("cannot create \(folder): \(String(cString: strerror(errno)))")
+      throw CommandFailure(
+        "cannot create the folder \(folder): \(String(cString: strerror(errno))); "
+          + "check the permissions of the folder above it")
     }
   }
 }
