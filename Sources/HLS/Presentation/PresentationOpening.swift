@@ -106,7 +106,8 @@ extension PlaylistLoader {
         + "download the presentation again")
   }
 
-  /// Whether a playlist to which a multivariant playlist refers is in the folder.
+  /// Whether the folder contains a playlist to which a multivariant playlist refers. Always true
+  /// for a playlist from a server.
   private func hasFiles(
     _ playlist: MultivariantPlaylist, at address: ResourceAddress, _ folder: PresentationFolder
   ) -> Bool {
