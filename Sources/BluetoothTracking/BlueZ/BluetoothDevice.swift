@@ -19,9 +19,9 @@ struct BluetoothDevice: Equatable {
   /// The adapter's address, such as `00:11:22:33:44:55`; empty if unknown.
   var adapter = ""
 
-  /// 0 if unknown.
+  /// The vendor ID; 0 if unknown.
   var vendorID: UInt16 { number(after: "v") }
-  /// 0 if unknown.
+  /// The product ID; 0 if unknown.
   var productID: UInt16 { number(after: "p") }
 
   private func number(after letter: Character) -> UInt16 {
