@@ -82,7 +82,9 @@ struct MIDIConnection: TrackerConnection {
     return max(0, end - now)
   }
 
-  private mutating func news(_ messages: [MIDIMessage], _ damaged: Int, _ now: Int64) -> TrackerNews {
+  private mutating func news(
+    _ messages: [MIDIMessage], _ damaged: Int, _ now: Int64
+  ) -> TrackerNews {
     var rejected = damaged
     var readings: [TrackerReading] = []
     for message in messages {

@@ -63,7 +63,8 @@ enum MIDIFuzz {
       readings += tracker.advance(now: now) ?? []
       require(tracker.due.map { $0 < now + 10_000_000 } ?? true, "wait")
       for case .head(let sample) in readings {
-        require(sample.time <= now + 1_000_000 && abs(sample.headToWorld.squaredNorm - 1) < 1e-6, "sample")
+        require(sample.time <= now + 1_000_000, "time")
+        require(abs(sample.headToWorld.squaredNorm - 1) < 1e-6, "sample")
         intake.take(.head(sample))
       }
       require(abs(source.pose(at: now, now: now).squaredNorm - 1) < 1e-9, "pose")

@@ -71,7 +71,8 @@ import Testing
   @Test("Another mounting turns the sensor's axes")
   func axes() throws {
     let head = YawPitchRoll(yaw: 40, pitch: 20, roll: 10).quaternion
-    let found = heads(SupperwareMessages.numbers(1, [head.w, head.x, head.y, head.z]), .frontLeftUp)
+    let message = SupperwareMessages.numbers(1, [head.w, head.x, head.y, head.z])
+    let found = heads(message, .frontLeftUp)
     #expect(isClose(try #require(found.first), head))
   }
 

@@ -56,7 +56,9 @@ import Testing
       ports = SystemPorts(
         processFolder: folder.file("proc"), soundFolder: folder.file("sound"),
         deviceFolder: folder.file("dev"))
-      for path in ["proc/seq", "proc/card3", "sound/card3", "sound/midiC3D0", "usb/1-2/1-2:1.0", "dev"] {
+      for path in [
+        "proc/seq", "proc/card3", "sound/card3", "sound/midiC3D0", "usb/1-2/1-2:1.0", "dev",
+      ] {
         try #require(system("mkdir -p '\(folder.file(path))'") == 0)
       }
       if hasSequencer { try folder.write(SystemPortsTests.clients, to: "proc/seq/clients") }

@@ -6,7 +6,7 @@ import System
 
 /// A port of the ALSA sequencer, which several programs can use at the same time.
 ///
-/// The sequencer's announcements tell when the port disappears.
+/// The sequencer announces when the port disappears.
 final class SequencerLink: MIDILink {
   private let sequencer: OpaquePointer
   private let port: UInt8
@@ -47,7 +47,7 @@ final class SequencerLink: MIDILink {
       sequencer, "head tracking", UInt32(access),
       UInt32(ALSA_TYPE_MIDI_GENERIC | ALSA_TYPE_APPLICATION))
     guard own >= 0 else { throw MIDIError(reason: reason(own)) }
-    // Without the announcements, only the silence would tell that the tracker is gone.
+    // Without the announcements, the only sign of a loss would be silence.
     _ = alsa_connect_from(sequencer, own, 0, Int32(ALSA_ANNOUNCE_PORT))
     let status = alsa_connect_from(sequencer, own, Int32(client), Int32(port))
     guard status >= 0 else { throw MIDIError(reason: reason(status)) }

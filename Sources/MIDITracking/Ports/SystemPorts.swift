@@ -34,7 +34,8 @@ struct SystemPorts: MIDIPorts {
       let numbers = name.dropFirst(5).split(separator: "D").compactMap { Int($0) }
       guard numbers.count == 2 else { return nil }
       // The first line is the name of the device.
-      let lines = text("\(processFolder)/card\(numbers[0])/midi\(numbers[1])").split(separator: "\n")
+      let file = "\(processFolder)/card\(numbers[0])/midi\(numbers[1])"
+      let lines = text(file).split(separator: "\n")
       return MIDIPort(
         client: cardName(numbers[0]), name: lines.first.map(String.init) ?? "",
         place: .raw(path: "\(deviceFolder)/\(name)"), card: numbers[0])
@@ -57,7 +58,9 @@ struct SystemPorts: MIDIPorts {
   /// Returns the folder of the USB device of a card. The link in the card's folder leads to a USB
   /// interface, whose parent is the device.
   private func usbFolder(_ card: Int) -> String? {
-    guard let interface = SystemFile.resolved("\(soundFolder)/card\(card)/device") else { return nil }
+    guard let interface = SystemFile.resolved("\(soundFolder)/card\(card)/device") else {
+      return nil
+    }
     return interface.split(separator: "/").dropLast().map { "/" + $0 }.joined()
   }
 
