@@ -264,7 +264,7 @@ let tests: [Target] = [
   .testTarget(
     name: "UserFilesTests",
     dependencies: [
-      "UserFiles", "CommandSupport", "CommandOptions", "HeadTracking", "Binaural",
+      "UserFiles", "CommandSupport", "CommandOptions", "HeadTracking", "MIDITracking", "Binaural",
       "SignalProcessing", "TestSupport",
     ]),
   .testTarget(

@@ -48,7 +48,7 @@ echo "== Supperware on USB"
 usb_gadget "Head Tracker" USB-M-1 midi.usb0; usb_plug
 until_true 'grep -q "Head Tracker" /proc/asound/seq/clients' || dmesg | tail
 cat /proc/asound/cards /proc/asound/seq/clients
-tracker supperware f_midi
+tracker supperware fmidi
 "$program" trackers > /run/list.txt; cat /run/list.txt
 check "it is listed with its serial number" 'grep -q "^USB-M-1 *Head Tracker *Supperware *usb *ready" /run/list.txt'
 after=$(list_time)
@@ -68,7 +68,7 @@ check "it is found again" 'until_true "[ \$(grep -c \"is connected\" /run/notes.
 sleep 2; usb_pull
 check "a pulled cable is a loss" 'until_true "[ \$(grep -c disconnected /run/notes.txt) = 2 ]"'
 kill $device; wait $device 2> /dev/null
-sleep 1; usb_plug; until_true 'grep -q "Head Tracker" /proc/asound/seq/clients'; tracker supperware f_midi
+sleep 1; usb_plug; until_true 'grep -q "Head Tracker" /proc/asound/seq/clients'; tracker supperware fmidi
 check "it is found again when it is plugged in" 'until_true "[ \$(grep -c \"is connected\" /run/notes.txt) = 3 ]"'
 sleep 2; kill -INT $watching; wait $watching; cat /run/notes.txt /run/tracker.log
 check "it was started once and stopped at the end" '[ "$(grep -c "^host: f00021420000" /run/tracker.log)" = 2 ] && [ "$(tail -1 /run/tracker.log)" = "host: f0002142000040f7" ]'
