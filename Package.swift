@@ -10,6 +10,7 @@ func packageConfiguration(_ path: String) -> String {
 
 /// The C libraries of Debian. A `pkgConfig` whose flags only cause warnings is omitted.
 let systemLibraries: [Target] = [
+  .systemLibrary(name: "CALSA"),
   .systemLibrary(name: "CBluetooth"),
   .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
   .systemLibrary(name: "CEBUR128", providers: [.apt(["libebur128-dev"])]),
@@ -46,8 +47,8 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
 /// The modules that the programs use.
 let programDependencies: [Target.Dependency] = [
   "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
-  "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "Media", "Capture",
-  "PulseAudio", "PipeWire", "SoundServer", "DBus", "Loudness", "Geometry", "Ambisonics",
+  "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "MIDITracking", "Media",
+  "Capture", "PulseAudio", "PipeWire", "SoundServer", "DBus", "Loudness", "Geometry", "Ambisonics",
   "SignalProcessing", "Surround", "AudioMix", "Charts", "System", "CRealtime", "HLS",
   "HTTPFetching",
 ]
@@ -76,6 +77,9 @@ let modules: [Target] = [
   .target(
     name: "NetworkTracking",
     dependencies: ["HeadTracking", "Geometry", "System", "CLiblo", "CRealtime"]),
+  .target(
+    name: "MIDITracking",
+    dependencies: ["HeadTracking", "Geometry", "System", "CALSA", "CRealtime"]),
   .target(
     name: "BluetoothTracking",
     dependencies: [
@@ -129,7 +133,7 @@ let modules: [Target] = [
     name: "CommandSupport",
     dependencies: [
       "CommandOptions", "UserFiles", "Playback", "SoundSources", "Rendering", "AudioMix",
-      "NetworkTracking", "BluetoothTracking",
+      "NetworkTracking", "BluetoothTracking", "MIDITracking",
       "HeadTracking", "Media", "Binaural", "Geometry", "Ambisonics", "SoundServer", "System",
       "CRealtime",
     ]),
@@ -172,6 +176,11 @@ let tests: [Target] = [
   .testTarget(
     name: "NetworkTrackingTests",
     dependencies: ["NetworkTracking", "HeadTracking", "Geometry", "TestSupport"]),
+  .testTarget(
+    name: "MIDITrackingTests",
+    dependencies: [
+      "MIDITracking", "HeadTracking", "Geometry", "System", "CRealtime", "TestSupport",
+    ]),
   .testTarget(name: "DBusTests", dependencies: ["DBus", "System", "TestSupport"]),
   .testTarget(
     name: "BluetoothTrackingTests",
@@ -255,7 +264,7 @@ let tests: [Target] = [
   .testTarget(
     name: "UserFilesTests",
     dependencies: [
-      "UserFiles", "CommandSupport", "CommandOptions", "HeadTracking", "Binaural",
+      "UserFiles", "CommandSupport", "CommandOptions", "HeadTracking", "MIDITracking", "Binaural",
       "SignalProcessing", "TestSupport",
     ]),
   .testTarget(
@@ -338,10 +347,11 @@ if let names = Context.environment["STILLSTAGE_ONLY"] {
 /// without the optimiser.
 let unoptimised: Set<String> = [
   "BluetoothTracking", "Charts", "CommandOptions", "CommandSupport", "HLS", "HTTPFetching",
-  "UserFiles",
+  "MIDITracking", "UserFiles",
   "stillstage", "stillstage-bench", "stillstage-engine",
   "ChartsTests", "CommandOptionsTests", "CommandSupportTests", "CommandTests",
-  "DemoTests", "HLSTests", "HTTPFetchingTests", "NetworkTrackingTests", "SystemTests",
+  "DemoTests", "HLSTests", "HTTPFetchingTests", "MIDITrackingTests",
+  "NetworkTrackingTests", "SystemTests",
   "UserFilesTests",
 ]
 for target in package.targets where unoptimised.contains(target.name) {

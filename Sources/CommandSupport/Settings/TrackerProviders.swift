@@ -3,11 +3,13 @@
 package import BluetoothTracking
 package import CommandOptions
 package import HeadTracking
+import MIDITracking
 import NetworkTracking
 import UserFiles
 
 /// Returns the providers of trackers that are not HID devices: Bluetooth earphones, Bluetooth LE
-/// trackers, glasses on a network interface and, if the tracker's ID names a capture, that capture.
+/// trackers, glasses on a network interface, MIDI trackers and, if the tracker's ID names a capture,
+/// that capture.
 ///
 /// - Parameters:
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
@@ -27,6 +29,9 @@ package func trackerProviders(
   settings.remember = store.remember
   var providers: [any TrackerProvider] = [
     EarphoneTrackers(settings), LowEnergyTrackers(axes: axes), XREALOneTrackers(axes: axes),
+    MIDITrackers(
+      axes: axes, settings: try midiSettings(command),
+      request: tracker.flatMap(MIDITrackers.Request.init)),
   ]
   if let tracker, tracker.hasPrefix(ReplayTracker.prefix) {
     let path = String(tracker.dropFirst(ReplayTracker.prefix.count))
