@@ -12,6 +12,7 @@ func packageConfiguration(_ path: String) -> String {
 let systemLibraries: [Target] = [
   .systemLibrary(name: "CALSA"),
   .systemLibrary(name: "CBluetooth"),
+  .systemLibrary(name: "CCurses"),
   .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
   .systemLibrary(name: "CEBUR128", providers: [.apt(["libebur128-dev"])]),
   .systemLibrary(name: "CFFmpeg", pkgConfig: "libavformat", providers: [.apt(["libavformat-dev"])]),
@@ -50,7 +51,7 @@ let programDependencies: [Target.Dependency] = [
   "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "MIDITracking", "Media",
   "Capture", "PulseAudio", "PipeWire", "SoundServer", "DBus", "Loudness", "Geometry", "Ambisonics",
   "SignalProcessing", "Surround", "AudioMix", "Charts", "System", "CRealtime", "HLS",
-  "HTTPFetching",
+  "HTTPFetching", "ScreenView",
 ]
 
 /// The modules; docs/architecture.md describes each.
@@ -94,6 +95,7 @@ let modules: [Target] = [
   .target(name: "HLS", dependencies: ["System", "CFFmpeg"]),
   .target(name: "HTTPFetching", dependencies: ["HLS", "CCurl", "CRealtime"]),
   .target(name: "Charts", dependencies: ["System"]),
+  .target(name: "ScreenView", dependencies: ["CCurses"]),
   .target(
     name: "UserFiles",
     dependencies: ["HeadTracking", "Geometry", "Binaural", "SignalProcessing", "System"]),
@@ -135,12 +137,18 @@ let modules: [Target] = [
       "CommandOptions", "UserFiles", "Playback", "SoundSources", "Rendering", "AudioMix",
       "NetworkTracking", "BluetoothTracking", "MIDITracking",
       "HeadTracking", "Media", "Binaural", "Geometry", "Ambisonics", "SoundServer", "System",
-      "CRealtime",
+      "ScreenView", "CRealtime",
     ]),
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
   .executableTarget(name: "stillstage-engine", dependencies: programDependencies),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa", "CSpawn"]),
   .executableTarget(name: "stillstage-separator", dependencies: ["CSpawn"]),
+  .executableTarget(
+    name: "stillstage-values",
+    dependencies: [
+      "CommandOptions", "UserFiles", "HeadTracking", "BluetoothTracking", "PulseAudio", "PipeWire",
+      "SoundServer",
+    ]),
   .target(
     name: "Laboratory",
     dependencies: [
@@ -244,7 +252,8 @@ let tests: [Target] = [
       "recording-probe",
     ]),
   .testTarget(
-    name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),
+    name: "CommandOptionsTests",
+    dependencies: ["CommandOptions", "TestSupport", "stillstage", "stillstage-values"]),
   .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport", "TestSupport"]),
   .testTarget(
     name: "PlayerTests",
@@ -274,6 +283,7 @@ let tests: [Target] = [
       "SignalProcessing",
       "Geometry", "TestSupport",
     ]),
+  .testTarget(name: "ScreenViewTests", dependencies: ["ScreenView", "TestSupport"]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
   .testTarget(
     name: "CommandTests",
@@ -323,6 +333,7 @@ let package = Package(
     .executable(name: "stillstage-bench", targets: ["stillstage-bench"]),
     .executable(name: "stillstage-sofa", targets: ["stillstage-sofa"]),
     .executable(name: "stillstage-separator", targets: ["stillstage-separator"]),
+    .executable(name: "stillstage-values", targets: ["stillstage-values"]),
   ],
   targets: systemLibraries + modules + tests,
   swiftLanguageModes: [.v6]
@@ -348,7 +359,7 @@ if let names = Context.environment["STILLSTAGE_ONLY"] {
 let unoptimised: Set<String> = [
   "BluetoothTracking", "Charts", "CommandOptions", "CommandSupport", "HLS", "HTTPFetching",
   "MIDITracking", "UserFiles",
-  "stillstage", "stillstage-bench", "stillstage-engine",
+  "stillstage", "stillstage-bench", "stillstage-engine", "stillstage-values",
   "ChartsTests", "CommandOptionsTests", "CommandSupportTests", "CommandTests",
   "DemoTests", "HLSTests", "HTTPFetchingTests", "MIDITrackingTests",
   "NetworkTrackingTests", "SystemTests",

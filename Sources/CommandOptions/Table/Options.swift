@@ -126,6 +126,13 @@ public enum Options {
       Show neither the status line nor what is played. Notes and errors still appear. Without a \
       terminal, the status is otherwise printed every 10 s.
       """)
+  public static let screen = CommandOption<ScreenChoice>(
+    "screen", "line|full", .words, default: .line, shown: "line",
+    help: """
+      Display on a terminal: 'line' is a status line, 'full' is a view of the head, the stage, the \
+      levels and the tracker that fills the terminal. The key f changes between the two. The \
+      view needs libncursesw.
+      """)
   public static let json = CommandOption<Bool>(
     flag: "json", help: "Write JSON, and nothing else, to standard output.")
 

@@ -44,7 +44,7 @@ public enum Program {
       Options.route.specification,
       Options.latency.specification, Options.rewrite.specification,
       Options.playLoudness.specification, Options.keep.specification,
-      Options.playQuiet.specification,
+      Options.screen.specification, Options.playQuiet.specification,
     ] + shared + Options.mixing)
 
   private static let render = CommandSpecification(
@@ -86,7 +86,8 @@ public enum Program {
       """,
     arguments: [],
     options: [
-      Options.demoOutput.specification, Options.playQuiet.specification,
+      Options.demoOutput.specification, Options.screen.specification,
+      Options.playQuiet.specification,
       Options.data.specification,
     ])
 

@@ -5,6 +5,7 @@ package import CommandOptions
 import Glibc
 package import HeadTracking
 package import NetworkTracking
+import UserFiles
 
 /// Returns the tracker settings from the command line, `config.json` and the data folder. Invalid
 /// tracker profiles are skipped with a note.
@@ -30,7 +31,8 @@ package func trackerSettings(
   if let folder = ProgramFiles.ofThisProcess?.dataFolder(
     option: command[Options.data], environment: environment)
   {
-    settings.profiles = trackerProfiles(in: folder + "/Calibration/trackers")
+    settings.profiles = trackerProfiles(
+      in: folder + "/Calibration/trackers", note: printNote)
   }
   return settings
 }

@@ -45,7 +45,10 @@ package final class Console {
   }
 
   /// Restores the terminal mode that a console has changed. Call this just before the process ends.
-  static func restoreTerminal() { KeyTerminal.restoreCurrent() }
+  static func restoreTerminal() {
+    FullScreen.restoreTerminal()
+    KeyTerminal.restoreCurrent()
+  }
 
   /// Waits at most `waitMilliseconds` for keys and returns them; empty if there are none.
   package func keys(waitMilliseconds: Int32) -> [Key] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import Ambisonics
+public import Ambisonics
 private import AudioMix
 private import Binaural
 private import CRealtime
@@ -32,6 +32,8 @@ public final class Player: @unchecked Sendable {
   /// Notes for the listener from the creation of the player, one sentence each.
   public let notes: [String]
 
+  /// The loudspeakers or the soundfield that the stage consists of, after an upmix.
+  public let stageLayout: ChannelLayout
   private let options: PlayerOptions
   /// Whether the source is a soundfield.
   public let isAmbisonic: Bool
@@ -96,6 +98,7 @@ public final class Player: @unchecked Sendable {
     self.options = options
     sampleRate = rate
     title = source.title
+    stageLayout = source.layout
     notes = hrtf.notes
     duration = source.duration.map { Double($0) / Double(rate) }
     if case .ambisonics = source.layout { isAmbisonic = true } else { isAmbisonic = false }

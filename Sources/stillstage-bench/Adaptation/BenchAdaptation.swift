@@ -143,7 +143,7 @@ extension AdaptationTrial {
       let both = [run] + (rival.map { [$0] } ?? [])
       panels.append(
         ChartPanel(
-          xLabel: "time (s), \(shownName(run.trace.name))", yLabel: "kbit/s", yRange: 0...1000,
+          xLabel: "time (s), \(shownName(run.trace.name))", yLabel: "kbit/s",
           series: [Self.line(run.trace)] + both.map(Self.heard)))
       panels.append(
         ChartPanel(

@@ -6,7 +6,7 @@ package import HeadTracking
 import System
 
 /// The content of a tracker profile file [docs/trackers.md].
-package struct TrackerProfileFile: Decodable {
+struct TrackerProfileFile: Decodable {
   struct Signal: Decodable {
     var byte: Int?
     var type: String?
@@ -141,15 +141,18 @@ package struct TrackerProfileFile: Decodable {
   }
 }
 
-/// Reads the profiles in a folder, in the order of their file names. Skips invalid profiles with a
-/// note.
-package func trackerProfiles(in folder: String) -> [TrackerProfile] {
+/// Reads the profiles in a folder, in the order of their file names. Skips invalid profiles.
+///
+/// - Parameter note: called with one sentence for each invalid profile.
+package func trackerProfiles(
+  in folder: String, note: (String) -> Void = { _ in }
+) -> [TrackerProfile] {
   var profiles: [TrackerProfile] = []
   for name in SystemFile.names(in: folder)?.sorted() ?? [] where name.hasSuffix(".json") {
     do throws(TrackerProfileFile.Problem) {
       profiles.append(try TrackerProfileFile.read("\(folder)/\(name)"))
     } catch {
-      printNote("the tracker profile \(folder)/\(name) is not used: \(error.reason)")
+      note("the tracker profile \(folder)/\(name) is not used: \(error.reason)")
     }
   }
   return profiles
