@@ -48,7 +48,7 @@ enum ManualText {
     is not given.
     .TP
     .B STILLSTAGE_CACHE
-    Folder of cached decoder designs, or
+    Folder of cached decoder designs, HRTF sets and loudness values, or
     .B off
     to disable the cache. The default is stillstage in
     .B XDG_CACHE_HOME

@@ -88,7 +88,9 @@ struct PlaylistReader {
       variant = Variant(try AttributeList(value, variables), &notes)
     }
     if tag == "EXT-X-CONTENT-STEERING" {
-      multivariant.firstPathway = try AttributeList(value, variables).text("PATHWAY-ID")
+      let attributes = try AttributeList(value, variables)
+      multivariant.firstPathway = attributes.text("PATHWAY-ID")
+      multivariant.steeringServer = attributes.text("SERVER-URI")
     }
     guard tag == "EXT-X-MEDIA" else { return }
     let attributes = try AttributeList(value, variables)

@@ -29,7 +29,7 @@ extension PlaylistLoader {
         // Some servers wrap the actual multivariant playlist in another multivariant playlist.
         guard let only = playlist.variants.first, playlist.variants.count == 1,
           playlist.renditions.isEmpty, try isMultivariant(only.uri, in: loaded.address, goesOn)
-        else { return .multivariant(playlist, loaded.address) }
+        else { return .multivariant(steered(playlist, at: loaded.address, goesOn), loaded.address) }
         address = try self.address(of: only.uri, in: loaded.address)
       }
     }
