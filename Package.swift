@@ -254,7 +254,8 @@ let tests: [Target] = [
   .testTarget(
     name: "CommandOptionsTests",
     dependencies: ["CommandOptions", "TestSupport", "stillstage", "stillstage-values"]),
-  .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport", "TestSupport"]),
+  .testTarget(
+    name: "CommandSupportTests", dependencies: ["CommandSupport", "ScreenView", "TestSupport"]),
   .testTarget(
     name: "PlayerTests",
     dependencies: [

@@ -82,7 +82,7 @@ public struct ChartSeries: Sendable, Equatable {
     self.y = y
   }
 
-  var hasPoints: Bool { !drawn.isEmpty }
+  var hasPoints: Bool { zip(x, y).contains { $0.isFinite && $1.isFinite } }
 
   /// The points that are not gaps.
   var drawn: [(x: Double, y: Double)] {

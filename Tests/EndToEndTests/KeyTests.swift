@@ -271,7 +271,7 @@ extension EndToEndTests {
           "Noise - Long", "^ front ^", "FL", "FR", "FC", "SL", "SR", "no tracker", "default HRTF",
           "magls, bus of order 5", "latency", "volume 0 dB", "/ 5:00", "q quit",
         ] { #expect(text.contains(part), "\(part) is missing in\n\(text)") }
-        #expect(text.allSatisfy(\.isASCII))
+        #expect(text.allSatisfy { $0.isASCII })
         listener.type(Key.up)
         try listener.reads("volume +1 dB")
         listener.type(" ")

@@ -45,7 +45,7 @@ struct ScreenFacts {
     }
     let rate = "\(Int(head.rate.rounded())) Hz"
     let isFresh = head.freshness == .fresh
-    let old = age < 10_000 ? "\(Int(age)) ms" : "\(Int(age / 1000)) s"
+    let old = age < 1000 ? "\(Int(age)) ms" : "\(Int(age / 1000)) s"
     return ListeningState.Fact(
       "tracker",
       isFresh
