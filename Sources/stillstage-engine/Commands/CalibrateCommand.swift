@@ -234,7 +234,7 @@ private final class CalibrationGuide: Sendable {
   }
 
   /// Waits for 20 ms and returns the samples that have arrived since the previous call. Throws an
-  /// error if the listener ends the calibration, which leaves an old one as it is.
+  /// error if the listener, a signal or a failure of the tracker ends the calibration.
   private func take() throws(CommandFailure) -> [TrackerMeasurement] {
     if line.wantsToEnd(waitMilliseconds: 20) { throw CommandFailure(Self.given(up: tracker)) }
     if Signals.received != nil { throw .interrupted }
