@@ -86,6 +86,7 @@ struct KeyDecoder {
     case "?": return .help
     case "q": return .quit
     case "n": return .next
+    case "l": return .listen
     case "+", "=": return .plus
     case "-": return .minus
     case "\r", "\n", "\r\n": return .enter

@@ -67,6 +67,7 @@ final class PlayerKeys {
     case .help: return .togglesHelp
     case .quit: return .ends
     case .next: return without("n")
+    case .listen: return without("l")
     case .plus: return without("+")
     case .minus: return without("-")
     case .enter: return without("Enter")
