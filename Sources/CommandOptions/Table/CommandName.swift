@@ -17,6 +17,7 @@ public enum CommandName: String, Sendable, CaseIterable {
   case inputsWatch = "inputs watch"
   case inputsChoose = "inputs choose"
   case record
+  case listen
   case mixAnalyse = "mix analyse"
   case mixBake = "mix bake"
   case mixProcess = "mix process"
@@ -37,8 +38,8 @@ public enum CommandName: String, Sendable, CaseIterable {
   public var executable: String {
     switch self {
     case .play, .render, .fetch, .demo, .sink, .routes, .trackers, .trackersWatch,
-      .trackersBridge, .hrtfInfo, .hrtfExport, .inputs, .inputsWatch, .inputsChoose, .record, .fuse,
-      .mixAnalyse, .mixBake, .mixProcess, .calibrate, .completion:
+      .trackersBridge, .hrtfInfo, .hrtfExport, .inputs, .inputsWatch, .inputsChoose, .record,
+      .listen, .fuse, .mixAnalyse, .mixBake, .mixProcess, .calibrate, .completion:
       "stillstage-engine"
     case .benchRender, .benchFusion, .benchPrediction, .benchLatency, .benchTrackingError,
       .benchSpeakers, .benchUpmix, .benchMix, .benchAdaptation:

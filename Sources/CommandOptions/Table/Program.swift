@@ -9,8 +9,8 @@ public enum Program {
   /// All commands, in the order of the help list.
   public static let commands: [CommandSpecification] = [
     play, render, fetch, demo, sink, routes, trackers, trackersWatch, trackersBridge,
-    hrtfInfo, hrtfExport, inputs, inputsWatch, inputsChoose, record, mixAnalyse, mixBake,
-    mixProcess, fuse, calibrate, benchRender, benchFusion, benchPrediction, benchLatency,
+    hrtfInfo, hrtfExport, inputs, inputsWatch, inputsChoose, record, listen, mixAnalyse,
+    mixBake, mixProcess, fuse, calibrate, benchRender, benchFusion, benchPrediction, benchLatency,
     benchTrackingError, benchSpeakers, benchUpmix, benchMix, benchAdaptation, completion,
   ]
 

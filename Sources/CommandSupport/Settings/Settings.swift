@@ -39,6 +39,12 @@ extension RenderSettings {
     upmix = Upmix(command[Options.sinkUpmix])
   }
 
+  /// Reads the rendering options of `record` and `listen`, whose gain is that of the recording.
+  package init(ofListening command: ParsedCommand) throws(CommandFailure) {
+    try self.init(command)
+    (upmix, gainDecibels) = (.off, 0)
+  }
+
   private static func layout(_ text: String) throws(CommandFailure) -> LayoutOption {
     do throws(MediaError) {
       return try LayoutOption(text)
