@@ -11,7 +11,7 @@ import System
 public struct SofaLoader: Sendable {
   /// The path of the reader; nil to search `readerPlaces`.
   public var readerPath: String?
-  /// The time after which the reader is stopped, in s.
+  /// The time after which the reader is stopped, in s; see `CapturedProgram.timeoutSeconds`.
   public var timeoutSeconds: Double
   /// A function that is polled while the file is read. It returns true to stop the reader.
   public var isCancelled: @Sendable () -> Bool

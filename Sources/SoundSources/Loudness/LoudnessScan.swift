@@ -49,7 +49,9 @@ package final class LoudnessScan: Sendable {
     worker.start { [weak self] in self?.run() }
   }
 
-  package func stop() { worker.stop() }
+  /// Ends the scan. A busy computer may hardly run its thread, and a file may hang, so this waits
+  /// at most 50 ms.
+  package func stop() { worker.stop(withinMilliseconds: 50) }
 
   var current: State { state.withLock { $0 } }
 
