@@ -46,7 +46,8 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
 /// The modules that the programs use.
 let programDependencies: [Target.Dependency] = [
   "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
-  "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "Media", "Capture",
+  "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "SerialTracking", "Media",
+  "Capture",
   "PulseAudio", "PipeWire", "SoundServer", "DBus", "Loudness", "Geometry", "Ambisonics",
   "SignalProcessing", "Surround", "AudioMix", "Charts", "System", "CRealtime", "HLS",
   "HTTPFetching",
@@ -76,6 +77,8 @@ let modules: [Target] = [
   .target(
     name: "NetworkTracking",
     dependencies: ["HeadTracking", "Geometry", "System", "CLiblo", "CRealtime"]),
+  .target(
+    name: "SerialTracking", dependencies: ["HeadTracking", "System", "CRealtime"]),
   .target(
     name: "BluetoothTracking",
     dependencies: [
@@ -129,7 +132,7 @@ let modules: [Target] = [
     name: "CommandSupport",
     dependencies: [
       "CommandOptions", "UserFiles", "Playback", "SoundSources", "Rendering", "AudioMix",
-      "NetworkTracking", "BluetoothTracking",
+      "NetworkTracking", "BluetoothTracking", "SerialTracking",
       "HeadTracking", "Media", "Binaural", "Geometry", "Ambisonics", "SoundServer", "System",
       "CRealtime",
     ]),
@@ -172,6 +175,12 @@ let tests: [Target] = [
   .testTarget(
     name: "NetworkTrackingTests",
     dependencies: ["NetworkTracking", "HeadTracking", "Geometry", "TestSupport"]),
+  .testTarget(
+    name: "SerialTrackingTests",
+    dependencies: [
+      "SerialTracking", "HeadTracking", "Geometry", "System", "CRealtime", "TestSupport",
+      "stillstage", "stillstage-engine",
+    ]),
   .testTarget(name: "DBusTests", dependencies: ["DBus", "System", "TestSupport"]),
   .testTarget(
     name: "BluetoothTrackingTests",
@@ -341,7 +350,8 @@ let unoptimised: Set<String> = [
   "UserFiles",
   "stillstage", "stillstage-bench", "stillstage-engine",
   "ChartsTests", "CommandOptionsTests", "CommandSupportTests", "CommandTests",
-  "DemoTests", "HLSTests", "HTTPFetchingTests", "NetworkTrackingTests", "SystemTests",
+  "DemoTests", "HLSTests", "HTTPFetchingTests", "NetworkTrackingTests", "SerialTracking",
+  "SerialTrackingTests", "SystemTests",
   "UserFilesTests",
 ]
 for target in package.targets where unoptimised.contains(target.name) {

@@ -82,7 +82,7 @@ public enum TrackerArgument: Sendable, Equatable {
 extension ValueForm where Value == TrackerArgument {
   /// The prefixes of network trackers and captures.
   static var networkTrackerStarts: [String] {
-    ["osc", "opentrack", "freepie"].flatMap { ["\($0):", "\($0):any:"] } + ["replay:"]
+    ["osc", "opentrack", "freepie"].flatMap { ["\($0):", "\($0):any:"] } + ["serial:", "replay:"]
   }
 
   static var tracker: Self {
