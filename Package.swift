@@ -48,8 +48,9 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
 /// The modules that the programs use.
 let programDependencies: [Target.Dependency] = [
   "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
-  "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "MIDITracking", "Media",
-  "Capture", "PulseAudio", "PipeWire", "SoundServer", "DBus", "Loudness", "Geometry", "Ambisonics",
+  "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "MIDITracking",
+  "SerialTracking", "Media", "Capture", "PulseAudio", "PipeWire", "SoundServer", "DBus",
+  "Loudness", "Geometry", "Ambisonics",
   "SignalProcessing", "Surround", "AudioMix", "Charts", "System", "CRealtime", "HLS",
   "HTTPFetching", "ScreenView",
 ]
@@ -81,6 +82,8 @@ let modules: [Target] = [
   .target(
     name: "MIDITracking",
     dependencies: ["HeadTracking", "Geometry", "System", "CALSA", "CRealtime"]),
+  .target(
+    name: "SerialTracking", dependencies: ["HeadTracking", "System", "CRealtime"]),
   .target(
     name: "BluetoothTracking",
     dependencies: [
@@ -135,7 +138,7 @@ let modules: [Target] = [
     name: "CommandSupport",
     dependencies: [
       "CommandOptions", "UserFiles", "Playback", "SoundSources", "Rendering", "AudioMix",
-      "NetworkTracking", "BluetoothTracking", "MIDITracking",
+      "NetworkTracking", "BluetoothTracking", "MIDITracking", "SerialTracking",
       "HeadTracking", "Media", "Binaural", "Geometry", "Ambisonics", "SoundServer", "System",
       "ScreenView", "CRealtime",
     ]),
@@ -188,6 +191,12 @@ let tests: [Target] = [
     name: "MIDITrackingTests",
     dependencies: [
       "MIDITracking", "HeadTracking", "Geometry", "System", "CRealtime", "TestSupport",
+    ]),
+  .testTarget(
+    name: "SerialTrackingTests",
+    dependencies: [
+      "SerialTracking", "HeadTracking", "Geometry", "System", "CRealtime", "TestSupport",
+      "stillstage", "stillstage-engine",
     ]),
   .testTarget(name: "DBusTests", dependencies: ["DBus", "System", "TestSupport"]),
   .testTarget(
@@ -363,7 +372,7 @@ let unoptimised: Set<String> = [
   "stillstage", "stillstage-bench", "stillstage-engine", "stillstage-values",
   "ChartsTests", "CommandOptionsTests", "CommandSupportTests", "CommandTests",
   "DemoTests", "HLSTests", "HTTPFetchingTests", "MIDITrackingTests",
-  "NetworkTrackingTests", "SystemTests",
+  "NetworkTrackingTests", "SerialTracking", "SerialTrackingTests", "SystemTests",
   "UserFilesTests",
 ]
 for target in package.targets where unoptimised.contains(target.name) {

@@ -13,6 +13,9 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case ambiguousTracker(String, matches: [String])
   /// The user may not open the device node. The udev rule would grant access.
   case permissionDenied(path: String, udevRule: String)
+  /// The user may not open the serial port. The udev rule would grant access; nil if the port is
+  /// not on USB.
+  case portPermissionDenied(path: String, udevRule: String?)
   /// The device or its report descriptor could not be opened, or the device is gone.
   case cannotOpen(path: String, reason: String)
   /// A kernel driver holds the tracker and gives programs no access to it.
@@ -49,6 +52,13 @@ extension HeadTrackingError: CustomStringConvertible {
     case .permissionDenied(let path, let rule):
       "no permission to open \(path); add the line \(rule)"
         + " to /etc/udev/rules.d/70-stillstage.rules and reconnect the tracker"
+    case .portPermissionDenied(let path, let rule):
+      "no permission to open \(path); join its group with 'sudo usermod -aG dialout $USER' and log "
+        + "in again"
+        + (rule.map {
+          ", or add the line \($0) to /etc/udev/rules.d/70-stillstage.rules and reconnect the "
+            + "tracker"
+        } ?? "")
     case .cannotOpen(let path, let reason):
       "cannot open \(path): \(reason); reconnect the tracker"
     case .cannotConnect(let name, let reason):

@@ -151,15 +151,16 @@ public enum Options {
       seconds and the head-to-world quaternion.
       """)
   public static let tracker = CommandOption<TrackerArgument>(
-    "tracker", "auto|none|ID|KIND:[ADDRESS:]PORT|midi:PORT:MODEL|replay:FILE", .tracker,
+    "tracker",
+    "auto|none|ID|KIND:[ADDRESS:]PORT|midi:PORT:MODEL|serial:PATH:PROFILE|replay:FILE", .tracker,
     default: .auto, shown: "auto",
     help: """
       Head tracker: the ID that 'stillstage trackers' lists, the address and port on which to \
-      listen for a tracker on the network, a MIDI port with any name, or a capture from earphones \
-      that 'trackers watch --raw' wrote. KIND is osc, opentrack or freepie. ADDRESS is an IPv4 \
-      address, an IPv6 address in brackets, or 'any' to also hear phones and other machines; \
-      without ADDRESS, only programs on this computer are heard. PORT of midi is the beginning of \
-      a port's name, and MODEL is supperware or mrheadtracker.
+      listen for a tracker on the network, a MIDI port with any name, a serial port and the name or \
+      file of its profile, or a capture that 'trackers watch --raw' wrote. KIND is osc, opentrack \
+      or freepie. ADDRESS is an IPv4 address, an IPv6 address in brackets, or 'any' to also hear \
+      phones and other machines; without ADDRESS, only programs on this computer are heard. PORT of \
+      midi is the beginning of a port's name, and MODEL is supperware or mrheadtracker.
       """)
   public static let takeOver = CommandOption<Bool>(
     flag: "take-over",
@@ -195,8 +196,9 @@ public enum Options {
   public static let raw = CommandOption<String?>(
     "raw", "FILE", .file,
     help: """
-      File for the packets that are exchanged with AirPods or Galaxy Buds, as hexadecimal lines \
-      with times. '--tracker replay:FILE' replays them.
+      File for the packets that are exchanged with the tracker, as hexadecimal lines with times. \
+      '--tracker replay:FILE' replays those of earphones, of Bluetooth LE trackers and of trackers \
+      with a profile. With ID serial:PATH:BAUD, nothing is decoded.
       """)
   public static let scan = CommandOption<Bool>(
     flag: "scan", help: "First search for new Bluetooth LE trackers for 10 s.")

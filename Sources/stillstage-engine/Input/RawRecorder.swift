@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BluetoothTracking
 import CommandSupport
 import Glibc
+import HeadTracking
 
-/// Writes the packets exchanged with earphones to a file for `--tracker replay:FILE`.
+/// Writes the packets exchanged with a tracker to a file, for `--tracker replay:FILE`.
 final class RawRecorder {
   let capture = FrameCapture()
   private let descriptor: Int32
@@ -23,8 +23,8 @@ final class RawRecorder {
 
   /// Writes the packets that were captured since the last call.
   func flush() throws(CommandFailure) {
-    guard let kind = capture.kind else { return }
-    var text = hasHeading ? "" : FrameFile.heading(kind)
+    guard let source = capture.source else { return }
+    var text = hasHeading ? "" : FrameFile.heading(source)
     hasHeading = true
     for frame in capture.take() { text += FrameFile.line(frame) }
     guard text.isEmpty || write(text, to: descriptor) else {
