@@ -41,12 +41,21 @@ struct MIDIConnection: TrackerConnection {
     for message in tracker.startMessages { try link.write(message) }
     heard = monotonic_nanoseconds()
     guard let limit = tracker.silenceLimit else { return }
-    switch link.read(timeoutNanoseconds: limit) {
-    case .nothing: throw MIDIError(reason: "it does not answer; reconnect the tracker")
-    case .gone: throw MIDIError(reason: "its MIDI port is gone; reconnect the tracker")
-    case let input: early = input
-    }
+    early = try Self.first(link, until: heard + limit)
     heard = monotonic_nanoseconds()
+  }
+
+  /// Waits for the first bytes. An announcement of the sequencer also ends a call of `read`.
+  private static func first(_ link: any MIDILink, until end: Int64) throws(MIDIError) -> MIDIInput {
+    var now = monotonic_nanoseconds()
+    while now < end {
+      switch link.read(timeoutNanoseconds: end - now) {
+      case .nothing: now = monotonic_nanoseconds()
+      case .gone: throw MIDIError(reason: "its MIDI port is gone; reconnect the tracker")
+      case .bytes(let bytes): return .bytes(bytes)
+      }
+    }
+    throw MIDIError(reason: "it does not answer; reconnect the tracker")
   }
 
   var keepsReference: Bool { false }

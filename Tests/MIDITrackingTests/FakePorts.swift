@@ -57,10 +57,16 @@ final class FakePorts: MIDIPorts {
   private final class Link: MIDILink {
     private let system: FakePorts
     private let port: MIDIPort
+    /// As after an announcement of the sequencer, the first reads return nothing at once.
+    private var announcements = 3
 
     init(_ system: FakePorts, _ port: MIDIPort) { (self.system, self.port) = (system, port) }
 
     func read(timeoutNanoseconds: Int64) -> MIDIInput {
+      if announcements > 0 {
+        announcements -= 1
+        return .nothing
+      }
       let end = monotonic_nanoseconds() + timeoutNanoseconds
       repeat {
         let input: MIDIInput = system.state.withLock { state in

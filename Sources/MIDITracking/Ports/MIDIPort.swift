@@ -56,7 +56,8 @@ protocol MIDIPorts: Sendable {
 
 /// An open MIDI port. It belongs to one thread at a time, and closes when it is released.
 protocol MIDILink: AnyObject {
-  /// Waits for bytes, and returns those that are available.
+  /// Waits for bytes, and returns those that are available. May return `nothing` before the time
+  /// has passed.
   func read(timeoutNanoseconds: Int64) -> MIDIInput
   /// Sends a complete message.
   func write(_ message: [UInt8]) throws(MIDIError)
