@@ -10,6 +10,7 @@ func packageConfiguration(_ path: String) -> String {
 
 /// The C libraries of Debian. A `pkgConfig` whose flags only cause warnings is omitted.
 let systemLibraries: [Target] = [
+  .systemLibrary(name: "CALSA"),
   .systemLibrary(name: "CBluetooth"),
   .systemLibrary(name: "CCurses"),
   .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -47,8 +48,9 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
 /// The modules that the programs use.
 let programDependencies: [Target.Dependency] = [
   "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
-  "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "Media", "Capture",
-  "PulseAudio", "PipeWire", "SoundServer", "DBus", "Loudness", "Geometry", "Ambisonics",
+  "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "MIDITracking",
+  "SerialTracking", "Media", "Capture", "PulseAudio", "PipeWire", "SoundServer", "DBus",
+  "Loudness", "Geometry", "Ambisonics",
   "SignalProcessing", "Surround", "AudioMix", "Charts", "System", "CRealtime", "HLS",
   "HTTPFetching", "ScreenView",
 ]
@@ -77,6 +79,11 @@ let modules: [Target] = [
   .target(
     name: "NetworkTracking",
     dependencies: ["HeadTracking", "Geometry", "System", "CLiblo", "CRealtime"]),
+  .target(
+    name: "MIDITracking",
+    dependencies: ["HeadTracking", "Geometry", "System", "CALSA", "CRealtime"]),
+  .target(
+    name: "SerialTracking", dependencies: ["HeadTracking", "System", "CRealtime"]),
   .target(
     name: "BluetoothTracking",
     dependencies: [
@@ -131,7 +138,7 @@ let modules: [Target] = [
     name: "CommandSupport",
     dependencies: [
       "CommandOptions", "UserFiles", "Playback", "SoundSources", "Rendering", "AudioMix",
-      "NetworkTracking", "BluetoothTracking",
+      "NetworkTracking", "BluetoothTracking", "MIDITracking", "SerialTracking",
       "HeadTracking", "Media", "Binaural", "Geometry", "Ambisonics", "SoundServer", "System",
       "ScreenView", "CRealtime",
     ]),
@@ -180,6 +187,17 @@ let tests: [Target] = [
   .testTarget(
     name: "NetworkTrackingTests",
     dependencies: ["NetworkTracking", "HeadTracking", "Geometry", "TestSupport"]),
+  .testTarget(
+    name: "MIDITrackingTests",
+    dependencies: [
+      "MIDITracking", "HeadTracking", "Geometry", "System", "CRealtime", "TestSupport",
+    ]),
+  .testTarget(
+    name: "SerialTrackingTests",
+    dependencies: [
+      "SerialTracking", "HeadTracking", "Geometry", "System", "CRealtime", "TestSupport",
+      "stillstage", "stillstage-engine",
+    ]),
   .testTarget(name: "DBusTests", dependencies: ["DBus", "System", "TestSupport"]),
   .testTarget(
     name: "BluetoothTrackingTests",
@@ -265,7 +283,7 @@ let tests: [Target] = [
   .testTarget(
     name: "UserFilesTests",
     dependencies: [
-      "UserFiles", "CommandSupport", "CommandOptions", "HeadTracking", "Binaural",
+      "UserFiles", "CommandSupport", "CommandOptions", "HeadTracking", "MIDITracking", "Binaural",
       "SignalProcessing", "TestSupport",
     ]),
   .testTarget(
@@ -350,10 +368,11 @@ if let names = Context.environment["STILLSTAGE_ONLY"] {
 /// without the optimiser.
 let unoptimised: Set<String> = [
   "BluetoothTracking", "Charts", "CommandOptions", "CommandSupport", "HLS", "HTTPFetching",
-  "UserFiles",
+  "MIDITracking", "UserFiles",
   "stillstage", "stillstage-bench", "stillstage-engine", "stillstage-values",
   "ChartsTests", "CommandOptionsTests", "CommandSupportTests", "CommandTests",
-  "DemoTests", "HLSTests", "HTTPFetchingTests", "NetworkTrackingTests", "SystemTests",
+  "DemoTests", "HLSTests", "HTTPFetchingTests", "MIDITrackingTests",
+  "NetworkTrackingTests", "SerialTracking", "SerialTrackingTests", "SystemTests",
   "UserFilesTests",
 ]
 for target in package.targets where unoptimised.contains(target.name) {

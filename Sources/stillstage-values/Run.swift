@@ -33,9 +33,8 @@ func run() {
 private func printTrackers() {
   var settings = TrackerSettings()
   let data = getenv("STILLSTAGE_DATA").map { String(cString: $0) }
-  if let folder = ProgramFiles.ofThisProcess?.dataFolder(option: nil, environment: data) {
-    settings.profiles = trackerProfiles(in: folder + "/Calibration/trackers")
-  }
+  settings.profiles = TrackerProfileFile.all(
+    dataFolder: ProgramFiles.ofThisProcess?.dataFolder(option: nil, environment: data))
   var known: Set<String> = []
   let found = TrackerList.current(settings).trackers
   for tracker in found where known.insert(tracker.path).inserted {

@@ -4,7 +4,7 @@ import CommandOptions
 import Glibc
 
 /// Answers requests for help, the version, the manual page and completion scripts. For any other
-/// command, becomes the executable that implements it, because loading FFmpeg takes long.
+/// command, becomes the executable that implements it, because FFmpeg takes long to load.
 func run() -> Never {
   if CommandLine.arguments.dropFirst().first == MachineValues.command { answerCompletion() }
   do throws(UsageError) {

@@ -33,6 +33,8 @@ extension Console {
     case quit
     /// The next input of a recording.
     case next
+    /// Start or end listening to a recording.
+    case listen
     case plus
     case minus
     case enter

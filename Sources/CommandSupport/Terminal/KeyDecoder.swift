@@ -87,6 +87,7 @@ struct KeyDecoder {
     case "f": return .fullScreen
     case "q": return .quit
     case "n": return .next
+    case "l": return .listen
     case "+", "=": return .plus
     case "-": return .minus
     case "\r", "\n", "\r\n": return .enter

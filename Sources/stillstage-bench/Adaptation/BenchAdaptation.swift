@@ -16,7 +16,8 @@ struct AdaptationRow: Encodable {
   let stallPercent: Double
   let flipsPerMinute: Double
   let multichannelPercent: Double
-  /// Mean time, in s, that a stretch of stereo continues on a recovered line; nil if none does.
+  /// Mean time for which a stretch of stereo lasts after the line has recovered, in s; nil if there
+  /// is no such stretch.
   let restoreSeconds: Double?
   /// Time to the first sound, in s; nil if nothing played.
   let startSeconds: Double?

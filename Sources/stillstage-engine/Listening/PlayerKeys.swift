@@ -69,6 +69,7 @@ final class PlayerKeys {
     case .fullScreen: return .togglesScreen
     case .quit: return .ends
     case .next: return without("n")
+    case .listen: return without("l")
     case .plus: return without("+")
     case .minus: return without("-")
     case .enter: return without("Enter")
