@@ -60,8 +60,10 @@ enum FishCompletion {
 
   /// The words of a grammar and, if they depend on the machine, the command that prints the others.
   private static func words(_ grammar: ValueGrammar, _ kind: MachineValues?) -> String {
-    let command = kind.map { ["(stillstage \(MachineValues.command) \($0.rawValue) 2>/dev/null)"] }
-    return (grammar.words + (command ?? [])).joined(separator: " ")
+    guard let kind else { return grammar.words.joined(separator: " ") }
+    let command = "stillstage \(MachineValues.command) \(kind.rawValue) 2>/dev/null"
+    // Without the program, fish would print an error.
+    return (grammar.words + ["(type -q stillstage; and \(command))"]).joined(separator: " ")
   }
 
   private static func quoted(_ text: String) -> String {

@@ -57,9 +57,7 @@ public final class Player: @unchecked Sendable {
   /// from the time at which the filters are known.
   private static let (patience, shortestPatience) = (120, 60)
 
-  private struct Shared {
-    var isStopped = false
-  }
+  private struct Shared { var isStopped = false }
 
   /// Creates a player for a file, a playlist or a folder; see ``SoundOpener``.
   ///
