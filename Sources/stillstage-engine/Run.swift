@@ -13,6 +13,7 @@ func perform(_ command: ParsedCommand) throws(CommandFailure) {
   case .routes: try routesCommand(command)
   case .trackers: try trackersCommand(command)
   case .trackersWatch: try trackersWatchCommand(command)
+  case .trackersCheck: try trackersCheckCommand(command)
   case .trackersBridge: try trackersBridgeCommand(command)
   case .hrtfInfo: try hrtfInfoCommand(command)
   case .hrtfExport: try hrtfExportCommand(command)

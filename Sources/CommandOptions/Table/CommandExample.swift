@@ -70,7 +70,12 @@ extension CommandSpecification {
         CommandExample(
           "trackers watch ID --record head.csv",
           "Record the samples of the tracker ID to a file for '--motion'."),
+        CommandExample(
+          "trackers watch serial:/dev/ttyACM0:nvsonic",
+          "Show the pose of a self-built tracker on a serial port."),
       ]
+    case .trackersCheck:
+      [CommandExample("trackers check mine.json", "Check a profile before you use it.")]
     case .trackersBridge:
       [
         CommandExample(

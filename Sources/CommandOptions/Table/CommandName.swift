@@ -10,6 +10,7 @@ public enum CommandName: String, Sendable, CaseIterable {
   case routes
   case trackers
   case trackersWatch = "trackers watch"
+  case trackersCheck = "trackers check"
   case trackersBridge = "trackers bridge"
   case hrtfInfo = "hrtf info"
   case hrtfExport = "hrtf export"
@@ -38,8 +39,8 @@ public enum CommandName: String, Sendable, CaseIterable {
   public var executable: String {
     switch self {
     case .play, .render, .fetch, .demo, .sink, .routes, .trackers, .trackersWatch,
-      .trackersBridge, .hrtfInfo, .hrtfExport, .inputs, .inputsWatch, .inputsChoose, .record,
-      .listen, .fuse, .mixAnalyse, .mixBake, .mixProcess, .calibrate, .completion:
+      .trackersCheck, .trackersBridge, .hrtfInfo, .hrtfExport, .inputs, .inputsWatch, .inputsChoose,
+      .record, .listen, .fuse, .mixAnalyse, .mixBake, .mixProcess, .calibrate, .completion:
       "stillstage-engine"
     case .benchRender, .benchFusion, .benchPrediction, .benchLatency, .benchTrackingError,
       .benchSpeakers, .benchUpmix, .benchMix, .benchAdaptation:

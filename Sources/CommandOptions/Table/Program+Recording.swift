@@ -56,7 +56,7 @@ extension Arguments {
     name: "ID", grammar: .text, help: "ID of the input, as 'stillstage inputs' lists it.",
     isOptional: true)
   public static let chosenInputID = ArgumentSpecification(
-    name: "ID", grammar: .either(["none"], .text),
+    name: "ID|none", grammar: .either(["none"], .text),
     help: """
       ID of the input, as 'stillstage inputs' lists it, or 'none' to forget the remembered input.
       """)

@@ -8,7 +8,8 @@ import Media
 package import Rendering
 
 extension RenderSettings {
-  /// Reads the rendering options of `play` and `render`.
+  /// Reads the rendering options of a command. An option that the command does not have keeps its
+  /// default.
   package init(_ command: ParsedCommand) throws(CommandFailure) {
     self.init()
     hrtfPath = hrtfFile(command)

@@ -28,6 +28,8 @@ extension Console {
     case lessMix
     case moreMix
     case help
+    /// The full-screen view, or back to the status line.
+    case fullScreen
     case quit
     /// The next input of a recording.
     case next

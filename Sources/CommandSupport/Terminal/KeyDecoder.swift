@@ -84,6 +84,7 @@ struct KeyDecoder {
     case ",": return .lessMix
     case ".": return .moreMix
     case "?": return .help
+    case "f": return .fullScreen
     case "q": return .quit
     case "n": return .next
     case "l": return .listen

@@ -239,7 +239,9 @@ final class RecordSession {
     try drawPicture()
     if Signals.received != nil { throw .interrupted }
     if command[Options.onLoss] == .stop, status.state == .finished, queue.hasLost {
-      throw CommandFailure("the recording ended because the input or the sound server was lost")
+      throw CommandFailure(
+        "the recording ended because the input or the sound server was lost; the file contains the "
+          + "sound up to then")
     }
   }
 
