@@ -68,7 +68,7 @@ public final class FileSource: SoundSource {
     case chosen
     /// The container or the codec states the layout.
     case stated
-    /// The layout is assumed from the number of channels.
+    /// The layout is mono or stereo, or is assumed from the number of channels.
     case channelCount
   }
 

@@ -4,6 +4,7 @@ import Ambisonics
 import Binaural
 import Glibc
 import Loudness
+import Synchronization
 import TestSupport
 import Testing
 
@@ -124,6 +125,24 @@ import Testing
     try scan.start(filters: filters)
     scan.wait(milliseconds: 30_000, extraMilliseconds: 0)
     #expect(scan.current.measurement == nil)
+  }
+
+  /// A file on a network that hangs, or a thread that a busy computer hardly runs, must not delay
+  /// the end of the program.
+  @Test func scanThatHangsIsNotWaitedFor() throws {
+    let hang = Mutex((hasBegun: false, isOver: false))
+    let source = MadeSource(sampleRate: Self.rate, seconds: 1) { () throws(PlaybackError) in
+      hang.withLock { $0.hasBegun = true }
+      _ = waitUntil(seconds: 20) { hang.withLock { $0.isOver } }
+      return MadeSource(sampleRate: Self.rate, seconds: 1)
+    }
+    let scan = try #require(LoudnessScan(of: source, settings: settings))
+    try scan.start(filters: filters)
+    #expect(waitUntil(seconds: 20) { hang.withLock { $0.hasBegun } })
+    let begin = ContinuousClock.now
+    scan.stop()
+    #expect(ContinuousClock.now - begin < .seconds(5))
+    hang.withLock { $0.isOver = true }
   }
 
   // MARK: The cache

@@ -11,7 +11,7 @@ import System
 public struct SofaLoader: Sendable {
   /// The path of the reader; nil to search `readerPlaces`.
   public var readerPath: String?
-  /// The time after which the reader is stopped, in s.
+  /// The time after which the reader is stopped, in s; see `CapturedProgram.timeoutSeconds`.
   public var timeoutSeconds: Double
   /// Keeps what was read, until the file changes; nil to read the file each time.
   public var cache: DesignCache?

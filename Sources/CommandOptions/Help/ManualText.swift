@@ -20,12 +20,12 @@ enum ManualText {
 
   static let ending = """
     .SH KEYS
-    While
+    On a terminal,
     .B stillstage play
-    or
+    and
     .B stillstage demo
-    plays on a terminal. If standard input is not a terminal, the keys come from the terminal that
-    controls the process:
+    read these keys. If standard input is not a terminal, the keys come from the terminal that
+    controls the process.
     \(Roff.lines(PlayKeys.all.map { Roff.definition($0.keys, $0.sentence) }))
     .SH FILES
     The program looks for the folders HRTF and Calibration in the folder that

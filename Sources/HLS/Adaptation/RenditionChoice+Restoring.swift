@@ -79,9 +79,9 @@ extension RenditionChoice {
   /// Returns a queued stereo segment to replace by multichannel; nil if none should be replaced
   /// now.
   ///
-  /// In stereo, the first replacement is a test. It is played only if it arrives in time and
-  /// reaches `recoveredRate`. When nothing else is left to fetch, no other download can show that
-  /// the throughput has recovered. A test is then made after each `hold`.
+  /// In stereo, the first replacement is a test. It is played only if it arrives in time and fast
+  /// enough. When nothing else is left to fetch, no other download can show that the throughput has
+  /// recovered. A test is then made after each `hold`.
   public mutating func replacement(
     _ situation: PlaySituation, queue: [ReplaceableSegment]
   ) -> Replacement? {

@@ -61,7 +61,7 @@ public struct PresentationDownload {
   }
 
   /// Number of consecutive unanswered or incomplete requests after which no more segments are
-  /// requested.
+  /// requested. A request that was too slow counts as this many.
   static let patience = 4
   /// Maximum number of requests for a segment whose content is invalid.
   private static let attempts = 2

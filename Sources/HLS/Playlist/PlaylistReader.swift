@@ -128,7 +128,7 @@ struct PlaylistReader {
 }
 
 extension Variant {
-  /// Reads the attributes of a variant. Ignores values that are not valid, and notes that.
+  /// Reads the attributes of a variant. Ignores invalid values, with a note.
   init(_ attributes: AttributeList, _ notes: inout [String]) {
     self.init(uri: "", bandwidth: Self.bitRate("BANDWIDTH", attributes, &notes) ?? 0)
     averageBandwidth = Self.bitRate("AVERAGE-BANDWIDTH", attributes, &notes)

@@ -20,7 +20,7 @@ struct Supplier {
   /// Time at which the queue of a live presentation ran dry, in s; nil while there is sound, or if
   /// another segment is known.
   private var drySince: Double?
-  /// Which of its places each rendition is fetched from; 0 if not listed.
+  /// For each rendition, the index of the place from which it is fetched; 0 if not listed.
   var sites: [Int: Int] = [:]
   /// The timeline of a rendition before it was last moved to another place.
   private var former: [Int: RenditionTimeline] = [:]

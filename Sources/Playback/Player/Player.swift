@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import Ambisonics
+public import Ambisonics
 private import AudioMix
 private import Binaural
 private import CRealtime
@@ -32,6 +32,8 @@ public final class Player: @unchecked Sendable {
   /// Notes for the listener from the creation of the player, one sentence each.
   public let notes: [String]
 
+  /// The loudspeakers or the soundfield that the stage consists of, after an upmix.
+  public let stageLayout: ChannelLayout
   private let options: PlayerOptions
   /// Whether the source is a soundfield.
   public let isAmbisonic: Bool
@@ -55,9 +57,7 @@ public final class Player: @unchecked Sendable {
   /// from the time at which the filters are known.
   private static let (patience, shortestPatience) = (120, 60)
 
-  private struct Shared {
-    var isStopped = false
-  }
+  private struct Shared { var isStopped = false }
 
   /// Creates a player for a file, a playlist or a folder; see ``SoundOpener``.
   ///
@@ -105,6 +105,7 @@ public final class Player: @unchecked Sendable {
     self.options = options
     sampleRate = rate
     title = source.title
+    stageLayout = source.layout
     notes = hrtf.notes
     duration = source.duration.map { Double($0) / Double(rate) }
     if case .ambisonics = source.layout { isAmbisonic = true } else { isAmbisonic = false }
@@ -248,7 +249,7 @@ public final class Player: @unchecked Sendable {
   }
 
   /// The target loudness at the ears [LUFS], clamped to -70 ... 0; nil if levelling was off from
-  /// the start. After a change, the gain moves at 0.9 dB/s. Setting nil has no effect.
+  /// the start. During playback, the gain follows a change at 0.9 dB/s. Setting nil has no effect.
   public var loudnessTarget: Double? {
     get { levelBoard?.content.withLock { $0.target } }
     set {

@@ -101,9 +101,11 @@ package final class LoudnessScan: Sendable {
     }
   }
 
+  /// Ends the scan. A busy computer may hardly run its thread, and a file may hang, so this waits
+  /// at most 50 ms.
   package func stop() {
     survey?.stop()
-    worker.stop()
+    worker.stop(withinMilliseconds: 50)
   }
 
   var current: State {

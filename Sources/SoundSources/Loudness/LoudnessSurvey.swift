@@ -48,7 +48,7 @@ final class LoudnessSurvey: Sendable {
     worker.start { [weak self] in self?.run() }
   }
 
-  func stop() { worker.stop() }
+  func stop() { worker.stop(withinMilliseconds: 50) }
 
   var result: Result { state.withLock { $0 } }
 
