@@ -4,6 +4,8 @@ import html
 import re
 
 SEQUENCE = re.compile(r'\x1b\[([0-9;?]*)([A-Za-z@`])')
+# The beginning of a sequence, at the end of what has arrived.
+BEGINNING = re.compile(r'\x1b(\[[0-9;?]*|[()*+])?$')
 COLOURS = ['#1e1e1e', '#e06c75', '#98c379', '#e5c07b', '#61afef', '#c678dd', '#56b6c2', '#dcdfe4']
 BACKGROUND, FOREGROUND = '#16181c', '#d7dae0'
 
@@ -18,6 +20,7 @@ class Screen:
         self.columns, self.lines = columns, lines
         self.cells, self.row, self.column = [[]], 0, 0
         self.look, self.last, self.hidden = (), ' ', None
+        self.pending = ''
 
     @property
     def rows(self):
@@ -29,6 +32,10 @@ class Screen:
             self.cells.append([])
 
     def add(self, text):
+        text = self.pending + text
+        beginning = BEGINNING.search(text)
+        self.pending = beginning.group(0) if beginning else ''
+        text = text[:len(text) - len(self.pending)]
         at = 0
         while at < len(text):
             found = SEQUENCE.match(text, at)
