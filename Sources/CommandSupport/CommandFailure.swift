@@ -63,6 +63,9 @@ package struct CommandFailure: Error {
     self.code = code
   }
 
+  /// A failure whose messages were printed already.
+  package static let reported = CommandFailure(message: nil, code: .failed)
+
   package static func usage(_ message: String) -> CommandFailure {
     CommandFailure(message: message, code: .wrongUsage)
   }

@@ -13,6 +13,9 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case ambiguousTracker(String, matches: [String])
   /// The user may not open the device node. The udev rule would grant access.
   case permissionDenied(path: String, udevRule: String)
+  /// The user may not open the serial port. The udev rule would grant access; nil if the port is
+  /// not on USB.
+  case portPermissionDenied(path: String, udevRule: String?)
   /// The device or its report descriptor could not be opened, or the device is gone.
   case cannotOpen(path: String, reason: String)
   /// A kernel driver holds the tracker and gives programs no access to it.
@@ -49,12 +52,19 @@ extension HeadTrackingError: CustomStringConvertible {
     case .permissionDenied(let path, let rule):
       "no permission to open \(path); add the line \(rule)"
         + " to /etc/udev/rules.d/70-stillstage.rules and reconnect the tracker"
+    case .portPermissionDenied(let path, let rule):
+      "no permission to open \(path); join its group with 'sudo usermod -aG dialout $USER' and log "
+        + "in again"
+        + (rule.map {
+          ", or add the line \($0) to /etc/udev/rules.d/70-stillstage.rules and reconnect the "
+            + "tracker"
+        } ?? "")
     case .cannotOpen(let path, let reason):
       "cannot open \(path): \(reason); reconnect the tracker"
     case .cannotConnect(let name, let reason):
       "cannot use the head tracking of \(name): \(reason)"
     case .notAHeadTracker(let path, let reason):
-      "cannot use \(path) as a head tracker: \(reason)"
+      "cannot use \(path) as a head tracker: \(reason); choose another tracker"
     case .heldByKernel(let name, let driver):
       "the kernel's driver \(driver) holds \(name); run 'sudo modprobe -r hid_sensor_custom "
         + "hid_sensor_hub' while the tracker is connected, or use Linux 6.5 or later"
@@ -62,7 +72,7 @@ extension HeadTrackingError: CustomStringConvertible {
     case .badAxisMap(let text):
       "'\(text)' is not a right-handed axis map; give three signed axes such as y,-x,z"
     case .cannotReadMotion(let path, let reason):
-      "cannot read the motion file \(path): \(reason)"
+      "cannot read the motion file \(path): \(reason); choose another file"
     case .badMotionRow(let path, let line, let reason):
       "\(path), line \(line): \(reason)"
     case .interrupted: "interrupted"

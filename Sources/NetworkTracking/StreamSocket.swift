@@ -72,4 +72,9 @@ final class StreamSocket {
     if length < 0 { return errno == EAGAIN || errno == EINTR ? .nothing : .closed }
     return length == 0 ? .closed : .bytes(bytes)
   }
+
+  /// Writes bytes; those that do not fit in the socket's queue are lost.
+  func write(_ bytes: [UInt8]) {
+    _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+  }
 }

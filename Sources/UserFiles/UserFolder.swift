@@ -37,6 +37,9 @@ public struct UserFolder: Sendable, Equatable {
   /// The folder with the user's headphone profiles.
   public var headphonePath: String { "\(path)/headphones" }
 
+  /// The folder with the user's tracker profiles.
+  public var trackerProfilePath: String { "\(path)/tracker-profiles" }
+
   /// Returns the contents of a file of at most 1 MB; nil if the file does not exist.
   ///
   /// - Throws: `UserFileError` if the file is larger, is not a regular file or cannot be read.

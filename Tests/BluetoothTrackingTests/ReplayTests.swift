@@ -59,7 +59,7 @@ import Testing
     ]
     let text = FrameFile.heading(.galaxyBuds) + frames.prefix(2).map(FrameFile.line).joined()
     let file = try FrameFile("# a comment\n\n" + text, path: "x")
-    #expect(file.kind == .galaxyBuds && file.frames == Array(frames.prefix(2)))
+    #expect(file.source == "galaxy-buds" && file.frames == Array(frames.prefix(2)))
   }
 
   @Test(

@@ -29,9 +29,9 @@ struct BluetoothDevice: Equatable {
       && parts.allSatisfy { $0.utf8.count == 2 && $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
   }
 
-  /// 0 if unknown.
+  /// The vendor ID; 0 if unknown.
   var vendorID: UInt16 { number(after: "v") }
-  /// 0 if unknown.
+  /// The product ID; 0 if unknown.
   var productID: UInt16 { number(after: "p") }
 
   private func number(after letter: Character) -> UInt16 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import HeadTracking
+
 /// A family of earphones that share a protocol.
 package enum EarphoneKind: String, Sendable, CaseIterable {
   /// AirPods, and Beats with the same chips.
@@ -58,4 +60,9 @@ struct EarphoneModel: Equatable {
       return nil
     }
   }
+}
+
+extension FrameFile {
+  /// Returns the first line of a capture of earphones.
+  package static func heading(_ kind: EarphoneKind) -> String { heading(kind.rawValue) }
 }

@@ -173,7 +173,7 @@ package final class EarphoneTrackers: TrackerProvider {
           reason: "the earphones disconnect when their sensor is started; update their firmware")
       }
       let socket = try open(found)
-      settings.capture?.kind = found.model.kind
+      settings.capture?.source = found.model.kind.rawValue
       let observer = EarphoneConnection.Observer(
         remember: { [weak self] in self?.learn(address, $0) },
         lost: { [weak self] in self?.postpone(address, nil) })

@@ -5,54 +5,105 @@ import Glibc
 package import HeadTracking
 import Synchronization
 
-/// Provides a tracker that plays a capture of an earphone's packets once, at the original speed.
+/// Provides a tracker that plays a capture of a tracker's packets once, at the original speed.
 package final class ReplayTracker: TrackerProvider {
   /// Prefix of the tracker's ID, before the file's path.
   package static let prefix = "replay:"
 
   private let file: FrameFile
   private let path: String
-  private let memory: EarphoneMemory
+  private let id: String
+  private let source: Source
+  private let axes: AxisMap?
   private let isDone = Atomic<Bool>(false)
+
+  /// What decodes the packets.
+  private enum Source {
+    case earphones(EarphoneKind, EarphoneMemory)
+    case lowEnergy(LowEnergyModel)
+    case profile(TrackerProfile)
+  }
 
   /// Reads the capture.
   ///
   /// - Parameters:
   ///   - path: the file, plain or compressed with gzip.
-  ///   - memory: the mounting and service, for a capture without them.
+  ///   - id: the tracker's ID; nil for `replay:` and the path.
+  ///   - profile: the profile to decode the packets with; nil for that of the capture.
+  ///   - profiles: the known profiles.
+  ///   - axes: the mounting of the tracker on the head; nil for the usual mounting.
+  ///   - memory: the mounting and service, for a capture of earphones without them.
   /// - Throws: `cannotReadMotion` or `badMotionRow`.
   package init(
-    _ path: String, memory: EarphoneMemory = EarphoneMemory()
+    _ path: String, id: String? = nil, profile: TrackerProfile? = nil,
+    profiles: [TrackerProfile] = [],
+    axes: AxisMap? = nil, memory: EarphoneMemory = EarphoneMemory()
   ) throws(HeadTrackingError) {
-    self.path = path
-    self.memory = memory
-    file = try FrameFile(String(decoding: TextFile.read(path), as: UTF8.self), path: path)
+    (self.path, self.axes, self.id) = (path, axes, id ?? Self.prefix + path)
+    let file = try FrameFile(String(decoding: TextFile.read(path), as: UTF8.self), path: path)
+    self.file = file
+    if let profile {
+      source = .profile(profile)
+    } else if let kind = EarphoneKind(rawValue: file.source) {
+      source = .earphones(kind, memory)
+    } else if let model = LowEnergyModel.all.first(where: { $0.source == file.source }) {
+      source = .lowEnergy(model)
+    } else if let profile = profiles.first(where: {
+      FrameFile.word("profile:\($0.name)") == file.source
+    }) {
+      source = .profile(profile)
+    } else {
+      throw .cannotReadMotion(
+        path: path,
+        reason: "it holds packets of '\(file.source)', which cannot be replayed without a profile; "
+          + "give replay:FILE:PROFILE")
+    }
   }
 
   package func trackers(detailed: Bool) -> [TrackerDescription] {
     guard !isDone.load(ordering: .relaxed) else { return [] }
     let name = path.split(separator: "/").last.map(String.init) ?? path
     var tracker = TrackerDescription(
-      path: Self.prefix + path, vendorID: 0, productID: 0, serial: "", manufacturer: "",
-      product: name, bus: .unknown, protocolDescription: file.kind.protocolName, kind: .head,
-      access: .ready, id: Self.prefix + path)
-    // A capture is calibrated like the earphones that it came from.
-    tracker.earphones = EarphoneDetails(isUntested: file.kind == .galaxyBuds)
-    tracker.evidence = file.kind == .galaxyBuds ? .documentation : .captures
+      path: id, vendorID: 0, productID: 0, serial: "", manufacturer: "", product: name,
+      bus: .unknown, protocolDescription: "", kind: .head, access: .ready, id: id)
     tracker.levelsItself = true
+    switch source {
+    case .earphones(let kind, _):
+      tracker.protocolDescription = kind.protocolName
+      // A capture is calibrated like the earphones that it came from.
+      tracker.earphones = EarphoneDetails(isUntested: kind == .galaxyBuds)
+      tracker.evidence = kind == .galaxyBuds ? .documentation : .captures
+    case .lowEnergy(let model):
+      tracker.protocolDescription = model.name
+      (tracker.evidence, tracker.levelsItself) = (model.evidence, model.levelsItself)
+    case .profile(let profile):
+      tracker.protocolDescription = "profile \(profile.name)"
+      (tracker.evidence, tracker.levelsItself) = (profile.evidence, profile.hasOrientation)
+    }
     return [tracker]
   }
 
   package func connect(
     _ tracker: TrackerDescription, isCalibrated: Bool
   ) throws(HeadTrackingError) -> any TrackerConnection {
-    let session: any EarphoneProtocol =
-      switch file.kind {
-      case .airPods: AirPodsProtocol(memory: memory, isCalibrated: isCalibrated)
-      case .galaxyBuds: GalaxyBudsProtocol(isCalibrated: isCalibrated)
-      }
-    return Connection(file.frames, session) { [weak self] in
+    let atEnd: @Sendable () -> Void = { [weak self] in
       self?.isDone.store(true, ordering: .relaxed)
+    }
+    switch source {
+    case .earphones(.airPods, let memory):
+      return Connection(
+        file.frames, AirPodsProtocol(memory: memory, isCalibrated: isCalibrated), atEnd: atEnd)
+    case .earphones(.galaxyBuds, _):
+      return Connection(
+        file.frames, GalaxyBudsProtocol(isCalibrated: isCalibrated), atEnd: atEnd)
+    case .lowEnergy(let model):
+      let settings = LowEnergyModel.Settings(axes: axes, isCalibrated: isCalibrated)
+      return FrameReplay(file.frames, model.open(settings), atEnd: atEnd)
+    case .profile(let profile):
+      // Whether the packets are messages is the same for all links.
+      let service = TrackerProfile.BluetoothService(notify: "")
+      return FrameReplay(
+        file.frames, ProfiledLowEnergy(profile, service, axes: axes), atEnd: atEnd)
     }
   }
 

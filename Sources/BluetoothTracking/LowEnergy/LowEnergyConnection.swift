@@ -11,6 +11,8 @@ struct LowEnergyConnection: TrackerConnection {
   private var session: any LowEnergyProtocol
   private let isCalibrated: Bool
   private let lost: @Sendable () -> Void
+  private let capture: FrameCapture?
+  private var keepAliveDue = Int64.min
   private var buffer = [UInt8](repeating: 0, count: 1024)
 
   /// Notifications per call of `listen`.
@@ -20,14 +22,20 @@ struct LowEnergyConnection: TrackerConnection {
   ///
   /// - Parameters:
   ///   - isCalibrated: whether the mounting of the tracker on the head is known.
+  ///   - capture: receives all notifications and commands; nil for none.
   ///   - lost: called when the link is lost, but not by `close()`.
   init(
     _ link: GATTLink, _ session: any LowEnergyProtocol, isCalibrated: Bool,
-    lost: @escaping @Sendable () -> Void
+    capture: FrameCapture? = nil, lost: @escaping @Sendable () -> Void
   ) throws(BusError) {
     (self.link, self.session, self.isCalibrated) = (link, session, isCalibrated)
-    self.lost = lost
-    for write in session.startWrites { try link.write(write) }
+    (self.lost, self.capture) = (lost, capture)
+    for write in session.startWrites { try send(write) }
+  }
+
+  private func send(_ write: GATTWrite) throws(BusError) {
+    capture?.add(write.bytes, .sent, time: monotonic_nanoseconds())
+    try link.write(write)
   }
 
   var keepsReference: Bool { session.keepsReference }
@@ -35,14 +43,18 @@ struct LowEnergyConnection: TrackerConnection {
   var restartsItself: Bool { session.toleratesSilence }
 
   mutating func restart() {
-    for write in session.startWrites { try? link.write(write) }
+    for write in session.startWrites { try? send(write) }
   }
 
   mutating func close() {
-    for write in session.stopWrites { try? link.write(write) }
+    for write in session.stopWrites { try? send(write) }
   }
 
   mutating func listen(timeoutMilliseconds: Int) -> TrackerNews {
+    if let (writes, period) = session.keepAlive, monotonic_nanoseconds() >= keepAliveDue {
+      keepAliveDue = monotonic_nanoseconds() + period
+      for write in writes { try? send(write) }
+    }
     var request = pollfd(fd: link.descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&request, 1, Int32(timeoutMilliseconds)) > 0 else { return .nothing }
     var readings: [TrackerReading] = []
@@ -57,7 +69,9 @@ struct LowEnergyConnection: TrackerConnection {
       }
       count += 1
       let arrival = monotonic_nanoseconds()
-      if let found = session.decode(Array(buffer.prefix(length)), arrival: arrival) {
+      let notification = Array(buffer.prefix(length))
+      capture?.add(notification, .received, time: arrival)
+      if let found = session.decode(notification, arrival: arrival) {
         readings += found
       } else {
         rejected += 1

@@ -6,13 +6,12 @@ import HeadTracking
 ///
 /// Any bytes are accepted.
 protocol LowEnergyProtocol: Sendable {
-  /// The beginning of the UUID of the characteristic whose notifications carry the measurements.
-  static var notifications: String { get }
-
   /// What makes the tracker send. It is written after the notifications are enabled.
   var startWrites: [GATTWrite] { get }
   /// What makes the tracker stop.
   var stopWrites: [GATTWrite] { get }
+  /// What keeps the tracker sending, and the time between two of these writes in nanoseconds.
+  var keepAlive: (writes: [GATTWrite], period: Int64)? { get }
   /// Whether the tracker's own reference frame survives an interruption of the link.
   var keepsReference: Bool { get }
   /// Whether a silent tracker must be left alone.
@@ -26,6 +25,7 @@ protocol LowEnergyProtocol: Sendable {
 
 extension LowEnergyProtocol {
   var stopWrites: [GATTWrite] { [] }
+  var keepAlive: (writes: [GATTWrite], period: Int64)? { nil }
   var keepsReference: Bool { false }
   var toleratesSilence: Bool { false }
 }
@@ -44,12 +44,18 @@ struct LowEnergyModel: Sendable {
   var name: String
   var manufacturer: String
   var evidence: TrackerEvidence
+  var kind = TrackerKind.head
   /// Whether the tracker computes its orientation itself.
   var levelsItself: Bool
   var matches: @Sendable (BluetoothDevice) -> Bool
   /// The beginning of the UUID of the characteristic that notifies.
   var notifications: String
   var open: @Sendable (Settings) -> any LowEnergyProtocol
+
+  /// The protocol in the first line of a capture.
+  var source: String {
+    name.hasPrefix("profile ") ? "profile:\(name.dropFirst(8))" : "ble:\(FrameFile.word(name))"
+  }
 
   /// What a protocol needs to know when it is created.
   struct Settings: Sendable {
@@ -59,34 +65,53 @@ struct LowEnergyModel: Sendable {
     var isCalibrated = false
   }
 
-  private init<Session: LowEnergyProtocol>(
+  private init(
     _ name: String, by manufacturer: String, verifiedWith evidence: TrackerEvidence,
-    levelsItself: Bool, _ matches: @escaping @Sendable (BluetoothDevice) -> Bool,
-    _ open: @escaping @Sendable (Settings) -> Session
+    levelsItself: Bool, notifications: String,
+    _ matches: @escaping @Sendable (BluetoothDevice) -> Bool,
+    _ open: @escaping @Sendable (Settings) -> any LowEnergyProtocol
   ) {
     (self.name, self.manufacturer, self.evidence) = (name, manufacturer, evidence)
     (self.levelsItself, self.matches) = (levelsItself, matches)
-    notifications = Session.notifications
+    self.notifications = notifications
     self.open = open
+  }
+
+  /// Returns the model that a profile describes; nil if its link is not Bluetooth LE.
+  init?(_ profile: TrackerProfile) {
+    guard case .ble(let service) = profile.link else { return nil }
+    self.init(
+      "profile \(profile.name)", by: "", verifiedWith: profile.evidence,
+      levelsItself: profile.hasOrientation, notifications: service.notify,
+      { device in
+        let isNamed = service.name.map(device.name.hasPrefix) ?? true
+        let serves = service.service.map { uuid in device.services.contains { $0.hasPrefix(uuid) } }
+        return isNamed && serves ?? true
+      },
+      { ProfiledLowEnergy(profile, service, axes: $0.axes) })
+    kind = profile.kind
   }
 
   /// All supported models; the first matching entry is used.
   static let all = [
     LowEnergyModel(
-      "Waves Nx", by: "Waves", verifiedWith: .captures, levelsItself: true, WavesNx.matches
+      "Waves Nx", by: "Waves", verifiedWith: .captures, levelsItself: true,
+      notifications: WavesNx.notifications, WavesNx.matches
     ) { WavesNx(isCalibrated: $0.isCalibrated) },
     LowEnergyModel(
       "Xsens DOT", by: "Movella", verifiedWith: .documentation, levelsItself: true,
-      XsensDOT.matches
+      notifications: XsensDOT.notifications, XsensDOT.matches
     ) { XsensDOT(axes: $0.axes) },
     LowEnergyModel(
       "WitMotion", by: "WitMotion", verifiedWith: .captures, levelsItself: false,
-      WitMotion.matches
+      notifications: WitMotion.notifications, WitMotion.matches
     ) { WitMotion(axes: $0.axes) },
   ]
 
-  /// Returns the model of a device; nil if it is not supported.
-  static func find(_ device: BluetoothDevice) -> LowEnergyModel? {
-    all.first { $0.matches(device) }
+  /// Returns the model of a device; nil if it is not supported. Profiles take precedence.
+  static func find(
+    _ device: BluetoothDevice, _ profiles: [LowEnergyModel] = []
+  ) -> LowEnergyModel? {
+    (profiles + all).first { $0.matches(device) }
   }
 }

@@ -13,6 +13,8 @@ import Synchronization
 package final class LowEnergyTrackers: TrackerProvider {
   private let busAddress: String?
   private let axes: AxisMap?
+  private let profiles: [LowEnergyModel]
+  private let capture: FrameCapture?
   private let watch: BlueZWatch
   private let retries = Mutex<[String: Retry]>([:])
 
@@ -34,9 +36,15 @@ package final class LowEnergyTrackers: TrackerProvider {
 
   /// - Parameters:
   ///   - axes: the mounting of a WitMotion or DOT on the head; nil for the usual mounting.
+  ///   - profiles: the profiles, of which those with another link are ignored.
+  ///   - capture: receives the packets of the tracker that is opened; nil for none.
   ///   - busAddress: the address of the D-Bus system bus; nil for the usual address.
-  package init(axes: AxisMap? = nil, busAddress: String? = nil) {
-    (self.axes, self.busAddress) = (axes, busAddress)
+  package init(
+    axes: AxisMap? = nil, profiles: [TrackerProfile] = [], capture: FrameCapture? = nil,
+    busAddress: String? = nil
+  ) {
+    (self.axes, self.busAddress, self.capture) = (axes, busAddress, capture)
+    self.profiles = profiles.compactMap(LowEnergyModel.init)
     watch = BlueZWatch(address: busAddress)
   }
 
@@ -47,7 +55,7 @@ package final class LowEnergyTrackers: TrackerProvider {
     let now = monotonic_nanoseconds()
     let retries = retries.withLock { $0 }
     return objects.devices.compactMap { device in
-      guard let model = LowEnergyModel.find(device) else { return nil }
+      guard let model = LowEnergyModel.find(device, profiles) else { return nil }
       if let retry = retries[device.address], retry.error == nil, now < retry.next { return nil }
       return Self.description(device, model)
     }
@@ -60,7 +68,7 @@ package final class LowEnergyTrackers: TrackerProvider {
       path: pathPrefix + device.address, vendorID: device.vendorID, productID: device.productID,
       serial: device.address, manufacturer: model.manufacturer,
       product: device.name.isEmpty ? device.address : device.name, bus: .bluetooth,
-      protocolDescription: model.name, kind: .head, access: .ready, id: device.address)
+      protocolDescription: model.name, kind: model.kind, access: .ready, id: device.address)
     tracker.isAway = !device.isConnected
     tracker.evidence = model.evidence
     tracker.levelsItself = model.levelsItself
@@ -79,12 +87,13 @@ package final class LowEnergyTrackers: TrackerProvider {
       let bus = try Bus(address: busAddress)
       let devices = try bus.bluetoothDevices()
       guard let device = devices.first(where: { $0.address == address }),
-        let model = LowEnergyModel.find(device)
+        let model = LowEnergyModel.find(device, profiles)
       else { throw BusError(name: "", text: "Bluetooth no longer knows it; scan for it again") }
+      capture?.source = model.source
       let link = try GATTLink(device.path, notifications: model.notifications, on: bus)
       let connection = try LowEnergyConnection(
         link, model.open(LowEnergyModel.Settings(axes: axes, isCalibrated: isCalibrated)),
-        isCalibrated: isCalibrated,
+        isCalibrated: isCalibrated, capture: capture,
         lost: { [weak self] in self?.postpone(address, nil) })
       retries.withLock { $0[address, default: Retry()].opened = monotonic_nanoseconds() }
       return connection

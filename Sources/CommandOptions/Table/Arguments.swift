@@ -15,12 +15,18 @@ public enum Arguments {
     name: "ID", grammar: .text,
     help: """
       ID of the tracker, as 'stillstage trackers' lists it, or osc:[ADDRESS:]PORT, \
-      opentrack:[ADDRESS:]PORT, freepie:[ADDRESS:]PORT or replay:FILE.
+      opentrack:[ADDRESS:]PORT, freepie:[ADDRESS:]PORT, midi:PORT:MODEL, serial:PATH:PROFILE or \
+      replay:FILE[:PROFILE].
       """)
   /// `trackerID` without network trackers.
   public static let calibratedTracker = ArgumentSpecification(
     name: trackerID.name, grammar: trackerID.grammar,
-    help: "ID of the tracker, as 'stillstage trackers' lists it, or replay:FILE.")
+    help: """
+      ID of the tracker, as 'stillstage trackers' lists it, midi:PORT:MODEL, serial:PATH:PROFILE or \
+      replay:FILE[:PROFILE].
+      """)
+  public static let trackerProfile = ArgumentSpecification(
+    name: "PROFILE.json", grammar: .file, help: "Tracker profile.")
   public static let bridgeTarget = ArgumentSpecification(
     name: "URL", grammar: .text, help: "Address to send to, such as osc://localhost:9000.")
   public static let sofaFile = ArgumentSpecification(

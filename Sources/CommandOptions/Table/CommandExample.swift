@@ -70,7 +70,12 @@ extension CommandSpecification {
         CommandExample(
           "trackers watch ID --record head.csv",
           "Record the samples of the tracker ID to a file for '--motion'."),
+        CommandExample(
+          "trackers watch serial:/dev/ttyACM0:nvsonic",
+          "Show the pose of a self-built tracker on a serial port."),
       ]
+    case .trackersCheck:
+      [CommandExample("trackers check mine.json", "Check a profile before you use it.")]
     case .trackersBridge:
       [
         CommandExample(
@@ -97,6 +102,7 @@ extension CommandSpecification {
           "Write a decoder of order 5 for sound at 44.1 kHz."),
       ]
     case .inputs, .inputsWatch, .inputsChoose, .record: recordingExamples
+    case .listen: listeningExamples
     case .mixAnalyse, .mixBake, .mixProcess, .benchMix: mixExamples
     case .fuse:
       [

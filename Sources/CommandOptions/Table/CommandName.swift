@@ -10,6 +10,7 @@ public enum CommandName: String, Sendable, CaseIterable {
   case routes
   case trackers
   case trackersWatch = "trackers watch"
+  case trackersCheck = "trackers check"
   case trackersBridge = "trackers bridge"
   case hrtfInfo = "hrtf info"
   case hrtfExport = "hrtf export"
@@ -17,6 +18,7 @@ public enum CommandName: String, Sendable, CaseIterable {
   case inputsWatch = "inputs watch"
   case inputsChoose = "inputs choose"
   case record
+  case listen
   case mixAnalyse = "mix analyse"
   case mixBake = "mix bake"
   case mixProcess = "mix process"
@@ -37,8 +39,8 @@ public enum CommandName: String, Sendable, CaseIterable {
   public var executable: String {
     switch self {
     case .play, .render, .fetch, .demo, .sink, .routes, .trackers, .trackersWatch,
-      .trackersBridge, .hrtfInfo, .hrtfExport, .inputs, .inputsWatch, .inputsChoose, .record, .fuse,
-      .mixAnalyse, .mixBake, .mixProcess, .calibrate, .completion:
+      .trackersCheck, .trackersBridge, .hrtfInfo, .hrtfExport, .inputs, .inputsWatch, .inputsChoose,
+      .record, .listen, .fuse, .mixAnalyse, .mixBake, .mixProcess, .calibrate, .completion:
       "stillstage-engine"
     case .benchRender, .benchFusion, .benchPrediction, .benchLatency, .benchTrackingError,
       .benchSpeakers, .benchUpmix, .benchMix, .benchAdaptation:

@@ -8,9 +8,9 @@ public enum Program {
 
   /// All commands, in the order of the help list.
   public static let commands: [CommandSpecification] = [
-    play, render, fetch, demo, sink, routes, trackers, trackersWatch, trackersBridge,
-    hrtfInfo, hrtfExport, inputs, inputsWatch, inputsChoose, record, mixAnalyse, mixBake,
-    mixProcess, fuse, calibrate, benchRender, benchFusion, benchPrediction, benchLatency,
+    play, render, fetch, demo, sink, routes, trackers, trackersWatch, trackersCheck, trackersBridge,
+    hrtfInfo, hrtfExport, inputs, inputsWatch, inputsChoose, record, listen, mixAnalyse,
+    mixBake, mixProcess, fuse, calibrate, benchRender, benchFusion, benchPrediction, benchLatency,
     benchTrackingError, benchSpeakers, benchUpmix, benchMix, benchAdaptation, completion,
   ]
 
@@ -44,7 +44,7 @@ public enum Program {
       Options.route.specification,
       Options.latency.specification, Options.rewrite.specification,
       Options.playLoudness.specification, Options.keep.specification,
-      Options.playQuiet.specification,
+      Options.screen.specification, Options.playQuiet.specification,
     ] + shared + Options.mixing)
 
   private static let render = CommandSpecification(
@@ -86,7 +86,8 @@ public enum Program {
       """,
     arguments: [],
     options: [
-      Options.demoOutput.specification, Options.playQuiet.specification,
+      Options.demoOutput.specification, Options.screen.specification,
+      Options.playQuiet.specification,
       Options.data.specification,
     ])
 
@@ -121,6 +122,14 @@ public enum Program {
       Options.trackerAxes.specification, Options.trackerPreset.specification,
       Options.takeOver.specification, Options.data.specification,
     ])
+
+  private static let trackersCheck = CommandSpecification(
+    name: .trackersCheck, summary: "Check a tracker profile.",
+    discussion: """
+      Reads a file that describes a simple tracker, and prints one line for each error. The exit \
+      code is 1 if there are errors.
+      """,
+    arguments: [Arguments.trackerProfile], options: [])
 
   private static let trackersBridge = CommandSpecification(
     name: .trackersBridge, summary: "Send a tracker's pose to other programs over OSC.",

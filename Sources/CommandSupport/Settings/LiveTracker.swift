@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BluetoothTracking
 package import CommandOptions
 import Glibc
 package import HeadTracking
 package import NetworkTracking
+import UserFiles
 
 /// Returns the tracker settings from the command line, `config.json` and the data folder. Invalid
 /// tracker profiles are skipped with a note.
@@ -24,14 +24,12 @@ package func trackerSettings(
       throw .usage("--tracker-axes: \(error.description)")
     }
   }
-  settings.providers = try trackerProviders(
-    command, tracker: tracker, axes: settings.axes, capture: capture)
   let environment = getenv("STILLSTAGE_DATA").map { String(cString: $0) }
-  if let folder = ProgramFiles.ofThisProcess?.dataFolder(
-    option: command[Options.data], environment: environment)
-  {
-    settings.profiles = trackerProfiles(in: folder + "/Calibration/trackers")
-  }
+  settings.profiles = TrackerProfileFile.all(
+    dataFolder: ProgramFiles.ofThisProcess?.dataFolder(
+      option: command[Options.data], environment: environment), note: printNote)
+  settings.capture = capture
+  settings.providers = try trackerProviders(command, tracker: tracker, settings)
   return settings
 }
 

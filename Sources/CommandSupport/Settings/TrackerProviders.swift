@@ -1,40 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BluetoothTracking
-package import CommandOptions
-package import HeadTracking
+import BluetoothTracking
+import CommandOptions
+import Glibc
+import HeadTracking
+import MIDITracking
 import NetworkTracking
+import SerialTracking
 import UserFiles
 
 /// Returns the providers of trackers that are not HID devices: Bluetooth earphones, Bluetooth LE
-/// trackers, glasses on a network interface and, if the tracker's ID names a capture, that capture.
+/// trackers, glasses on a network interface, MIDI trackers, serial and network trackers with a
+/// profile, and the serial port or the capture that the tracker's ID names.
 ///
 /// - Parameters:
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
-///   - axes: the mounting of the tracker on the head; nil for the usual mounting.
-///   - capture: receives the packets of the earphone that is opened; nil for none.
-/// - Throws: a failure if the capture is invalid or, for `play` and `sink`, if `config.json` is
-///   invalid.
-package func trackerProviders(
-  _ command: ParsedCommand, tracker: String?, axes: AxisMap? = nil, capture: FrameCapture? = nil
+///   - tracking: the profiles, the mounting and the capture.
+/// - Throws: a failure if the ID or the capture is invalid or, for `play` and `sink`, if
+///   `config.json` is invalid.
+func trackerProviders(
+  _ command: ParsedCommand, tracker: String?, _ tracking: TrackerSettings
 ) throws(CommandFailure) -> [any TrackerProvider] {
   var settings = EarphoneTrackers.Settings()
   settings.airPods.takesOver = command[Options.takeOver]
   settings.airPods.stemRecentres = try stemRecentres(command)
-  settings.capture = capture
+  settings.capture = tracking.capture
   let store = EarphoneStore()
   settings.recall = store.recall
   settings.remember = store.remember
   var providers: [any TrackerProvider] = [
-    EarphoneTrackers(settings), LowEnergyTrackers(axes: axes), XREALOneTrackers(axes: axes),
+    EarphoneTrackers(settings),
+    LowEnergyTrackers(
+      axes: tracking.axes, profiles: tracking.profiles, capture: tracking.capture),
+    XREALOneTrackers(axes: tracking.axes, capture: tracking.capture),
+    MIDITrackers(
+      axes: tracking.axes, settings: try midiSettings(command),
+      request: tracker.flatMap(MIDITrackers.Request.init)),
+    SerialTrackers(tracking, named: try namedPort(tracker, tracking.profiles)),
+    ProfiledNetworkTrackers(tracking),
   ]
   if let tracker, tracker.hasPrefix(ReplayTracker.prefix) {
-    let path = String(tracker.dropFirst(ReplayTracker.prefix.count))
-    do throws(HeadTrackingError) { providers.append(try ReplayTracker(path)) } catch {
-      throw CommandFailure(error.description)
-    }
+    providers.append(try replay(tracker, tracking))
   }
   return providers
+}
+
+/// Returns the port that `serial:PATH:PROFILE` names, with this ID; nil for other IDs.
+private func namedPort(
+  _ tracker: String?, _ profiles: [TrackerProfile]
+) throws(CommandFailure) -> (id: String, port: SerialTrackers.NamedPort)? {
+  guard let tracker, tracker.hasPrefix(SerialTrackers.prefix) else { return nil }
+  guard let (path, name) = SerialTrackers.parts(tracker) else {
+    throw .usage("'\(tracker)' is not a serial tracker; give serial:PATH:PROFILE")
+  }
+  if let baud = Int(name), TrackerProfile.SerialPort.bauds.contains(baud) {
+    return (tracker, SerialTrackers.NamedPort(path: path, profile: .undecoded(baud: baud)))
+  }
+  let profile = try TrackerProfileFile.named(name, among: profiles)
+  guard case .serial = profile.link else {
+    throw .usage("the tracker profile '\(name)' is not for a serial port")
+  }
+  return (tracker, SerialTrackers.NamedPort(path: path, profile: profile))
+}
+
+/// Returns the tracker of `replay:FILE` or `replay:FILE:PROFILE`.
+private func replay(
+  _ tracker: String, _ tracking: TrackerSettings
+) throws(CommandFailure) -> ReplayTracker {
+  var path = String(tracker.dropFirst(ReplayTracker.prefix.count))
+  var profile: TrackerProfile?
+  // The name of a file may contain a colon.
+  if access(path, F_OK) != 0, let colon = path.lastIndex(of: ":"),
+    access(String(path[..<colon]), F_OK) == 0
+  {
+    profile = try TrackerProfileFile.named(
+      String(path[path.index(after: colon)...]), among: tracking.profiles)
+    path = String(path[..<colon])
+  }
+  do throws(HeadTrackingError) {
+    return try ReplayTracker(
+      path, id: tracker, profile: profile, profiles: tracking.profiles, axes: tracking.axes)
+  } catch { throw CommandFailure(error.description) }
 }
 
 /// Returns whether `config.json` makes a press of the stem recentre the stage.

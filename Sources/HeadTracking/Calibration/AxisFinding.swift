@@ -32,7 +32,7 @@ public struct AxisFinding: Sendable, Equatable {
   ///   - left: the pose while the head is turned to the left.
   ///   - isUpright: whether to reject poses if the z axis of the reference frame does not point up.
   ///
-  /// - Throws: `turnTooSmall`, `turnsAlike`, `askew` or `otherPoses`.
+  /// - Throws: `turnTooSmall`, `turnsAlike`, `askew`, `mirrored` or `otherPoses`.
   public init(
     ahead: Quaternion, up: Quaternion, left: Quaternion, isUpright: Bool = false
   ) throws(CalibrationError) {
@@ -59,6 +59,7 @@ public struct AxisFinding: Sendable, Equatable {
     guard found.degrees <= Self.largestMisalignment else { throw .askew(degrees: found.degrees) }
     let upward = SignedAxis.nearest(to: (left * ahead.conjugate).rotationVector)
     guard upward.degrees <= Self.largestMisalignment else { throw .askew(degrees: upward.degrees) }
+    if isUpright, upward.axis.direction.z < 0 { throw .mirrored }
     guard !isUpright || upward.axis == .z else { throw .otherPoses }
     self.up = upward.axis
   }

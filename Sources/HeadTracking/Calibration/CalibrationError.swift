@@ -20,6 +20,8 @@ public enum CalibrationError: Error, Sendable, Equatable {
   case turnsAlike(degrees: Double)
   /// The poses do not match the instructions.
   case otherPoses
+  /// The turn to the left appears as a turn to the right about the tracker's upright axis.
+  case mirrored
   /// The measured axes are too far from coordinate axes, by this angle.
   case askew(degrees: Double)
   /// The file has another version of the format.
@@ -63,6 +65,10 @@ extension CalibrationError: CustomStringConvertible {
         + "left"
     case .otherPoses:
       "the poses do not match the instructions; look ahead, up, ahead again and to the left"
+    case .mirrored:
+      "the turn to the left looks like a turn to the right, so the tracker's axes are mirrored or "
+        + "upside down, which three poses cannot tell apart; turn left again, or correct its "
+        + "profile: change the sign of 'yaw' or of 'quaternionZ', or set 'inverse' or 'axes'"
     case .askew(let degrees):
       "the tracker or the turn to the left is \(Self.tenths(degrees)) degrees askew; mount the "
         + "tracker straighter, and keep your head upright while you turn left"

@@ -25,10 +25,12 @@ public struct MountingFinding: Sendable, Equatable {
   ///   - up: the orientation while the head is bent back.
   ///   - left: the orientation while the head is turned to the left by 90 degrees.
   ///
-  /// - Throws: `turnTooSmall`, `notAQuarter` or `otherPoses` if no convention fits.
+  /// - Throws: `turnTooSmall`, `notAQuarter` or `otherPoses` if no convention fits; `mirrored` if
+  ///   two fit that differ for other poses.
   public init(
     ahead: Quaternion, up: Quaternion, left: Quaternion
   ) throws(CalibrationError) {
+    var fits: [Fit] = []
     var best: Fit?
     for components in TrackerMounting.Components.allCases {
       for (isInverse, isUpsideDown) in [(false, false), (false, true), (true, false), (true, true)]
@@ -38,11 +40,13 @@ public struct MountingFinding: Sendable, Equatable {
           isUpsideDown: isUpsideDown)
         let poses = [ahead, up, left].map(conventions.trackerToWorld)
         guard let fit = Fit(conventions, poses) else { continue }
+        fits.append(fit)
         // Of almost equally good fits, keep the first, because its convention is likelier.
         if fit.misalignment < (best?.misalignment ?? .infinity) - 0.01 { best = fit }
       }
     }
     guard let best else { throw Self.reason(ahead, up, left) }
+    if fits.contains(where: best.isAmbiguous) { throw .mirrored }
     mounting = best.mounting
     misalignmentDegrees = best.misalignment * 180 / .pi
     leftTurnDegrees = best.leftTurn * 180 / .pi
@@ -54,6 +58,19 @@ public struct MountingFinding: Sendable, Equatable {
     /// In radians.
     var misalignment: Double
     var leftTurn: Double
+    /// The head's upward axis in the tracker's axes.
+    var top: SIMD3<Double>
+
+    /// Whether another fit of an upright tracker is as good, but gives other orientations.
+    ///
+    /// The poses of an upright tracker whose world points down also fit a mirrored one. The usual
+    /// tracker is preferred to one that is inverse and upside down.
+    func isAmbiguous(with other: Fit) -> Bool {
+      let (own, others) = (mounting, other.mounting)
+      return own.isInverse != own.isUpsideDown && own.components == others.components
+        && own.isInverse != others.isInverse && own.isUpsideDown != others.isUpsideDown
+        && abs(top.z) > cos(0.25) && other.misalignment < misalignment + 0.05
+    }
 
     /// Returns nil if the poses (ahead, up and left) do not match.
     init?(_ conventions: TrackerMounting, _ poses: [Quaternion]) {
@@ -75,6 +92,7 @@ public struct MountingFinding: Sendable, Equatable {
       let flat = side - top * (side * top).sum()
       let leftward = flat / flat.length
       let front = SIMD3.cross(leftward, top)
+      self.top = top
       mounting = conventions
       mounting.rotation = Self.rotation(front: front, left: leftward)
       misalignment = max(sideError, turnError)

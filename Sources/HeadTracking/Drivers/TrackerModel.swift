@@ -59,7 +59,7 @@ struct TrackerModel: Sendable {
 
 extension TrackerProfile {
   func matches(_ node: HIDNode) -> Bool {
-    guard node.vendorID == vendorID else { return false }
+    guard link == .hid, node.vendorID == vendorID else { return false }
     if let productID, node.productID != productID { return false }
     if let usage, !node.usages.contains(usage) { return false }
     return true

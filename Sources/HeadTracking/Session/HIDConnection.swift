@@ -7,6 +7,7 @@ struct HIDConnection: TrackerConnection {
   private let device: HIDDevice
   private var driver: any TrackerDriver
   private var buffer: [UInt8]
+  private let capture: FrameCapture?
 
   init(
     _ node: HIDNode, _ settings: TrackerSettings
@@ -23,6 +24,10 @@ struct HIDConnection: TrackerConnection {
     let context = TrackerContext(
       node: node, device: device, settings: settings, nodes: HIDNode.all())
     self.device = device
+    capture = settings.capture
+    capture?.source =
+      settings.profiles.first { $0.matches(node) }.map { "profile:\($0.name)" }
+      ?? "hid:\(node.vendorID.hex):\(node.productID.hex)"
     driver = try model.open(context)
     try driver.start(device)
     buffer = [UInt8](repeating: 0, count: max(64, driver.inputLength))
@@ -40,10 +45,14 @@ struct HIDConnection: TrackerConnection {
       switch device.read(into: &buffer, timeoutMilliseconds: isFirst ? timeoutMilliseconds : 0) {
       case .gone: .gone
       case .nothing: .nothing
-      case .report(let length):
-        driver.decode(Array(buffer.prefix(length)), arrival: monotonic_nanoseconds())
-          .map(ReportBurst.Report.readings) ?? .nonsense
+      case .report(let length): decoded(Array(buffer.prefix(length)))
       }
     }.news
+  }
+
+  private mutating func decoded(_ report: [UInt8]) -> ReportBurst.Report {
+    let arrival = monotonic_nanoseconds()
+    capture?.add(report, .received, time: arrival)
+    return driver.decode(report, arrival: arrival).map(ReportBurst.Report.readings) ?? .nonsense
   }
 }

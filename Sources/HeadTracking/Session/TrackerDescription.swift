@@ -13,8 +13,8 @@ public struct TrackerDescription: Sendable, Equatable {
   }
 
   /// The device node, such as `/dev/hidraw3`, or another path: the folder of an industrial I/O
-  /// device, `bluetooth:` and an address, `replay:` and a file, or the USB interface or sysfs
-  /// folder of a held tracker.
+  /// device, `bluetooth:` and an address, `tcp:` or `udp:`, address and port, `replay:` and a file,
+  /// or the USB interface or sysfs folder of a held tracker.
   public var path: String
   public var vendorID: UInt16
   public var productID: UInt16
@@ -41,6 +41,8 @@ public struct TrackerDescription: Sendable, Equatable {
   public var evidence = TrackerEvidence.documentation
   /// Whether the tracker levels its own world, so that a calibration finds its exact mounting.
   public var levelsItself = false
+  /// Whether the tracker is a serial port.
+  package var isSerialPort = false
   /// The kernel's name of a HID device, such as `0018:1234:ABCD.0001`; otherwise empty.
   package var kernelName = ""
   /// The USB interface through which libusb opens the tracker, such as `1-2:1.3`; nil for other
@@ -73,8 +75,13 @@ public struct TrackerDescription: Sendable, Equatable {
   /// The product's name or, if that is empty, a name such as `tracker 1d6b:0104`.
   public var name: String { product.isEmpty ? "tracker \(vendorAndProduct)" : product }
 
-  /// The udev rule that gives access to the user who is logged in locally.
+  /// The udev rule that gives access to the user who is logged in locally. For a serial port, it
+  /// also keeps ModemManager away.
   public var udevRule: String {
+    if isSerialPort {
+      return "SUBSYSTEM==\"tty\", ATTRS{idVendor}==\"\(hex(vendorID))\", "
+        + "ATTRS{idProduct}==\"\(hex(productID))\", TAG+=\"uaccess\", ENV{ID_MM_PORT_IGNORE}=\"1\""
+    }
     if usbPath != nil {
       return "SUBSYSTEM==\"usb\", ATTR{idVendor}==\"\(hex(vendorID))\", "
         + "ATTR{idProduct}==\"\(hex(productID))\", TAG+=\"uaccess\""
@@ -91,6 +98,8 @@ public struct TrackerDescription: Sendable, Equatable {
   public var accessError: HeadTrackingError? {
     switch access {
     case .ready: nil
+    case .permissionDenied where isSerialPort:
+      .portPermissionDenied(path: path, udevRule: vendorID == 0 ? nil : udevRule)
     case .permissionDenied: .permissionDenied(path: path, udevRule: udevRule)
     case .failed(let reason): .cannotOpen(path: path, reason: reason)
     case .heldByKernel(let driver): .heldByKernel(name: name, driver: driver)
@@ -102,9 +111,14 @@ public struct TrackerDescription: Sendable, Equatable {
   }
 }
 
-private func hex(_ number: UInt16) -> String {
-  let digits = String(number, radix: 16)
-  return String(repeating: "0", count: 4 - digits.count) + digits
+private func hex(_ number: UInt16) -> String { number.hex }
+
+extension UInt16 {
+  /// Four hexadecimal digits.
+  package var hex: String {
+    let digits = String(self, radix: 16)
+    return String(repeating: "0", count: 4 - digits.count) + digits
+  }
 }
 
 /// What the decoding of a tracker's reports was verified with.
@@ -125,6 +139,10 @@ public enum TrackerBus: String, Sendable, Equatable {
   case spi
   /// The kernel's industrial I/O (IIO).
   case iio
+  /// A serial port that is not on USB.
+  case serial
+  /// TCP or UDP.
+  case network
   case unknown
 
   /// Creates a bus from a number such as BUS_USB in linux/input.h.
@@ -139,14 +157,14 @@ public enum TrackerBus: String, Sendable, Equatable {
       }
   }
 
-  /// The kernel's number in four hexadecimal digits, as in the names of HID devices. For `iio` and
-  /// `unknown`, it is the number of USB.
+  /// The kernel's number in four hexadecimal digits, as in the names of HID devices. For the
+  /// other buses, it is the number of USB.
   var kernelNumber: String {
     switch self {
     case .bluetooth: "0005"
     case .i2c: "0018"
     case .spi: "001C"
-    case .usb, .iio, .unknown: "0003"
+    case .usb, .iio, .serial, .network, .unknown: "0003"
     }
   }
 }

@@ -4,7 +4,8 @@
 public struct TrackerSettings: Sendable {
   /// The mounting of a HID or industrial I/O tracker on the head; nil for the default mounting.
   public var axes: AxisMap?
-  /// Descriptions of simple HID trackers, which take precedence over the built-in drivers.
+  /// Descriptions of simple trackers. Those of HID trackers take precedence over the built-in
+  /// drivers.
   public var profiles: [TrackerProfile]
   /// The folder of Linux's industrial I/O sensors.
   public var sensorFolder: String
@@ -19,6 +20,8 @@ public struct TrackerSettings: Sendable {
   package var isCancelled: @Sendable () -> Bool = { false }
   /// Whether a search may end soon after it has found a usable head tracker.
   package var takesFirst = false
+  /// Receives the packets of the tracker that is opened; nil for none.
+  package var capture: FrameCapture?
   /// Whether to open trackers as if they were calibrated.
   package var isCalibrating = false
 

@@ -23,6 +23,7 @@ package final class XREALOneTrackers: TrackerProvider {
 
   private let axes: AxisMap?
   private let place: Place
+  private let capture: FrameCapture?
   private let failure = Mutex<(error: HeadTrackingError, until: Int64)?>(nil)
 
   private static let vendor: UInt16 = 0x3318
@@ -33,12 +34,15 @@ package final class XREALOneTrackers: TrackerProvider {
   /// Time between two attempts to connect, in nanoseconds.
   private static let retryTime: Int64 = 2_000_000_000
 
-  /// - Parameter axes: the mounting of the glasses' sensor; nil to find it from the direction of
-  ///   gravity.
-  package convenience init(axes: AxisMap? = nil) { self.init(axes: axes, at: Place()) }
+  /// - Parameters:
+  ///   - axes: the mounting of the glasses' sensor; nil to find it from the direction of gravity.
+  ///   - capture: receives the bytes of the glasses that are opened; nil for none.
+  package convenience init(axes: AxisMap? = nil, capture: FrameCapture? = nil) {
+    self.init(axes: axes, capture: capture, at: Place())
+  }
 
-  init(axes: AxisMap? = nil, at place: Place) {
-    self.axes = axes
+  init(axes: AxisMap? = nil, capture: FrameCapture? = nil, at place: Place) {
+    (self.axes, self.capture) = (axes, capture)
     self.place = place
   }
 
@@ -68,8 +72,9 @@ package final class XREALOneTrackers: TrackerProvider {
       let socket = try StreamSocket(
         place.address, port: place.port, timeoutMilliseconds: Self.connectMilliseconds)
       // The axes of a calibrated tracker must be the same in every session.
+      capture?.source = "tcp:xreal-one"
       return Connection(
-        socket, XREALOneStream(axes: axes ?? (isCalibrated ? .rightUpBack : nil)))
+        socket, XREALOneStream(axes: axes ?? (isCalibrated ? .rightUpBack : nil)), capture)
     } catch {
       let failure = HeadTrackingError.cannotOpen(
         path: tracker.path, reason: error.description)
@@ -81,10 +86,11 @@ package final class XREALOneTrackers: TrackerProvider {
   private struct Connection: TrackerConnection {
     private let socket: StreamSocket
     private var stream: XREALOneStream
+    private let capture: FrameCapture?
     private var isSilent = false
 
-    init(_ socket: StreamSocket, _ stream: XREALOneStream) {
-      (self.socket, self.stream) = (socket, stream)
+    init(_ socket: StreamSocket, _ stream: XREALOneStream, _ capture: FrameCapture?) {
+      (self.socket, self.stream, self.capture) = (socket, stream, capture)
     }
 
     var keepsReference: Bool { false }
@@ -99,7 +105,9 @@ package final class XREALOneTrackers: TrackerProvider {
       case .nothing: return .nothing
       case .closed: return .gone
       case .bytes(let bytes):
-        let news = stream.decode(bytes, arrival: monotonic_nanoseconds())
+        let arrival = monotonic_nanoseconds()
+        capture?.add(bytes, .received, time: arrival)
+        let news = stream.decode(bytes, arrival: arrival)
         return .readings(news.readings, rejected: news.rejectedCount)
       }
     }

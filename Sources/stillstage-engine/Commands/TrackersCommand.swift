@@ -75,8 +75,15 @@ private func protocolName(_ tracker: TrackerDescription) -> String {
 
 /// Returns advice on trackers that the user may not open; empty if there are none.
 private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
-  let rules = trackers.filter { $0.access == .permissionDenied }.map(\.udevRule)
+  let denied = trackers.filter { $0.access == .permissionDenied }
+  let rules = denied.map(\.udevRule)
   guard !rules.isEmpty else { return "" }
+  let group =
+    denied.contains(where: \.isSerialPort)
+    ? """
+    A serial port is also open to its group: run 'sudo usermod -aG dialout $USER' and log in again.
+
+    """ : ""
   let lines = rules.indices.filter { rules.firstIndex(of: rules[$0]) == $0 }.map { rules[$0] }
   return """
 
@@ -84,7 +91,7 @@ private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
       \(lines.joined(separator: "\n  "))
     and reconnect the tracker. 'make install-udev' in the source folder installs the rules for all
     trackers that Stillstage knows.
-
+    \(group)
     """
 }
 
@@ -120,13 +127,17 @@ private func evidenceNote(_ trackers: [TrackerDescription]) -> String {
   }
   let (captures, documents) = (names(.captures), names(.documentation))
   var parts: [String] = []
-  if !captures.isEmpty { parts.append("with captures of other owners: \(captures)") }
-  if !documents.isEmpty { parts.append("with the protocol's description only: \(documents)") }
+  if !captures.isEmpty {
+    parts.append("Verified with recordings from other owners, not on hardware: \(captures).")
+  }
+  if !documents.isEmpty {
+    parts.append("Verified with the protocol's description, not on hardware: \(documents).")
+  }
   guard !parts.isEmpty else { return "" }
   return """
 
-    Not verified on hardware, but \(parts.joined(separator: "; ")).
-    If yours behaves otherwise, please report it with a recording: trackers watch ID --record FILE
+    \(parts.joined(separator: "\n"))
+    If yours behaves differently, please report it with a recording: trackers watch ID --record FILE
 
     """
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BluetoothTracking
 import CommandSupport
 import Glibc
+import HeadTracking
 
-/// Writes the packets exchanged with earphones to a file for `--tracker replay:FILE`.
+/// Writes the packets exchanged with a tracker to a file, for `--tracker replay:FILE`.
 final class RawRecorder {
   let capture = FrameCapture()
   private let descriptor: Int32
@@ -15,7 +15,7 @@ final class RawRecorder {
     self.path = path
     descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else {
-      throw CommandFailure("cannot write \(path): \(String(cString: strerror(errno)))")
+      throw cannotWrite(path)
     }
   }
 
@@ -23,12 +23,12 @@ final class RawRecorder {
 
   /// Writes the packets that were captured since the last call.
   func flush() throws(CommandFailure) {
-    guard let kind = capture.kind else { return }
-    var text = hasHeading ? "" : FrameFile.heading(kind)
+    guard let source = capture.source else { return }
+    var text = hasHeading ? "" : FrameFile.heading(source)
     hasHeading = true
     for frame in capture.take() { text += FrameFile.line(frame) }
     guard text.isEmpty || write(text, to: descriptor) else {
-      throw CommandFailure("cannot write \(path): \(String(cString: strerror(errno)))")
+      throw cannotWrite(path)
     }
   }
 }

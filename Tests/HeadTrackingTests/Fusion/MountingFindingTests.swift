@@ -40,10 +40,18 @@ import Testing
       mounting.rotation = randomTurn(using: &random)
       let heading = Double.random(in: -180...180, using: &random)
       func error() -> Double { Double.random(in: -4...4, using: &random) }
-      let finding = try MountingFinding(
-        ahead: delivered(pose(heading, 0, 0), mounting),
-        up: delivered(pose(heading + error(), 30, error()), mounting),
-        left: delivered(pose(heading + 90 + error(), error(), error()), mounting))
+      let result = Result { () throws(CalibrationError) in
+        try MountingFinding(
+          ahead: delivered(pose(heading, 0, 0), mounting),
+          up: delivered(pose(heading + error(), 30, error()), mounting),
+          left: delivered(pose(heading + 90 + error(), error(), error()), mounting))
+      }
+      if case .failure(.mirrored) = result {
+        // An upright tracker whose world points down is like a mirrored one.
+        wrongCount += 1
+        continue
+      }
+      let finding = try result.get()
       let wanted = pose(20, 15, -10)
       let found = finding.mounting.headToWorld(delivered(wanted, mounting))
       // Only the vertical axis is certain; the heading of the front depends on the look up.
@@ -64,14 +72,23 @@ import Testing
   @Test("Exact poses give every mounting and convention", arguments: conventions)
   func findsExactly(conventions: TrackerMounting) throws {
     var random = SeededGenerator.forTest()
+    var refused = 0
     for _ in 0..<50 {
       var mounting = conventions
       mounting.rotation = randomTurn(using: &random)
       let heading = Double.random(in: -180...180, using: &random)
-      let finding = try MountingFinding(
-        ahead: delivered(pose(heading, 0, 0), mounting),
-        up: delivered(pose(heading, 30, 0), mounting),
-        left: delivered(pose(heading + 90, 0, 0), mounting))
+      let result = Result { () throws(CalibrationError) in
+        try MountingFinding(
+          ahead: delivered(pose(heading, 0, 0), mounting),
+          up: delivered(pose(heading, 30, 0), mounting),
+          left: delivered(pose(heading + 90, 0, 0), mounting))
+      }
+      if case .failure(.mirrored) = result {
+        // Within 3 degrees of upright, the conventions cannot be told apart.
+        refused += 1
+        continue
+      }
+      let finding = try result.get()
       let straight = finding.mounting.headToWorld(delivered(pose(0, 0, 0), mounting))
       let wanted = pose(20, 15, -10)
       let found = finding.mounting.headToWorld(delivered(wanted, mounting))
@@ -79,6 +96,7 @@ import Testing
       let turn = Quaternion.angle(between: straight.conjugate * found, wanted) * 180 / .pi
       #expect(turn < 0.5)
     }
+    #expect(refused <= 2)
   }
 
   @Test("A turn that does not measure 70 to 110 degrees is refused, and so is one to the right")
@@ -98,6 +116,42 @@ import Testing
     }
     #expect { try find(5, 90) } throws: {
       if case CalibrationError.turnTooSmall(.up, _) = $0 { true } else { false }
+    }
+  }
+
+  @Test("A mirrored upright tracker is refused with an explanation, and so is a turn to the right")
+  func mirrored() throws {
+    let poses = [pose(0, 0, 0), pose(0, 30, 0), pose(90, 0, 0)]
+    let mirrors: [(Quaternion) -> Quaternion] = [
+      // The sign of the yaw, of one component, of the whole turn, and a world that points down.
+      {
+        YawPitchRoll(yaw: -YawPitchRoll($0).yaw, pitch: YawPitchRoll($0).pitch, roll: 0).quaternion
+      },
+      { Quaternion(w: $0.w, x: $0.x, y: $0.y, z: -$0.z) }, { $0.conjugate },
+      { Quaternion(w: $0.w, x: $0.x, y: -$0.y, z: -$0.z) },
+    ]
+    for mirror in mirrors {
+      let seen = poses.map(mirror)
+      #expect(throws: CalibrationError.mirrored) {
+        try MountingFinding(ahead: seen[0], up: seen[1], left: seen[2])
+      }
+    }
+    #expect(throws: CalibrationError.mirrored) {
+      try MountingFinding(ahead: poses[0], up: poses[1], left: pose(-90, 0, 0))
+    }
+    #expect(throws: CalibrationError.mirrored) {
+      try AxisFinding(ahead: poses[0], up: poses[1], left: pose(-60, 0, 0), isUpright: true)
+    }
+    let text = CalibrationError.mirrored.description
+    #expect(text.contains("mirrored") && text.contains("profile") && !text.contains("\n"))
+    // The usual tracker is accepted, turned about the vertical axis in any way.
+    for yaw in stride(from: 0.0, to: 360, by: 30) {
+      let seen = poses.map { $0 * pose(yaw, 0, 0) }
+      let finding = try MountingFinding(ahead: seen[0], up: seen[1], left: seen[2])
+      let head = finding.mounting.headToWorld(pose(20, 10, 30) * pose(yaw, 0, 0))
+      let first = finding.mounting.headToWorld(seen[0])
+      let error = Quaternion.angle(between: first.conjugate * head, pose(20, 10, 30)) * 180 / .pi
+      #expect(error < 0.2)
     }
   }
 }

@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// Records an earphone's packets.
+/// Records the packets that a tracker sends and receives.
 ///
 /// ## Threading
 /// May be used from any thread.
@@ -27,7 +27,7 @@ package final class FrameCapture: Sendable {
   }
 
   private struct State {
-    var kind: EarphoneKind?
+    var source: String?
     var first: Int64?
     var frames: [Frame] = []
   }
@@ -36,13 +36,14 @@ package final class FrameCapture: Sendable {
 
   package init() {}
 
-  /// The protocol of the packets; nil before an earphone is opened.
-  package internal(set) var kind: EarphoneKind? {
-    get { state.withLock { $0.kind } }
-    set { state.withLock { $0.kind = newValue } }
+  /// The protocol of the packets, as in the first line of a `FrameFile`; nil before a tracker is
+  /// opened.
+  package var source: String? {
+    get { state.withLock { $0.source } }
+    set { state.withLock { $0.source = newValue } }
   }
 
-  func add(_ bytes: [UInt8], _ direction: Direction, time: Int64) {
+  package func add(_ bytes: [UInt8], _ direction: Direction, time: Int64) {
     state.withLock { state in
       let first = state.first ?? time
       state.first = first

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import HeadTracking
-
-/// A text file of an earphone's packets.
+/// A text file of a tracker's packets.
 ///
-/// The first line is `stillstage-frames 1 PROTOCOL`, with the protocol `airpods` or `galaxy-buds`.
-/// Each further line is a packet: the time in seconds since the first packet, `<` for received or
-/// `>` for sent, and the bytes in hexadecimal. Empty lines and lines that begin with `#` are
-/// ignored.
+/// The first line is `stillstage-frames 1 PROTOCOL`, with a protocol such as `airpods`,
+/// `galaxy-buds` or `profile:NAME`. Each further line is a packet: the time in seconds since the
+/// first packet, `<` for received or `>` for sent, and the bytes in hexadecimal. Empty lines and
+/// lines that begin with `#` are ignored.
 package struct FrameFile: Sendable, Equatable {
-  package var kind: EarphoneKind
+  /// The protocol.
+  package var source: String
   package var frames: [FrameCapture.Frame]
 
   package static let magic = "stillstage-frames 1"
   /// The largest accepted time of a packet, in seconds.
   private static let longest = 1e6
 
-  /// Returns the first line for a protocol.
-  package static func heading(_ kind: EarphoneKind) -> String { "\(magic) \(kind.rawValue)\n" }
+  /// Returns the first line for a protocol. Blanks in its name become underscores.
+  package static func heading(_ source: String) -> String { "\(magic) \(word(source))\n" }
+
+  /// Returns a name as one word.
+  package static func word(_ name: String) -> String {
+    String(name.map { $0.isWhitespace ? "_" : $0 })
+  }
 
   /// Returns the line of a packet.
   package static func line(_ frame: FrameCapture.Frame) -> String {
@@ -35,7 +39,7 @@ package struct FrameFile: Sendable, Equatable {
   ///
   /// - Throws: `badMotionRow` if a line is invalid, or if the file is empty or has only comments.
   package init(_ text: String, path: String) throws(HeadTrackingError) {
-    var kind: EarphoneKind?
+    var source: String?
     frames = []
     // Splitting bytes is faster than splitting characters, and a capture can be large.
     let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -45,11 +49,11 @@ package struct FrameFile: Sendable, Equatable {
       }
       let words = line.split { $0 == UInt8(ascii: " ") || $0 == 9 || $0 == 13 }
       guard let first = words.first, first.first != UInt8(ascii: "#") else { continue }
-      if kind == nil {
-        guard words.count == 3, Substring(line).hasPrefix(Self.magic),
-          let found = EarphoneKind(rawValue: String(Substring(words[2])))
-        else { throw invalid("expected '\(Self.magic)', then airpods or galaxy-buds") }
-        kind = found
+      if source == nil {
+        guard words.count == 3, Substring(line).hasPrefix(Self.magic) else {
+          throw invalid("expected '\(Self.magic)', then a protocol such as airpods")
+        }
+        source = String(Substring(words[2]))
         continue
       }
       guard words.count == 3, let time = Double(Substring(first)),
@@ -62,10 +66,10 @@ package struct FrameFile: Sendable, Equatable {
       guard time >= frames.last?.time ?? 0 else { throw invalid("its time steps back") }
       frames.append(FrameCapture.Frame(time: time, direction: direction, bytes: bytes))
     }
-    guard let kind else {
+    guard let source else {
       throw .badMotionRow(path: path, line: 1, reason: "the file is empty or has only comments")
     }
-    self.kind = kind
+    self.source = source
   }
 
   private static func bytes(_ text: Substring.UTF8View) -> [UInt8]? {

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads the members of a JSON object and collects what is wrong with them.
+struct ProfileKeys {
+  /// The collected problems, shared by all objects of a text.
+  final class Problems {
+    var all: [ProfileProblem] = []
+
+    func add(_ text: String, line: Int, isHarmless: Bool = false) {
+      // A damaged file must not give endless output.
+      guard all.count < 100 else { return }
+      all.append(ProfileProblem(line: line, text: text, isHarmless: isHarmless))
+    }
+  }
+
+  let members: [LocatedJSON.Member]
+  /// The line of the object.
+  let line: Int
+  let problems: Problems
+
+  /// Nil, with a problem, if the value is no object. Keys that are not in `known` are reported.
+  init?(_ json: LocatedJSON, _ name: String, known: [String], _ problems: Problems) {
+    guard case .object(let members) = json.value else {
+      problems.add("'\(name)' must be an object in braces", line: json.line)
+      return nil
+    }
+    (self.members, line, self.problems) = (members, json.line, problems)
+    for (index, member) in members.enumerated() {
+      if members[..<index].contains(where: { $0.name == member.name }) {
+        problems.add("'\(member.name)' stands here twice", line: member.line)
+      } else if !known.isEmpty, !known.contains(member.name) {
+        problems.add(
+          "'\(member.name)' is unknown here; known are \(known.joined(separator: ", "))",
+          line: member.line, isHarmless: true)
+      }
+    }
+  }
+
+  subscript(_ name: String) -> LocatedJSON? {
+    members.first { $0.name == name }?.value
+  }
+
+  func line(of name: String) -> Int {
+    members.first { $0.name == name }?.line ?? line
+  }
+
+  /// Returns the value of a key that must exist.
+  func required<Value>(_ name: String, _ read: (String) -> Value?) -> Value? {
+    guard self[name] != nil else {
+      problems.add("'\(name)' is missing", line: line)
+      return nil
+    }
+    return read(name)
+  }
+
+  func text(_ name: String) -> String? {
+    guard let json = self[name] else { return nil }
+    if case .string(let text) = json.value { return text }
+    problems.add("'\(name)' must be a text in quotes", line: json.line)
+    return nil
+  }
+
+  func number(_ name: String) -> Double? {
+    guard let json = self[name] else { return nil }
+    if case .number(let number) = json.value { return number }
+    problems.add("'\(name)' must be a number", line: json.line)
+    return nil
+  }
+
+  /// Returns a whole number in a range.
+  func whole(_ name: String, _ range: ClosedRange<Int>) -> Int? {
+    guard let number = number(name) else { return nil }
+    if let whole = Int(exactly: number), range.contains(whole) { return whole }
+    problems.add(
+      "'\(name)' must be a whole number from \(range.lowerBound) to \(range.upperBound)",
+      line: line(of: name))
+    return nil
+  }
+
+  func flag(_ name: String) -> Bool? {
+    guard let json = self[name] else { return nil }
+    if case .bool(let flag) = json.value { return flag }
+    problems.add("'\(name)' must be true or false", line: json.line)
+    return nil
+  }
+
+  /// Returns one of some words.
+  func word(_ name: String, _ words: [String]) -> String? {
+    guard let text = text(name) else { return nil }
+    if words.contains(text) { return text }
+    problems.add("'\(name)' must be one of \(words.joined(separator: ", "))", line: line(of: name))
+    return nil
+  }
+
+  /// Returns a hexadecimal number of at most 16 bits.
+  func hex(_ name: String) -> UInt16? {
+    guard let text = text(name) else { return nil }
+    if let number = UInt16(text, radix: 16) { return number }
+    problems.add(
+      "'\(name)' must be a hexadecimal number from 0 to ffff without 0x", line: line(of: name))
+    return nil
+  }
+
+  /// Returns hexadecimal bytes, such as `FF AA 03`.
+  func bytes(_ name: String) -> [UInt8]? {
+    guard let json = self[name] else { return nil }
+    return bytes(json, name)
+  }
+
+  /// Returns a list of packets of hexadecimal bytes.
+  func packets(_ name: String) -> [[UInt8]] {
+    list(name).compactMap { bytes($0, name) }
+  }
+
+  /// Returns a list of texts as bytes.
+  func texts(_ name: String) -> [[UInt8]] {
+    list(name).compactMap { item in
+      if case .string(let text) = item.value, !text.isEmpty { return Array(text.utf8) }
+      problems.add("'\(name)' must be a list of texts in quotes", line: item.line)
+      return nil
+    }
+  }
+
+  func list(_ name: String) -> [LocatedJSON] {
+    guard let json = self[name] else { return [] }
+    if case .array(let items) = json.value { return items }
+    problems.add("'\(name)' must be a list in brackets", line: json.line)
+    return []
+  }
+
+  private func bytes(_ json: LocatedJSON, _ name: String) -> [UInt8]? {
+    if case .string(let text) = json.value {
+      let words = text.split(separator: " ").map { $0.utf8.count <= 2 ? UInt8($0, radix: 16) : nil }
+      let known = words.compactMap(\.self)
+      if known.count == words.count, !known.isEmpty, known.count <= 4096 { return known }
+    }
+    problems.add(
+      "'\(name)' must have 1 to 4096 hexadecimal bytes, such as \"09 01\"", line: json.line)
+    return nil
+  }
+}

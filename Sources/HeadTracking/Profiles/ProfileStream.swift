@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decodes what a link delivers: finds the frames and decodes them.
+package struct ProfileStream: Sendable {
+  private var splitter: FrameSplitter
+  private var decoder: FrameDecoder
+
+  /// - Parameter axes: the mounting of the tracker on the head; nil for that of the profile.
+  package init(_ profile: TrackerProfile, axes: AxisMap? = nil) {
+    splitter = FrameSplitter(profile.framing)
+    decoder = FrameDecoder(profile, axes: axes)
+  }
+
+  /// Decodes any part of a stream, or a message.
+  ///
+  /// - Parameter arrival: the arrival time, in CLOCK_MONOTONIC nanoseconds.
+  /// - Returns: the readings, oldest first, and the number of damaged frames.
+  package mutating func decode(
+    _ bytes: [UInt8], arrival: Int64
+  ) -> (readings: [TrackerReading], rejectedCount: Int) {
+    var (frames, rejected) = splitter.take(bytes)
+    var readings: [TrackerReading] = []
+    for frame in frames {
+      if let found = decoder.decode(frame, arrival: arrival) {
+        readings += found
+      } else {
+        rejected += 1
+      }
+    }
+    frames = []
+    return (readings, rejected)
+  }
+}

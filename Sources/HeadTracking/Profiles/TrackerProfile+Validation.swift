@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+
+extension TrackerProfile {
+  /// A pair of MIDI controllers that together carry a number of 14 bits.
+  public struct ControllerPlace: Sendable, Equatable {
+    /// From 1 to 16.
+    public var channel: UInt8
+    public var most: UInt8
+    public var least: UInt8
+  }
+
+  /// The MIDI controllers of the signals, without repetition, ordered by channel and number.
+  public var controllerPairs: [ControllerPlace] {
+    var pairs: [ControllerPlace] = []
+    for number in frames.flatMap(\.signals.values) {
+      guard case .controllers(let most, let least, let channel) = number.place else { continue }
+      let pair = ControllerPlace(channel: channel, most: most, least: least)
+      if !pairs.contains(pair) { pairs.append(pair) }
+    }
+    return pairs.sorted { ($0.channel, $0.most, $0.least) < ($1.channel, $1.most, $1.least) }
+  }
+
+  /// The largest accepted frame, in bytes.
+  static let longestFrame = 4096
+
+  /// The reason why the profile is invalid; nil if it is valid.
+  public var problem: String? {
+    let has = Set(signals.keys)
+    guard hasOrientation || has.isSuperset(of: Signal.motion) else {
+      return "it has neither an orientation nor the rates and forces of all three axes"
+    }
+    if let problem = framing.problem { return problem }
+    for (signal, number) in frames.flatMap(\.signals) {
+      if let problem = problem(signal, number) { return problem }
+    }
+    guard tickSeconds > 1e-10, tickSeconds < 1, (8...64).contains(clockBits) else {
+      return "the clock's tick must be between 1e-10 and 1 s, and the clock's width 8 to 64 bits"
+    }
+    guard mount.map({ abs($0.squaredNorm - 1) < 0.01 }) ?? true else {
+      return "the mount must be a unit quaternion w, x, y, z"
+    }
+    guard (0.01...3600).contains(keepAliveSeconds), (0...10_000).contains(start.delayMilliseconds)
+    else { return "the keep-alive period must be 0.01 to 3600 s, and the delay 0 to 10000 ms" }
+    return linkProblem
+  }
+
+  private func problem(_ signal: Signal, _ number: Number) -> String? {
+    guard number.scale.isFinite, number.offset.isFinite, number.scale != 0 else {
+      return "the scale of \(signal.rawValue) must be finite and not 0, and its offset finite"
+    }
+    var longest = Self.longestFrame
+    if case .binary(let framing) = framing { longest = min(longest, framing.length) }
+    switch number.place {
+    case .byte(let at, let type):
+      guard at >= 0, at <= longest - type.size else {
+        return "the byte of \(signal.rawValue) must be from 0 to \(longest - type.size)"
+      }
+      if case .text = framing { return "\(signal.rawValue) needs a 'name' of the text's pattern" }
+    case .usage:
+      guard link == .hid else { return "only a HID tracker has a usage for \(signal.rawValue)" }
+    case .name(let name):
+      let holders = frames.filter { $0.signals[signal] == number }
+      guard holders.allSatisfy({ $0.pattern?.names.contains(name) ?? false }) else {
+        return "the pattern has no number '\(name)' for \(signal.rawValue)"
+      }
+    case .controllers(let most, let least, let channel):
+      guard case .controllers = framing, most < 120, least < 120, (1...16).contains(channel) else {
+        return "the controllers of \(signal.rawValue) must be below 120, on a channel 1 to 16, in "
+          + "frames of 'controllers'"
+      }
+    }
+    return nil
+  }
+
+  private var hasCommands: Bool {
+    !(start.packets + stop.packets + keepAlive.packets).isEmpty
+  }
+
+  private var linkProblem: String? {
+    switch (link, framing) {
+    case (.midi, _), (_, .message), (_, .binary), (_, .text): break
+    case (_, .controllers): return "only a MIDI tracker has controllers"
+    }
+    switch link {
+    case .hid where framing != .message: return "a HID report is always a whole frame"
+    case .serial where framing == .message: return "a serial link needs a 'frame'"
+    case .tcp where framing == .message: return "a TCP link needs a 'frame'"
+    case .serial(let port) where !SerialPort.bauds.contains(port.baud):
+      return "the baud rate must be one of "
+        + SerialPort.bauds.map(String.init).joined(separator: ", ")
+    case .tcp(let place) where !(1...65535).contains(place.port),
+      .udp(let place) where !(1...65535).contains(place.port):
+      return "the port must be from 1 to 65535"
+    case .ble(let service) where service.name == nil && service.service == nil:
+      return "a Bluetooth LE tracker needs a 'name' or a 'service'"
+    case .ble(let service) where service.write == nil && hasCommands:
+      return "commands need the characteristic 'write'"
+    case .udp where hasCommands: return "a UDP tracker takes no commands"
+    default: return nil
+    }
+  }
+}
+
+extension TrackerProfile.Framing {
+  var problem: String? {
+    switch self {
+    case .message, .text: return nil
+    case .controllers(let gap):
+      return (0.1...100).contains(gap) ? nil : "the gap must be 0.1 to 100 ms"
+    case .binary(let framing): return framing.problem
+    }
+  }
+}
+
+extension TrackerProfile.BinaryFraming {
+  var problem: String? {
+    let longest = TrackerProfile.longestFrame
+    guard (1...16).contains(sync.count), tail.count <= 16 else {
+      return "a frame begins with 1 to 16 sync bytes and ends with at most 16"
+    }
+    guard length > sync.count, length <= longest else {
+      return "the length of a frame must be from \(sync.count + 1) to \(longest)"
+    }
+    guard
+      checksum == .none
+        || (covered.lowerBound >= 0 && covered.upperBound <= length
+          && checksumOffset >= covered.upperBound && checksumOffset <= length - checksum.size)
+    else { return "the checksum must be in the frame, after the bytes that it covers" }
+    return nil
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Glibc
+package import HeadTracking
+import Synchronization
+import System
+
+/// Provides the trackers whose profiles have the link `tcp` or `udp`.
+///
+/// They are always listed, but never chosen automatically: nothing is sent to an address that the
+/// listener did not name.
+package final class ProfiledNetworkTrackers: TrackerProvider {
+  private let profiles: [TrackerProfile]
+  private let axes: AxisMap?
+  private let capture: FrameCapture?
+  private let failures = Mutex<[String: (error: HeadTrackingError, until: Int64)]>([:])
+
+  private static let connectMilliseconds = 1000
+  /// Time between two attempts to connect, in nanoseconds.
+  private static let retryTime: Int64 = 2_000_000_000
+
+  package init(_ settings: TrackerSettings) {
+    (axes, capture) = (settings.axes, settings.capture)
+    profiles = settings.profiles.filter { Self.path($0) != nil }
+  }
+
+  /// Returns the path of a tracker, such as `tcp:192.168.1.7:5000`; nil for other links.
+  private static func path(_ profile: TrackerProfile) -> String? {
+    switch profile.link {
+    case .tcp(let place), .udp(let place):
+      "\(profile.link.name):\(place.address):\(place.port)"
+    default: nil
+    }
+  }
+
+  package func trackers(detailed: Bool) -> [TrackerDescription] {
+    profiles.map { profile in
+      let path = Self.path(profile) ?? ""
+      var tracker = TrackerDescription(
+        path: path, vendorID: 0, productID: 0, serial: "", manufacturer: "", product: profile.name,
+        bus: .network, protocolDescription: "profile \(profile.name)", kind: profile.kind,
+        access: .ready, id: path)
+      tracker.isAway = true
+      tracker.evidence = profile.evidence
+      tracker.levelsItself = profile.hasOrientation
+      return tracker
+    }
+  }
+
+  package func connect(
+    _ tracker: TrackerDescription, isCalibrated: Bool
+  ) throws(HeadTrackingError) -> any TrackerConnection {
+    let failure = failures.withLock { $0[tracker.path] }
+    if let failure, monotonic_nanoseconds() < failure.until { throw failure.error }
+    guard
+      let profile = profiles.first(where: {
+        Self.path($0) == tracker.path && $0.name == tracker.product
+      })
+    else { throw .cannotOpen(path: tracker.path, reason: "no profile describes it") }
+    do throws(HeadTrackingError) { return try open(profile, tracker.path) } catch {
+      let until = monotonic_nanoseconds() + Self.retryTime
+      failures.withLock { $0[tracker.path] = (error, until) }
+      throw error
+    }
+  }
+
+  private func open(
+    _ profile: TrackerProfile, _ path: String
+  ) throws(HeadTrackingError) -> any TrackerConnection {
+    switch profile.link {
+    case .tcp(let place):
+      do throws(SystemError) {
+        let socket = try StreamSocket(
+          place.address, port: place.port, timeoutMilliseconds: Self.connectMilliseconds)
+        // TCP does not notice that a device was switched off.
+        return ProfileConnection(
+          StreamLink(socket: socket), profile, axes: axes, capture: capture, endsSilent: true)
+      } catch {
+        throw .cannotConnect(
+          name: profile.name, reason: "\(path): \(error); check the address and the network")
+      }
+    case .udp(let place):
+      let named = place.address == "loopback" ? .loopback : ListeningAddress(place.address[...])
+      guard let address = named else {
+        throw .cannotConnect(name: profile.name, reason: "'\(place.address)' is no address")
+      }
+      do throws(NetworkTrackerError) {
+        let socket = try DatagramSocket(address, port: place.port)
+        return ProfileConnection(
+          DatagramLink(socket: socket), profile, axes: axes, capture: capture)
+      } catch { throw .cannotConnect(name: profile.name, reason: error.description) }
+    default: throw .cannotOpen(path: path, reason: "no profile describes it")
+    }
+  }
+}
+
+private struct StreamLink: ByteLink {
+  let socket: StreamSocket
+
+  func read(timeoutMilliseconds: Int) -> ByteNews {
+    switch socket.read(timeoutMilliseconds: timeoutMilliseconds) {
+    case .bytes(let bytes): .bytes([bytes])
+    case .nothing: .nothing
+    case .closed: .gone
+    }
+  }
+
+  func write(_ bytes: [UInt8]) { socket.write(bytes) }
+}
+
+private struct DatagramLink: ByteLink {
+  let socket: DatagramSocket
+
+  func read(timeoutMilliseconds: Int) -> ByteNews {
+    let datagrams = socket.datagrams(timeoutMilliseconds: timeoutMilliseconds)
+    return datagrams.isEmpty ? .nothing : .bytes(datagrams)
+  }
+
+  /// Does nothing, because a profile with this link has no commands.
+  func write(_ bytes: [UInt8]) {}
+}

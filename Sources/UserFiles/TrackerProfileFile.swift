@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import HeadTracking
+import System
+
+/// The files with tracker profiles [docs/tracker-profiles.md].
+package enum TrackerProfileFile {
+  /// Reads a file and returns its profile, nil if it cannot be used, and what is wrong with it.
+  package static func read(
+    _ path: String
+  ) -> (profile: TrackerProfile?, problems: [ProfileProblem]) {
+    let limit = ProfileReader.largestFile
+    do throws(SystemError) {
+      return ProfileReader.read(try SystemFile.contents(path, limit: limit + 1))
+    } catch { return (nil, [ProfileProblem(line: 1, text: "it cannot be read: \(error)")]) }
+  }
+
+  /// Reads the profiles in the user's folder, then those in the data folder, in the order of their
+  /// file names. Skips invalid profiles.
+  ///
+  /// - Parameter note: called with one sentence for each invalid profile.
+  package static func all(
+    dataFolder: String?, note: (String) -> Void = { _ in }
+  ) -> [TrackerProfile] {
+    let folders = [
+      UserFolder.ofThisProcess?.trackerProfilePath, dataFolder.map { $0 + "/Calibration/trackers" },
+    ]
+    return folders.compactMap(\.self).flatMap { profiles(in: $0, note: note) }
+  }
+
+  private static func profiles(in folder: String, note: (String) -> Void) -> [TrackerProfile] {
+    var profiles: [TrackerProfile] = []
+    for name in SystemFile.names(in: folder)?.sorted() ?? [] where name.hasSuffix(".json") {
+      let path = "\(folder)/\(name)"
+      let (profile, problems) = read(path)
+      if let profile {
+        profiles.append(profile)
+      } else if let problem = problems.first(where: { !$0.isHarmless }) {
+        note("the tracker profile \(path) is not used: line \(problem.line): \(problem.text)")
+      }
+    }
+    return profiles
+  }
+}
