@@ -103,7 +103,7 @@ final class PipeWireBackend: OutputBackend {
   }
 
   func attend(_ now: Int64) {
-    restartIfInterrupted()
+    replaceIfInterrupted()
     readReports(now)
     noteDrained(now)
     stream.adaptDepth { $0.pass(now: now) }

@@ -138,10 +138,37 @@ extension PipeWireServerTests {
         let file = try ToneFile(channels: 6)
         let player = try file.play(.pacat, to: live.name, on: server)
         #expect(live.bed.waitFor(frames: 10_000), "\(player.lines.map(\.text))")
-        try server.pactl(["suspend-sink", "ears", "1"])
+        for _ in 0..<4 {
+          try server.pactl(["suspend-sink", "ears", "1"])
+          sleepMilliseconds(500)
+          try server.pactl(["suspend-sink", "ears", "0"])
+          try expectBothChannels(server)
+        }
+        #expect(live.sink.status.losses == 0)
+      }
+    }
+
+    @Test func graphRunsASinkOnlyWhileAProgramPlaysToIt() throws {
+      try PrivatePipeWireServer.withServer { server in
+        let live = try LiveSink(server)
+        defer { live.sink.stop() }
+        let file = try ToneFile(channels: 6, seconds: 30)
+        let direct = try file.play(.pacat, to: "ears", on: server)
+        sleepMilliseconds(1500)
+        #expect(live.bed.calls.load(ordering: .relaxed) == 0, "\(direct.lines.map(\.text))")
+        let player = try file.play(.pacat, to: live.name, on: server)
+        #expect(live.bed.waitFor(frames: 10_000), "\(player.lines.map(\.text))")
+        #expect(live.sink.status.underruns == 0)
+        kill(player.pid, SIGTERM)
+        sleepMilliseconds(6500)
+        let calls = live.bed.calls.load(ordering: .relaxed)
         sleepMilliseconds(500)
-        try server.pactl(["suspend-sink", "ears", "0"])
-        try expectBothChannels(server)
+        #expect(live.bed.calls.load(ordering: .relaxed) == calls)
+        live.bed.forget()
+        let next = try file.play(.pacat, to: live.name, on: server)
+        #expect(live.bed.waitFor(frames: 10_000), "\(next.lines.map(\.text))")
+        kill(next.pid, SIGTERM)
+        kill(direct.pid, SIGTERM)
       }
     }
 
