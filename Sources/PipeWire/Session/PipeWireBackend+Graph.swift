@@ -38,16 +38,16 @@ extension PipeWireBackend {
     }
   }
 
-  /// Replaces the stream after a suspension that interrupted playback. Posts `suspended` and
+  /// Restarts the stream after a suspension that interrupted playback. Posts `suspended` and
   /// `unsuspended`, because PipeWire wakes the sink before its state can be seen.
-  func replaceIfInterrupted() {
+  func restartIfInterrupted() {
     guard let node = sinkID.flatMap({ connection.graph?.nodes[$0] }) else { return }
     guard node.interruptions != interruptionsSeen, board.draft.sink?.state != .suspended else {
       return
     }
     interruptionsSeen = node.interruptions
     board.post(.suspended)
-    if let core = connection.core { stream.replace(on: core) }
+    stream.reactivate()
     board.post(.unsuspended)
     noteBeginning()
   }

@@ -103,7 +103,7 @@ final class PipeWireBackend: OutputBackend {
   }
 
   func attend(_ now: Int64) {
-    replaceIfInterrupted()
+    restartIfInterrupted()
     readReports(now)
     noteDrained(now)
     stream.adaptDepth { $0.pass(now: now) }

@@ -72,10 +72,6 @@ class OutputStream: PlaybackStream, CallbackTarget {
   /// Creates the stream and begins to connect it. Returns false and sets `failure` on an error.
   func open(on core: OpaquePointer) -> Bool {
     close()
-    return openStream(on: core)
-  }
-
-  final func openStream(on core: OpaquePointer) -> Bool {
     openTime = monotonic_nanoseconds()
     let rate = configuration.sampleRate
     let properties = properties()
@@ -134,9 +130,7 @@ class OutputStream: PlaybackStream, CallbackTarget {
 
   func take(_ parameter: UInt32, _ pod: UnsafePointer<spa_pod>?) {}
 
-  func close() { closeStream() }
-
-  final func closeStream() {
+  func close() {
     // Otherwise, the next attempt would mistake an old failure for its own.
     defer { failure = nil }
     guard let handle else { return }
@@ -187,12 +181,12 @@ class OutputStream: PlaybackStream, CallbackTarget {
     if let handle { _ = pw.pointee.pw_stream_set_active(handle, isActive) }
   }
 
-  /// Replaces the stream by a new one unless it is to be paused. After a suspension of the sink,
-  /// PipeWire 0.3.65 sometimes leaves a link of the stream inactive; deactivating and activating
-  /// the stream does not always help.
-  func replace(on core: OpaquePointer) {
+  /// Stops and restarts the stream unless it is to be paused. PipeWire 0.3.65 leaves the stream's
+  /// link inactive if the sink was suspended during playback.
+  func reactivate() {
     guard !flow.wantsPause else { return }
-    _ = open(on: core)
+    setActive(false)
+    setActive(true)
   }
 
   /// Runs `change` while the render callback cannot run.

@@ -7,10 +7,6 @@ struct FeedControl: ~Copyable {
   /// Whether the sound must fade out and stay silent.
   let isMuted = Atomic(false)
   let isSilent = Atomic(false)
-  /// Whether the sink must not trigger the playback stream.
-  let isBlocked = Atomic(false)
-  /// Whether a cycle may be running.
-  let isRunning = Atomic(false)
   /// The number of successive cycles without a gap.
   let steadyCycles = Atomic<Int64>(0)
 }

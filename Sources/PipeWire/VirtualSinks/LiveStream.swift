@@ -120,15 +120,11 @@ final class LiveStream: OutputStream {
     return true
   }
 
-  // The programs stay linked to the sink.
-  override func replace(on core: OpaquePointer) {
-    guard sink != nil, !flow.wantsPause else { return }
-    SinkFeed.replacePlayback(of: feed) {
-      closeStream()
-      return openStream(on: core) ? handle : nil
-    }
-    reportLatency()
-    if isActive, let handle { _ = pw.pointee.pw_stream_set_active(handle, true) }
+  override func reactivate() {
+    guard let sink, !flow.wantsPause, isActive else { return }
+    _ = pw.pointee.pw_stream_set_active(sink, false)
+    super.reactivate()
+    _ = pw.pointee.pw_stream_set_active(sink, true)
   }
 
   /// Takes the streams out of the graph while no program is linked to the sink. Otherwise, the

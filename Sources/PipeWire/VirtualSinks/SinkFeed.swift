@@ -2,7 +2,6 @@
 
 import CPipeWire
 import CRealtime
-import Glibc
 internal import SoundServer
 import Synchronization
 
@@ -92,32 +91,11 @@ struct SinkFeed {
   @_noLocks
   static func run(_ feed: UnsafeMutablePointer<SinkFeed>) {
     var taken = pipewire_input()
-    guard let sink = feed.pointee.sink else { return }
-    let control = feed.pointee.control
-    // Sequential consistency: either this thread sees the block, or the blocking thread sees that
-    // a cycle is running.
-    control.pointee.isRunning.store(true, ordering: .sequentiallyConsistent)
-    let isBlocked = control.pointee.isBlocked.load(ordering: .sequentiallyConsistent)
+    guard let sink = feed.pointee.sink, let playback = feed.pointee.playback else { return }
     feed.pointee.take(from: sink, &taken)
-    if !isBlocked, let playback = feed.pointee.playback {
-      _ = pipewire_trigger(feed.pointee.functions, playback)
-    }
+    _ = pipewire_trigger(feed.pointee.functions, playback)
     feed.pointee.dropUnrendered()
     pipewire_give_back(feed.pointee.functions, sink, &taken)
-    control.pointee.isRunning.store(false, ordering: .releasing)
-  }
-
-  /// Calls `change`, which returns the new playback stream, while the sink does not trigger it. The
-  /// sound fades in afterwards.
-  static func replacePlayback(
-    of feed: UnsafeMutablePointer<SinkFeed>, _ change: () -> OpaquePointer?
-  ) {
-    let control = feed.pointee.control
-    control.pointee.isBlocked.store(true, ordering: .sequentiallyConsistent)
-    while control.pointee.isRunning.load(ordering: .sequentiallyConsistent) { usleep(50) }
-    feed.pointee.playback = change()
-    feed.pointee.gain = 0
-    control.pointee.isBlocked.store(false, ordering: .releasing)
   }
 
   @_noLocks

@@ -138,13 +138,10 @@ extension PipeWireServerTests {
         let file = try ToneFile(channels: 6)
         let player = try file.play(.pacat, to: live.name, on: server)
         #expect(live.bed.waitFor(frames: 10_000), "\(player.lines.map(\.text))")
-        for _ in 0..<4 {
-          try server.pactl(["suspend-sink", "ears", "1"])
-          sleepMilliseconds(500)
-          try server.pactl(["suspend-sink", "ears", "0"])
-          try expectBothChannels(server)
-        }
-        #expect(live.sink.status.losses == 0)
+        try server.pactl(["suspend-sink", "ears", "1"])
+        sleepMilliseconds(500)
+        try server.pactl(["suspend-sink", "ears", "0"])
+        try expectBothChannels(server)
       }
     }
 
