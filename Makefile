@@ -13,7 +13,8 @@ GENERATED := man/man1/stillstage.1 bash-completion/completions/stillstage \
 BUILD_PACKAGES := libmysofa-dev libpulse-dev libhidapi-dev libavformat-dev libavcodec-dev \
   libavutil-dev libswresample-dev liblo-dev libebur128-dev libcurl4-openssl-dev pkg-config zlib1g-dev \
   libpipewire-0.3-dev
-RUNTIME_PACKAGES := libmysofa1 liblo7 libebur128-1 libcurl4 libhidapi-libusb0 gnuplot-nox
+RUNTIME_PACKAGES := libmysofa1 liblo7 libebur128-1 libcurl4 libhidapi-libusb0 gnuplot-nox \
+  libncursesw6
 TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python3-gi \
   python3-h5py python3-numpy curl ffmpeg pipewire pipewire-pulse wireplumber dbus groff-base \
   zsh fish
@@ -29,7 +30,7 @@ TEST_PACKAGES := pulseaudio pulseaudio-utils umockdev gir1.2-umockdev-1.0 python
 all: build
 
 PROGRAMS := stillstage stillstage-engine stillstage-bench stillstage-sofa \
-  stillstage-separator
+  stillstage-separator stillstage-values
 build: toolchain build-packages
 	STILLSTAGE_ONLY="$(PROGRAMS)" swift build -c release --static-swift-stdlib \
 	  -debug-info-format none
@@ -90,12 +91,13 @@ soak: export STILLSTAGE_ONLY = EndToEndTests
 soak: toolchain build-packages runtime-packages test-packages
 	Tests/run-tests soak
 
-# Tests AirPods, Galaxy Buds, Bluetooth LE, serial and HID trackers in real kernels, with the tools
-# in STILLSTAGE_KERNEL_TOOLS; prints "skipped" without them.
+# Tests AirPods, Galaxy Buds, Bluetooth LE, HID, MIDI and serial trackers in real kernels, with the
+# tools in STILLSTAGE_KERNEL_TOOLS; prints "skipped" without them.
 test-kernel: build
 	Tests/Kernel/trackers $(BIN)/stillstage
 	Tests/Kernel/earphones $(BIN)/stillstage
 	Tests/Kernel/low-energy $(BIN)/stillstage
+	Tests/Kernel/midi $(BIN)/stillstage
 	Tests/Kernel/serial $(BIN)/stillstage
 
 # Sends SIGNALS signals at random moments of all commands; `test` sends 30.
@@ -124,7 +126,7 @@ install:
 	install -D -m 755 -t "$(DESTDIR)$(PREFIX)/bin" $(BIN)/stillstage
 	install -D -m 755 -t "$(DESTDIR)$(PREFIX)/libexec/stillstage" \
 	  $(BIN)/stillstage-engine $(BIN)/stillstage-bench $(BIN)/stillstage-sofa \
-	  $(BIN)/stillstage-separator
+	  $(BIN)/stillstage-separator $(BIN)/stillstage-values
 	install -d -m 755 "$(SHARE)/stillstage/HRTF" "$(SHARE)/stillstage/Calibration"
 	find HRTF Calibration -type f -printf '%h\0%p\0' 2>/dev/null | xargs -r -0 -n 2 \
 	  sh -c 'install -D -m 644 -t "$$0/stillstage/$$1" "$$2"' "$(SHARE)"

@@ -10,7 +10,9 @@ func packageConfiguration(_ path: String) -> String {
 
 /// The C libraries of Debian. A `pkgConfig` whose flags only cause warnings is omitted.
 let systemLibraries: [Target] = [
+  .systemLibrary(name: "CALSA"),
   .systemLibrary(name: "CBluetooth"),
+  .systemLibrary(name: "CCurses"),
   .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
   .systemLibrary(name: "CEBUR128", providers: [.apt(["libebur128-dev"])]),
   .systemLibrary(name: "CFFmpeg", pkgConfig: "libavformat", providers: [.apt(["libavformat-dev"])]),
@@ -46,11 +48,11 @@ func wider(_ name: String, _ flags: String...) -> [SwiftSetting] {
 /// The modules that the programs use.
 let programDependencies: [Target.Dependency] = [
   "CommandOptions", "CommandSupport", "UserFiles", "Playback", "SoundSources", "Rendering",
-  "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "SerialTracking", "Media",
-  "Capture",
-  "PulseAudio", "PipeWire", "SoundServer", "DBus", "Loudness", "Geometry", "Ambisonics",
+  "Binaural", "HeadTracking", "BluetoothTracking", "NetworkTracking", "MIDITracking",
+  "SerialTracking", "Media", "Capture", "PulseAudio", "PipeWire", "SoundServer", "DBus",
+  "Loudness", "Geometry", "Ambisonics",
   "SignalProcessing", "Surround", "AudioMix", "Charts", "System", "CRealtime", "HLS",
-  "HTTPFetching",
+  "HTTPFetching", "ScreenView",
 ]
 
 /// The modules; docs/architecture.md describes each.
@@ -78,6 +80,9 @@ let modules: [Target] = [
     name: "NetworkTracking",
     dependencies: ["HeadTracking", "Geometry", "System", "CLiblo", "CRealtime"]),
   .target(
+    name: "MIDITracking",
+    dependencies: ["HeadTracking", "Geometry", "System", "CALSA", "CRealtime"]),
+  .target(
     name: "SerialTracking", dependencies: ["HeadTracking", "System", "CRealtime"]),
   .target(
     name: "BluetoothTracking",
@@ -93,6 +98,7 @@ let modules: [Target] = [
   .target(name: "HLS", dependencies: ["System", "CFFmpeg"]),
   .target(name: "HTTPFetching", dependencies: ["HLS", "CCurl", "CRealtime"]),
   .target(name: "Charts", dependencies: ["System"]),
+  .target(name: "ScreenView", dependencies: ["CCurses"]),
   .target(
     name: "UserFiles",
     dependencies: ["HeadTracking", "Geometry", "Binaural", "SignalProcessing", "System"]),
@@ -132,14 +138,20 @@ let modules: [Target] = [
     name: "CommandSupport",
     dependencies: [
       "CommandOptions", "UserFiles", "Playback", "SoundSources", "Rendering", "AudioMix",
-      "NetworkTracking", "BluetoothTracking", "SerialTracking",
+      "NetworkTracking", "BluetoothTracking", "MIDITracking", "SerialTracking",
       "HeadTracking", "Media", "Binaural", "Geometry", "Ambisonics", "SoundServer", "System",
-      "CRealtime",
+      "ScreenView", "CRealtime",
     ]),
   .executableTarget(name: "stillstage", dependencies: ["CommandOptions"]),
   .executableTarget(name: "stillstage-engine", dependencies: programDependencies),
   .executableTarget(name: "stillstage-sofa", dependencies: ["CMysofa", "CSpawn"]),
   .executableTarget(name: "stillstage-separator", dependencies: ["CSpawn"]),
+  .executableTarget(
+    name: "stillstage-values",
+    dependencies: [
+      "CommandOptions", "UserFiles", "HeadTracking", "BluetoothTracking", "PulseAudio", "PipeWire",
+      "SoundServer",
+    ]),
   .target(
     name: "Laboratory",
     dependencies: [
@@ -175,6 +187,11 @@ let tests: [Target] = [
   .testTarget(
     name: "NetworkTrackingTests",
     dependencies: ["NetworkTracking", "HeadTracking", "Geometry", "TestSupport"]),
+  .testTarget(
+    name: "MIDITrackingTests",
+    dependencies: [
+      "MIDITracking", "HeadTracking", "Geometry", "System", "CRealtime", "TestSupport",
+    ]),
   .testTarget(
     name: "SerialTrackingTests",
     dependencies: [
@@ -244,8 +261,10 @@ let tests: [Target] = [
       "recording-probe",
     ]),
   .testTarget(
-    name: "CommandOptionsTests", dependencies: ["CommandOptions", "TestSupport", "stillstage"]),
-  .testTarget(name: "CommandSupportTests", dependencies: ["CommandSupport", "TestSupport"]),
+    name: "CommandOptionsTests",
+    dependencies: ["CommandOptions", "TestSupport", "stillstage", "stillstage-values"]),
+  .testTarget(
+    name: "CommandSupportTests", dependencies: ["CommandSupport", "ScreenView", "TestSupport"]),
   .testTarget(
     name: "PlayerTests",
     dependencies: [
@@ -264,7 +283,7 @@ let tests: [Target] = [
   .testTarget(
     name: "UserFilesTests",
     dependencies: [
-      "UserFiles", "CommandSupport", "CommandOptions", "HeadTracking", "Binaural",
+      "UserFiles", "CommandSupport", "CommandOptions", "HeadTracking", "MIDITracking", "Binaural",
       "SignalProcessing", "TestSupport",
     ]),
   .testTarget(
@@ -274,6 +293,7 @@ let tests: [Target] = [
       "SignalProcessing",
       "Geometry", "TestSupport",
     ]),
+  .testTarget(name: "ScreenViewTests", dependencies: ["ScreenView", "TestSupport"]),
   .testTarget(name: "ChartsTests", dependencies: ["Charts", "TestSupport"]),
   .testTarget(
     name: "CommandTests",
@@ -323,6 +343,7 @@ let package = Package(
     .executable(name: "stillstage-bench", targets: ["stillstage-bench"]),
     .executable(name: "stillstage-sofa", targets: ["stillstage-sofa"]),
     .executable(name: "stillstage-separator", targets: ["stillstage-separator"]),
+    .executable(name: "stillstage-values", targets: ["stillstage-values"]),
   ],
   targets: systemLibraries + modules + tests,
   swiftLanguageModes: [.v6]
@@ -347,11 +368,11 @@ if let names = Context.environment["STILLSTAGE_ONLY"] {
 /// without the optimiser.
 let unoptimised: Set<String> = [
   "BluetoothTracking", "Charts", "CommandOptions", "CommandSupport", "HLS", "HTTPFetching",
-  "UserFiles",
-  "stillstage", "stillstage-bench", "stillstage-engine",
+  "MIDITracking", "UserFiles",
+  "stillstage", "stillstage-bench", "stillstage-engine", "stillstage-values",
   "ChartsTests", "CommandOptionsTests", "CommandSupportTests", "CommandTests",
-  "DemoTests", "HLSTests", "HTTPFetchingTests", "NetworkTrackingTests", "SerialTracking",
-  "SerialTrackingTests", "SystemTests",
+  "DemoTests", "HLSTests", "HTTPFetchingTests", "MIDITrackingTests",
+  "NetworkTrackingTests", "SerialTracking", "SerialTrackingTests", "SystemTests",
   "UserFilesTests",
 ]
 for target in package.targets where unoptimised.contains(target.name) {

@@ -46,6 +46,6 @@ extension BinauralFilters {
   /// - Throws: `HRTFError.refused` if the filters have a `designFault`.
   func checked(_ set: HRTFSet) throws(HRTFError) -> BinauralFilters {
     guard let fault = designFault else { return self }
-    throw set.refusal("the decoder designed from it \(fault); choose another set")
+    throw set.refusal("the decoder designed from it \(fault)")
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A picture with panels that are stacked vertically.
+/// A picture with panels that are stacked vertically. Panels without points are left out, and the
+/// picture is then smaller.
 public struct Chart: Sendable, Equatable {
   public var title: String
   public var panels: [ChartPanel]

@@ -21,7 +21,7 @@ extension ChartError: CustomStringConvertible {
     case .gnuplotTooSlow(let seconds):
       "cannot draw the chart: gnuplot took longer than \(seconds) s; try again"
     case .unknownFormat(let path):
-      "cannot draw the chart: the name '\(path)' does not end in .svg or .png"
+      "cannot draw the chart: the name '\(path)' must end in .svg or .png"
     case .cannotWrite(let path, let reason):
       "cannot write the chart to '\(path)': \(reason); choose another path"
     }

@@ -6,13 +6,15 @@ public struct ChartPanel: Sendable, Equatable {
   public var xLabel: String
   /// The label of the y axis with its unit.
   public var yLabel: String
-  /// The range of the y axis; nil to show all data.
+  /// The range of the y axis; nil to fit it to the data and the goals.
   public var yRange: ClosedRange<Double>?
   /// The scale of the x axis.
   public var xScale: ChartScale
   /// The scale of the y axis.
   public var yScale: ChartScale
   public var series: [ChartSeries]
+  /// Values of y to reach, each drawn as a line across the panel.
+  public var goals: [ChartGoal]
   /// Whether the panel is a polar plot. In a polar plot, `x` is an angle in degrees, measured from
   /// the top and positive to the left, and `y` is the radius. The scales, the labels and the range
   /// are ignored.
@@ -27,7 +29,8 @@ public struct ChartPanel: Sendable, Equatable {
 
   public init(
     xLabel: String, yLabel: String, yRange: ClosedRange<Double>? = nil,
-    xScale: ChartScale = .linear, yScale: ChartScale = .linear, series: [ChartSeries]
+    xScale: ChartScale = .linear, yScale: ChartScale = .linear, series: [ChartSeries],
+    goals: [ChartGoal] = []
   ) {
     self.xLabel = xLabel
     self.yLabel = yLabel
@@ -35,6 +38,21 @@ public struct ChartPanel: Sendable, Equatable {
     self.xScale = xScale
     self.yScale = yScale
     self.series = series
+    self.goals = goals
+  }
+
+  /// Whether there is anything to draw.
+  var hasPoints: Bool { series.contains(where: \.hasPoints) }
+}
+
+/// A value of y to reach or to keep to.
+public struct ChartGoal: Sendable, Equatable {
+  public var name: String
+  public var y: Double
+
+  public init(name: String, y: Double) {
+    self.name = name
+    self.y = y
   }
 }
 
@@ -45,12 +63,14 @@ public enum ChartScale: Sendable, Equatable {
   case logarithmic(base: Int)
 }
 
-/// A named line. Points that are not finite are gaps.
+/// A named line with points. Points that are not finite are gaps.
+///
+/// In all panels of a chart, series of the same name have the same colour.
 public struct ChartSeries: Sendable, Equatable {
   public let name: String
   public let x: [Double]
   public let y: [Double]
-  /// Whether the line is dashed. Dashed and solid lines take the colours in the same order.
+  /// Whether the line is dashed.
   public let isDashed: Bool
 
   /// Creates a line; `x` and `y` must have the same length.
@@ -63,4 +83,9 @@ public struct ChartSeries: Sendable, Equatable {
   }
 
   var hasPoints: Bool { zip(x, y).contains { $0.isFinite && $1.isFinite } }
+
+  /// The points that are not gaps.
+  var drawn: [(x: Double, y: Double)] {
+    zip(x, y).filter { $0.isFinite && $1.isFinite }.map { (x: $0, y: $1) }
+  }
 }

@@ -10,56 +10,98 @@ struct ChartScript {
   let chart: Chart
   let format: ChartFormat
 
+  /// The number of points that are marked in a line with more points.
+  private static let marks = 24
+
+  /// The panels that are drawn: those with points or, if there are none, all.
+  private var panels: [ChartPanel] {
+    let full = chart.panels.filter(\.hasPoints)
+    return full.isEmpty ? chart.panels : full
+  }
+
   var text: String {
+    let panels = self.panels
     var lines = [
       "set encoding utf8",
       "set terminal \(terminal)",
-      "set multiplot layout \(max(1, chart.panels.count)),1 title \(Self.quoted(chart.title))",
+      "set multiplot layout \(max(1, panels.count)),1 title \(Self.quoted(chart.title))",
       "set grid linetype 1 linewidth 0.7 linecolor rgb '#d0d0d0'",
       "set lmargin 11",
-      "set rmargin 18",
+      "set rmargin \(keyWidth)",
       "set key outside right top",
     ]
-    for (index, panel) in chart.panels.enumerated() { lines += Self.commands(panel, at: index) }
+    for (index, panel) in panels.enumerated() { lines += commands(panel, at: index) }
     return lines.joined(separator: "\n") + "\nunset multiplot\n"
+  }
+
+  /// The room for the names of the lines, in characters, so that the legend is beside the panels.
+  private var keyWidth: Int {
+    let names = panels.flatMap { $0.series.map(\.name) + $0.goals.map(\.name) }
+    return min(50, (names.map(\.count).max() ?? 0) + 9)
+  }
+
+  /// The names of all lines in the order of their colours.
+  private var names: [String] {
+    var names: [String] = []
+    for series in panels.flatMap(\.series) where !names.contains(series.name) {
+      names.append(series.name)
+    }
+    return names
   }
 
   /// The arguments of `set terminal`. With `noenhanced`, text is literal.
   private var terminal: String {
-    let size = "size \(chart.size.width),\(chart.size.height) noenhanced background 'white'"
+    let height = chart.size.height * max(1, panels.count) / max(1, chart.panels.count)
+    let size = "size \(chart.size.width),\(height) noenhanced background 'white'"
     return switch format {
     case .svg: "svg \(size) font 'sans-serif,13'"
     case .png: "pngcairo \(size) font 'sans,11'"
     }
   }
 
-  private static func commands(_ panel: ChartPanel, at index: Int) -> [String] {
+  private func commands(_ panel: ChartPanel, at index: Int) -> [String] {
     var lines: [String] = []
     for (number, series) in panel.series.enumerated() {
       lines.append("$data\(index)_\(number) << END")
-      lines += zip(series.x, series.y).map { "\(plain($0)) \(plain($1))" }
+      lines += zip(series.x, series.y).map { "\(Self.plain($0)) \(Self.plain($1))" }
       lines.append("END")
     }
-    lines += panel.isPolar ? polarAxes : axes(of: panel)
+    lines += panel.isPolar ? Self.polarAxes : Self.axes(of: panel)
+    let names = self.names
     let plots = panel.series.enumerated().map { number, series in
       let source = series.hasPoints ? "$data\(index)_\(number) using 1:2" : "NaN"
-      let place = panel.series[..<number].count { $0.isDashed == series.isDashed }
-      let colour = colours[place % colours.count]
-      return "\(source) with lines linewidth 1.5 \(series.isDashed ? "dashtype 2 " : "")"
-        + "linecolor rgb '\(colour)' title \(quoted(series.name))"
+      return "\(source) with \(Self.look(series, names.firstIndex(of: series.name) ?? 0)) "
+        + "title \(Self.quoted(series.name))"
     }
-    lines.append("plot \(plots.isEmpty ? "NaN notitle" : plots.joined(separator: ", "))")
-    if panel.isPolar { lines += afterPolarAxes }
+    let goals = panel.goals.map { goal in
+      "\(Self.plain(goal.y)) with lines linewidth 1.5 dashtype 3 linecolor rgb '#000000' "
+        + "title \(Self.quoted(goal.name))"
+    }
+    let all = plots + goals
+    lines.append("plot \(all.isEmpty ? "NaN notitle" : all.joined(separator: ", "))")
+    if panel.isPolar { lines += Self.afterPolarAxes }
     return lines
   }
 
+  /// Returns the style of a line. Its place among all lines determines its colour and its points.
+  private static func look(_ series: ChartSeries, _ place: Int) -> String {
+    let colour = colours[place % colours.count]
+    let point = points[place % points.count]
+    let interval = max(1, series.x.count / marks)
+    return "linespoints linewidth 1.5 \(series.isDashed ? "dashtype 2 " : "")"
+      + "linecolor rgb '\(colour)' pointtype \(point) pointsize 0.6 pointinterval \(interval)"
+  }
+
   private static func axes(of panel: ChartPanel) -> [String] {
-    let hasPoints = panel.series.contains(where: \.hasPoints)
+    let x = ChartRange.fitted(panel.series.flatMap { $0.drawn.map(\.x) }, panel.xScale)
+    let goals = panel.goals.map(\.y)
+    let y =
+      panel.yRange
+      ?? ChartRange.fitted(panel.series.flatMap { $0.drawn.map(\.y) } + goals, panel.yScale)
     return [
       "set xlabel \(quoted(panel.xLabel))", "set ylabel \(quoted(panel.yLabel))",
-      scale("x", panel.xScale), scale("y", panel.yScale),
-      hasPoints ? "set xrange [*:*]" : "set xrange [0:1]",
-      "set yrange \(range(panel.yRange, hasPoints: hasPoints))",
+      scale("x", panel.xScale), scale("y", panel.yScale), "set xrange \(text(of: x))",
+      "set yrange \(text(of: y))",
     ]
   }
 
@@ -84,9 +126,8 @@ struct ChartScript {
     }
   }
 
-  private static func range(_ range: ClosedRange<Double>?, hasPoints: Bool) -> String {
-    if let range { return "[\(range.lowerBound):\(range.upperBound)]" }
-    return hasPoints ? "[*:*]" : "[0:1]"
+  private static func text(of range: ClosedRange<Double>?) -> String {
+    range.map { "[\($0.lowerBound):\($0.upperBound)]" } ?? "[0:1]"
   }
 
   private static func plain(_ value: Double) -> String {
@@ -103,6 +144,12 @@ struct ChartScript {
   }
 
   /// Colours that colour-blind people can distinguish [Okabe and Ito, Color Universal Design,
-  /// 2008].
-  private static let colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
+  /// 2008], and darker ones for more lines.
+  private static let colours = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5e3c99", "#7f5539",
+    "#666666", "#8c1c13", "#606c38", "#00324f",
+  ]
+
+  /// The numbers of gnuplot's points: filled and open circles, squares, triangles and others.
+  private static let points = [7, 5, 9, 11, 13, 6, 4, 8, 10, 12, 1, 2]
 }

@@ -19,8 +19,8 @@ public final class HTTPFetcher: ResourceFetcher {
   private let known: [String]
   private let pace = RequestPace()
   private let idle = Mutex<[CurlConnection]>([])
-  /// The start of the first of the latest fetches in which nothing arrived, and the end of the last
-  /// of them, in ns. The wait is thus reported over repeated requests.
+  /// The start and the end of the latest period, in ns, in which one or more successive fetches
+  /// received nothing. Repeated requests thus count as one wait.
   private let silence = Mutex<(start: Int64, end: Int64)?>(nil)
   static let mostRedirections = 5
   private static let mostIdle = 4

@@ -64,7 +64,7 @@ extension HeadTrackingError: CustomStringConvertible {
     case .cannotConnect(let name, let reason):
       "cannot use the head tracking of \(name): \(reason)"
     case .notAHeadTracker(let path, let reason):
-      "cannot use \(path) as a head tracker: \(reason)"
+      "cannot use \(path) as a head tracker: \(reason); choose another tracker"
     case .heldByKernel(let name, let driver):
       "the kernel's driver \(driver) holds \(name); run 'sudo modprobe -r hid_sensor_custom "
         + "hid_sensor_hub' while the tracker is connected, or use Linux 6.5 or later"
@@ -72,7 +72,7 @@ extension HeadTrackingError: CustomStringConvertible {
     case .badAxisMap(let text):
       "'\(text)' is not a right-handed axis map; give three signed axes such as y,-x,z"
     case .cannotReadMotion(let path, let reason):
-      "cannot read the motion file \(path): \(reason)"
+      "cannot read the motion file \(path): \(reason); choose another file"
     case .badMotionRow(let path, let line, let reason):
       "\(path), line \(line): \(reason)"
     case .interrupted: "interrupted"

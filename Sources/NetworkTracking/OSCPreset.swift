@@ -27,7 +27,7 @@ public enum OSCPreset: String, Sendable, CaseIterable {
   case iem
   case iemAngles = "iem-ypr"
 
-  /// The message that the preset expects first of all.
+  /// The usual message of the preset, for error messages.
   var expectation: String {
     switch self {
     case .ypr, .sparta: "/ypr with 3 numbers"

@@ -31,7 +31,8 @@ public struct HRTFChoice: Sendable {
   /// - Throws: `PlaybackError.hrtf` if the set at `path` cannot be read;
   ///   `PlaybackError.interrupted`.
   public init(
-    path: String?, loader: SofaLoader = SofaLoader(), interrupt: InterruptFlag? = nil
+    path: String?, loader: SofaLoader = SofaLoader(cache: .standard),
+    interrupt: InterruptFlag? = nil
   ) throws(PlaybackError) {
     self.interrupt = interrupt
     var loader = loader

@@ -86,8 +86,8 @@ public struct RenderSettings: Sendable, Equatable {
   public var loudness: Double?
   /// The conversion of stereo to 5.1. Default: on.
   public var upmix = Upmix.on
-  /// How the speech and the ambience of a soundfield are mixed again. Default: nil, which leaves
-  /// the sound unchanged.
+  /// The mix of the speech and the ambience of a soundfield. Default: nil, which leaves the sound
+  /// unchanged.
   public var mix: MixSettings?
   /// The output gain, in dB. Default: 0.
   public var gainDecibels = 0.0

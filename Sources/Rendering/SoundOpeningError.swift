@@ -21,16 +21,18 @@ public enum SoundOpeningError: Error, Sendable, Equatable, CustomStringConvertib
 
   public var description: String {
     switch self {
-    case .noAddress(let text): "'\(text)' is neither a path nor an http or https address"
+    case .noAddress(let text): "'\(text)' is neither a path nor an http or https address; check it"
     case .unsupportedAddress(let address, let scheme):
       "'\(address)': \(scheme) addresses are not supported; download the file first, or give an "
         + "http or https address"
     case .noHost(let address): "the address '\(address)' has no host; check it"
-    case .unreadable(let text, let reason): "cannot read '\(text)': \(reason)"
+    case .unreadable(let text, let reason):
+      "cannot read '\(text)': \(reason); check the path and its permissions"
     case .unreadableFolder(let path):
       "cannot read the folder '\(path)'; check the path and its permissions"
     case .presentation(let reason), .keeping(let reason): reason
-    case .fileCannotBeKept(let text): "only HLS presentations can be kept; '\(text)' is not one"
+    case .fileCannotBeKept(let text):
+      "only HLS presentations can be kept, and '\(text)' is not one; play it without keeping it"
     }
   }
 }

@@ -33,6 +33,9 @@ public protocol SoundSource: AnyObject {
   /// A function that opens the same source again at its start, for use on another thread; nil if
   /// that is impossible. Default: nil.
   var another: (@Sendable () throws(PlaybackError) -> any SoundSource)? { get }
+  /// Identifies the content of an unchanged file and the way it is read; nil if the sound may
+  /// differ next time. Default: nil.
+  var stableIdentity: String? { get }
   /// Whether later frames may have a different layout. The source is then a sequence of runs, each
   /// with one layout. Default: false.
   var changesLayout: Bool { get }
@@ -62,6 +65,7 @@ public protocol SoundSource: AnyObject {
 extension SoundSource {
   public var statedLoudness: StatedLoudness? { nil }
   public var another: (@Sendable () throws(PlaybackError) -> any SoundSource)? { nil }
+  public var stableIdentity: String? { nil }
   public var changesLayout: Bool { false }
   public func nextLayout() throws(PlaybackError) -> ChannelLayout? { layout }
   public var joint: Int { 0 }

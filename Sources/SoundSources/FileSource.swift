@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Ambisonics
+private import Glibc
 public import Media
 public import Rendering
 
@@ -12,6 +13,7 @@ public final class FileSource: SoundSource {
   public let another: (@Sendable () throws(PlaybackError) -> any SoundSource)?
   private let reader: AudioFileReader
   private let option: LayoutOption
+  public let stableIdentity: String?
 
   /// Opens a file.
   ///
@@ -41,7 +43,23 @@ public final class FileSource: SoundSource {
         path: path, settings: settings, sampleRate: sampleRate, interrupt: interrupt)
     }
     option = settings.layout
+    if let file = Self.identity(of: path) {
+      stableIdentity =
+        "\(file) track \(reader.track.number) as \(layout) of \(settings.layout), "
+        + "\(settings.dynamicRange), at \(reader.sampleRate) Hz"
+    } else {
+      stableIdentity = nil
+    }
     reader.followsLayout = reader.track.canChangeChannels
+  }
+
+  /// Returns the path of a file with its size and modification time; nil if there is no such file.
+  private static func identity(of path: String) -> String? {
+    var status = stat()
+    guard stat(path, &status) == 0, let real = realpath(path, nil) else { return nil }
+    defer { free(real) }
+    let time = status.st_mtim
+    return "\(String(cString: real)) \(status.st_size) bytes \(time.tv_sec).\(time.tv_nsec)"
   }
 
   /// Where `layout` comes from.
@@ -50,7 +68,7 @@ public final class FileSource: SoundSource {
     case chosen
     /// The container or the codec states the layout.
     case stated
-    /// The layout is assumed from the number of channels.
+    /// The layout is mono or stereo, or is assumed from the number of channels.
     case channelCount
   }
 

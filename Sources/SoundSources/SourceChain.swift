@@ -75,20 +75,18 @@ extension RenderSettings {
 /// - Parameters:
 ///   - prepared: the result of `prepared(_:settings:)` for `source`.
 ///   - filters: the filters that render the source.
-///   - patienceMilliseconds: how long the first read may wait for a result of the loudness scan.
+///   - scan: the scan of `source`; nil to create one.
+///   - patienceMilliseconds: how long the first read may wait for a good estimate of the scan.
 ///   - tell: receives reports on the gain; see `LevelledSource`.
 package func levelled(
   _ prepared: any SoundSource, from source: any SoundSource, filters: BinauralFilters,
-  settings: RenderSettings, patienceMilliseconds: Int = LevelledSource.patienceMilliseconds,
+  settings: RenderSettings, scan: LoudnessScan? = nil,
+  patienceMilliseconds: Int = LevelledSource.patienceMilliseconds,
   tell: @escaping (LoudnessReport) -> Void
 ) -> LevelledSource? {
   guard let target = settings.loudness else { return nil }
-  let scan = source.another.map { another in
-    LoudnessScan(filters: filters, settings: settings) { () throws(PlaybackError) in
-      try SoundSources.prepared(another(), settings: settings)
-    }
-  }
-  scan?.start()
+  let scan = scan ?? LoudnessScan(of: source, settings: settings)
+  scan?.start(filters: filters)
   return LevelledSource(
     prepared, stated: source.statedLoudness, scan: scan,
     meter: EarMeter(

@@ -6,7 +6,10 @@ private import Glibc
 /// Runs a program and captures its standard output, within limits of time and size.
 public struct CapturedProgram {
   public var launch: ProgramLaunch
+  /// The longest duration in s. Up to `longestWait` s in which the program waits for a processor
+  /// do not count, because a busy computer must not make a run fail.
   public var timeoutSeconds: Double
+  public static let longestWait = 50.0
   public var maximumBytes: Int
   /// Called repeatedly while the program runs. The program is killed if the result is true.
   public var isCancelled: () -> Bool
@@ -34,17 +37,19 @@ public struct CapturedProgram {
 
   /// Runs the program and returns its output and how it ended; nil if it cannot be started.
   public func run() -> (output: [UInt8], ending: ProgramEnding)? {
-    let deadline = monotonic_nanoseconds() + Int64(min(timeoutSeconds, 1e9) * 1e9)
+    let end = monotonic_nanoseconds() + Int64(min(timeoutSeconds, 1e9) * 1e9)
     guard let pipe = try? SystemPipe() else { return nil }
     var launch = launch
     launch.output = .descriptor(pipe.writer)
     guard let child = try? launch.start() else { return nil }
     pipe.closeWriter()
-    let (output, early) = readAll(pipe.reader, until: deadline)
+    let hasTime = {
+      let late = monotonic_nanoseconds() - end
+      return late < 0 || late < min(child.processorWait, Int64(Self.longestWait * 1e9))
+    }
+    let (output, early) = readAll(pipe.reader, while: hasTime)
     if early == nil {
-      let ending = child.wait(
-        seconds: Double(deadline - monotonic_nanoseconds()) * 1e-9, pauseMilliseconds: 0.5,
-        while: { !isCancelled() })
+      let ending = child.wait(pauseMilliseconds: 0.5, while: { hasTime() && !isCancelled() })
       if let ending { return (output, ending) }
     }
     child.destroy()
@@ -52,16 +57,17 @@ public struct CapturedProgram {
   }
 
   private func readAll(
-    _ descriptor: Int32, until deadline: Int64
+    _ descriptor: Int32, while hasTime: () -> Bool
   ) -> ([UInt8], ProgramEnding?) {
     var output: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 1 << 16)
     while true {
-      let left = deadline - monotonic_nanoseconds()
-      guard left > 0 else { return (output, .timedOut) }
       guard !isCancelled() else { return (output, .cancelled) }
+      let isLate = !hasTime()
       var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let ready = poll(&request, 1, Int32(min(50, left / 1_000_000 + 1)))
+      let ready = poll(&request, 1, isLate ? 0 : 20)
+      // A program that has ended in time may be noticed late.
+      if ready <= 0, isLate { return (output, .timedOut) }
       if ready <= 0 { continue }
       let count = read(descriptor, &part, part.count)
       if count < 0 && (errno == EINTR || errno == EAGAIN) { continue }

@@ -72,6 +72,14 @@ public struct ChildProcess: Sendable {
     }
   }
 
+  /// The time during which the process was ready to run but had no processor, in nanoseconds; 0 if
+  /// unknown. Source: /proc/ID/schedstat.
+  public var processorWait: Int64 {
+    let text = (try? SystemFile.contents("/proc/\(id)/schedstat")) ?? []
+    let words = text.split(separator: UInt8(ascii: " "))
+    return words.count > 1 ? Int64(String(decoding: words[1], as: UTF8.self)) ?? 0 : 0
+  }
+
   /// Kills the process, and its process group if it leads one, and collects the status.
   public func destroy() {
     if getpgid(id) == id { kill(-id, SIGKILL) }

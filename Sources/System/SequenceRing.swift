@@ -16,7 +16,7 @@ public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendab
   /// The number of values in the ring, a power of two.
   public let capacity: Int
   @usableFromInline let blank: Value
-  /// The slots: a sequence number and the words of a value each.
+  /// The slots. Each contains a sequence number, then the words of a value.
   @usableFromInline let words: UnsafeMutablePointer<Atomic<UInt64>>
   @usableFromInline let written: UnsafeMutablePointer<Atomic<Int>>
 

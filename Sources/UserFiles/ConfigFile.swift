@@ -5,7 +5,8 @@ import FoundationEssentials
 /// Reads `config.json`, the user's defaults.
 ///
 /// The file is one JSON object. Its keys are option names, and its values are text, a number,
-/// `true` or `false`, or a list of numbers. The keys `sinks` and `airpods` have objects as values.
+/// `true` or `false`, or a list of numbers. The keys `sinks`, `airpods` and `midi` have objects as
+/// values.
 /// The value of `sink` is text (the option `--sink`) or an object (the options of the command
 /// `sink`).
 public enum ConfigFile {
@@ -56,7 +57,7 @@ public enum ConfigFile {
   }
 
   /// The keys that are not option names.
-  private static let objects: Set<String> = ["airpods", "sinks"]
+  private static let objects: Set<String> = ["airpods", "midi", "sinks"]
 
   /// Returns the options in a folder's `config.json` as texts for the command line, by name; empty
   /// if there is no file.

@@ -23,6 +23,7 @@ func perform(_ command: ParsedCommand) throws(CommandFailure) {
   case .inputsWatch: try inputsWatchCommand(command)
   case .inputsChoose: try inputsChooseCommand(command)
   case .record: try recordCommand(command)
+  case .listen: try listenCommand(command)
   case .mixAnalyse: try mixAnalyseCommand(command)
   case .mixBake: try mixBakeCommand(command)
   case .mixProcess: try mixProcessCommand(command)

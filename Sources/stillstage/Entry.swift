@@ -4,8 +4,9 @@ import CommandOptions
 import Glibc
 
 /// Answers requests for help, the version, the manual page and completion scripts. For any other
-/// command, becomes the executable that implements it, because loading FFmpeg takes long.
+/// command, becomes the executable that implements it, because FFmpeg takes long to load.
 func run() -> Never {
+  if CommandLine.arguments.dropFirst().first == MachineValues.command { answerCompletion() }
   do throws(UsageError) {
     switch try CommandParser.parse(Array(CommandLine.arguments.dropFirst())) {
     case .help(let topic): answer(HelpText.about(topic))
@@ -19,6 +20,19 @@ func run() -> Never {
     if error == .missingCommand { _ = write(HelpText.about(.overview), to: STDOUT_FILENO) }
     fail(error.description, exitCode: 2)
   }
+}
+
+/// Prints the values that a completion script asks for.
+private func answerCompletion() -> Never {
+  guard let kind = CommandLine.arguments.dropFirst(2).first.flatMap(MachineValues.init) else {
+    let kinds = MachineValues.allCases.map(\.rawValue).joined(separator: ", ")
+    fail("'\(MachineValues.command)' needs one of \(kinds)", exitCode: 2)
+  }
+  if let names = CompletionValues.names(kind) { answer(names.map { $0 + "\n" }.joined()) }
+  guard let path = ProgramFiles.ofThisProcess?.executable(MachineValues.executable) else { exit(1) }
+  var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(path), strdup(kind.rawValue), nil]
+  execv(path, &arguments)
+  exit(1)
 }
 
 private func become(_ name: String) -> Never {

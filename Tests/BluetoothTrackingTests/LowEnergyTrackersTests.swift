@@ -58,6 +58,22 @@ import Testing
     #expect(found.allSatisfy { $0.bus == .bluetooth && $0.access == .ready })
   }
 
+  @Test("A name is cut at 248 characters; a device without an address is left out")
+  func unusualNamesAndAddresses() throws {
+    var (long, nameless) = (nx, Device(5, "Nx Tracker 2", Self.nxCharacteristics))
+    long.name = "Nx Tracker" + String(repeating: "x", count: 100_000)
+    var others: [Device] = []
+    for (number, address) in ["", "\n", "00:00:00:00:00:0g", "00:00:00:00:00:00:00"].enumerated() {
+      nameless.path = "/org/bluez/hci0/dev_\(number)"
+      nameless.address = address
+      others.append(nameless)
+    }
+    let folder = TemporaryFolder()
+    let bluez = try FakeLowEnergy(in: folder, devices: [long] + others)
+    let found = LowEnergyTrackers(busAddress: bluez.address).trackers(detailed: false)
+    #expect(found.map(\.name.count) == [248])
+  }
+
   @Test("The list is asked for again only after a signal")
   func listsAfterSignals() throws {
     var hidden = wit

@@ -51,7 +51,8 @@ import Testing
   func polar() throws {
     let ends = try [0.0, 90].map { angle in
       let ray = ChartSeries(name: "ray", x: [angle, angle], y: [0, 1])
-      let straight = ChartPanel(xLabel: "x", yLabel: "y", series: [])
+      let diagonal = ChartSeries(name: "diagonal", x: [0, 1], y: [0, 1])
+      let straight = ChartPanel(xLabel: "x", yLabel: "y", series: [diagonal])
       let chart = Chart(title: "t", panels: [.polar(series: [ray]), straight])
       let script = ChartScript(chart: chart, format: .svg).text
       let svg = String(decoding: try Gnuplot.draw(script).bytes, as: UTF8.self)
@@ -87,16 +88,68 @@ import Testing
     #expect(head.output.hasSuffix("PNG"))
   }
 
-  @Test func silentAndEmptySeriesAreDrawn() throws {
+  @Test func panelsWithoutPointsAreLeftOut() throws {
     let folder = TemporaryFolder()
     let silence = ChartSeries(name: "silent", x: [0, 1], y: [-.infinity, -.infinity])
+    let dot = ChartSeries(name: "dot", x: [1], y: [1])
     let panels = [
       ChartPanel(xLabel: "x", yLabel: "y", series: [silence]),
       ChartPanel(xLabel: "x", yLabel: "y", series: []),
-      ChartPanel(xLabel: "x", yLabel: "y", series: [ChartSeries(name: "dot", x: [1], y: [1])]),
+      ChartPanel(xLabel: "x", yLabel: "y", series: [silence, dot]),
     ]
-    try Chart(title: "", panels: panels).write(to: folder.file("a.svg"))
-    #expect(try ProgramRun.of("cat", [folder.file("a.svg")]).output.contains("silent"))
+    func svg(_ panels: [ChartPanel]) throws -> String {
+      try Chart(title: "t", panels: panels, size: ChartSize(width: 900, height: 900))
+        .write(to: folder.file("a.svg"))
+      return try ProgramRun.of("cat", [folder.file("a.svg")]).output
+    }
+    let all = try svg(panels)
+    #expect(all.contains("silent") && all.contains("dot"))
+    #expect(all.contains(#"height="300""#), "two of three panels are left out")
+    // A chart without any data still has its axes and names.
+    #expect(try svg(Array(panels.prefix(1))).contains("silent"))
+  }
+
+  @Test func aSeriesHasTheSameColourInAllPanelsAndNoOtherHasIt() throws {
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"]
+    let series = names.map { ChartSeries(name: $0, x: [0, 1], y: [0, 1], isDashed: $0 > "d") }
+    let panels = [series, Array(series.reversed()), [series[5]]].map {
+      ChartPanel(xLabel: "x", yLabel: "y", series: $0)
+    }
+    let script = ChartScript(chart: Chart(title: "t", panels: panels), format: .svg).text
+    var colours: [String: Set<String>] = [:]
+    for plot in script.split(separator: "\n").filter({ $0.hasPrefix("plot ") }) {
+      for part in plot.split(separator: ",") where part.contains("linecolor rgb") {
+        let words = part.split(separator: "'").map(String.init)
+        colours[words[3], default: []].insert(words[1])
+        #expect(part.contains("linespoints") && part.contains("pointtype"))
+      }
+    }
+    #expect(colours.keys.sorted() == names)
+    #expect(colours.values.allSatisfy { $0.count == 1 })
+    #expect(Set(colours.values).count == names.count)
+  }
+
+  @Test func goalsAreLinesInsideTheRange() throws {
+    let panel = ChartPanel(
+      xLabel: "x", yLabel: "y", series: [ChartSeries(name: "s", x: [0, 1], y: [0, 1])],
+      goals: [ChartGoal(name: "goal: 5", y: 5)])
+    let script = ChartScript(chart: Chart(title: "t", panels: [panel]), format: .svg).text
+    #expect(script.contains("5.0 with lines") && script.contains("title 'goal: 5'"))
+    let svg = String(decoding: try Gnuplot.draw(script).bytes, as: UTF8.self)
+    #expect(svg.contains("goal: 5"))
+    #expect(script.contains("set yrange [-0.2:5.2]"))
+  }
+
+  @Test func rangesFitTheData() throws {
+    let linear = try #require(ChartRange.fitted([3, .nan, -1, .infinity], .linear))
+    #expect(linear.contains(3) && linear.contains(-1))
+    #expect(linear.lowerBound > -1.3 && linear.upperBound < 3.3)
+    let ratio = try #require(ChartRange.fitted([1, 1000, 0, -5], .logarithmic(base: 10)))
+    #expect(ratio.contains(1) && ratio.contains(1000))
+    #expect(ratio.lowerBound > 0.5 && ratio.upperBound < 2000)
+    let constant = try #require(ChartRange.fitted([7, 7], .linear))
+    #expect(constant.lowerBound < 7 && constant.upperBound > 7)
+    #expect(ChartRange.fitted([.nan], .linear) == nil)
   }
 
   @Test func manyPointsDoNotBlockThePipe() throws {

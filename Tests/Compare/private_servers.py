@@ -44,6 +44,20 @@ class PrivateServer:
         self.end()
         sys.exit('the sound server does not start; see the log in ' + self.folder)
 
+    def ports(self, direction, start):
+        """Returns the names of PipeWire's ports (`-i`: inputs, `-o`: outputs, `-io`: both) that begin with `start`."""
+        listed = subprocess.run(['pw-link', direction], env=self.environment, capture_output=True, text=True).stdout
+        return [port for port in listed.split() if port.startswith(start)]
+
+    def await_ports(self, starts):
+        """Waits until PipeWire has a port that begins with each of `starts`."""
+        for _ in range(200):
+            ports = self.ports('-io', '')
+            if all(any(port.startswith(start) for port in ports) for start in starts):
+                return
+            time.sleep(0.05)
+        sys.exit('PipeWire does not create the ports of its sources; see the log in ' + self.folder)
+
     def launch(self, command, *arguments):
         environment = {name: value for name, value in self.environment.items() if name != 'PULSE_SERVER'}
         with open(self.folder + '/log', 'a') as log:

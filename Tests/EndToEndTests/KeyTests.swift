@@ -34,7 +34,7 @@ extension EndToEndTests {
           playing: path, ["--events", events], on: server.address)
         try listener.reads("playing: Noise - Long", seconds: 60)
         try listener.reads("layout:  stereo (two channels)")
-        try listener.reads("? shows the keys, q quits")
+        try listener.reads("? shows the keys, q quits, f fills the screen")
         try listener.sees("0:01 / 5:00")
         try checkVolume(listener)
         try checkPositions(listener)
@@ -251,6 +251,125 @@ extension EndToEndTests {
           #expect(listener.program.wait(seconds: 5) == 0)
         }
         #expect(!quiet.screen.rows.contains { $0.contains("stillstage: status") })
+      }
+    }
+
+    // MARK: Full screen
+
+    @Test func theFullScreenViewOpensAndCloses() throws {
+      let folder = TemporaryFolder()
+      let path = try longFile(folder)
+      try PrivatePulseServer.withServer { server in
+        let listener = try Listener(playing: path, on: server.address, columns: 100)
+        try listener.sees(" underruns", seconds: 60)
+        #expect(!listener.screen.isAlternate)
+        listener.type("f")
+        try listener.reads("c recentre")
+        #expect(listener.screen.isAlternate)
+        let text = listener.screen.rows.joined(separator: "\n")
+        for part in [
+          "Noise - Long", "^ front ^", "FL", "FR", "FC", "SL", "SR", "no tracker", "default HRTF",
+          "magls, bus of order 5", "latency", "volume 0 dB", "/ 5:00", "q quit",
+        ] { #expect(text.contains(part), "\(part) is missing in\n\(text)") }
+        #expect(text.allSatisfy { $0.isASCII })
+        listener.type(Key.up)
+        try listener.reads("volume +1 dB")
+        listener.type(" ")
+        try listener.reads("paused")
+        listener.type("p")
+        try listener.waits(for: "no pause") { !$0.rows.contains { $0.contains("paused") } }
+        listener.type("?")
+        try listener.reads("next mode of the stage")
+        listener.type("?")
+        try listener.reads("default HRTF")
+        listener.type("z")
+        try listener.reads("the key z has no function here")
+        listener.type("t")
+        try listener.reads("the stage turns with the head")
+        listener.type("f")
+        try listener.waits(for: "the lines") { !$0.isAlternate }
+        // The note waited for the end of the view.
+        try listener.reads("note: the key z has no function here")
+        try listener.sees("stage fixed to the head")
+        listener.type("f")
+        try listener.reads("the stage turns with the head")
+        listener.type("q")
+        #expect(listener.program.wait(seconds: 5) == 0)
+        #expect(!listener.screen.isAlternate)
+      }
+    }
+
+    @Test func theFullScreenViewFollowsTheSizeWithoutUnderruns() throws {
+      let folder = TemporaryFolder()
+      let path = try longFile(folder)
+      let events = folder.file("events.jsonl")
+      try PrivatePulseServer.withServer { server in
+        let listener = try Listener(
+          playing: path, ["--screen", "full", "--events", events], on: server.address,
+          environment: ["LC_ALL": "C.UTF-8"])
+        try listener.reads("c recentre", seconds: 60)
+        #expect(listener.screen.rows.contains { $0.contains("▲ front ▲") })
+        for columns in [60, 200, 40, 61, 130, 20, 80] {
+          listener.resize(to: columns)
+          sleepSeconds(0.4)
+          #expect(listener.screen.wraps == 0)
+        }
+        listener.resize(to: 60)
+        try listener.reads("c recentre")
+        try listener.reads("default HRTF")
+        listener.resize(to: 40)
+        try listener.reads("60 x 16 characters show more")
+        listener.type("q")
+        #expect(listener.program.wait(seconds: 5) == 0)
+        let lines = try String(decoding: Data(contentsOf: URL(filePath: events)), as: UTF8.self)
+        #expect(!lines.contains("underrun"), "\(lines)")
+      }
+    }
+
+    @Test(arguments: ["q", Key.interrupt])
+    func theFullScreenViewLeavesTheTerminalAsItWas(key: String) throws {
+      let folder = TemporaryFolder()
+      let path = try longFile(folder)
+      try PrivatePulseServer.withServer { server in
+        let listener = try Listener(
+          ["bash", "--norc", "--noprofile", "-i"], on: server.address,
+          environment: ["PS1": "ready> "])
+        try listener.sees("ready>")
+        listener.type("\(Product.stillstage) play \(path) --tracker none --screen full\n")
+        try listener.reads("c recentre", seconds: 60)
+        listener.type(Key.suspend)
+        try listener.waits(for: "the lines") { !$0.isAlternate }
+        try listener.sees("ready>")
+        listener.type("stty -a | grep -c ' icanon'\n")
+        sleepSeconds(1)
+        listener.type("fg\n")
+        try listener.reads("c recentre")
+        #expect(listener.screen.isAlternate)
+        listener.type(Key.up)
+        try listener.reads("volume +1 dB")
+        listener.type(key)
+        try listener.reads("ready>")
+        #expect(!listener.screen.isAlternate)
+        listener.type("stty -a | grep -c ' icanon'; echo ended\n")
+        try listener.waits(for: "the shell") { screen in
+          screen.rows.filter { $0 == "1" }.count == 2
+        }
+        listener.type("exit\n")
+        #expect(listener.program.wait(seconds: 5) != nil)
+      }
+    }
+
+    @Test func theFullScreenViewSaysWhyItCannotOpen() throws {
+      let folder = TemporaryFolder()
+      let path = try longFile(folder)
+      try PrivatePulseServer.withServer { server in
+        let listener = try Listener(
+          playing: path, ["--screen", "full"], on: server.address,
+          environment: ["TERM": "no-such-terminal"])
+        try listener.reads("does not know this terminal (TERM=no-such-terminal)", seconds: 60)
+        try listener.sees(" underruns")
+        kill(listener.program.pid, SIGTERM)
+        #expect(listener.program.wait(seconds: 5) == 143)
       }
     }
   }

@@ -71,6 +71,22 @@ extension EndToEndTests {
       }
     }
 
+    @Test func bridgeShowsThatItWaitsAndThenThePose() throws {
+      let port = 20_000 + Int(getpid()) % 10_000
+      let program = try RunningProgram(
+        [Product.stillstage, "trackers", "bridge", "opentrack:\(port)", "osc://127.0.0.1:9"],
+        hasTerminal: true)
+      func text() -> String { String(decoding: program.bytes, as: UTF8.self) }
+      #expect(waitUntil(seconds: 10) { text().contains("waiting for the first sample") })
+      #expect(!text().contains("yaw"))
+      // An OpenTrack datagram: six zeros.
+      _ = try ProgramRun.of(
+        "bash", ["-c", "head -c 48 /dev/zero > /dev/udp/127.0.0.1/\(port)"])
+      #expect(waitUntil(seconds: 10) { text().contains("yaw") }, "\(text())")
+      kill(program.pid, SIGINT)
+      #expect(program.wait(seconds: 10) == 130)
+    }
+
     @Test func quickOperationsShowNothing() throws {
       let text = try shown(["hrtf", "info", "/nonexistent.sofa"])
       #expect(text.contains("No such file"))

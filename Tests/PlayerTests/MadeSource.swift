@@ -13,13 +13,18 @@ final class MadeSource: SoundSource {
   let duration: Int?
   let title: String? = nil
   let warnings: [String] = []
+  let another: (@Sendable () throws(PlaybackError) -> any SoundSource)?
   private let canSeek: Bool
   private var next = 0
   private let hertz = 1000.0
 
-  init(sampleRate: Int, seconds: Double, canSeek: Bool = true) {
+  init(
+    sampleRate: Int, seconds: Double, canSeek: Bool = true,
+    another: (@Sendable () throws(PlaybackError) -> any SoundSource)? = nil
+  ) {
     self.sampleRate = sampleRate
     self.canSeek = canSeek
+    self.another = another
     duration = Int(seconds * Double(sampleRate))
   }
 

@@ -47,6 +47,23 @@ import Testing
     #expect(isGone)
   }
 
+  /// A program that hardly gets a processor is not stopped for it. Two programs of a higher
+  /// priority keep the same processor busy.
+  @Test func waitForAProcessorDoesNotCount() throws {
+    let spinners = try (0..<2).map { _ in
+      try ProgramLaunch(["taskset", "-c", "0", "sh", "-c", "while :; do :; done"]).start()
+    }
+    defer { for spinner in spinners { spinner.destroy() } }
+    let start = ContinuousClock.now
+    let result = try #require(
+      CapturedProgram(
+        ["nice", "-n", "19", "taskset", "-c", "0", "seq", "100000"], timeoutSeconds: 0.1
+      ).run())
+    #expect(result.ending == .exited(0))
+    #expect(result.output.count == 588_895)
+    #expect(ContinuousClock.now - start > .seconds(0.1))
+  }
+
   @Test func exitIsAwaitedAfterTheOutputCloses() throws {
     let result = try #require(CapturedProgram(shell("exec >&-; sleep 0.2; exit 4")).run())
     #expect(result.ending == .exited(4))

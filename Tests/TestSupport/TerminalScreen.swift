@@ -2,8 +2,8 @@
 
 /// The screen of a terminal after it has received bytes.
 ///
-/// It knows the control characters and the sequences that the programs send: cursor up, and erase
-/// to the end of the line and of the screen (ECMA-48). Text that exceeds the width wraps.
+/// It knows the control characters and the sequences that the programs and ncurses send (ECMA-48,
+/// and xterm's alternate screen). Text that exceeds the width wraps.
 public struct TerminalScreen {
   /// The rows from the top, without spaces at their end. They include what has scrolled away.
   public var rows: [String] {
@@ -18,6 +18,12 @@ public struct TerminalScreen {
   private var cells: [[Unicode.Scalar]] = [[]]
   private var (row, column) = (0, 0)
   private let columns: Int
+  private var last: Unicode.Scalar = " "
+  /// The ordinary screen while the alternate one is shown.
+  private var hidden: (cells: [[Unicode.Scalar]], row: Int, column: Int)?
+
+  /// Whether the alternate screen is shown.
+  public var isAlternate: Bool { hidden != nil }
 
   public init(_ bytes: [UInt8] = [], columns: Int) {
     self.columns = columns
@@ -31,26 +37,69 @@ public struct TerminalScreen {
       case "\r": column = 0
       case "\n": move(to: row + 1)
       case "\u{1B}":
-        guard rest.first == "[" else { continue }
-        rest.removeFirst()
+        guard let kind = rest.popFirst() else { return }
+        // The choice of a character set has one more character.
+        if "()*+".unicodeScalars.contains(kind) { _ = rest.popFirst() }
+        guard kind == "[" else { continue }
         let parameters = rest.prefix { ("0"..."?").contains($0) }
         rest = rest.dropFirst(parameters.count)
-        obey(rest.popFirst(), Int(String(String.UnicodeScalarView(parameters))))
+        obey(rest.popFirst(), String(String.UnicodeScalarView(parameters)))
+      case "\u{8}": column = max(0, column - 1)
       case "\u{0}"..."\u{1F}": break
       default: put(scalar)
       }
     }
   }
 
-  private mutating func obey(_ final: Unicode.Scalar?, _ number: Int?) {
+  private mutating func obey(_ final: Unicode.Scalar?, _ text: String) {
+    if text == "?1049" { return showAlternate(final == "h") }
+    let numbers = text.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) }
+    let number = numbers.first ?? nil
+    let count = number ?? 1
     switch final {
-    case "A": row = max(0, row - (number ?? 1))
+    case "A": row = max(0, row - count)
+    case "B": move(to: row + count)
+    case "C": column += count
+    case "D": column = max(0, column - count)
+    case "G": column = count - 1
+    case "d": move(to: count - 1)
+    case "H":
+      move(to: count - 1)
+      column = (numbers.dropFirst().first ?? nil).map { $0 - 1 } ?? 0
     case "J":
-      cells.removeLast(cells.count - row - 1)
-      eraseRest()
-    case "K": eraseRest()
+      if number == 2 {
+        for index in cells.indices { cells[index] = [] }
+      } else {
+        cells.removeLast(cells.count - row - 1)
+        eraseRest()
+      }
+    case "K": number == 1 ? blank(0..<column + 1) : eraseRest()
+    case "X": blank(column..<column + count)
+    case "P": cells[row].removeSubrange(bounded(column..<column + count))
+    case "@":
+      cells[row].insert(
+        contentsOf: Array(repeating: " ", count: count), at: min(column, cells[row].count))
+    case "b": for _ in 0..<count { put(last) }
     default: break
     }
+  }
+
+  private mutating func showAlternate(_ isShown: Bool) {
+    if isShown, hidden == nil {
+      hidden = (cells, row, column)
+      (cells, row, column) = ([[]], 0, 0)
+    } else if !isShown, let ordinary = hidden {
+      (cells, row, column) = ordinary
+      hidden = nil
+    }
+  }
+
+  private func bounded(_ range: Range<Int>) -> Range<Int> {
+    range.clamped(to: 0..<cells[row].count)
+  }
+
+  private mutating func blank(_ range: Range<Int>) {
+    for column in bounded(range) { cells[row][column] = " " }
   }
 
   private mutating func eraseRest() {
@@ -63,6 +112,7 @@ public struct TerminalScreen {
   }
 
   private mutating func put(_ scalar: Unicode.Scalar) {
+    last = scalar
     if column == columns {
       wraps += 1
       column = 0

@@ -23,7 +23,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in (HERE, HERE + '/../Fixtures', HERE + '/../../Calibration/virtual-tracker'):
     sys.path.insert(1, folder)
 import mutation  # noqa: E402
-from processes import resources  # noqa: E402
+from processes import resources, wait_until_handled  # noqa: E402
 from imu_families import FAMILIES, Wave  # noqa: E402
 from virtual_hid import QUIET, Node  # noqa: E402
 
@@ -50,6 +50,7 @@ class Device(Node):
 
 
 def feed(nodes, family, rng, count, program, done):
+    wait_until_handled(program, signal.SIGINT)
     delivered, deadline, first = 0, time.monotonic() + 90, None
     while delivered < count and time.monotonic() < deadline and program.poll() is None:
         while family.replies:

@@ -81,6 +81,13 @@ def handles(pid, number):
         return False
 
 
+def wait_until_handled(process, number):
+    """Waits until a `Popen` process handles a signal. On a busy computer its start may take minutes."""
+    end = time.monotonic() + 5 * SECONDS
+    while process.poll() is None and not handles(process.pid, number) and time.monotonic() < end:
+        time.sleep(0.02)
+
+
 def terminate(pid, number):
     """Sends a signal. The process may have ended already, before its result has arrived."""
     try:

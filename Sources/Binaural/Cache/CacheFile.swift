@@ -53,7 +53,10 @@ enum CacheFile {
     }
   }
 
-  /// Writes a temporary file, syncs it to disk and renames it to `path`. Returns false on failure.
+  /// Writes a temporary file and renames it to `path`. Returns false on failure.
+  ///
+  /// The file is not synced to disk: every entry has a checksum, so a loss of power only costs the
+  /// entry.
   static func replace(_ path: String, in folder: String, with bytes: [UInt8]) -> Bool {
     var template = Array("\(folder)/\(temporaryPrefix)XXXXXX".utf8CString)
     let file = mkstemp(&template)
@@ -62,7 +65,7 @@ enum CacheFile {
     let temporary = String(decoding: template.dropLast().map(UInt8.init), as: UTF8.self)
     UnfinishedFiles.add(temporary)
     defer { UnfinishedFiles.forget(temporary) }
-    let isWritten = withoutFileSizeSignal { write(bytes, to: file) && fsync(file) == 0 }
+    let isWritten = withoutFileSizeSignal { write(bytes, to: file) }
     let isClosed = close(file) == 0
     if isWritten, isClosed, rename(template, path) == 0 { return true }
     unlink(template)

@@ -2,7 +2,8 @@
 
 import Glibc
 
-/// A cache of decoder designs on disk. It reports no errors.
+/// A cache of decoder designs, and of HRTF sets as read from their files, on disk. It reports no
+/// errors.
 ///
 /// Several programs may use a folder at the same time. A reader never sees an incomplete entry.
 ///
@@ -13,7 +14,7 @@ public struct DesignCache: Sendable {
   /// are removed first.
   public static let largestBytes = 256 << 20
 
-  let folder: String
+  package let folder: String
   let limit: Int
 
   /// Creates a cache.
@@ -62,20 +63,46 @@ public struct DesignCache: Sendable {
     let bytes = CacheEntry.bytes(of: arrays, key: key)
     guard bytes.count <= min(CacheEntry.largestBytes, limit) else { return }
     CacheFile.makeFolder(folder)
-    if CacheFile.replace(path(key), in: folder, with: bytes) { tidy(sparing: key) }
+    if CacheFile.replace(path(key), in: folder, with: bytes) {
+      tidy(sparing: key.name + Self.ending)
+    }
+  }
+
+  /// Returns the bytes stored under a name; nil without a valid entry.
+  func loadBytes(_ name: String) -> [UInt8]? {
+    let path = "\(folder)/\(name)\(Self.setEnding)"
+    guard var bytes = CacheFile.read(path, atMost: CacheEntry.largestBytes), bytes.count > 8 else {
+      return nil
+    }
+    let stored = bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    bytes.removeLast(8)
+    guard bytes.withUnsafeBytes({ XXHash64.hash($0) }) == stored else { return nil }
+    CacheFile.touch(path)
+    return bytes
+  }
+
+  /// Stores bytes under a name, unless they exceed the size limits.
+  func store(_ bytes: [UInt8], _ name: String) {
+    guard bytes.count + 8 <= min(CacheEntry.largestBytes, limit) else { return }
+    CacheFile.makeFolder(folder)
+    let hash = bytes.withUnsafeBytes { XXHash64.hash($0) }
+    let entry = bytes + (0..<8).map { UInt8(truncatingIfNeeded: hash >> (56 - 8 * $0)) }
+    let file = name + Self.setEnding
+    if CacheFile.replace("\(folder)/\(file)", in: folder, with: entry) { tidy(sparing: file) }
   }
 
   private static let ending = ".filters"
+  private static let setEnding = ".set"
 
   func path(_ key: DesignKey) -> String { "\(folder)/\(key.name)\(Self.ending)" }
 
   /// Removes the least recently used entries until the total size is within the limit, but spares
-  /// that of `key`. Also removes temporary files of killed programs after an hour.
-  private func tidy(sparing key: DesignKey) {
+  /// that of `spared`. Also removes temporary files of killed programs after an hour.
+  private func tidy(sparing spared: String) {
     let now = time(nil)
     var entries: [CacheFile.Found] = []
     for found in CacheFile.list(folder) {
-      if found.name.hasSuffix(Self.ending) {
+      if found.name.hasSuffix(Self.ending) || found.name.hasSuffix(Self.setEnding) {
         entries.append(found)
       } else if found.name.hasPrefix(CacheFile.temporaryPrefix), found.seconds < now - 3600 {
         unlink("\(folder)/\(found.name)")
@@ -83,7 +110,7 @@ public struct DesignCache: Sendable {
     }
     entries.sort { ($0.seconds, $0.nanoseconds) < ($1.seconds, $1.nanoseconds) }
     var sum = entries.reduce(0) { $0 + $1.bytes }
-    for entry in entries where sum > limit && entry.name != key.name + Self.ending {
+    for entry in entries where sum > limit && entry.name != spared {
       unlink("\(folder)/\(entry.name)")
       sum -= entry.bytes
     }

@@ -34,10 +34,7 @@ struct DesignKey: Equatable {
 
   /// The name of the entry's file without its extension: 32 hexadecimal digits.
   var name: String {
-    words.map { word in
-      let digits = String(word, radix: 16)
-      return String(repeating: "0", count: 16 - digits.count) + digits
-    }.joined()
+    words.map(CacheName.hexadecimal).joined()
   }
 
   /// The size and modification time of the running program, because a new build may design

@@ -67,7 +67,8 @@ package struct LoudspeakerPlant {
   ///
   /// - Parameters:
   ///   - set: prepared for the playback rate.
-  ///   - placement: at the intended distance, level and delay are those of the set.
+  ///   - placement: the positions. Level and delay change with the distance of the head from each
+  ///     loudspeaker; at the intended distance, they are those of the set.
   ///   - size: the size of the transform.
   package init(_ set: HRTFSet, _ placement: Placement, size: Int) {
     sampleRate = set.sampleRate

@@ -28,7 +28,7 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
         "cannot read '\(path)' as a SOFA file: \(reason); "
           + "choose another SOFA file (SimpleFreeFieldHRIR)"
       case .refused(let path, let check):
-        "the HRTF set '\(path)' cannot be used: \(check)"
+        "the HRTF set '\(path)' cannot be used: \(check); choose another set"
       case .timedOut(let path, let seconds):
         "reading the HRTF set '\(path)' took longer than "
           + "\(decimal(seconds, digits: seconds == seconds.rounded() ? 0 : 1)) s and was stopped; "

@@ -22,8 +22,8 @@ enum HRTFLimit {
 }
 
 extension HRTFSet {
-  /// Returns the set within the limits. Notes say if long responses were cut off above -60 dB or
-  /// directions were left out.
+  /// Returns the set within the limits. A note says if more than -60 dB of the energy was cut off,
+  /// and another if directions were left out.
   ///
   /// - Throws: `HRTFError.refused` if a delay is too long or the diffuse-field level is outside
   ///   `HRTFLimit.levels`.

@@ -62,7 +62,7 @@ public struct HRTFSummary: Sendable, Equatable {
       describe(attributes)
     case .refused(let error, _):
       throw error
-    case .accepted(let contents):
+    case .accepted(let contents, _):
       (isUsable, reasons) = (true, [])
       describe(contents.attributes)
       do {

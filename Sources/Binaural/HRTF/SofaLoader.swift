@@ -11,17 +11,20 @@ import System
 public struct SofaLoader: Sendable {
   /// The path of the reader; nil to search `readerPlaces`.
   public var readerPath: String?
-  /// The time after which the reader is stopped, in s.
+  /// The time after which the reader is stopped, in s; see `CapturedProgram.timeoutSeconds`.
   public var timeoutSeconds: Double
+  /// Keeps what was read, until the file changes; nil to read the file each time.
+  public var cache: DesignCache?
   /// A function that is polled while the file is read. It returns true to stop the reader.
   public var isCancelled: @Sendable () -> Bool
 
   public init(
-    readerPath: String? = nil, timeoutSeconds: Double = 5,
+    readerPath: String? = nil, timeoutSeconds: Double = 5, cache: DesignCache? = nil,
     isCancelled: @escaping @Sendable () -> Bool = { false }
   ) {
     self.readerPath = readerPath
     self.timeoutSeconds = timeoutSeconds
+    self.cache = cache
     self.isCancelled = isCancelled
   }
 
@@ -46,18 +49,43 @@ public struct SofaLoader: Sendable {
     try HRTFSet(contents(path), path: path)
   }
 
-  /// Returns the reader's answer for a file.
+  /// Returns the name of the cache entry for a file in its present state; nil if there is no such
+  /// file.
+  private static func identity(of path: String) -> String? {
+    var status = stat()
+    guard stat(path, &status) == 0, let real = realpath(path, nil) else { return nil }
+    defer { free(real) }
+    return CacheName.of(
+      ["set 1", String(cString: real)]
+        + [
+          Int(status.st_size), Int(status.st_ino), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+          status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
+        ].map { "\($0)" })
+  }
+
+  /// Returns the contents of a file, as the cache or the reader knows them.
   ///
   /// - Throws: `HRTFError`, also if the reader refused the file.
   func contents(_ path: String) throws(HRTFError) -> SofaContents {
+    let identity = cache.flatMap { _ in Self.identity(of: path) }
+    if let cache, let identity, let kept = cache.loadBytes(identity),
+      let contents = SofaContents(answer: kept)
+    {
+      return contents
+    }
     switch try answer(path) {
-    case .accepted(let contents): return contents
+    case .accepted(let contents, let bytes):
+      if let cache, let identity, identity == Self.identity(of: path) {
+        cache.store(bytes, identity)
+      }
+      return contents
     case .refused(let error, _): throw error
     }
   }
 
   enum Answer {
-    case accepted(SofaContents)
+    /// The contents, and the bytes that they were decoded from.
+    case accepted(SofaContents, [UInt8])
     /// The reason for the refusal, and the attributes that were read.
     case refused(HRTFError, [String: String])
   }
@@ -83,7 +111,7 @@ public struct SofaLoader: Sendable {
     case .exited, .unknown: break
     }
     if ending != .exited(1), let contents = SofaContents(answer: output) {
-      return .accepted(contents)
+      return .accepted(contents, output)
     }
     return try refusal(path, output, ending)
   }

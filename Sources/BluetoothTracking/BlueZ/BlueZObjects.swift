@@ -73,7 +73,7 @@ extension Bus {
       guard let path = reply.text("o") else { return }
       reply.entries("sa{sv}") { objects.add(path, reply) }
     }
-    objects.devices = objects.devices.map { device in
+    objects.devices = objects.devices.filter { $0.hasAddress }.map { device in
       var device = device
       let folder = device.path.split(separator: "/").dropLast().map { "/" + $0 }.joined()
       device.adapter = objects.adapters.first { $0.path == folder }?.address ?? ""
@@ -102,7 +102,8 @@ extension BluetoothDevice {
       let (name, value) = (message.text(), message.variant())
       switch (name, value) {
       case ("Address", .text(let text)): device.address = text
-      case ("Alias", .text(let text)): device.name = text
+      case ("Alias", .text(let text)):
+        device.name = String(text.prefix(BluetoothDevice.longestName))
       case ("Modalias", .text(let text)): device.modalias = text
       case ("Connected", .flag(let flag)): device.isConnected = flag
       case ("ServicesResolved", .flag(let flag)): device.isResolved = flag

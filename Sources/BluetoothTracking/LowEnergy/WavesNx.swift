@@ -20,7 +20,7 @@ struct WavesNx: LowEnergyProtocol {
   /// How the tracker is worn.
   private enum Form {
     case first
-    /// Half a turn about the axis through the ears from the first.
+    /// `first`, turned by 180 degrees about the axis through the ears.
     case second
   }
 

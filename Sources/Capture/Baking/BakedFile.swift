@@ -54,6 +54,7 @@ public final class BakedFile {
     tracks = InputTracks(input, mixed: track)
     soundPath = Self.beside(path, ".mov")
     temporary = [soundPath]
+    UnfinishedFiles.add(soundPath)
     let layout = ChannelLayout.ambisonics(order: 1, convention: .ambiX, headLocked: false)
     do {
       sound = try RecordingContainer.open(
@@ -107,7 +108,10 @@ public final class BakedFile {
 
   /// Removes the temporary files.
   public func abort() {
-    for file in temporary { unlink(file) }
+    for file in temporary {
+      unlink(file)
+      UnfinishedFiles.forget(file)
+    }
     temporary = []
   }
 
@@ -122,6 +126,7 @@ public final class BakedFile {
     // First convert another container or a fragmented movie to a plain movie.
     let copied = Self.beside(path, ".mov")
     temporary.append(copied)
+    UnfinishedFiles.add(copied)
     let refused = try TrackCopier.copy([others], to: copied, format: "mov")
     if Self.isPlainMovie(copied) {
       _ = try MovieMerger.add(from: copied, except: [], replaced: (0, 0), to: soundPath)
@@ -132,6 +137,7 @@ public final class BakedFile {
   private func matroska(_ tuning: String) throws -> (made: String, notes: [String]) {
     let made = Self.beside(path, ".mka")
     temporary.append(made)
+    UnfinishedFiles.add(made)
     let mix = TrackCopier.Input(path: soundPath) {
       $0.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_AUDIO
     }
@@ -151,12 +157,22 @@ public final class BakedFile {
     return MovieIndex(descriptor: descriptor).map { !$0.isFragmented } ?? false
   }
 
-  private static func text(_ error: RecordingError) -> String { error.description }
+  /// The start of the names of temporary files.
+  private static let mark = ".stillstage-"
+
+  /// Returns the text of an error without the path, which is that of a temporary file.
+  private static func text(_ error: RecordingError) -> String {
+    let text = error.description
+    guard let name = text.firstRange(of: mark),
+      let colon = text[name.upperBound...].firstRange(of: ": ")
+    else { return text }
+    return String(text[colon.upperBound...])
+  }
 
   /// Returns a random name for a hidden file in the folder of `path`.
   private static func beside(_ path: String, _ suffix: String) -> String {
     let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-    let mark = String(UInt64.random(in: 0 ... .max), radix: 36)
-    return path[..<slash] + ".stillstage-" + mark + suffix
+    let name = String(UInt64.random(in: 0 ... .max), radix: 36)
+    return path[..<slash] + mark + name + suffix
   }
 }

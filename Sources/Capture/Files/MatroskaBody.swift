@@ -111,7 +111,7 @@ final class MatroskaBody: RecordingBody {
 /// The output of a libavformat multiplexer, kept in memory until `apply`.
 private final class StagedOutput {
   private(set) var context: UnsafeMutablePointer<AVIOContext>?
-  /// The bytes that follow the end of the file.
+  /// The bytes to append to the file.
   private var tail: [UInt8] = []
   /// The size of the file after the last `apply`.
   private var fileSize = 0

@@ -41,8 +41,8 @@ struct MovieTrack {
     add(count: frames, ticks: 1)
   }
 
-  /// Shortens the last sample that is longer than `excess` by `excess` ticks. Does nothing if there
-  /// is no such sample or `excess` is not positive.
+  /// Subtracts `excess` ticks from the duration of the last sample that is longer than that. Does
+  /// nothing if there is no such sample or `excess` is not positive.
   mutating func shortenLast(by excess: Int64) {
     guard excess > 0, let index = durations.lastIndex(where: { Int64($0.ticks) > excess }) else {
       return

@@ -2,6 +2,7 @@
 
 internal import PulseAudio
 private import Synchronization
+internal import System
 
 /// Carries blocks and events from the capture thread to the writing thread.
 final class CaptureFeed: SourceCapture.Receiver {
@@ -9,8 +10,14 @@ final class CaptureFeed: SourceCapture.Receiver {
   /// The events whose records are in the ring, in the same order.
   private let events = Mutex<[SourceCaptureEvent]>([])
 
+  /// The writing thread, if it is to read each block at once; otherwise nil.
+  private let reader: Worker?
+
   /// Creates an empty buffer with a capacity in bytes.
-  init(bytes: Int) { ring = BlockRing(bytes: bytes) }
+  init(bytes: Int, waking reader: Worker? = nil) {
+    ring = BlockRing(bytes: bytes)
+    self.reader = reader
+  }
 
   /// The used part of the buffer, 0 to 1.
   var fill: Double { ring.fill }
@@ -22,6 +29,7 @@ final class CaptureFeed: SourceCapture.Receiver {
     header.frames = Int32(block.frameCount)
     header.arrival = block.arrivalTimeNanoseconds
     ring.write(header, block.samples)
+    reader?.wake()
   }
 
   func receive(_ event: SourceCaptureEvent, timeNanoseconds: Int64) {

@@ -20,6 +20,7 @@ public final class Recorder: @unchecked Sendable {
 
   private let configuration: RecorderConfiguration
   private let onBlock: BlockReceiver?
+  private let deliveries = Mutex<[BlockDelivery]>([])
   private let onEvent: EventReceiver
   private let board: RecorderBoard
   private let worker = Worker()
@@ -47,9 +48,9 @@ public final class Recorder: @unchecked Sendable {
   ///
   /// - Throws: `SoundServerError`, `RecorderError`, or any error from `makeSink`.
   public func start(makeSink: SinkMaker) throws {
-    let loop = RecordingLoop(configuration, board: board, onEvent: onEvent)
+    let loop = RecordingLoop(configuration, board: board, worker: worker, onEvent: onEvent)
     do {
-      try loop.open(onBlock: onBlock, makeSink: makeSink)
+      try loop.open(onBlock: blockReceiver, makeSink: makeSink)
     } catch {
       loop.close()
       throw error
@@ -57,6 +58,31 @@ public final class Recorder: @unchecked Sendable {
     let box = UncheckedBox(loop)
     writing.withLock { $0 = box.value }
     worker.start { [worker] in box.value.run(on: worker) }
+  }
+
+  private var blockReceiver: BlockReceiver {
+    { [onBlock, weak self] block in
+      onBlock?(block)
+      for delivery in self?.deliveries.withLock({ $0 }) ?? [] { delivery.add(block) }
+    }
+  }
+
+  /// Passes every recorded frame from now on to a closure as well, such as for a waveform or for
+  /// the recognition of speech.
+  ///
+  /// The closure runs on its own thread and may block: it then misses frames, and the recording
+  /// loses nothing.
+  ///
+  /// - Parameters:
+  ///   - queueSeconds: the size of the queue, as seconds of sound with 8 channels at 48 kHz.
+  ///   - isUrgent: whether the closure's thread asks for real-time scheduling or a higher priority.
+  public func deliver(
+    queueSeconds: Double = 2, isUrgent: Bool = false,
+    to receive: @escaping BlockDelivery.Receiver
+  ) -> BlockDelivery {
+    let delivery = BlockDelivery(queueSeconds: queueSeconds, isUrgent: isUrgent, to: receive)
+    deliveries.withLock { $0.append(delivery) }
+    return delivery
   }
 
   public var status: RecorderStatus { board.status }
@@ -108,6 +134,11 @@ public final class Recorder: @unchecked Sendable {
       worker.stop()
       loop.close()
     }
+    let ended = deliveries.withLock { deliveries in
+      defer { deliveries = [] }
+      return deliveries
+    }
+    for delivery in ended { delivery.stop() }
     return board.status
   }
 }

@@ -40,7 +40,7 @@ final class RecordingLoop {
   private let ended = Atomic(false)
 
   init(
-    _ configuration: RecorderConfiguration, board: RecorderBoard,
+    _ configuration: RecorderConfiguration, board: RecorderBoard, worker: Worker,
     onEvent: @escaping Recorder.EventReceiver
   ) {
     self.configuration = configuration
@@ -48,7 +48,9 @@ final class RecordingLoop {
     self.onEvent = onEvent
     input = configuration.sourceName
     // Room for sound with 8 channels at 48 kHz, or with 2 channels at 192 kHz.
-    feed = CaptureFeed(bytes: Int(configuration.bufferSeconds * 8 * 48_000 * 4))
+    feed = CaptureFeed(
+      bytes: Int(configuration.bufferSeconds * 8 * 48_000 * 4),
+      waking: configuration.isPrompt ? worker : nil)
   }
 
   // MARK: Start and end
@@ -137,6 +139,7 @@ final class RecordingLoop {
       if let stop = requests.stopTime, time >= stop { break }
     }
     let now = Self.now
+    pipeline.arrival = Int64(now * 1e9)
     try timeline?.tick(at: now)
     publish(now)
     if let stop = requests.stopTime, newest >= stop || now > stop + Self.stopPatience {
@@ -216,6 +219,7 @@ final class RecordingLoop {
   // MARK: Records
 
   private func take(_ header: BlockRing.Header, at time: Double) throws {
+    pipeline?.arrival = header.arrival
     if header.droppedFrames > 0 {
       try timeline?.addHole(frames: Int(header.droppedFrames), cause: .overrun, at: time)
     }

@@ -5,10 +5,14 @@ public struct RecordedBlock {
   /// The frames as channels x frames.
   public let planes: UnsafePointer<UnsafeMutablePointer<Float>>
   public let frames: Int
+  public let channelCount: Int
   /// The position of the first frame in the recording.
   public let position: Int64
   /// The intensity of a first-order soundfield; nil for other sound.
   public let intensity: FieldIntensity?
+  /// The time at which the last frame arrived, or at which silence was put in its place, on
+  /// CLOCK_MONOTONIC, in nanoseconds.
+  public let timeNanoseconds: Int64
 }
 
 /// The steps from the timeline to the sink.
@@ -40,6 +44,8 @@ final class RecordingPipeline: TimelineOutput {
   private var intensity = FieldIntensity()
   private var annotation: Annotation
 
+  /// The time at which the next frames arrived, on CLOCK_MONOTONIC, in nanoseconds.
+  var arrival: Int64 = 0
   /// The linear gain at the end of the next block.
   var gain: Float
   /// The linear gain of the last frame.
@@ -155,7 +161,8 @@ final class RecordingPipeline: TimelineOutput {
     try sink.append(block.planes, frames: block.frames)
     onBlock?(
       RecordedBlock(
-        planes: block.planes, frames: block.frames, position: frames, intensity: measured))
+        planes: block.planes, frames: block.frames, channelCount: block.channels,
+        position: frames, intensity: measured, timeNanoseconds: arrival))
     frames += Int64(block.frames)
   }
 

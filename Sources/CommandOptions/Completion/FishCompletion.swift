@@ -34,7 +34,7 @@ enum FishCompletion {
     }
     lines += command.options.map { option($0, when: condition) }
     lines += command.arguments.map { argument in
-      let words = argument.grammar.words.joined(separator: " ")
+      let words = Self.words(argument.grammar, MachineValues(argument))
       let values = argument.grammar == .file ? "-F" : "-a \(quoted(words))"
       return "complete -c stillstage -n \(condition) \(values)"
     }
@@ -43,8 +43,12 @@ enum FishCompletion {
 
   private static func option(_ option: OptionSpecification, when condition: String) -> String {
     let short = option.short.map { " -s \($0)" } ?? ""
+    let kind = MachineValues(option)
     let values =
       switch option.grammar {
+      case _ where kind != nil:
+        (kind?.permitsFile == true ? " -r -F" : " -x")
+          + " -a \(quoted(words(option.grammar, kind)))"
       case .flag: ""
       case .file: " -r -F"
       case .folder: " -x -a '(__fish_complete_directories)'"
@@ -52,6 +56,12 @@ enum FishCompletion {
       }
     return "complete -c stillstage -n \(condition) -l \(option.name)\(short)\(values) "
       + "-d \(quoted(option.help))"
+  }
+
+  /// The words of a grammar and, if they depend on the machine, the command that prints the others.
+  private static func words(_ grammar: ValueGrammar, _ kind: MachineValues?) -> String {
+    let command = kind.map { ["(stillstage \(MachineValues.command) \($0.rawValue) 2>/dev/null)"] }
+    return (grammar.words + (command ?? [])).joined(separator: " ")
   }
 
   private static func quoted(_ text: String) -> String {

@@ -20,12 +20,12 @@ enum ManualText {
 
   static let ending = """
     .SH KEYS
-    While
+    On a terminal,
     .B stillstage play
-    or
+    and
     .B stillstage demo
-    plays on a terminal. If standard input is not a terminal, the keys come from the terminal that
-    controls the process:
+    read these keys. If standard input is not a terminal, the keys come from the terminal that
+    controls the process.
     \(Roff.lines(PlayKeys.all.map { Roff.definition($0.keys, $0.sentence) }))
     .SH FILES
     The program looks for the folders HRTF and Calibration in the folder that
@@ -48,7 +48,7 @@ enum ManualText {
     is not given.
     .TP
     .B STILLSTAGE_CACHE
-    Folder of cached decoder designs, or
+    Folder of cached decoder designs, HRTF sets and loudness values, or
     .B off
     to disable the cache. The default is stillstage in
     .B XDG_CACHE_HOME

@@ -53,7 +53,7 @@ public enum CommandParser {
 
   private static func helpTopic(_ words: [String]) throws(UsageError) -> HelpTopic {
     let words = words.filter { $0 != "--help" && $0 != "-h" }
-    guard let first = words.first else { return .overview }
+    guard let first = words.first, words != ["help"] else { return .overview }
     if let command = Program.command(startingWith: words) {
       let extra = Array(words.dropFirst(command.path.count))
       guard extra.isEmpty else { throw .unknownCommand(words.joined(separator: " "), near: nil) }

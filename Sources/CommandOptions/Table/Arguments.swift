@@ -15,14 +15,14 @@ public enum Arguments {
     name: "ID", grammar: .text,
     help: """
       ID of the tracker, as 'stillstage trackers' lists it, or osc:[ADDRESS:]PORT, \
-      opentrack:[ADDRESS:]PORT, freepie:[ADDRESS:]PORT, serial:PATH:PROFILE or \
+      opentrack:[ADDRESS:]PORT, freepie:[ADDRESS:]PORT, midi:PORT:MODEL, serial:PATH:PROFILE or \
       replay:FILE[:PROFILE].
       """)
   /// `trackerID` without network trackers.
   public static let calibratedTracker = ArgumentSpecification(
     name: trackerID.name, grammar: trackerID.grammar,
     help: """
-      ID of the tracker, as 'stillstage trackers' lists it, or serial:PATH:PROFILE or \
+      ID of the tracker, as 'stillstage trackers' lists it, midi:PORT:MODEL, serial:PATH:PROFILE or \
       replay:FILE[:PROFILE].
       """)
   public static let trackerProfile = ArgumentSpecification(

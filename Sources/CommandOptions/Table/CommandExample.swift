@@ -102,6 +102,7 @@ extension CommandSpecification {
           "Write a decoder of order 5 for sound at 44.1 kHz."),
       ]
     case .inputs, .inputsWatch, .inputsChoose, .record: recordingExamples
+    case .listen: listeningExamples
     case .mixAnalyse, .mixBake, .mixProcess, .benchMix: mixExamples
     case .fuse:
       [

@@ -18,6 +18,7 @@ public enum CommandName: String, Sendable, CaseIterable {
   case inputsWatch = "inputs watch"
   case inputsChoose = "inputs choose"
   case record
+  case listen
   case mixAnalyse = "mix analyse"
   case mixBake = "mix bake"
   case mixProcess = "mix process"
@@ -39,7 +40,7 @@ public enum CommandName: String, Sendable, CaseIterable {
     switch self {
     case .play, .render, .fetch, .demo, .sink, .routes, .trackers, .trackersWatch,
       .trackersCheck, .trackersBridge, .hrtfInfo, .hrtfExport, .inputs, .inputsWatch, .inputsChoose,
-      .record, .fuse, .mixAnalyse, .mixBake, .mixProcess, .calibrate, .completion:
+      .record, .listen, .fuse, .mixAnalyse, .mixBake, .mixProcess, .calibrate, .completion:
       "stillstage-engine"
     case .benchRender, .benchFusion, .benchPrediction, .benchLatency, .benchTrackingError,
       .benchSpeakers, .benchUpmix, .benchMix, .benchAdaptation:

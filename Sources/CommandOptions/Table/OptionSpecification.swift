@@ -58,9 +58,9 @@ extension ValueGrammar {
     case .number(let range):
       "\(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))"
     case .list(let element, _): element.reference(beside: placeholder)
-    case .either(let words, .text):
-      placeholder.hasPrefix(words.joined(separator: "|"))
-        ? nil : "\(words.joined(separator: ", ")) or another name"
+    // A placeholder with alternatives, such as "FILE|auto|off", shows the words itself.
+    case .either where placeholder.contains("|"): nil
+    case .either(let words, .text): "\(words.joined(separator: ", ")) or another name"
     case .either(let words, let other):
       other.reference(beside: placeholder).map { "\(words.joined(separator: ", ")) or \($0)" }
     }

@@ -22,7 +22,7 @@ extension Options {
       device, 'spatial' through a virtual sink.
       """)
   public static let sinkUpmix = CommandOption<UpmixChoice>(
-    "upmix", "on|off", .words, default: .lowLatency, shown: "low-latency",
+    "upmix", "on|off|low-latency", .words, default: .lowLatency, shown: "low-latency",
     help: upmix.specification.help)
   public static let sinkLimiter = CommandOption<Bool>(
     "limiter", "on|off", .onOff, default: true, shown: "on",

@@ -25,7 +25,7 @@ public enum Options {
     "spatialize", "SOURCES", .words, default: .all, shown: "all",
     help: "Sources to render spatially; the others play as plain stereo.")
   public static let upmix = CommandOption<UpmixChoice>(
-    "upmix", "on|off", .words, default: .on, shown: "on",
+    "upmix", "on|off|low-latency", .words, default: .on, shown: "on",
     help: """
       Treatment of stereo that is rendered spatially: 'on' converts it to 5.1, with its centre in \
       front and its ambience around the listener; 'off' keeps it as a plain pair in front; \
@@ -69,8 +69,8 @@ public enum Options {
     flag: "speakers",
     help: """
       Render for two loudspeakers, such as a laptop's, in front of a listener who keeps still: \
-      cancel the sound from each of them at the opposite ear, and do not follow the head. 'play' \
-      does so only if the output is loudspeakers or of an unknown type.
+      cancel the sound from each of them at the opposite ear, and do not follow the head. During \
+      playback, this applies only if the output is loudspeakers or of an unknown type.
       """)
   public static let speakerAngle = CommandOption<Double>(
     "speaker-angle", "DEG", .number(3...60), default: 12, shown: "12",
@@ -126,6 +126,13 @@ public enum Options {
       Show neither the status line nor what is played. Notes and errors still appear. Without a \
       terminal, the status is otherwise printed every 10 s.
       """)
+  public static let screen = CommandOption<ScreenChoice>(
+    "screen", "line|full", .words, default: .line, shown: "line",
+    help: """
+      Display on a terminal: 'line' is a status line, 'full' is a view of the head, the stage, the \
+      levels and the tracker that fills the terminal. The key f changes between the two. The \
+      view needs libncursesw.
+      """)
   public static let json = CommandOption<Bool>(
     flag: "json", help: "Write JSON, and nothing else, to standard output.")
 
@@ -144,14 +151,16 @@ public enum Options {
       seconds and the head-to-world quaternion.
       """)
   public static let tracker = CommandOption<TrackerArgument>(
-    "tracker", "auto|none|ID|KIND:[ADDRESS:]PORT|serial:PATH:PROFILE|replay:FILE", .tracker,
+    "tracker",
+    "auto|none|ID|KIND:[ADDRESS:]PORT|midi:PORT:MODEL|serial:PATH:PROFILE|replay:FILE", .tracker,
     default: .auto, shown: "auto",
     help: """
       Head tracker: the ID that 'stillstage trackers' lists, the address and port on which to \
-      listen for a tracker on the network, a serial port and the name or file of its profile, or a \
-      capture that 'trackers watch --raw' wrote. KIND is osc, opentrack or freepie. ADDRESS is an \
-      IPv4 address, an IPv6 address in brackets, or 'any' to also hear phones and other machines; \
-      without ADDRESS, only programs on this computer are heard.
+      listen for a tracker on the network, a MIDI port with any name, a serial port and the name or \
+      file of its profile, or a capture that 'trackers watch --raw' wrote. KIND is osc, opentrack \
+      or freepie. ADDRESS is an IPv4 address, an IPv6 address in brackets, or 'any' to also hear \
+      phones and other machines; without ADDRESS, only programs on this computer are heard. PORT of \
+      midi is the beginning of a port's name, and MODEL is supperware or mrheadtracker.
       """)
   public static let takeOver = CommandOption<Bool>(
     flag: "take-over",

@@ -33,8 +33,17 @@ public enum PlayKeys {
       "x", "next mix style",
       "Select the next style of the Audio Mix, if the source is a soundfield."),
     key(", and .", "less, more mix", "Decrease or increase the amount of the Audio Mix by 0.1."),
+    key(
+      "f", "full screen, or lines",
+      "Show the full-screen view, or return to the status line."),
     key("?", "show or hide the keys", "Show or hide the list of keys."),
     key("q", "quit", "Quit."),
+  ]
+
+  /// Keys with their functions in one or two words, the most important first.
+  public static let hints = [
+    "q quit", "space pause", "up/down volume", "c recentre", "? keys", "f lines", "m mute",
+    "left/right 10 s", "t mode", "d decoder", "h HRTF", "x , . mix", "1-7 order", "PgUp/PgDn 60 s",
   ]
 
   /// The lines of the list that `?` shows, at most 48 characters each.

@@ -9,8 +9,8 @@ extension Program {
   static let mixAnalyse = CommandSpecification(
     name: .mixAnalyse, summary: "Compute the Audio Mix tuning of a recording.",
     discussion: """
-      Separates a complete first-order recording into speech and ambience, and writes a gain and \
-      an equaliser for each. 'play', 'render' and the other 'mix' commands apply them with \
+      Separates a recorded soundfield into speech and ambience, and writes a gain and an \
+      equaliser for each. 'play', 'render' and the other 'mix' commands apply them with \
       '--mix-tuning'.
       """,
     arguments: [Arguments.input],

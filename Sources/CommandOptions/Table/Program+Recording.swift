@@ -33,8 +33,9 @@ extension Program {
     discussion: """
       Records an input of the sound server. Gaps are filled with silence and reported, so that \
       the sound after a gap keeps its place in time. Keys: q stops, space pauses and \
-      resumes, n changes to the next input, + and - change the gain. Media keys and headset \
-      buttons pause, resume, stop and change to the next input.
+      resumes, n changes to the next input, + and - change the gain. l starts and ends listening, \
+      c recentres, t selects the next mode. Media keys and headset buttons pause, resume, stop and \
+      change to the next input.
       """,
     arguments: [],
     options: [
@@ -45,7 +46,9 @@ extension Program {
       Options.stereoPair.specification, Options.recordSeconds.specification,
       Options.onLoss.specification, Options.armed.specification, Options.events.specification,
       Options.chart.specification, Options.overwrite.specification, Options.data.specification,
-    ])
+      Options.listen.specification, Options.listenServer.specification,
+      Options.saveMotion.specification,
+    ] + Options.listening)
 }
 
 extension Arguments {
@@ -53,7 +56,7 @@ extension Arguments {
     name: "ID", grammar: .text, help: "ID of the input, as 'stillstage inputs' lists it.",
     isOptional: true)
   public static let chosenInputID = ArgumentSpecification(
-    name: "ID", grammar: .either(["none"], .text),
+    name: "ID|none", grammar: .either(["none"], .text),
     help: """
       ID of the input, as 'stillstage inputs' lists it, or 'none' to forget the remembered input.
       """)
@@ -85,6 +88,9 @@ extension CommandSpecification {
         CommandExample(
           "record -o field.mov --mic-format ambix --input ID",
           "Record a first-order microphone."),
+        CommandExample(
+          "record -o field.mov --mic-format ambix --listen auto",
+          "Record and hear a first-order microphone."),
         CommandExample(
           "record -o field.wav --channels 3-6 --mic-format a-format",
           "Record a tetrahedral microphone on four channels of an interface."),

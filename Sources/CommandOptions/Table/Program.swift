@@ -9,8 +9,8 @@ public enum Program {
   /// All commands, in the order of the help list.
   public static let commands: [CommandSpecification] = [
     play, render, fetch, demo, sink, routes, trackers, trackersWatch, trackersCheck, trackersBridge,
-    hrtfInfo, hrtfExport, inputs, inputsWatch, inputsChoose, record, mixAnalyse, mixBake,
-    mixProcess, fuse, calibrate, benchRender, benchFusion, benchPrediction, benchLatency,
+    hrtfInfo, hrtfExport, inputs, inputsWatch, inputsChoose, record, listen, mixAnalyse,
+    mixBake, mixProcess, fuse, calibrate, benchRender, benchFusion, benchPrediction, benchLatency,
     benchTrackingError, benchSpeakers, benchUpmix, benchMix, benchAdaptation, completion,
   ]
 
@@ -44,7 +44,7 @@ public enum Program {
       Options.route.specification,
       Options.latency.specification, Options.rewrite.specification,
       Options.playLoudness.specification, Options.keep.specification,
-      Options.playQuiet.specification,
+      Options.screen.specification, Options.playQuiet.specification,
     ] + shared + Options.mixing)
 
   private static let render = CommandSpecification(
@@ -86,7 +86,8 @@ public enum Program {
       """,
     arguments: [],
     options: [
-      Options.demoOutput.specification, Options.playQuiet.specification,
+      Options.demoOutput.specification, Options.screen.specification,
+      Options.playQuiet.specification,
       Options.data.specification,
     ])
 

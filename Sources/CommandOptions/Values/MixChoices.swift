@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `--mix`: how speech and ambience are mixed again.
+/// `--mix`: the style of the mix of speech and ambience.
 public enum MixChoice: String, Sendable, CaseIterable {
   case standard
   case cinematic

@@ -80,9 +80,10 @@ public enum TrackerArgument: Sendable, Equatable {
 }
 
 extension ValueForm where Value == TrackerArgument {
-  /// The prefixes of network trackers and captures.
+  /// The prefixes of network trackers, MIDI ports and captures.
   static var networkTrackerStarts: [String] {
-    ["osc", "opentrack", "freepie"].flatMap { ["\($0):", "\($0):any:"] } + ["serial:", "replay:"]
+    ["osc", "opentrack", "freepie"].flatMap { ["\($0):", "\($0):any:"] }
+      + ["midi:", "serial:", "replay:"]
   }
 
   static var tracker: Self {

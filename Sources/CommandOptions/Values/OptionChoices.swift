@@ -97,6 +97,14 @@ public enum StageModeChoice: String, Sendable, CaseIterable {
   case off
 }
 
+/// `--screen`: what `play` and `demo` show on a terminal.
+public enum ScreenChoice: String, Sendable, CaseIterable {
+  /// A status line.
+  case line
+  /// A view that fills the terminal.
+  case full
+}
+
 /// `--rewrite`: whether queued sound is rendered again when the head moves.
 public enum RewriteChoice: String, Sendable, CaseIterable {
   /// Rewrites unless the output reads too far ahead.

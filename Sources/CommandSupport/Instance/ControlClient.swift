@@ -16,7 +16,8 @@ package enum ControlClient {
       let reason = String(cString: strerror(errno))
       throw isMissing
         ? CommandFailure("no system-wide output is running; start one with 'stillstage sink'")
-        : CommandFailure("cannot reach the running system-wide output: \(reason)")
+        : CommandFailure(
+          "cannot reach the running system-wide output: \(reason); end its process and restart it")
     }
     defer { close(socket) }
     var bytes = Array((request.line + "\n").utf8)

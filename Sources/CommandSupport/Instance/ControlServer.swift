@@ -35,7 +35,9 @@ package final class ControlServer: Sendable {
     }
     guard let listener = UnixSocket.listen(in: folder.path, name: name) else {
       let reason = String(cString: strerror(errno))
-      throw CommandFailure("cannot create the control socket \(folder.file(name)): \(reason)")
+      throw CommandFailure(
+        "cannot create the control socket \(folder.file(name)): \(reason); "
+          + "check the permissions of the folder, or free some space")
     }
     worker.start { [worker, wakeUp] in
       var clients: [Client] = []

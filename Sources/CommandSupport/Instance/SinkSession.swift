@@ -66,7 +66,9 @@ package struct SinkSession {
           "a system-wide output is already running" + (pid.map { " (pid \($0))" } ?? "")
             + "; control it with --status, --recentre or --mode, or end it first")
       case .system(let reason):
-        throw CommandFailure("cannot lock \(folder.file(SinkFiles.lock)): \(reason)")
+        throw CommandFailure(
+          "cannot lock \(folder.file(SinkFiles.lock)): \(reason); "
+            + "check the permissions of the folder, or free some space")
       }
     }
   }

@@ -37,7 +37,7 @@ extension SoundOpeningError {
   package var text: String {
     switch self {
     case .fileCannotBeKept(let input):
-      "--keep works only with HLS presentations; '\(input)' is not one"
+      "--keep works only with HLS presentations, and '\(input)' is not one; leave out --keep"
     case .presentation, .unsupportedAddress: description.withoutControls
     case .noAddress, .noHost, .unreadable, .unreadableFolder, .keeping: description
     }

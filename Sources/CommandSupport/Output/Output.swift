@@ -10,7 +10,9 @@ import Media
 /// - Throws: a failure if writing fails.
 package func printOutput(_ text: String) throws(CommandFailure) {
   guard write(text, to: STDOUT_FILENO) else {
-    throw CommandFailure("cannot write to standard output: \(String(cString: strerror(errno)))")
+    throw CommandFailure(
+      "cannot write to standard output: \(String(cString: strerror(errno))); "
+        + "redirect it to another file")
   }
 }
 

@@ -17,7 +17,7 @@ package struct TextOutput {
     var status = stat()
     if stat(path, &status) == 0 {
       guard status.st_mode & S_IFMT != S_IFDIR else {
-        throw failure("it is a directory; choose a file in it")
+        throw CommandFailure("cannot write \(path): it is a directory; choose a file in it")
       }
       guard access(path, W_OK) == 0 else { throw failure(String(cString: strerror(errno))) }
       return
@@ -81,6 +81,15 @@ package struct TextOutput {
   }
 
   private func failure(_ reason: String) -> CommandFailure {
-    CommandFailure("cannot write \(path): \(reason)")
+    cannotWrite(path, reason: reason)
   }
+}
+
+/// Returns the failure of a command that cannot write a file.
+///
+/// - Parameter reason: the reason; nil for the system's latest error.
+package func cannotWrite(_ path: String, reason: String? = nil) -> CommandFailure {
+  let reason = reason ?? String(cString: strerror(errno))
+  return CommandFailure(
+    "cannot write \(path): \(reason); choose another path, or free some space")
 }

@@ -4,6 +4,7 @@ package import CommandOptions
 import Glibc
 package import HeadTracking
 package import NetworkTracking
+import UserFiles
 
 /// Returns the tracker settings from the command line, `config.json` and the data folder. Invalid
 /// tracker profiles are skipped with a note.
@@ -26,7 +27,7 @@ package func trackerSettings(
   let environment = getenv("STILLSTAGE_DATA").map { String(cString: $0) }
   settings.profiles = TrackerProfileFile.all(
     dataFolder: ProgramFiles.ofThisProcess?.dataFolder(
-      option: command[Options.data], environment: environment))
+      option: command[Options.data], environment: environment), note: printNote)
   settings.capture = capture
   settings.providers = try trackerProviders(command, tracker: tracker, settings)
   return settings

@@ -27,7 +27,7 @@ extension RenderSettings {
     case .mixBake, .mixProcess: command[Options.mixStyle]
     case .render where command[Options.renderTarget] == .ambienceAndSpeech:
       command[Options.mix] ?? .standard
-    case .play, .render: command[Options.mix]
+    case .play, .render, .record, .listen: command[Options.mix]
     default: nil
     }
   }
@@ -39,7 +39,7 @@ extension RenderSettings {
       (command.isGiven(Options.mixTuning), Options.mixTuning.specification),
       (command.isGiven(Options.separator), Options.separator.specification),
     ]
-    guard [.play, .render].contains(command.name),
+    guard [.play, .render, .record, .listen].contains(command.name),
       let option = given.first(where: \.0)?.1
     else { return }
     throw .usage("--\(option.name) works only with --mix; choose a style with --mix")
@@ -48,11 +48,16 @@ extension RenderSettings {
   /// Returns the tuning that `--mix-tuning` chooses.
   private static func tuning(_ command: ParsedCommand) throws(CommandFailure) -> MixTuning {
     let choice = command[Options.mixTuning]
-    let input = command[Arguments.input]
+    // The sound of a microphone holds no tuning.
+    let isLive = [.record, .listen].contains(command.name)
+    let input = isLive ? nil : command[Arguments.input]
     return try playing { () throws(PlaybackError) in
       switch choice {
       case "off": MixTuning()
-      case "auto": try MixTuning.embedded(in: input) ?? MixTuning()
+      case "auto":
+        try input.flatMap { (path) throws(PlaybackError) in
+          try MixTuning.embedded(in: path)
+        } ?? MixTuning()
       default: try MixTuning(path: choice)
       }
     }

@@ -8,7 +8,8 @@ import Media
 package import Rendering
 
 extension RenderSettings {
-  /// Reads the rendering options of `play` and `render`.
+  /// Reads the rendering options of a command. An option that the command does not have keeps its
+  /// default.
   package init(_ command: ParsedCommand) throws(CommandFailure) {
     self.init()
     hrtfPath = hrtfFile(command)
@@ -36,6 +37,12 @@ extension RenderSettings {
   package init(ofSink command: ParsedCommand) throws(CommandFailure) {
     try self.init(command)
     upmix = Upmix(command[Options.sinkUpmix])
+  }
+
+  /// Reads the rendering options of `record` and `listen`, whose gain is that of the recording.
+  package init(ofListening command: ParsedCommand) throws(CommandFailure) {
+    try self.init(command)
+    (upmix, gainDecibels) = (.off, 0)
   }
 
   private static func layout(_ text: String) throws(CommandFailure) -> LayoutOption {

@@ -4,13 +4,14 @@ import BluetoothTracking
 import CommandOptions
 import Glibc
 import HeadTracking
+import MIDITracking
 import NetworkTracking
 import SerialTracking
 import UserFiles
 
 /// Returns the providers of trackers that are not HID devices: Bluetooth earphones, Bluetooth LE
-/// trackers, glasses on a network interface, serial and network trackers with a profile, and the
-/// serial port or the capture that the tracker's ID names.
+/// trackers, glasses on a network interface, MIDI trackers, serial and network trackers with a
+/// profile, and the serial port or the capture that the tracker's ID names.
 ///
 /// - Parameters:
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
@@ -32,6 +33,10 @@ func trackerProviders(
     LowEnergyTrackers(
       axes: tracking.axes, profiles: tracking.profiles, capture: tracking.capture),
     XREALOneTrackers(axes: tracking.axes, capture: tracking.capture),
+    MIDITrackers(
+      axes: tracking.axes, settings: try midiSettings(command),
+      models: tracking.profiles.compactMap(MIDIModel.init),
+      request: tracker.flatMap(MIDITrackers.Request.init)),
     SerialTrackers(tracking, named: try namedPort(tracker, tracking.profiles)),
     ProfiledNetworkTrackers(tracking),
   ]

@@ -45,7 +45,10 @@ package final class Console {
   }
 
   /// Restores the terminal mode that a console has changed. Call this just before the process ends.
-  static func restoreTerminal() { KeyTerminal.restoreCurrent() }
+  static func restoreTerminal() {
+    FullScreen.restoreTerminal()
+    KeyTerminal.restoreCurrent()
+  }
 
   /// Waits at most `waitMilliseconds` for keys and returns them; empty if there are none.
   package func keys(waitMilliseconds: Int32) -> [Key] {
@@ -58,12 +61,12 @@ package final class Console {
     return decoder.keys(in: bytes)
   }
 
-  /// Shows a line in place of the previous one, cut to the width of the terminal. Has no effect if
-  /// stdout is not a terminal.
+  /// Shows a line in place of the previous one, cut to the width of the terminal. Has no effect
+  /// unless `isInteractive` is true.
   package func show(_ line: String) { show([line]) }
 
   /// Shows lines in place of the previous ones, each cut to the width of the terminal. Has no
-  /// effect if stdout is not a terminal.
+  /// effect unless `isInteractive` is true.
   package func show(_ lines: [String]) { if isInteractive { display.show(lines) } }
 
   /// Shows a line that fits the width of the terminal.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ScreenView
+
 /// One part of a line that may be too long for the terminal.
 package struct LinePart: Equatable, Sendable {
   package let text: String

@@ -28,9 +28,13 @@ extension Console {
     case lessMix
     case moreMix
     case help
+    /// The full-screen view, or back to the status line.
+    case fullScreen
     case quit
     /// The next input of a recording.
     case next
+    /// Start or end listening to a recording.
+    case listen
     case plus
     case minus
     case enter

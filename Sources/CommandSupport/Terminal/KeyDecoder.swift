@@ -84,8 +84,10 @@ struct KeyDecoder {
     case ",": return .lessMix
     case ".": return .moreMix
     case "?": return .help
+    case "f": return .fullScreen
     case "q": return .quit
     case "n": return .next
+    case "l": return .listen
     case "+", "=": return .plus
     case "-": return .minus
     case "\r", "\n", "\r\n": return .enter

@@ -3,13 +3,15 @@
 import Glibc
 
 /// Prints an error line to stderr.
-package func printError(_ message: String) {
-  write("stillstage: \(printable(message))\n", to: STDERR_FILENO)
-}
+package func printError(_ message: String) { printLine(printable(message)) }
 
 /// Prints a note to stderr.
-package func printNote(_ message: String) {
-  write("stillstage: note: \(printable(message))\n", to: STDERR_FILENO)
+package func printNote(_ message: String) { printLine("note: \(printable(message))") }
+
+/// Prints a line to stderr, but on a terminal only when nothing else fills it.
+private func printLine(_ text: String) {
+  let line = "stillstage: \(text)\n"
+  if !HeldLines.hold(text, line) { write(line, to: STDERR_FILENO) }
 }
 
 /// Returns `text` with U+FFFD in place of control characters and line separators.

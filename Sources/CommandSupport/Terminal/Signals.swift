@@ -65,7 +65,9 @@ package enum Signals {
         interrupt.raise()
         SignalDeadline.begin(signal)
       case .ignore: continue
-      case .endAtOnce: _exit(128 + signal)
+      case .endAtOnce:
+        Console.restoreTerminal()
+        _exit(128 + signal)
       }
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import ScreenView
 import Synchronization
 
 /// Lines at the bottom of a terminal, which are replaced in place.

@@ -80,7 +80,7 @@ struct XMLTag {
   var attributes: [String: String]
   var text: String
 
-  /// Returns all start tags in order. Comments, declarations and end tags are skipped.
+  /// Returns all start tags in order.
   static func all(in bytes: [UInt8]) -> [XMLTag] {
     String(decoding: bytes.prefix(PlaylistLimits.bytes), as: UTF8.self).split(separator: "<")
       .compactMap { part in

@@ -38,6 +38,11 @@ struct SpokenLanguage {
   /// The language tag; nil accepts every language.
   let tag: String?
 
+  private init() { tag = nil }
+
+  /// Accepts every language.
+  static let any = SpokenLanguage()
+
   /// Uses the wanted language if a rendition matches it. Otherwise takes the language from the
   /// first variant with audio renditions: from the default rendition, else from the first with
   /// AUTOSELECT=YES, else from the first.
@@ -85,11 +90,26 @@ struct SpokenLanguage {
 }
 
 extension MultivariantPlaylist {
-  /// The variants, those of the first pathway first.
+  /// The variants in the order of their pathways: those of the steering manifest, or else the first
+  /// pathway, and then the others.
   fileprivate var variantsByPathway: [Variant] {
-    guard let firstPathway else { return variants }
-    func isFirst(_ variant: Variant) -> Bool { (variant.pathway ?? ".") == firstPathway }
-    return variants.filter(isFirst) + variants.filter { !isFirst($0) }
+    let order = pathways.isEmpty ? [firstPathway].compactMap(\.self) : pathways
+    func rank(_ variant: Variant) -> Int {
+      order.firstIndex(of: variant.pathway ?? ".") ?? order.count
+    }
+    return (0...order.count).flatMap { place in variants.filter { rank($0) == place } }
+  }
+
+  /// The addresses of redundant media playlists, by the address of the first, which is the one to
+  /// use. Codecs, languages and bit rates do not matter.
+  var redundantPlaylists: [String: [String]] {
+    let any = SpokenLanguage.any
+    let carriers = variantsByPathway.flatMap { variant in
+      AudioCarrier.carriers(
+        of: variant, codec: variant.codecs.first(where: AudioCodec.isAudio), any, self)
+    }
+    let kept = AudioCarrier.withAlternatives(carriers).map(\.rendition)
+    return Dictionary(kept.map { ($0.uri, $0.alternatives) }, uniquingKeysWith: { $0 + $1 })
   }
 }
 

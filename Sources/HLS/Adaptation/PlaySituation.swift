@@ -14,12 +14,14 @@ public struct PlaySituation: Sendable, Equatable {
   public var hasStarted: Bool
   /// Whether the next segment cannot be fetched yet: it does not exist, or the buffer is full.
   public var isWaiting: Bool
+  /// Whether all segments of a presentation that has ended were fetched.
+  public var isAtEnd: Bool
   /// Time from the playback position to the live end, in s; nil if the presentation is not live.
   public var liveDistance: Double?
 
   public init(
     now: Double, elapsed: Double, buffer: Double, segmentSeconds: Double, hasStarted: Bool,
-    isWaiting: Bool = false, liveDistance: Double? = nil
+    isWaiting: Bool = false, isAtEnd: Bool = false, liveDistance: Double? = nil
   ) {
     self.now = now
     self.elapsed = elapsed
@@ -27,6 +29,7 @@ public struct PlaySituation: Sendable, Equatable {
     self.segmentSeconds = segmentSeconds
     self.hasStarted = hasStarted
     self.isWaiting = isWaiting
+    self.isAtEnd = isAtEnd
     self.liveDistance = liveDistance
   }
 }

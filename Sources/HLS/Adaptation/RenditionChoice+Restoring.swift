@@ -79,15 +79,17 @@ extension RenditionChoice {
   /// Returns a queued stereo segment to replace by multichannel; nil if none should be replaced
   /// now.
   ///
-  /// In stereo, the first replacement is a test. It is played only if it arrives in time and
-  /// reaches `recoveredRate`.
+  /// In stereo, the first replacement is a test. It is played only if it arrives in time and fast
+  /// enough. When nothing else is left to fetch, no other download can show that the throughput has
+  /// recovered. A test is then made after each `hold`.
   public mutating func replacement(
     _ situation: PlaySituation, queue: [ReplaceableSegment]
   ) -> Replacement? {
     guard canChange, let first = ladder.firstMultichannel else { return nil }
     guard situation.hasStarted else { return betterStart(situation, queue: queue, first) }
     if treatment == .stereo {
-      guard hasRecovered(situation) else { return nil }
+      guard hasRecovered(situation) || mayTest(situation) else { return nil }
+      if situation.isAtEnd { testedAt = situation.now }
       isReplacing = true
     }
     guard isReplacing, let estimate = history.mean(halfLife: parameters.fastHalfLife) else {
@@ -104,6 +106,11 @@ extension RenditionChoice {
     }
     let isSafe = situation.isWaiting || situation.buffer >= leastBuffer(situation)
     return isSafe ? Replacement(number: candidate.number, rendition: first) : nil
+  }
+
+  private func mayTest(_ situation: PlaySituation) -> Bool {
+    guard situation.isAtEnd else { return false }
+    return situation.now - (testedAt ?? lastChange?.time ?? -.infinity) >= hold
   }
 
   /// Returns a multichannel replacement for the first segment, and changes the treatment to

@@ -25,6 +25,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
   /// Time of the last change to a lower multichannel rendition, or of the last abandoned
   /// multichannel download, in s; nil if there was none.
   var loweredAt: Double?
+  /// Time of the last test at the end of the presentation, in s; nil if there was none.
+  var testedAt: Double?
   /// Whether queued segments are being replaced.
   var isReplacing = false
 

@@ -58,8 +58,8 @@ struct KeeperState {
   /// none.
   private var newest: (place: Int, number: Int)?
 
-  /// Opens a folder, and creates it if it does not exist. The folder must be empty or contain what
-  /// was kept from the same source.
+  /// Opens a folder, and creates it if it does not exist. Apart from hidden files and `lost+found`,
+  /// the folder must be empty or contain what was kept from the same source.
   ///
   /// - Throws: the reason why nothing can be kept in the folder.
   init(_ path: String, source: String, now: @escaping @Sendable () -> Double) throws(KeepingError) {

@@ -14,7 +14,8 @@ public enum KeepingError: Error, Sendable, Equatable, CustomStringConvertible {
 
   public var description: String {
     switch self {
-    case .cannotWrite(let path, let reason): "cannot write \(path): \(reason)"
+    case .cannotWrite(let path, let reason):
+      "cannot write \(path): \(reason); free some space, or choose another folder"
     case .isInUse(let path):
       "'\(path)' is in use by another process; wait until that process ends, or choose "
         + "another folder"

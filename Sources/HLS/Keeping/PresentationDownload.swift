@@ -8,6 +8,29 @@ public struct PresentationDownload {
     public var playlist: MediaPlaylist
     /// The address of the playlist.
     public var address: ResourceAddress
+    /// The addresses of other playlists with the same content, in the order in which to try them.
+    public var alternatives: [ResourceAddress] = []
+    /// The variables of the multivariant playlist.
+    var variables = PlaylistVariables()
+    /// Notes on playlists that could not be loaded, one sentence each.
+    public var notes: [String] = []
+
+    init(rendition: KeptRendition, playlist: MediaPlaylist, address: ResourceAddress) {
+      (self.rendition, self.playlist, self.address) = (rendition, playlist, address)
+    }
+  }
+
+  /// The redundant playlists of a job, and the one that segments come from at present.
+  private struct Sites {
+    var places: [ResourceAddress]
+    /// The playlists by place; nil for a playlist that cannot be used.
+    var playlists: [Int: MediaPlaylist?]
+    var current = 0
+
+    init(_ job: Job) {
+      places = [job.address] + job.alternatives
+      playlists = [0: job.playlist]
+    }
   }
 
   /// A segment that could not be downloaded.
@@ -27,6 +50,8 @@ public struct PresentationDownload {
     /// Number of segments that the playlist marks as gaps.
     public var gaps = 0
     public var missing: [Missing] = []
+    /// The changes to a redundant playlist, one sentence each.
+    public var switches: [String] = []
     public var isInterrupted = false
     /// The first write error; nil if there was none.
     public var error: KeepingError?
@@ -36,7 +61,7 @@ public struct PresentationDownload {
   }
 
   /// Number of consecutive unanswered or incomplete requests after which no more segments are
-  /// requested.
+  /// requested. A request that was too slow counts as this many.
   static let patience = 4
   /// Maximum number of requests for a segment whose content is invalid.
   private static let attempts = 2
@@ -69,13 +94,14 @@ public struct PresentationDownload {
     var silent = 0
     for job in jobs {
       keeper.follow(job.playlist, of: job.rendition)
+      var sites = Sites(job)
       var segments = SegmentLoader(loader, fetcher: fetcher, leavesFolder: true)
       for segment in job.playlist.segments where outcome.error == nil {
         guard !outcome.isInterrupted, goesOn() else {
           outcome.isInterrupted = true
           break
         }
-        take(segment, of: job, &segments, &outcome, &silent, goesOn)
+        take(segment, of: job, from: &sites, &segments, &outcome, &silent, goesOn)
         progress(segment.duration)
       }
     }
@@ -87,8 +113,9 @@ public struct PresentationDownload {
   }
 
   private func take(
-    _ segment: MediaSegment, of job: Job, _ segments: inout SegmentLoader,
-    _ outcome: inout Outcome, _ silent: inout Int, _ goesOn: () -> Bool
+    _ segment: MediaSegment, of job: Job, from sites: inout Sites,
+    _ segments: inout SegmentLoader, _ outcome: inout Outcome, _ silent: inout Int,
+    _ goesOn: () -> Bool
   ) {
     if segment.isGap {
       outcome.gaps += 1
@@ -98,8 +125,7 @@ public struct PresentationDownload {
       outcome.miss(segment, of: job, "the server no longer answers")
     } else {
       do throws(LoadProblem) {
-        let (supplied, _) = try segments.load(
-          segment, in: job.address, attempts: Self.attempts, goesOn: { _ in goesOn() })
+        let supplied = try load(segment, of: job, from: &sites, &segments, &outcome, goesOn)
         silent = 0
         let map = supplied.initialisation
         keeper.keep(
@@ -117,6 +143,50 @@ public struct PresentationDownload {
         }
       }
     }
+  }
+
+  /// Loads a segment of a job. If its present site does not have it, moves to the next one that
+  /// does.
+  private func load(
+    _ segment: MediaSegment, of job: Job, from sites: inout Sites,
+    _ segments: inout SegmentLoader, _ outcome: inout Outcome, _ goesOn: () -> Bool
+  ) throws(LoadProblem) -> SuppliedSegment {
+    let index = segment.sequence - job.playlist.mediaSequence
+    var first: LoadProblem?
+    for step in sites.places.indices {
+      let site = (sites.current + step) % sites.places.count
+      guard let playlist = playlist(site, of: job, &sites, goesOn) else { continue }
+      do throws(LoadProblem) {
+        let (supplied, _) = try segments.load(
+          playlist.segments[index], in: sites.places[site], attempts: Self.attempts,
+          goesOn: { _ in goesOn() })
+        if let first, step > 0 {
+          outcome.switches.append(
+            "'\(sites.places[site])' replaces '\(sites.places[sites.current])', which has the same "
+              + "content: \(first)")
+          sites.current = site
+        }
+        return supplied
+      } catch {
+        if error.isOwn { throw error }
+        first = first ?? error
+      }
+    }
+    throw first ?? .absent("no playlist lists the segment")
+  }
+
+  /// Returns the playlist of a site, which is loaded when it is needed first; nil if it cannot be
+  /// loaded or does not list as many segments as the job.
+  private func playlist(
+    _ site: Int, of job: Job, _ sites: inout Sites, _ goesOn: () -> Bool
+  ) -> MediaPlaylist? {
+    if let known = sites.playlists[site] { return known }
+    let found = try? loader.mediaPlaylist(at: sites.places[site], job.variables, goesOn)
+    if let found { sites.places[site] = found.1 }
+    let isAlike = found?.0.segments.count == job.playlist.segments.count
+    let playlist = isAlike ? found?.0 : nil
+    sites.playlists[site] = .some(playlist)
+    return playlist
   }
 
   /// Reads all files back. Adds missing and changed segments to `outcome.missing`.

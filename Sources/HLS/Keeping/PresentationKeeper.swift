@@ -12,8 +12,9 @@ private import Synchronization
 /// omitted.
 ///
 /// Files get their names when they are complete and on the disk, and playlists are written after
-/// the files that they list. So the folder is a valid presentation whenever the process ends.
-/// Playlists are written at most once per second while segments are kept, and by ``finish()``.
+/// the files that they list. From the first playlists on, the folder is therefore a valid
+/// presentation whenever the process ends. Playlists are written at most once per second while
+/// segments are kept, and by ``finish()``.
 ///
 /// ```swift
 /// let keeper = try PresentationKeeper(folder: "kept", source: address.description)

@@ -50,6 +50,10 @@ public struct RenditionSelection: Sendable {
       chosen.removeAll { $0.language != nil && !$0.speaks(language) }
     }
     chosen.removeAll { $0.bitRate > wishes.maximumBitRate }
+    // Of redundant renditions, the first suffices.
+    let redundant = playlist.redundantPlaylists
+    let copies = Set(chosen.flatMap { redundant[$0.uri] ?? [] })
+    chosen.removeAll { copies.contains($0.uri) }
     guard !chosen.isEmpty else {
       throw .nothing(
         "every requested rendition exceeds the maximum bit rate or cannot be decoded; choose a "
@@ -118,8 +122,10 @@ extension PlaylistLoader {
         jobs.append(.init(rendition: rendition, playlist: playlist, address: loaded.address))
       }
     case .multivariant(let playlist, let address):
+      let redundant = playlist.redundantPlaylists
       for rendition in try selection.renditions(of: playlist) {
-        jobs.append(try job(rendition, of: playlist, at: address, goesOn))
+        let uris = [rendition.uri] + (redundant[rendition.uri] ?? [])
+        jobs.append(try job(rendition, uris, of: playlist, at: address, goesOn))
       }
     }
     jobs.removeAll { $0.playlist.hasOnlyKeyFrames }
@@ -128,18 +134,43 @@ extension PlaylistLoader {
     return jobs.sorted { $0.rendition.bitRate < $1.rendition.bitRate }
   }
 
+  /// Loads the first of the redundant playlists of a rendition that can be loaded.
   private func job(
-    _ rendition: KeptRendition, of playlist: MultivariantPlaylist, at address: ResourceAddress,
-    _ goesOn: () -> Bool
+    _ rendition: KeptRendition, _ uris: [String], of playlist: MultivariantPlaylist,
+    at address: ResourceAddress, _ goesOn: () -> Bool
   ) throws(DownloadError) -> PresentationDownload.Job {
-    do throws(PresentationError) {
-      let place = try self.address(of: rendition.uri, in: address)
-      let loaded = try load(place, variables: playlist.variables, goesOn: goesOn)
-      guard let loaded, case .media(let media) = loaded.playlist else {
-        throw .nothing(address: place.description, reason: "it is not a media playlist")
+    var notes: [String] = []
+    var first: PresentationError?
+    for (index, uri) in uris.enumerated() {
+      do throws(PresentationError) {
+        let place = try self.address(of: uri, in: address)
+        let (media, loaded) = try mediaPlaylist(at: place, playlist.variables, goesOn)
+        var job = PresentationDownload.Job(
+          rendition: rendition, playlist: media, address: loaded)
+        job.alternatives = uris[(index + 1)...].compactMap {
+          try? self.address(of: $0, in: address)
+        }
+        job.variables = playlist.variables
+        job.notes = notes
+        return job
+      } catch {
+        if error == .interrupted { throw .presentation(error) }
+        first = first ?? error
+        notes.append("\(error.description); a redundant playlist is tried")
       }
-      return .init(rendition: rendition, playlist: media, address: loaded.address)
-    } catch { throw .presentation(error) }
+    }
+    throw .presentation(first ?? .interrupted)
+  }
+
+  /// Loads a media playlist. Returns it with its address after redirects.
+  func mediaPlaylist(
+    at place: ResourceAddress, _ variables: PlaylistVariables, _ goesOn: () -> Bool
+  ) throws(PresentationError) -> (MediaPlaylist, ResourceAddress) {
+    let loaded = try load(place, variables: variables, goesOn: goesOn)
+    guard let loaded, case .media(let media) = loaded.playlist else {
+      throw .nothing(address: place.description, reason: "it is not a media playlist")
+    }
+    return (media, loaded.address)
   }
 
   private func check(_ job: PresentationDownload.Job) throws(DownloadError) {

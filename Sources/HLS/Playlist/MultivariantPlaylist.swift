@@ -9,6 +9,12 @@ public struct MultivariantPlaylist: Sendable, Equatable {
   public var variants: [Variant] = []
   /// The pathway to use first (PATHWAY-ID of `EXT-X-CONTENT-STEERING`); nil if it is not stated.
   public var firstPathway: String?
+  /// The address of the steering manifest (SERVER-URI of `EXT-X-CONTENT-STEERING`); nil if it is
+  /// not stated.
+  public var steeringServer: String?
+  /// The pathways in the order in which to try them, as the steering manifest states it; empty
+  /// without a manifest.
+  public var pathways: [String] = []
   /// Notes about values that are not valid and are ignored.
   public var notes: [String] = []
   /// The audio renditions.

@@ -88,7 +88,9 @@ struct PlaylistReader {
       variant = Variant(try AttributeList(value, variables), &notes)
     }
     if tag == "EXT-X-CONTENT-STEERING" {
-      multivariant.firstPathway = try AttributeList(value, variables).text("PATHWAY-ID")
+      let attributes = try AttributeList(value, variables)
+      multivariant.firstPathway = attributes.text("PATHWAY-ID")
+      multivariant.steeringServer = attributes.text("SERVER-URI")
     }
     guard tag == "EXT-X-MEDIA" else { return }
     let attributes = try AttributeList(value, variables)
@@ -126,7 +128,7 @@ struct PlaylistReader {
 }
 
 extension Variant {
-  /// Reads the attributes of a variant. Ignores values that are not valid, and notes that.
+  /// Reads the attributes of a variant. Ignores invalid values, with a note.
   init(_ attributes: AttributeList, _ notes: inout [String]) {
     self.init(uri: "", bandwidth: Self.bitRate("BANDWIDTH", attributes, &notes) ?? 0)
     averageBandwidth = Self.bitRate("AVERAGE-BANDWIDTH", attributes, &notes)

@@ -12,8 +12,10 @@ extension PlaylistLoader {
     }
   }
 
-  /// Returns media playlists of the numbered fragments in a folder, the longest series first. Their
-  /// durations follow from the times in the fragments. Missing numbers become gaps.
+  /// Returns media playlists of the numbered fragments in a folder, the longest series first.
+  ///
+  /// The durations follow from the times in the fragments, or are estimated. Missing numbers become
+  /// gaps, unless most numbers are missing.
   ///
   /// - Throws: `.interrupted` if `goesOn` returned false.
   func fragments(

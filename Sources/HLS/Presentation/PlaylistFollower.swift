@@ -44,7 +44,8 @@ public struct PlaylistFollower: Sendable {
 
   /// Records a failed load, which delays the next load.
   ///
-  /// - Parameter wait: the delay, in s; nil for half of the time between two segments.
+  /// - Parameter wait: the delay, in s; nil for half of the time between two segments, but at least
+  ///   0.5 s.
   public mutating func fail(at now: Double, wait: Double? = nil) {
     notBefore = now + (wait ?? max(pause / 2, 0.5))
   }

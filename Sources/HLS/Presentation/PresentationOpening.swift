@@ -29,7 +29,7 @@ extension PlaylistLoader {
         // Some servers wrap the actual multivariant playlist in another multivariant playlist.
         guard let only = playlist.variants.first, playlist.variants.count == 1,
           playlist.renditions.isEmpty, try isMultivariant(only.uri, in: loaded.address, goesOn)
-        else { return .multivariant(playlist, loaded.address) }
+        else { return .multivariant(steered(playlist, at: loaded.address, goesOn), loaded.address) }
         address = try self.address(of: only.uri, in: loaded.address)
       }
     }
@@ -46,15 +46,15 @@ extension PlaylistLoader {
     return false
   }
 
-  /// Opens a folder: its multivariant playlist with the most variants, or else all its media
-  /// playlists with segments. Ignores multivariant playlists without variants.
+  /// Opens a folder: the streams of a `.movpkg` folder, or else the multivariant playlist with the
+  /// most variants, or else all media playlists with segments, or else the numbered fragments.
   ///
-  /// A playlist whose files are not in the folder is used only if there is nothing else. Without a
-  /// usable playlist, the streams of a `.movpkg` folder or numbered fragments are opened. They are
-  /// also opened instead of a playlist that lists only the last of them.
+  /// Ignores multivariant playlists without variants. A playlist whose files are not in the folder
+  /// is used only if there is nothing else. Numbered fragments replace a playlist that lists only
+  /// the last of them.
   ///
-  /// - Throws: if there are no such playlists, the first error that loading a playlist caused, or
-  ///   else `.nothing`. Also `.interrupted` if `goesOn` returned false.
+  /// - Throws: if there is nothing to open, the first error that loading a playlist caused, or else
+  ///   `.nothing`. Also `.interrupted` if `goesOn` returned false.
   public func open(
     folder: PresentationFolder, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Presentation {
@@ -106,7 +106,8 @@ extension PlaylistLoader {
         + "download the presentation again")
   }
 
-  /// Whether a playlist to which a multivariant playlist refers is in the folder.
+  /// Whether the folder contains a playlist to which a multivariant playlist refers. Always true
+  /// for a playlist from a server.
   private func hasFiles(
     _ playlist: MultivariantPlaylist, at address: ResourceAddress, _ folder: PresentationFolder
   ) -> Bool {

@@ -27,8 +27,8 @@ public final class SegmentSupply: Sendable {
     /// Maximum number of requests for a segment before another rendition is tried, if another
     /// request may succeed.
     public var attempts = 3
-    /// Number of consecutive gaps at which an on-demand supply fails after a segment that could not
-    /// be loaded.
+    /// Number of consecutive gaps at which an on-demand supply from a server fails after a segment
+    /// that could not be loaded.
     public var mostGaps = 8
 
     public init() {}

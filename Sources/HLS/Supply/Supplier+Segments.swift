@@ -78,8 +78,8 @@ extension Supplier {
       ? (0..<count).last { !unusable.contains($0) } ?? rendition : rendition
   }
 
-  /// Fetches the segment at the cursor. Returns nil if there is none, or after skipping a gap that
-  /// the playlist marks.
+  /// Fetches the segment at the cursor. Returns nil if the playlist does not list it yet, or if the
+  /// presentation ends there.
   private mutating func attempt(_ rendition: Int) -> Outcome? {
     let timeline: RenditionTimeline
     do throws(PresentationError) { timeline = try self.timeline(of: rendition) } catch {

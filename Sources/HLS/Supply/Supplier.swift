@@ -20,7 +20,7 @@ struct Supplier {
   /// Time at which the queue of a live presentation ran dry, in s; nil while there is sound, or if
   /// another segment is known.
   private var drySince: Double?
-  /// Which of its places each rendition is fetched from; 0 if not listed.
+  /// For each rendition, the index of the place from which it is fetched; 0 if not listed.
   var sites: [Int: Int] = [:]
   /// The timeline of a rendition before it was last moved to another place.
   private var former: [Int: RenditionTimeline] = [:]
@@ -66,7 +66,8 @@ struct Supplier {
       gaps = []
       hasToldStart = false
     }
-    guard queue.failure == nil, !queue.hasEnded else { return pause(0.05) }
+    guard queue.failure == nil else { return pause(0.05) }
+    guard !queue.hasEnded else { return improveEnd() }
     for note in presentation.notes { queue.warn(note) }
     loadAllOfFolder()
     if isLive, let rendition { reloadIfDue(rendition) }
@@ -81,6 +82,16 @@ struct Supplier {
       pause(0.05)
     }
     tellStart()
+  }
+
+  /// Replaces queued segments, or pauses, after the last segment was fetched.
+  private mutating func improveEnd() {
+    let situation = situation(isWaiting: true, isAtEnd: true)
+    if let wish = rule.replacement(situation, queue: replaceable) {
+      fetch(replacement: wish)
+    } else {
+      pause(0.05)
+    }
   }
 
   /// Duration of sound to fetch ahead of playback, in s.
@@ -152,7 +163,7 @@ struct Supplier {
   // MARK: Input of the rule
 
   /// Returns the state of the player for the rule.
-  func situation(isWaiting: Bool) -> PlaySituation {
+  func situation(isWaiting: Bool, isAtEnd: Bool = false) -> PlaySituation {
     let snapshot = queue.snapshot
     let end = snapshot.end ?? cursor ?? 0
     let now = now
@@ -164,6 +175,7 @@ struct Supplier {
     return PlaySituation(
       now: now, elapsed: now - opened, buffer: max(0, end - snapshot.heard - kept),
       segmentSeconds: max(usual ?? 4, 0.5), hasStarted: snapshot.mayStart, isWaiting: isWaiting,
+      isAtEnd: isAtEnd,
       liveDistance: timeline.flatMap { $0.playlist.hasEnded ? nil : $0.end - snapshot.heard })
   }
 

@@ -42,8 +42,8 @@ package let standardGravity = 9.80665
 package let radiansPerDegree = Double.pi / 180
 
 extension SIMD3<Double> {
-  /// Whether the three numbers are finite and below 10000, which no rate in rad/s and no force in
-  /// m/s2 exceeds.
+  /// Whether the three numbers are plausible as a rate in rad/s or a force in m/s2: finite and
+  /// below 10000 in magnitude.
   package var isReasonable: Bool { (0..<3).allSatisfy { abs(self[$0]) < 10_000 } }
 }
 

@@ -53,7 +53,7 @@ extension XREAL {
   private static let mostBytes = 1 << 17
 
   /// Reads the calibration and switches the stream on. If the calibration cannot be read, the
-  /// present biases stay, zero at first.
+  /// biases do not change; they are zero at first.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = DeviceClock(nanosecondsPerTick: 1)
     guard ask(.stream, [0], link) != nil else {

@@ -3,7 +3,7 @@
 /// Assigns times to the samples of a tracker that sends at a constant rate and without its own
 /// time.
 ///
-/// The times increase, and none is later than the sample's arrival by more than 1 us.
+/// The times increase. They are not later than the arrivals, except by microseconds in a burst.
 package struct EvenArrivals: Sendable {
   private var clock = SampleClock()
   private var times = ReadingTimes()

@@ -7,12 +7,12 @@ private import Foundation
 package struct MixScores: Encodable {
   /// The error of the sum of speech and ambience, relative to the input.
   package let sumError: Double
-  /// The scale-invariant ratio of the speech to its errors in W [J. Le Roux et al., "SDR -
-  /// half-baked or well done?", ICASSP 2019].
+  /// The scale-invariant ratio of the speech to its errors, in the channel W [J. Le Roux et al.,
+  /// "SDR - half-baked or well done?", ICASSP 2019].
   package let speechRatio: Double
   /// The same ratio for the input.
   package let inputRatio: Double
-  /// How much less speech the ambience has than the input, in W.
+  /// The level of the speech in the input relative to its level in the ambience, in the channel W.
   package let removedSpeech: Double
   /// The separation's CPU time per second of sound, in milliseconds.
   package let cpuMillisecondsPerSecond: Double

@@ -5,9 +5,8 @@ private import Glibc
 /// Finds the dynamic range control data in AAC access units (ISO/IEC 14496-3, 4.4.2.1).
 ///
 /// Fill elements before the channels are parsed in sequence. Fill elements after the channels
-/// follow entropy-coded spectra, so they are searched from the end mark. Random data can
-/// match by chance. Such an element therefore counts only if the previous unit matched with the
-/// same reference level.
+/// follow entropy-coded spectra, so they are searched from the end mark. Other data there can match
+/// by chance, so a match counts only if the previous unit matched with the same reference level.
 struct AACLevels {
   /// The newest accepted data; nil until data has been accepted.
   private(set) var newest: AACDynamicRange?

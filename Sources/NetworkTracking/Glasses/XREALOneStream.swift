@@ -26,7 +26,8 @@ struct XREALOneStream: Sendable {
 
   /// Bytes that do not form a complete frame yet.
   private(set) var rest: [UInt8] = []
-  /// Whether the latest bytes were frames, without others between them.
+  /// Whether the bytes before the current position belong to a frame. A series of other bytes thus
+  /// counts as one damaged frame.
   private var isInStep = true
   private var axes: AxisMap?
   private var force = SIMD3<Double>.zero

@@ -105,6 +105,7 @@ class OutputStream: PlaybackStream, CallbackTarget {
       PW_KEY_MEDIA_NAME: configuration.mediaName, PW_KEY_NODE_NAME: configuration.applicationName,
       PW_KEY_APP_NAME: configuration.applicationName, PW_KEY_TARGET_OBJECT: configuration.sinkName,
       PW_KEY_NODE_LATENCY: latency, PW_KEY_NODE_RATE: "1/\(configuration.sampleRate)",
+      "node.dont-reconnect": configuration.mayMove ? nil : "true",
     ])
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import Ambisonics
+public import Ambisonics
 private import AudioMix
 private import Binaural
 private import CRealtime
@@ -32,6 +32,8 @@ public final class Player: @unchecked Sendable {
   /// Notes for the listener from the creation of the player, one sentence each.
   public let notes: [String]
 
+  /// The loudspeakers or the soundfield that the stage consists of, after an upmix.
+  public let stageLayout: ChannelLayout
   private let options: PlayerOptions
   /// Whether the source is a soundfield.
   public let isAmbisonic: Bool
@@ -50,6 +52,10 @@ public final class Player: @unchecked Sendable {
   /// Separates the source; nil if the source cannot be mixed.
   let stems: MixStemSource?
   private let shared = Mutex(Shared())
+
+  /// The longest wait for the loudness scan [ms]: from the creation of the player, and at least
+  /// from the time at which the filters are known.
+  private static let (patience, shortestPatience) = (120, 60)
 
   private struct Shared {
     var isStopped = false
@@ -74,12 +80,17 @@ public final class Player: @unchecked Sendable {
   public init(
     options: PlayerOptions, makeSource: (_ sampleRate: Int) throws(PlaybackError) -> any SoundSource
   ) throws(PlaybackError) {
+    let began = monotonic_nanoseconds()
     let client = SoundServerClient(options.output, serverAddress: options.serverAddress)
     let sink = try Self.sink(options, client)
     let rate = Self.usable(sink?.sampleRate ?? 0)
     let made = try makeSource(rate)
     if options.render.mix != nil { try requireSoundfield(made) }
     let source = try preparedUnmixed(made, settings: options.render)
+    // Measure the loudness while the decoder and the output are prepared.
+    var unmixed = options.render
+    unmixed.mix = nil
+    let scan = unmixed.loudness.flatMap { _ in LoudnessScan(of: made, settings: unmixed) }
     // Decide how to treat the programme on the route, and design the decoder.
     let policy = options.route.applying(options.render)
     let programme = Programme(
@@ -96,6 +107,7 @@ public final class Player: @unchecked Sendable {
     self.options = options
     sampleRate = rate
     title = source.title
+    stageLayout = source.layout
     notes = hrtf.notes
     duration = source.duration.map { Double($0) / Double(rate) }
     if case .ambisonics = source.layout { isAmbisonic = true } else { isAmbisonic = false }
@@ -107,13 +119,13 @@ public final class Player: @unchecked Sendable {
       loudness(ofSnippet: planes, layout, on: bus, filters: filters, settings: settings)
     }
     self.streamed = streamed
-    var unmixed = settings
-    unmixed.mix = nil
-    let level = levelled(source, from: made, filters: filters, settings: unmixed) {
-      events.add(.loudness($0))
-    }
+    let elapsed = Int((monotonic_nanoseconds() - began) / 1_000_000)
+    let level = levelled(
+      source, from: made, filters: filters, settings: unmixed, scan: scan,
+      patienceMilliseconds: max(Self.shortestPatience, Self.patience - elapsed)
+    ) { events.add(.loudness($0)) }
     levelBoard = level?.board
-    scan = level?.scan
+    self.scan = level?.scan
     // Then separate soundfields. The mix takes place when a block is rendered.
     let mix = settings.mix ?? MixSettings(style: .standard)
     stems =
@@ -239,7 +251,7 @@ public final class Player: @unchecked Sendable {
   }
 
   /// The target loudness at the ears [LUFS], clamped to -70 ... 0; nil if levelling was off from
-  /// the start. After a change, the gain moves at 0.9 dB/s. Setting nil has no effect.
+  /// the start. During playback, the gain follows a change at 0.9 dB/s. Setting nil has no effect.
   public var loudnessTarget: Double? {
     get { levelBoard?.content.withLock { $0.target } }
     set {

@@ -2,6 +2,7 @@
 
 public import Ambisonics
 internal import Rendering
+package import SoundServer
 internal import SoundSources
 
 /// The kind of device that routes are assumed to have.
@@ -102,6 +103,16 @@ public struct RoutePolicy: Sendable, Equatable {
 
   /// Returns whether the listener allows a route to be spatial.
   public func allows(_ facts: RouteFacts) -> Bool { spatialization != .off && !isOff(facts) }
+
+  /// Returns the kind of device that a sink leads to: what the listener has set, or else what the
+  /// sound server reports. Bluetooth devices of unknown kind count as headphones, and unplugged
+  /// ports do not.
+  package func kind(of sink: Sink) -> RouteDevice {
+    let (kind, isForced) = device(RouteFacts(sink))
+    if isForced { return kind }
+    if sink.leadsToHeadphones { return .headphones }
+    return kind == .headphones ? .unknown : kind
+  }
 
   private func isOff(_ facts: RouteFacts?) -> Bool {
     choice == .automatic && facts.flatMap { sinks[$0.sink] } == .off

@@ -5,8 +5,8 @@ package import SoundServer
 /// Chooses the real sink that the virtual sinks play to.
 ///
 /// The named sink is chosen while it exists. Otherwise, the latest event decides: the user made a
-/// real sink the default, or headphones appeared on a sink. If the sink of that event disappears or
-/// loses its headphones, the previous event decides.
+/// real sink the default, or headphones appeared on a sink. If that sink or those headphones
+/// disappear, the previous event decides.
 package struct OutputFollower: Sendable, Equatable {
   private enum Reason: Sendable, Equatable {
     case isDefault

@@ -5,7 +5,7 @@ import Glibc
 import SoundServer
 
 /// Collects the answers to one request. Use it with the loop's lock held.
-private final class Answer<Element>: CallbackTarget {
+final class Answer<Element>: CallbackTarget {
   var elements: [Element] = []
   var isComplete = false
   private let onComplete: () -> Void
@@ -68,6 +68,39 @@ extension ClientConnection {
     }
   }
 
+  /// Returns the numbers of the streams of other programs that play to a sink.
+  func streams(on sinkName: String) throws(SoundServerError) -> [UInt32] {
+    let sinks: [UInt32] = try ask { (context, answer: UnsafeMutableRawPointer) in
+      pa_context_get_sink_info_by_name(
+        context, sinkName,
+        { _, info, end, this in
+          Answer<UInt32>.with(this) { $0.add(info?.pointee.index, isLast: end != 0) }
+        }, answer)
+    }
+    guard let sink = sinks.first else { return [] }
+    // Streams without a client belong to modules, which play to the sink themselves.
+    let streams: [(stream: UInt32, sink: UInt32, client: UInt32)] = try ask {
+      (context, answer: UnsafeMutableRawPointer) in
+      pa_context_get_sink_input_info_list(
+        context,
+        { _, info, end, this in
+          Answer<(stream: UInt32, sink: UInt32, client: UInt32)>.with(this) {
+            $0.add(
+              info.map { ($0.pointee.index, $0.pointee.sink, $0.pointee.client) },
+              isLast: end != 0)
+          }
+        }, answer)
+    }
+    return streams.filter { $0.sink == sink && $0.client != .max }.map(\.stream)
+  }
+
+  func move(stream: UInt32, to sinkName: String) throws(SoundServerError) {
+    let _: [Int32] = try ask { (context, answer: UnsafeMutableRawPointer) in
+      pa_context_move_sink_input_by_name(
+        context, stream, sinkName, { Answer<Int32>.with($2, complete: $1) }, answer)
+    }
+  }
+
   // MARK: module-stream-restore
 
   /// Returns the stored streams; empty if the module is not loaded.
@@ -117,7 +150,7 @@ extension ClientConnection {
   // MARK: -
 
   /// Makes a request and returns its answer; empty if the request cannot be sent.
-  private func ask<Element>(
+  func ask<Element>(
     _ request: (OpaquePointer, UnsafeMutableRawPointer) -> OpaquePointer?
   ) throws(SoundServerError) -> [Element] {
     guard let context = connection.context else {

@@ -4,53 +4,33 @@ import Ambisonics
 import CPulse
 import Glibc
 import SoundServer
-import Synchronization
 
 /// Supplies a virtual sink's sound from the monitor of a module-null-sink.
-///
-/// A PI controller sets the resampling ratio so that the number of waiting frames stays about
-/// constant.
 ///
 /// ## Threading
 /// libpulse's thread writes the ring, and the audio thread reads it. Call `attach` and `detach` on
 /// a third thread.
 final class MonitorSource: SinkSource, CallbackTarget, @unchecked Sendable {
-  /// The target duration of waiting sound [s].
+  /// The duration of waiting sound [s].
   private static let target = 0.04
-  private static let capacity = 1 << 16
-  /// The controller's gains: `proportional` [1/s] and `integral` [1/s^2].
-  private static let (proportional, integral) = (0.2, 0.01)
-  /// The largest deviation of the ratio from 1.
-  private static let largestDeviation = 0.005
-  /// Time constant of the smoothed error [s].
-  private static let smoothing = 1.0
 
   let channelCount: Int
   private let configuration: VirtualSinkConfiguration
   private let sampleRate: Double
-  private let ring: UnsafeMutablePointer<Float>
-  private let written = Atomic<Int>(0)
+  /// From the server's clock to that of the real sink.
+  private let bridge: ClockBridge
   private var connection: ClientConnection?
   private var stream: OpaquePointer?
-
-  // The audio thread owns these.
-  private var position = 1.0
-  private var isPrimed = false
-  private var error = 0.0
-  private var sum = 0.0
 
   init(_ configuration: VirtualSinkConfiguration) {
     self.configuration = configuration
     channelCount = configuration.layout.channelCount
     sampleRate = Double(configuration.output.sampleRate)
-    ring = .allocate(capacity: Self.capacity * channelCount)
-    ring.initialize(repeating: 0, count: Self.capacity * channelCount)
+    bridge = ClockBridge(
+      channelCount: channelCount, sampleRate: sampleRate, depth: .constant(Self.target))
   }
 
-  deinit {
-    detach()
-    ring.deallocate()
-  }
+  deinit { detach() }
 
   // MARK: The recording
 
@@ -119,73 +99,21 @@ final class MonitorSource: SinkSource, CallbackTarget, @unchecked Sendable {
     var bytes = 0
     while pa_stream_readable_size(stream) > 0, pa_stream_peek(stream, &data, &bytes) >= 0, bytes > 0
     {
-      let first = written.load(ordering: .relaxed)
-      let count = min(bytes / (4 * channelCount), Self.capacity)
-      for frame in 0..<count {
-        let target = ring + (first + frame) % Self.capacity * channelCount
-        let source = data?.assumingMemoryBound(to: Float.self)
-        for channel in 0..<channelCount {
-          target[channel] = source?[frame * channelCount + channel] ?? 0
-        }
-      }
-      written.store(first + count, ordering: .releasing)
+      bridge.write(
+        data?.assumingMemoryBound(to: Float.self), frameCount: bytes / (4 * channelCount))
       pa_stream_drop(stream)
     }
   }
 
   // MARK: The audio thread
 
-  var unread: Int { max(0, written.load(ordering: .acquiring) - Int(position) - 3) }
+  var unread: Int { bridge.waitingFrames }
 
-  func restart() {
-    isPrimed = false
-    let newest = Double(written.load(ordering: .acquiring))
-    position = max(1, newest)
-  }
+  func restart() { bridge.restart() }
 
   func plan(delay: Int, resizing: Resizing) {}
 
   func read(_ samples: UnsafeMutablePointer<Float>, frameCount: Int) -> Int {
-    let waiting = unread
-    if waiting > Self.capacity / 2 { restart() }
-    if !isPrimed { isPrimed = Double(waiting) >= Self.target * sampleRate }
-    guard isPrimed, frameCount > 0 else { return 0 }
-    let ratio = ratio(waiting: waiting, frameCount: frameCount)
-    let count = min(frameCount, Int(Double(waiting) / ratio))
-    for frame in 0..<count {
-      interpolate(at: position + Double(frame) * ratio, into: samples + frame * channelCount)
-    }
-    position += Double(count) * ratio
-    if count < frameCount { isPrimed = false }
-    return count
-  }
-
-  /// Returns the number of recorded frames to read for each output frame.
-  private func ratio(waiting: Int, frameCount: Int) -> Double {
-    let time = Double(frameCount) / sampleRate
-    error += (Double(waiting) / sampleRate - Self.target - error) * min(1, time / Self.smoothing)
-    let limit = Self.largestDeviation
-    sum = max(-limit, min(limit, sum + Self.integral * error * time))
-    return 1 + max(-limit, min(limit, Self.proportional * error + sum))
-  }
-
-  /// Computes one frame from the four nearest frames by cubic Hermite interpolation.
-  private func interpolate(at position: Double, into output: UnsafeMutablePointer<Float>) {
-    let first = Int(position)
-    let t = Float(position - Double(first))
-    let (a, b) = (frame(first - 1), frame(first))
-    let (c, d) = (frame(first + 1), frame(first + 2))
-    for channel in 0..<channelCount {
-      let slope = (c[channel] - a[channel]) / 2
-      let nextSlope = (d[channel] - b[channel]) / 2
-      let rise = c[channel] - b[channel]
-      let cubic = slope + nextSlope - 2 * rise
-      let square = rise - slope - cubic
-      output[channel] = b[channel] + t * (slope + t * (square + t * cubic))
-    }
-  }
-
-  private func frame(_ index: Int) -> UnsafeMutablePointer<Float> {
-    ring + index % Self.capacity * channelCount
+    bridge.read(samples, frameCount: frameCount)
   }
 }

@@ -4,21 +4,21 @@ import Glibc
 import System
 
 /// The process that owns a virtual sink, identified by its process ID and start time.
-struct SinkOwner: Equatable {
+package struct SinkOwner: Sendable, Equatable {
   static let property = "stillstage.owner"
 
   /// "ID-START", with the start time in clock ticks since boot.
-  let text: String
+  package let text: String
 
-  init(text: String) { self.text = text }
+  package init(text: String) { self.text = text }
 
-  static let current = SinkOwner(processID: getpid())
+  package static let current = SinkOwner(processID: getpid())
 
   init(processID: pid_t) {
     text = "\(processID)-\(Self.startTime(of: processID) ?? "0")"
   }
 
-  var isAlive: Bool {
+  package var isAlive: Bool {
     guard let id = pid_t(text.prefix { $0 != "-" }), id > 0 else { return false }
     return SinkOwner(processID: id).text == text && Self.startTime(of: id) != nil
   }
@@ -48,6 +48,9 @@ struct ServerModule: Equatable {
     else { return nil }
     return (sink, SinkOwner(text: owner))
   }
+
+  /// The process that loaded the module; nil if the module does not say.
+  var owner: SinkOwner? { value(of: SinkOwner.property).map { SinkOwner(text: $0) } }
 
   private func value(of key: String) -> String? {
     let words = argument.split { " '\"".contains($0) }

@@ -43,8 +43,10 @@ package final class LevelledSource: SoundSource {
   private var judgedFrames = 0
   private var told: LoudnessReport?
   private let patienceMilliseconds: Int
-  /// The default longest wait of the first read for a result of the scan.
-  static let patienceMilliseconds = 400
+  /// The default longest wait of the first read for a good estimate of the scan.
+  static let patienceMilliseconds = 150
+  /// How much longer the first read waits if there is no estimate at all.
+  private static let extraPatienceMilliseconds = 250
   /// How many seconds are read before their loudness is used.
   private static let runningSeconds = 3
   /// The largest magnitude of a silent sample: -80 dBFS.
@@ -55,7 +57,7 @@ package final class LevelledSource: SoundSource {
   /// - Parameters:
   ///   - source: the prepared source.
   ///   - target: the target loudness, in LUFS.
-  ///   - patienceMilliseconds: how long the first read may wait for a result of the scan.
+  ///   - patienceMilliseconds: how long the first read may wait for a good estimate of the scan.
   ///   - tell: receives a report at the first read, when the origin of the loudness changes, and
   ///     when the goal differs by more than 1 dB from the last report.
   init(
@@ -82,7 +84,10 @@ package final class LevelledSource: SoundSource {
   func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(PlaybackError) -> Int {
-    if !hasBegun { scan?.wait(milliseconds: patienceMilliseconds) }
+    if !hasBegun {
+      scan?.wait(
+        milliseconds: patienceMilliseconds, extraMilliseconds: Self.extraPatienceMilliseconds)
+    }
     hasBegun = true
     let count = try source.read(into: planes, frames: frames)
     learn(UnsafePointer(planes), count)

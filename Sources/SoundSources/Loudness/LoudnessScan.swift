@@ -5,89 +5,224 @@ internal import Binaural
 private import CRealtime
 private import Glibc
 internal import Loudness
-internal import Rendering
+package import Rendering
 internal import SignalProcessing
 private import Synchronization
 internal import System
 
-/// Measures the loudness of a source on a separate thread: first quickly from a few pieces, then
+/// Measures the loudness of a source at the ears on separate threads: first an estimate, then
 /// completely.
 ///
-/// There is no quick measurement of a short source, or if the length is unknown. A long source is
-/// measured from many pieces instead of completely.
+/// The estimate is the loudness of the source's channels, which a `LoudnessSurvey` measures quickly
+/// from excerpts, plus the difference between the ears and the channels in a few rendered pieces. A
+/// presentation is not surveyed; the estimate is then a measurement of a few spread pieces. A long
+/// source is finally measured from many pieces instead of completely. A complete measurement is
+/// kept in the `LoudnessCache`.
 package final class LoudnessScan: Sendable {
   struct State {
     /// The best measurement so far; nil if there is none yet.
     var measurement: LoudnessMeasurement?
+    /// Whether the measurement is good enough to begin with.
+    var isSettled = false
+    /// Whether the scan has ended.
     var isDone = false
   }
 
-  /// The number of pieces in the quick measurement, and their length in seconds.
-  private static let (glances, glanceSeconds) = (8, 1.5)
+  /// A measurement of rendered pieces and, of the same pieces, of the channels.
+  private struct Comparison {
+    var ears: LoudnessMeasurement
+    var channels: Double
+    /// The largest magnitude of a sample in the channels.
+    var peak: Float
+  }
+
+  private struct Content {
+    var whole: LoudnessMeasurement?
+    var comparison: Comparison?
+    /// A measurement of a part of the source that was not surveyed.
+    var part: LoudnessMeasurement?
+    var pieces = 0
+    var isDone = false
+  }
+
+  /// The number of rendered pieces for the estimate, and their length in seconds.
+  private static let (glances, glanceSeconds) = (4, 1.0)
+  /// The number of rendered pieces of a source that is not surveyed, their length and the time
+  /// limit in seconds.
+  private static let (parts, partSeconds, partLimit) = (8, 1.5, 3.0)
+  /// The number of excerpts that must have been read before the first piece is chosen.
+  private static let choice = 4
   /// The number of pieces in the second measurement of a long source, and their length in seconds.
   private static let (pieces, pieceSeconds) = (90, 10.0)
-  /// The time limits for the first and the second measurement, in seconds.
-  private static let (glanceLimit, limit) = (3.0, 120.0)
+  /// The time limit for the second measurement, in seconds.
+  private static let limit = 120.0
 
-  private let open: @Sendable () throws(PlaybackError) -> any SoundSource
-  private let filters: BinauralFilters
+  /// Measures the channels; nil for a presentation.
+  private let survey: LoudnessSurvey?
+  /// Identifies the sound; nil if it may change.
+  private let identity: String?
+  /// The layout of the source before any preparation.
+  private let layout: ChannelLayout
   private let settings: RenderSettings
+  /// Opens the source again, without any preparation.
+  private let raw: @Sendable () throws(PlaybackError) -> any SoundSource
+  /// Opens the source again, prepared for rendering.
+  private let open: @Sendable () throws(PlaybackError) -> any SoundSource
   private let worker = Worker()
-  private let state = Mutex(State())
+  private let content = Mutex(Content())
 
-  /// Creates a scan. `open` opens the source again, prepared for rendering.
-  init(
-    filters: BinauralFilters, settings: RenderSettings,
-    open: @escaping @Sendable () throws(PlaybackError) -> any SoundSource
-  ) {
-    (self.filters, self.settings, self.open) = (filters, settings, open)
+  /// Creates a scan of a source that can be opened again, and starts the survey.
+  ///
+  /// - Returns: nil if the source cannot be opened again.
+  package init?(of source: any SoundSource, settings: RenderSettings) {
+    guard let another = source.another else { return nil }
+    identity = source.stableIdentity
+    layout = source.layout
+    survey = source.stream == nil ? LoudnessSurvey(open: another) : nil
+    raw = another
+    open = { () throws(PlaybackError) in try prepared(another(), settings: settings) }
+    self.settings = settings
+    survey?.start()
   }
 
-  deinit { worker.stop() }
+  deinit { stop() }
 
-  func start() {
-    worker.start { [weak self] in self?.run() }
-  }
-
-  package func stop() { worker.stop() }
-
-  var current: State { state.withLock { $0 } }
-
-  /// Waits for the first measurement or the end of the scan, but not longer than `milliseconds`.
-  func wait(milliseconds: Int) {
-    let end = monotonic_nanoseconds() + Int64(milliseconds) * 1_000_000
-    while monotonic_nanoseconds() < end {
-      let now = current
-      if now.measurement != nil || now.isDone { return }
-      pauseThread(milliseconds: 5)
+  /// Starts to measure what the filters make of the source, unless the cache knows the result.
+  func start(filters: BinauralFilters) {
+    let cache = LoudnessCache.standard
+    let key = identity.map { LoudnessCache.Key($0, filters: filters, settings: settings) }
+    if let known = key.flatMap({ cache?.load($0) }) {
+      survey?.stop()
+      return content.withLock { ($0.whole, $0.isDone) = (known, true) }
+    }
+    worker.start { [weak self] in
+      guard let whole = self?.run(filters), let key else { return }
+      cache?.store(whole, key)
     }
   }
 
-  private func run() {
-    defer { state.withLock { $0.isDone = true } }
+  /// Ends the scan. A busy computer may hardly run its thread, and a file may hang, so this waits
+  /// at most 50 ms.
+  package func stop() {
+    survey?.stop()
+    worker.stop(withinMilliseconds: 50)
+  }
+
+  var current: State {
+    let surveyed = survey?.result
+    return content.withLock { content in
+      let hasGlanced =
+        content.part != nil || (surveyed?.isDone == true && content.pieces >= Self.glances)
+      return State(
+        measurement: content.whole ?? estimate(surveyed, content.comparison) ?? content.part,
+        isSettled: content.whole != nil || content.isDone || hasGlanced, isDone: content.isDone)
+    }
+  }
+
+  /// Waits until the measurement is good enough to begin with, but not longer than `milliseconds`.
+  /// Without any measurement, waits up to `extraMilliseconds` longer for one.
+  func wait(milliseconds: Int, extraMilliseconds: Int) {
+    let end = monotonic_nanoseconds() + Int64(milliseconds) * 1_000_000
+    let last = end + Int64(extraMilliseconds) * 1_000_000
+    while true {
+      let (state, now) = (current, monotonic_nanoseconds())
+      if state.isSettled || now >= (state.measurement == nil ? last : end) { return }
+      pauseThread(milliseconds: 2)
+    }
+  }
+
+  // MARK: The estimate
+
+  private func estimate(
+    _ survey: LoudnessSurvey.Result?, _ pieces: Comparison?
+  ) -> LoudnessMeasurement? {
+    guard let survey, let pieces, let loudness = survey.loudness else { return nil }
+    let peak = pieces.ears.truePeak.map {
+      survey.peak > pieces.peak ? $0 + Double(20 * log10(survey.peak / pieces.peak)) : $0
+    }
+    return LoudnessMeasurement(
+      ears: loudness + pieces.ears.ears - pieces.channels,
+      source: ChannelWeight.all(layout) == nil ? nil : loudness, truePeak: peak)
+  }
+
+  /// Renders a few of the loudest excerpts, and compares them with their channels.
+  private func compare(_ source: any SoundSource, _ filters: BinauralFilters) {
+    guard let raw = try? raw() else { return }
+    let (ears, channels) = (meter(source, filters), ProxyMeter(layout, sampleRate: raw.sampleRate))
+    let planes = PlanarScratch(channels: raw.layout.channelCount, frames: 4096)
+    let count = Int(Self.glanceSeconds * Double(raw.sampleRate))
+    var used: Set<Int> = []
+    for _ in 0..<Self.glances {
+      guard let start = nextGlance(used) else { break }
+      used.insert(start)
+      let piece = [(start: start, count: count)]
+      read(raw, piece, planes) { channels.add($0, frames: $1) }
+      add(piece, of: source, to: ears)
+      content.withLock {
+        $0.pieces += 1
+        if let measured = ears.measurement, let loudness = channels.loudness {
+          $0.comparison = Comparison(ears: measured, channels: loudness, peak: channels.peak)
+        }
+      }
+    }
+    content.withLock { $0.pieces = Self.glances }
+  }
+
+  /// Returns the start of the loudest excerpt that was not used, once some have been read; nil if
+  /// there is none.
+  private func nextGlance(_ used: Set<Int>) -> Int? {
+    while !worker.isStopped, let now = survey?.result {
+      if now.isDone || now.loudest.count >= Self.choice + used.count {
+        return now.loudest.first { !used.contains($0) }
+      }
+      pauseThread(milliseconds: 1)
+    }
+    return nil
+  }
+
+  // MARK: The complete measurement
+
+  /// Returns the complete measurement; nil if there is none or the scan was stopped.
+  private func run(_ filters: BinauralFilters) -> LoudnessMeasurement? {
+    defer { content.withLock { $0.isDone = true } }
+    guard let source = try? open() else { return nil }
+    if let length = source.duration {
+      let seconds = Double(length) / Double(source.sampleRate)
+      if survey == nil, seconds > 2 * Double(Self.parts) * Self.partSeconds {
+        measureParts(source, length, filters)
+      } else if seconds > Double(Self.glances) * Self.glanceSeconds {
+        compare(source, filters)
+      }
+    }
     // On Linux, this lowers the priority of the calling thread only.
     _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
-    guard let source = try? open() else { return }
-    let piece = Int(Self.glanceSeconds * Double(source.sampleRate))
-    if let length = source.duration, length > 2 * Self.glances * piece {
-      let plan = Self.spread(Self.glances, of: piece, over: length)
-      if let glance = measure(source, plan: plan, limit: Self.glanceLimit) { publish(glance) }
+    let ears = meter(source, filters)
+    let isComplete = add(wholePlan(source), of: source, to: ears) { [self] in
+      publishBeginning(ears, rate: source.sampleRate)
     }
-    guard let all = measure(source, plan: wholePlan(source), limit: Self.limit) else { return }
-    publish(all)
+    guard isComplete, let whole = ears.measurement else { return nil }
+    content.withLock { $0.whole = whole }
+    return whole
   }
 
-  private func publish(_ measurement: LoudnessMeasurement) {
-    state.withLock { $0.measurement = measurement }
+  /// Without any other measurement, the first seconds count. This happens if the length is unknown.
+  private func publishBeginning(_ meter: EarMeter, rate: Int) {
+    guard meter.frames >= 3 * rate, current.measurement == nil else { return }
+    content.withLock { $0.part = meter.measurement }
   }
 
-  /// Publishes the measurement so far once 12 s have been read, if there is no measurement yet.
-  private func giveFirstWord(_ meter: EarMeter, rate: Int) {
-    let enough = Double(Self.glances) * Self.glanceSeconds * Double(rate)
-    guard Double(meter.frames) >= enough, current.measurement == nil,
-      let measurement = meter.measurement
-    else { return }
-    publish(measurement)
+  private func measureParts(_ source: any SoundSource, _ length: Int, _ filters: BinauralFilters) {
+    let ears = meter(source, filters)
+    let piece = Int(Self.partSeconds * Double(source.sampleRate))
+    let plan = Self.spread(Self.parts, of: piece, over: length)
+    guard add(plan, of: source, to: ears, limit: Self.partLimit) else { return }
+    content.withLock { $0.part = ears.measurement }
+  }
+
+  private func meter(_ source: any SoundSource, _ filters: BinauralFilters) -> EarMeter {
+    EarMeter(
+      layout: source.layout, content: source.contentLayout(atFrame: 0), filters: filters,
+      settings: settings)
   }
 
   private func wholePlan(_ source: any SoundSource) -> [(start: Int, count: Int)] {
@@ -104,31 +239,41 @@ package final class LoudnessScan: Sendable {
     (0..<pieces).map { ((2 * $0 + 1) * length / (2 * pieces) - count / 2, count) }
   }
 
-  /// Measures the pieces of a plan, or what can be read of them in `limit` seconds.
-  ///
-  /// - Returns: the measurement; nil if nothing is above the gate, or if the scan was stopped.
-  private func measure(
-    _ source: any SoundSource, plan: [(start: Int, count: Int)], limit: Double
-  ) -> LoudnessMeasurement? {
-    let end = monotonic_nanoseconds() + Int64(limit * 1e9)
-    let meter = EarMeter(
-      layout: source.layout, content: source.contentLayout(atFrame: 0), filters: filters,
-      settings: settings)
+  /// Measures the pieces of a plan, or what can be read of them in `limit` seconds. Returns false
+  /// if the scan was stopped.
+  @discardableResult private func add(
+    _ plan: [(start: Int, count: Int)], of source: any SoundSource, to meter: EarMeter,
+    limit: Double = LoudnessScan.limit, progress: () -> Void = {}
+  ) -> Bool {
     let planes = PlanarScratch(channels: source.layout.channelCount, frames: 4096)
+    return read(source, plan, planes, limit: limit, begins: meter.cut) {
+      meter.add($0, frames: $1)
+      progress()
+    }
+  }
+
+  /// Reads the pieces of a plan, or what can be read of them in `limit` seconds. Returns false if
+  /// the scan was stopped.
+  @discardableResult private func read(
+    _ source: any SoundSource, _ plan: [(start: Int, count: Int)],
+    _ planes: borrowing PlanarScratch,
+    limit: Double = LoudnessScan.limit, begins: () -> Void = {},
+    _ take: (UnsafePointer<UnsafeMutablePointer<Float>>, Int) -> Void
+  ) -> Bool {
+    let end = monotonic_nanoseconds() + Int64(limit * 1e9)
     for (start, count) in plan {
       guard (try? source.seek(toFrame: start)) != nil else { continue }
-      meter.cut()
+      begins()
       var left = count
       while left > 0 {
-        if worker.isStopped { return nil }
-        if monotonic_nanoseconds() > end { return meter.measurement }
-        guard let read = try? source.read(into: planes.planes, frames: min(4096, left)), read > 0
+        if worker.isStopped { return false }
+        if monotonic_nanoseconds() > end { return true }
+        guard let got = try? source.read(into: planes.planes, frames: min(4096, left)), got > 0
         else { break }
-        meter.add(UnsafePointer(planes.planes), frames: read)
-        left -= read
-        giveFirstWord(meter, rate: source.sampleRate)
+        take(UnsafePointer(planes.planes), got)
+        left -= got
       }
     }
-    return meter.measurement
+    return true
   }
 }

@@ -39,7 +39,7 @@ package final class NeuralEnhancer: SpeechEnhancer {
   ) throws(PlaybackError) {
     guard sampleRate == 48000 else {
       throw .neuralSeparator(
-        "it works only at 48000 Hz, but the sound has \(sampleRate) Hz; choose 48000 Hz")
+        "it works only at 48000 Hz, but the sound is at \(sampleRate) Hz; choose 48000 Hz")
     }
     (self.files, self.answerSeconds) = (files, answerSeconds)
     (socket, child) = try Self.start(files)

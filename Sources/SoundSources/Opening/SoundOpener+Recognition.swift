@@ -7,8 +7,8 @@ internal import Rendering
 extension SoundOpener {
   /// Returns the location of a presentation; nil if the input is not a presentation.
   ///
-  /// Network addresses, playlists and folders are presentations. A folder that contains a single
-  /// file and no playlist is not.
+  /// Network addresses, playlists and folders are presentations. A folder without a playlist that
+  /// contains a finished download is not.
   ///
   /// - Throws: `unsupportedAddress`, and any error from `PresentationPlace`.
   static func presentation(
@@ -56,7 +56,7 @@ extension SoundOpener {
   ]
 
   /// Returns the only file of a folder, or else its only sound file apart from numbered fragments.
-  /// Of several files that differ only between two dots of their names, as in `title.f137.mp4` and
+  /// Of several files whose names agree up to the first dot, such as `title.f137.mp4` and
   /// `title.f140.m4a`, returns the largest. Otherwise returns nil.
   private static func soundFile(in folder: PresentationFolder?) -> String? {
     guard let folder else { return nil }

@@ -29,8 +29,8 @@ struct SegmentClock {
   /// - Parameters:
   ///   - time: the container timestamp in seconds; nil if the container has none.
   ///   - cycle: the time in seconds after which timestamps wrap around; nil if they do not.
-  ///   - expected: the expected time in seconds. It is returned if there is no timestamp, or if it
-  ///     is the first with its discontinuity number or belongs to another clock.
+  ///   - expected: the expected time in seconds. It is returned if there is no timestamp, or if the
+  ///     timestamp is the first with its discontinuity number or belongs to another clock.
   mutating func position(
     of time: Double?, cycle: Double?, discontinuity: Int, expected: Double
   ) -> Double {

@@ -96,8 +96,8 @@ struct RenditionMatch {
     alignment = nil
   }
 
-  /// Updates the shift and level of another rendition by a comparison over the same time. `level`
-  /// is the level that `heard` includes, in dB.
+  /// Compares another rendition with the heard sound of the same time, and updates its shift and
+  /// its level. `level` is the gain that `heard` includes, in dB.
   private mutating func learn(
     _ other: RenditionReader, _ sound: [[Float]], against reader: RenditionReader,
     _ heard: [[Float]], heardAt level: Double

@@ -16,7 +16,8 @@ struct AdaptationRow: Encodable {
   let stallPercent: Double
   let flipsPerMinute: Double
   let multichannelPercent: Double
-  /// Mean time, in s, that a stretch of stereo continues on a recovered line; nil if none does.
+  /// Mean time for which a stretch of stereo lasts after the line has recovered, in s; nil if there
+  /// is no such stretch.
   let restoreSeconds: Double?
   /// Time to the first sound, in s; nil if nothing played.
   let startSeconds: Double?
@@ -142,7 +143,7 @@ extension AdaptationTrial {
       let both = [run] + (rival.map { [$0] } ?? [])
       panels.append(
         ChartPanel(
-          xLabel: "time (s), \(shownName(run.trace.name))", yLabel: "kbit/s", yRange: 0...1000,
+          xLabel: "time (s), \(shownName(run.trace.name))", yLabel: "kbit/s",
           series: [Self.line(run.trace)] + both.map(Self.heard)))
       panels.append(
         ChartPanel(

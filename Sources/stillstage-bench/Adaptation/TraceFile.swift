@@ -38,5 +38,5 @@ private func readBytes(_ path: String, atMost limit: Int = 16 << 20) throws(Comm
 }
 
 private func unreadable(_ path: String, _ reason: String) -> CommandFailure {
-  CommandFailure("cannot read \(path): \(reason)")
+  CommandFailure("cannot read \(path): \(reason); choose another file")
 }

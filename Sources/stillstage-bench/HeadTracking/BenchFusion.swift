@@ -69,7 +69,8 @@ private struct FusionTrial {
   init(_ path: String, _ recording: InertialRecording) throws(CommandFailure) {
     guard !recording.truth.isEmpty else {
       throw CommandFailure(
-        "cannot use \(path): it has no columns qw,qx,qy,qz with the true orientation")
+        "cannot use \(path): it has no columns qw,qx,qy,qz with the true orientation; "
+          + "choose a recording with them")
     }
     let cost = fusionMicroseconds(recording)
     let level = try fused(recording, usesMagnetometer: false)
@@ -96,7 +97,8 @@ private struct FusionTrial {
     let heading = compass.flatMap { FusionAccuracy(.init($0, against: recording)) }
     guard let accuracy = FusionAccuracy(level) else {
       throw CommandFailure(
-        "cannot use \(path): fewer than two of its scored rows have a true orientation")
+        "cannot use \(path): fewer than two of the rows to compare have a true orientation; "
+          + "choose another recording")
     }
     return FusionRow(
       filter: filter, recording: path, samples: recording.samples.count,

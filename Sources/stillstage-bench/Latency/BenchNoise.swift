@@ -10,8 +10,8 @@ import Playback
 import Rendering
 import SoundSources
 
-/// Endless noise from the front, as a first-order soundfield or in a channel of a bed. A stretch
-/// identifies its position in the period.
+/// Noise from the front that repeats forever, as a first-order soundfield or in a channel of a bed.
+/// Each part of the period is different, so its position can be found in a recording.
 final class BenchNoise: SoundSource {
   static let periodFrames = 1 << 17
   static let soundfield = ChannelLayout.ambisonics(

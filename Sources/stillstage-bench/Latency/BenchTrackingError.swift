@@ -75,7 +75,7 @@ private func row(
   let errors = model.errors(over: motion).map { $0 * degreesPerRadian }
   guard let spread = Distribution(errors) else {
     throw CommandFailure(
-      "cannot use \(name): it has no scored row with a pose after the first 0.5 s")
+      "cannot use \(name): it has no pose to compare after the first 0.5 s; record a longer motion")
   }
   return TrackingErrorRow(
     motion: name, pathMilliseconds: model.path * 1e3, method: method.rawValue,

@@ -78,7 +78,7 @@ extension ChainFigures {
 
         """
     }
-    text += "underruns: \(underruns); queue granted: \(decimal(grantedQueueMilliseconds, 1))\n"
+    text += "underruns: \(underruns); queue granted: \(decimal(grantedQueueMilliseconds, 1)) ms\n"
     if setting.output == .rewritten {
       text += """
         rewriting \(rewriting): \(rewrites) rewrites, \(lostRewriteHeads) of which lost their \

@@ -69,7 +69,7 @@ final class SinkChain: LatencyChain {
       program.withLock { $0 = child }
       signal(SIGPIPE, SIG_IGN)
       feeder.start { [feeder] in Self.feed(pipe, until: { feeder.isStopped }) }
-    } catch { throw CommandFailure("cannot start pacat: \(error)") }
+    } catch { throw CommandFailure("cannot start pacat: \(error); install pulseaudio-utils") }
   }
 
   /// Writes the noise to the pipe until `isOver` returns true or a write fails. Then closes the

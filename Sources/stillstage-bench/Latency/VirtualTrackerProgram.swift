@@ -40,7 +40,8 @@ struct VirtualTrackerProgram {
   func become() throws(CommandFailure) -> Never {
     var template = Array("/tmp/stillstage-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
-      throw CommandFailure("cannot create a folder in /tmp: \(String(cString: strerror(errno)))")
+      throw CommandFailure(
+        "cannot create a folder in /tmp: \(String(cString: strerror(errno))); make /tmp writable")
     }
     let folder = String(
       decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -78,6 +78,9 @@ private func draw(_ rows: [MixRow], to path: String) throws(CommandFailure) {
         series: [
           ChartSeries(name: "separated", x: x, y: rows.map(\.scores.speechRatio)),
           ChartSeries(name: "W channel", x: x, y: rows.map(\.scores.inputRatio)),
+          ChartSeries(
+            name: "goal: 3 dB above W", x: x, y: rows.map { $0.scores.inputRatio + 3 },
+            isDashed: true),
         ]),
       ChartPanel(
         xLabel: label, yLabel: "speech removed from the ambience (dB)",

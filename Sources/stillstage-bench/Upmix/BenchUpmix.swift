@@ -156,7 +156,9 @@ private func table(_ rows: [UpmixRow]) -> String {
 
 private func draw(_ rows: [UpmixRow], to path: String) throws(CommandFailure) {
   let methods = ["stillstage", "ffmpeg surround"]
-  func panel(_ label: String, _ value: (UpmixMetrics) -> Double) -> ChartPanel {
+  func panel(
+    _ label: String, goal: String, _ value: (UpmixMetrics) -> Double
+  ) -> ChartPanel {
     let series = methods.map { method in
       let own = rows.filter { $0.method == method }
       return ChartSeries(
@@ -166,13 +168,20 @@ private func draw(_ rows: [UpmixRow], to path: String) throws(CommandFailure) {
     let numbers = names.enumerated().map { "\($0.offset + 1) \($0.element)" }
     return ChartPanel(
       xLabel: "mix: \(numbers.joined(separator: ", "))", yLabel: label,
-      series: series.filter { !$0.x.isEmpty })
+      series: series.filter { !$0.x.isEmpty },
+      goals: rows.first?.metrics.limits.filter { $0.name == goal }.map {
+        ChartGoal(name: "goal: at least \(decimal($0.atLeast, 0))", y: $0.atLeast)
+      } ?? [])
   }
   let chart = Chart(
     title: "Stereo to 5.1",
     panels: [
-      panel("centre relative to other sound in FC (dB)", \.centreToOthers),
-      panel("ambience relative to other sound in SL, SR (dB)", \.ambienceToOthers),
+      panel(
+        "centre relative to other sound in FC (dB)", goal: "centre over others in FC (dB)",
+        \.centreToOthers),
+      panel(
+        "ambience relative to other sound in SL, SR (dB)",
+        goal: "ambience over others in SL and SR (dB)", \.ambienceToOthers),
     ], size: ChartSize(width: 900, height: 700))
   do throws(ChartError) { try chart.write(to: path) } catch {
     throw CommandFailure(error.description)

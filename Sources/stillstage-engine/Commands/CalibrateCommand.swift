@@ -56,7 +56,9 @@ func makeFolders(_ path: String) throws(CommandFailure) {
   for index in path.indices.dropFirst() where path[index] == "/" {
     let folder = String(path[..<index])
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST || access(folder, X_OK) == 0 else {
-      throw CommandFailure("cannot create \(folder): \(String(cString: strerror(errno)))")
+      throw CommandFailure(
+        "cannot create the folder \(folder): \(String(cString: strerror(errno))); "
+          + "check the permissions of the folder above it")
     }
   }
 }
@@ -114,8 +116,8 @@ private final class CalibrationGuide: Sendable {
     let levelsItself = tracker.levelsItself
     say(
       levelsItself
-        ? "Wear the \(tracker.earphones == nil ? "tracker" : "earphones") and keep still for the "
-          + "measurement of 4 seconds."
+        ? "Wear the \(tracker.earphones == nil ? "tracker" : "earphones") and keep still for "
+          + "4 seconds."
         : "Put the tracker down, or wear it and keep still. It is measured for 4 seconds.")
     let report = try rest()
     say(
@@ -232,7 +234,7 @@ private final class CalibrationGuide: Sendable {
   }
 
   /// Waits for 20 ms and returns the samples that have arrived since the previous call. Throws an
-  /// error if the listener ends the calibration, which leaves an old one as it is.
+  /// error if the listener, a signal or a failure of the tracker ends the calibration.
   private func take() throws(CommandFailure) -> [TrackerMeasurement] {
     if line.wantsToEnd(waitMilliseconds: 20) { throw CommandFailure(Self.given(up: tracker)) }
     if Signals.received != nil { throw .interrupted }

@@ -6,6 +6,7 @@ import CommandSupport
 import HeadTracking
 import Playback
 import Rendering
+import ScreenView
 import SoundServer
 import SoundSources
 
@@ -40,6 +41,8 @@ func playDemo(_ command: ParsedCommand) throws(CommandFailure) {
   }
   var display = PlayDisplay()
   display.isQuiet = command[Options.playQuiet]
+  display.isFullScreen = command[Options.screen] == .full
+  display.parts = demoParts
   display.head = headText(command, options, nil)
   if case .recorded = options.head { display.head = "a built-in motion" }
   try play(options, events: EventLog(path: nil), display: display) {
@@ -77,6 +80,14 @@ func renderDemo(to path: String) throws(CommandFailure) {
     try chart.write(to: picturePath)
   } catch { return printNote(error.description) }
   try printOutput("\(picturePath)\n")
+}
+
+/// The places of the scene's sounds, for the full-screen view.
+private let demoParts: [ListeningState.Source] = DemoScenePart.allCases.compactMap { part in
+  part.direction.map { direction in
+    ListeningState.Source(
+      name: "\(part)", azimuth: direction.azimuth, elevation: direction.elevation)
+  }
 }
 
 /// Returns the reason why sound cannot be played; nil if sound can be played.

@@ -49,7 +49,9 @@ private func jobs(
     if case .multivariant(let playlist, _) = presentation {
       for note in Set(playlist.notes).sorted() { printNote(note) }
     }
-    return try loader.jobs(for: presentation, selection, goesOn: goesOn)
+    let jobs = try loader.jobs(for: presentation, selection, goesOn: goesOn)
+    for note in jobs.flatMap(\.notes) { printNote(note.withoutControls) }
+    return jobs
   } catch {
     if case .presentation(.interrupted) = error { throw .interrupted }
     throw CommandFailure(error.description.withoutControls)
@@ -81,6 +83,7 @@ private func report(
 ) throws(CommandFailure) {
   if let error = outcome.error { throw CommandFailure(error.description) }
   if outcome.isInterrupted { throw .interrupted }
+  for line in outcome.switches { printNote(line.withoutControls) }
   for line in lines(of: outcome.missing) { printNote(line) }
   if outcome.gaps > 0 {
     let segments = outcome.gaps == 1 ? "1 segment" : "\(outcome.gaps) segments"

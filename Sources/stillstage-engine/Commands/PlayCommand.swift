@@ -34,6 +34,7 @@ func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let events = try EventLog(path: command[Options.events])
   var display = PlayDisplay()
   display.isQuiet = command[Options.playQuiet]
+  display.isFullScreen = command[Options.screen] == .full
   display.head = headText(command, options, network)
   display.awaited = network?.session.tracker.text
   var opened: (any SoundSource)?

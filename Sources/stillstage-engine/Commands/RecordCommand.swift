@@ -7,15 +7,34 @@ import CommandSupport
 /// Runs `stillstage record`.
 func recordCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let settings = try RecordSettings(command)
-  try refuseOverwriting([], by: [settings.output, command[Options.events], command[Options.chart]])
+  try refuseOverwriting(
+    [hrtfFile(command)],
+    by: [
+      settings.output, command[Options.events], command[Options.chart],
+      command[Options.saveMotion],
+    ])
   if let path = command[Options.chart] {
     do throws(ChartError) { try Chart.check(path: path) } catch {
       throw CommandFailure(error.description)
     }
   }
-  let input = try settings.input(among: try currentInputs())
+  try record(settings, command)
+}
+
+/// Runs `stillstage listen`.
+func listenCommand(_ command: ParsedCommand) throws(CommandFailure) {
+  try record(try RecordSettings(command), command)
+}
+
+private func record(
+  _ settings: RecordSettings, _ command: ParsedCommand
+) throws(CommandFailure) {
+  var settings = settings
+  let preparation = InputPreparation(command)
+  defer { preparation.undo() }
+  let input = try preparation.input(for: &settings)
   let log = try EventLog(path: command[Options.events])
-  let session = RecordSession(
-    settings, input: input, command: command, log: log, console: Console())
+  let session = try RecordSession(
+    settings, input: input, preparation, command: command, log: log, console: Console())
   try session.run()
 }

@@ -28,19 +28,28 @@ func trackersBridgeCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try bridge(source, events, to: sender, preset, hertz: command[Options.bridgeRate])
 }
 
-/// Sends the pose `hertz` times per second, until a signal or the key `q` ends the command.
+/// Sends the pose `hertz` times per second, and shows it on a terminal, until a signal or the key
+/// `q` ends the command.
 private func bridge(
   _ source: HeadPoseSource, _ events: TrackerEvents, to sender: OSCSender, _ preset: OSCPreset,
   hertz: Double
 ) throws(CommandFailure) {
   let console = Console()
   var failures = 0
+  var shownAt = Int64.min
   try follow(source, events, on: console, every: Int64(1e9 / hertz)) { now in
     let pose = source.pose(at: now)
+    if console.isInteractive, now >= shownAt &+ 50_000_000 {
+      shownAt = now
+      console.show(PoseLine(pose: pose, status: source.status(now: now)).forPeople)
+    }
     // Send nothing before the first sample.
     guard source.status.freshness != .waiting else { return }
     let isSent = sender.send(preset.message(for: pose))
     failures = isSent ? 0 : failures + 1
-    if failures == 1 { printNote("the target is unreachable; the bridge keeps sending") }
+    if failures == 1 {
+      console.clear()
+      printNote("the target is unreachable; the bridge keeps sending")
+    }
   }
 }

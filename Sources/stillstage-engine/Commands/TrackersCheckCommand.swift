@@ -3,6 +3,7 @@
 import CommandOptions
 import CommandSupport
 import HeadTracking
+import UserFiles
 
 /// Runs `stillstage trackers check`.
 func trackersCheckCommand(_ command: ParsedCommand) throws(CommandFailure) {

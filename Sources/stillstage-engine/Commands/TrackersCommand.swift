@@ -127,13 +127,17 @@ private func evidenceNote(_ trackers: [TrackerDescription]) -> String {
   }
   let (captures, documents) = (names(.captures), names(.documentation))
   var parts: [String] = []
-  if !captures.isEmpty { parts.append("with captures of other owners: \(captures)") }
-  if !documents.isEmpty { parts.append("with the protocol's description only: \(documents)") }
+  if !captures.isEmpty {
+    parts.append("Verified with recordings from other owners, not on hardware: \(captures).")
+  }
+  if !documents.isEmpty {
+    parts.append("Verified with the protocol's description, not on hardware: \(documents).")
+  }
   guard !parts.isEmpty else { return "" }
   return """
 
-    Not verified on hardware, but \(parts.joined(separator: "; ")).
-    If yours behaves otherwise, please report it with a recording: trackers watch ID --record FILE
+    \(parts.joined(separator: "\n"))
+    If yours behaves differently, please report it with a recording: trackers watch ID --record FILE
 
     """
 }

@@ -25,7 +25,7 @@ final class MotionRecorder: Sendable {
     self.path = path
     descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else {
-      throw CommandFailure("cannot write \(path): \(String(cString: strerror(errno)))")
+      throw cannotWrite(path)
     }
   }
 
@@ -45,7 +45,7 @@ final class MotionRecorder: Sendable {
       measurements.reduce(into: "") { $0 += Self.row($1, &state) }
     }
     guard text.isEmpty || write(text, to: descriptor) else {
-      throw CommandFailure("cannot write \(path): \(String(cString: strerror(errno)))")
+      throw cannotWrite(path)
     }
   }
 

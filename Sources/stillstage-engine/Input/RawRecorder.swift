@@ -15,7 +15,7 @@ final class RawRecorder {
     self.path = path
     descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else {
-      throw CommandFailure("cannot write \(path): \(String(cString: strerror(errno)))")
+      throw cannotWrite(path)
     }
   }
 
@@ -28,7 +28,7 @@ final class RawRecorder {
     hasHeading = true
     for frame in capture.take() { text += FrameFile.line(frame) }
     guard text.isEmpty || write(text, to: descriptor) else {
-      throw CommandFailure("cannot write \(path): \(String(cString: strerror(errno)))")
+      throw cannotWrite(path)
     }
   }
 }

@@ -4,6 +4,7 @@ import CommandSupport
 import Glibc
 import Playback
 import Rendering
+import ScreenView
 import SoundSources
 import Synchronization
 
@@ -17,6 +18,10 @@ struct PlayDisplay {
   var head = ""
   /// What a network tracker waits for, such as "OSC on 127.0.0.1:9000"; nil for other trackers.
   var awaited: String?
+  /// Whether to begin with the full-screen view.
+  var isFullScreen = false
+  /// The places of the sounds, if the source tells them.
+  var parts: [ListeningState.Source] = []
 }
 
 /// Plays a source until it ends, or until the listener or a signal ends playback. Throws
@@ -53,7 +58,8 @@ func play(
   reporter.begin(display, options)
   var wantsToEnd = false
   while !wantsToEnd, !player.isFinished, Signals.received == nil {
-    for key in console.keys(waitMilliseconds: 50) where reporter.obey(key) { wantsToEnd = true }
+    for key in console.keys(waitMilliseconds: reporter.pauseMilliseconds)
+    where reporter.obey(key) { wantsToEnd = true }
     for note in notes.take() { reporter.tell(note) }
     reporter.report()
   }

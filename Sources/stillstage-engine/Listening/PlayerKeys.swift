@@ -20,6 +20,7 @@ final class PlayerKeys {
     /// The text says why the key has no effect.
     case noEffect(String)
     case togglesHelp
+    case togglesScreen
     case ends
   }
 
@@ -65,8 +66,10 @@ final class PlayerKeys {
     case .lessMix: return changeMix { ($0.style, (($0.amount * 10).rounded() - 1) / 10) }
     case .moreMix: return changeMix { ($0.style, (($0.amount * 10).rounded() + 1) / 10) }
     case .help: return .togglesHelp
+    case .fullScreen: return .togglesScreen
     case .quit: return .ends
     case .next: return without("n")
+    case .listen: return without("l")
     case .plus: return without("+")
     case .minus: return without("-")
     case .enter: return without("Enter")

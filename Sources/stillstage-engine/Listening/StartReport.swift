@@ -15,12 +15,16 @@ struct SourceFacts {
   var artist: String?
   /// The layout, and how it was determined, such as "5.1 (stated by the file)".
   var layout = ""
+  /// The layout of the content; nil if unknown.
+  var content: ChannelLayout?
 
   init() {}
 
   init(_ source: any SoundSource) {
     title = source.title
-    let name = source.contentLayout(atFrame: 0).name
+    let content = source.contentLayout(atFrame: 0)
+    self.content = content
+    let name = content.name
     guard let file = source as? FileSource else {
       layout = source.isBinaural ? "\(name), made for headphones" : name
       return

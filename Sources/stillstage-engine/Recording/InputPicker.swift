@@ -90,7 +90,8 @@ struct InputPicker {
       let note = marks.isEmpty ? "" : " (\(marks.joined(separator: ", ")))"
       lines.append(
         (input.name == chosen ? "> " : "  ") + input.description.withoutControls + note
-          + ", \(input.channelCount) ch, \(input.sampleRate) Hz")
+          + ", \(input.channelCount) ch, \(input.sampleRate) Hz, "
+          + input.microphoneModes.map(\.rawValue).joined(separator: "/"))
       let levels = peaks[input.name] ?? [Float](repeating: 0, count: input.channelCount)
       let held = holds[input.name]?.levels ?? levels
       let bars = zip(levels, held).prefix(4).map {

@@ -17,6 +17,7 @@ struct InputRecord: Encodable {
   let isDefault: Bool
   let isMonitor: Bool
   let isRemembered: Bool
+  let micModes: [String]
   let ports: [Port]
   let sampleRate: Int
   let state: String
@@ -41,6 +42,7 @@ struct InputRecord: Encodable {
     isDefault = input.isDefault
     isMonitor = input.isMonitor
     isRemembered = input.name == remembered
+    micModes = input.microphoneModes.map(\.rawValue)
     ports = input.ports.map {
       Port(
         description: $0.description, isActive: $0.isActive, isAvailable: $0.isAvailable,

@@ -39,7 +39,8 @@ struct InputStore {
     }
     guard let name else {
       guard unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR else {
-        throw CommandFailure("cannot remove \(path): \(String(cString: strerror(errno)))")
+        throw CommandFailure(
+          "cannot remove \(path): \(String(cString: strerror(errno))); remove it yourself")
       }
       return
     }

@@ -93,7 +93,7 @@ final class RecordPicture: Sendable {
     }
     let times = windows.map(\.time)
     let levels = ChartPanel(
-      xLabel: "time (s)", yLabel: "level (dBFS)", yRange: Self.floor...0,
+      xLabel: "time (s)", yLabel: "level (dBFS)",
       series: [
         ChartSeries(name: "peak", x: times, y: windows.map(\.peak)),
         ChartSeries(name: isField ? "rms of W" : "rms", x: times, y: windows.map(\.level)),
@@ -104,7 +104,7 @@ final class RecordPicture: Sendable {
       window.direction.flatMap { $0.diffuseness < Self.mostDiffuse ? $0 : nil }
     }
     let directions = ChartPanel(
-      xLabel: "time (s)", yLabel: "direction (degrees)", yRange: -180...180,
+      xLabel: "time (s)", yLabel: "direction (degrees)",
       series: [
         ChartSeries(
           name: "azimuth (left +)", x: times, y: clear.map { ($0?.azimuth ?? .nan) * degrees }),

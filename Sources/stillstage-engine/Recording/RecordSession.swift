@@ -29,22 +29,27 @@ final class RecordSession {
   private let queue = EventQueue()
   private let loudness = RecordingLoudness()
   private let picture: RecordPicture?
+  private let listening: RecordListening
   private let keys = MediaKeys()
   private let inputs: Inputs?
   private var line = RecordLine()
   private var gainDecibels: Double
   private var current: Input
   private var isSubstitute: Bool
+  private let isFixed: Bool
+  private let isVoice: Bool
   private var hasWarned = false
 
   init(
-    _ settings: RecordSettings, input: Input, command: ParsedCommand, log: EventLog,
-    console: Console
-  ) {
+    _ settings: RecordSettings, input: Input, _ preparation: InputPreparation,
+    command: ParsedCommand, log: EventLog, console: Console
+  ) throws(CommandFailure) {
     (self.settings, self.command, self.log, self.console) = (settings, command, log, console)
     current = input
     isSubstitute = settings.remembered.map { $0 != input.name } ?? false
     if case .named = settings.choice { isSubstitute = false }
+    if preparation.isFixed { isSubstitute = false }
+    (isFixed, isVoice) = (preparation.isFixed, preparation.realSink != nil)
     gainDecibels = command[Options.recordGain]
     var configuration = RecorderConfiguration(sourceName: input.name)
     configuration.microphone = settings.microphone
@@ -53,6 +58,9 @@ final class RecordSession {
     configuration.gain = Self.amplitude(gainDecibels)
     configuration.seconds = command[Options.recordSeconds]
     configuration.stopsOnLoss = command[Options.onLoss] == .stop
+    // The key l may start listening at any time.
+    configuration.isPrompt =
+      command.name == .listen || command[Options.listen] != .off || console.readsKeys
     let picture = command[Options.chart] != nil ? RecordPicture() : nil
     self.picture = picture
     let (queue, loudness) = (queue, loudness)
@@ -62,6 +70,8 @@ final class RecordSession {
         loudness.add(block)
         picture?.add(block)
       }, onEvent: { queue.add($0) })
+    listening = try RecordListening(
+      command, recorder: recorder, log: log, sink: preparation.realSink)
     if command[Options.armed] { recorder.isPaused = true }
     inputs = try? Inputs()
   }
@@ -73,8 +83,13 @@ final class RecordSession {
   /// Records until the recording, the user or a signal ends it.
   func run() throws(CommandFailure) {
     try start()
+    defer { listening.stop() }
+    do throws(CommandFailure) { try listening.start(current) } catch {
+      recorder.stop()
+      throw error
+    }
     // A recording that is cut off would be damaged.
-    SignalDeadline.allow(milliseconds: 3000)
+    SignalDeadline.allow(milliseconds: isFixed ? InputPreparation.patience : 3000)
     var isEnding = false
     while !isEnding, !recorder.isFinished, Signals.received == nil {
       for key in console.keys(waitMilliseconds: 50) where obey(key) { isEnding = true }
@@ -83,6 +98,7 @@ final class RecordSession {
     }
     keys.stop()
     let final = recorder.stop()
+    listening.stop()
     report()
     console.clear()
     console.restore()
@@ -95,9 +111,11 @@ final class RecordSession {
         "nothing can start the recording: there is no terminal, and media keys are not available; "
           + "omit --armed")
     }
+    try listening.prepareStart()
     do {
       try recorder.start { format in
         loudness.prepare(format)
+        listening.prepare(format)
         picture?.prepare(format)
         return try settings.sink(format, command)
       }
@@ -115,6 +133,9 @@ final class RecordSession {
     switch key {
     case .pause: recorder.isPaused.toggle()
     case .next: changeInput()
+    case .listen where command.name == .record: listening.toggle(current)
+    case .recenter: listening.recentre()
+    case .mode: listening.changeMode()
     case .plus, .louder: changeGain(by: Self.gainStep)
     case .minus, .softer: changeGain(by: -Self.gainStep)
     case .quit: return true
@@ -143,6 +164,7 @@ final class RecordSession {
   }
 
   private func changeInput() {
+    guard !isVoice else { return note("the voice mode treats only the input it began with") }
     let all = (inputs?.current ?? []).filter { !$0.isMonitor }
     guard !all.isEmpty else { return }
     let now = all.firstIndex { $0.name == current.name } ?? -1
@@ -161,6 +183,8 @@ final class RecordSession {
 
   private func report() {
     for event in queue.take() { tell(event) }
+    listening.attend()
+    for text in listening.takeNotes() { note(text) }
     returnToRemembered()
     let status = recorder.status
     keys.set(recorder.isPaused ? .paused : .playing)
@@ -177,7 +201,8 @@ final class RecordSession {
     console.show(
       line.text(
         status, levels: levels, gainDecibels: gainDecibels, freeSeconds: free,
-        isArmed: command[Options.armed] && status.frames == 0))
+        isArmed: command[Options.armed] && status.frames == 0)
+        + (listening.isListening && settings.output != nil ? "  listening" : ""))
   }
 
   private func tell(_ event: RecorderEvent) {
@@ -208,18 +233,22 @@ final class RecordSession {
     }
     let summary = RecordSummary(status, loudness: loudness.integrated)
     log.write("end", summary.values)
-    try printOutput("\(settings.output): \(summary.text)".withoutControls + "\n")
+    if let output = settings.output {
+      try printOutput("\(output): \(summary.text)".withoutControls + "\n")
+    }
     try drawPicture()
     if Signals.received != nil { throw .interrupted }
     if command[Options.onLoss] == .stop, status.state == .finished, queue.hasLost {
-      throw CommandFailure("the recording ended because the input or the sound server was lost")
+      throw CommandFailure(
+        "the recording ended because the input or the sound server was lost; the file contains the "
+          + "sound up to then")
     }
   }
 
   private func drawPicture() throws(CommandFailure) {
     guard let picture, let path = command[Options.chart] else { return }
     do throws(ChartError) {
-      try picture.chart(title: settings.output.withoutControls).write(to: path)
+      try picture.chart(title: (settings.output ?? "").withoutControls).write(to: path)
     } catch { throw CommandFailure(error.description) }
   }
 }

@@ -7,19 +7,35 @@ import Glibc
 import PulseAudio
 import SoundServer
 
-/// The settings from the options of `record`.
+/// The settings from the options of `record` or `listen`.
 struct RecordSettings {
-  let output: String
+  /// The file; nil for `listen`.
+  let output: String?
   let remembered: String?
   let choice: InputChoice
   /// The meaning of the channels; nil for `auto`.
-  let microphone: MicrophoneFormat?
+  var microphone: MicrophoneFormat?
   let selection: [Int]?
   let isFloat: Bool
 
   init(_ command: ParsedCommand) throws(CommandFailure) {
-    output = command[Options.recordOutput]
     isFloat = command[Options.codec] == .float
+    output = command.name == .listen ? nil : command[Options.recordOutput]
+    if let output { try Self.check(output, isFloat: isFloat, command) }
+    let remembered = InputStore().read()
+    self.remembered = remembered
+    choice =
+      switch command[Options.input] {
+      case .auto: .automatic(remembered: remembered)
+      case .id(let id): .named(id)
+      }
+    selection = try command[Options.channels].map(Self.channels)
+    microphone = try Self.microphone(command)
+  }
+
+  private static func check(
+    _ output: String, isFloat: Bool, _ command: ParsedCommand
+  ) throws(CommandFailure) {
     guard let container = RecordingContainer(path: output) else {
       let known = RecordingContainer.suffixes.joined(separator: ", ")
       throw .usage("'\(output)' has no known ending; end the name with one of \(known)")
@@ -34,19 +50,13 @@ struct RecordSettings {
     {
       throw CommandFailure("'\(output)' exists; choose another name, or add --overwrite")
     }
-    let remembered = InputStore().read()
-    self.remembered = remembered
-    choice =
-      switch command[Options.input] {
-      case .auto: .automatic(remembered: remembered)
-      case .id(let id): .named(id)
-      }
-    selection = try command[Options.channels].map(Self.channels)
-    microphone = try Self.microphone(command)
   }
 
-  func sink(_ format: RecorderFormat, _ command: ParsedCommand) throws(RecordingError) -> FileSink {
-    FileSink(
+  func sink(
+    _ format: RecorderFormat, _ command: ParsedCommand
+  ) throws(RecordingError) -> any RecordingSink {
+    guard let output else { return NoSink() }
+    return FileSink(
       try RecordingContainer.open(
         path: output,
         format: RecordingFormat(
@@ -55,10 +65,8 @@ struct RecordSettings {
         overwriting: command[Options.overwrite]))
   }
 
-  /// Returns the input to record. Throws an error if there is none, or if its channels do not fit
-  /// the options.
-  func input(among inputs: [Input]) throws(CommandFailure) -> Input {
-    let input = try chosen(among: inputs)
+  /// Throws an error if the channels of an input do not fit the options.
+  func check(_ input: Input) throws(CommandFailure) {
     if let wrong = selection?.first(where: { $0 >= input.channelCount }) {
       throw .usage(
         "the input '\(input.name)' has no channel \(wrong + 1); choose channels from 1 to "
@@ -66,7 +74,7 @@ struct RecordSettings {
     }
     let count = selection?.count ?? input.channelCount
     guard let microphone else {
-      guard count > 2 else { return input }
+      guard count > 2 else { return }
       throw .usage(
         count == 4
           ? "four channels would be recorded from '\(input.name)'; say what they are with "
@@ -81,10 +89,10 @@ struct RecordSettings {
           + ", but \(count) would be recorded from '\(input.name)'; choose other channels with "
           + "'--channels', or choose another format")
     }
-    return input
   }
 
-  private func chosen(among inputs: [Input]) throws(CommandFailure) -> Input {
+  /// Returns the input that the options choose. Throws an error if there is none.
+  func chosen(among inputs: [Input]) throws(CommandFailure) -> Input {
     switch choice.outcome(among: inputs) {
     case .found(let input): return input
     case .substitute(let input, let missing):
@@ -117,6 +125,12 @@ struct RecordSettings {
     case .aFormat: "a-format"
     case .plain: "plain"
     }
+  }
+
+  /// A sink for sound that is only heard.
+  private final class NoSink: RecordingSink {
+    func append(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) {}
+    func finish() {}
   }
 
   // MARK: Values of options

@@ -33,10 +33,19 @@ extension LoudnessReport {
 extension RenderSettings {
   /// A short description of the HRTF set and the decoder.
   func summary(isAmbisonic: Bool) -> String {
-    let name = hrtfPath.map { String($0.split(separator: "/").last ?? "") } ?? "default HRTF"
-    if isDirect { return "\(name), direct" }
-    if isParametric { return "\(name), parametric" }
-    return "\(name), \(method.rawValue)" + (isAmbisonic ? "" : ", bus of order \(busOrder)")
+    "\(hrtfName), \(designText(isAmbisonic: isAmbisonic))"
+  }
+
+  /// The name of the HRTF set.
+  var hrtfName: String {
+    hrtfPath.map { String($0.split(separator: "/").last ?? "") } ?? "default HRTF"
+  }
+
+  /// A short description of the decoder.
+  func designText(isAmbisonic: Bool) -> String {
+    if isDirect { return "direct" }
+    if isParametric { return "parametric" }
+    return method.rawValue + (isAmbisonic ? "" : ", bus of order \(busOrder)")
   }
 }
 

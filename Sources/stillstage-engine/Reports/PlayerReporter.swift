@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Ambisonics
 import CRealtime
 import CommandOptions
 import CommandSupport
@@ -24,6 +25,11 @@ final class PlayerReporter {
   /// The last reason why a key had no effect, and until when it is not repeated.
   private var refusal: (text: String, end: Int64)?
   private var showsKeys = false
+  /// The full-screen view; nil before it is first opened.
+  private var screen: ListenerScreen?
+  private var isFullScreen = false
+  private var display = PlayDisplay()
+  private var content: ChannelLayout?
   private var recorded: HeadTrajectory?
   /// What a network tracker waits for; nil for other trackers.
   private var awaited: String?
@@ -64,14 +70,26 @@ final class PlayerReporter {
       mutedFrames = status.mutedFrames
     }
     let now = monotonic_nanoseconds()
-    guard now - shownAt > 100_000_000 else { return }
-    shownAt = now
+    guard now - shownAt >= interval else { return }
+    // Frames keep their rate even if one of them is late.
+    shownAt = now - shownAt < 2 * interval ? shownAt + interval : now
     showStatus(status, now: now)
+  }
+
+  /// The time between two displays, in ns.
+  private var interval: Int64 { isFullScreen ? ListenerScreen.interval : 100_000_000 }
+
+  /// How long the caller may wait for a key before the next `report`.
+  var pauseMilliseconds: Int32 {
+    let rest = shownAt + interval - monotonic_nanoseconds()
+    return Int32(max(1, min(50, (rest + 999_999) / 1_000_000)))
   }
 
   private func showStatus(_ status: PlayerStatus, now: Int64) {
     let isInteractive = console.isInteractive
-    guard !isQuiet || showsKeys, isInteractive || plainStatus.isDue(now: now) else { return }
+    guard !isQuiet || showsKeys || isFullScreen, isInteractive || plainStatus.isDue(now: now) else {
+      return
+    }
     var line = StatusLine(status: status, rendition: rendition, levels: player.levels())
     if let recorded { line.recordedPose = recorded.pose(atSeconds: status.position) }
     line.awaited = awaited
@@ -81,6 +99,10 @@ final class PlayerReporter {
       line.notice = keys.isMuted ? "muted" : ""
     }
     guard isInteractive else { return printStatus(line.line.full) }
+    if isFullScreen, let screen {
+      return screen.show(
+        line, content: content, volume: keys.volumeText, keys: showsKeys, now: now)
+    }
     console.show(line.line, below: showsKeys ? PlayKeys.list : [])
   }
 
@@ -88,6 +110,9 @@ final class PlayerReporter {
   func begin(_ display: PlayDisplay, _ options: PlayerOptions) {
     if case .recorded(let trajectory) = options.head { recorded = trajectory }
     awaited = display.awaited
+    content = display.source.content
+    self.display = display
+    defer { if display.isFullScreen { toggleScreen() } }
     guard !isQuiet else { return }
     let report = StartReport(display, player)
     guard console.isInteractive else {
@@ -98,10 +123,13 @@ final class PlayerReporter {
       let label = line.label + ":" + String(repeating: " ", count: max(1, 8 - line.label.count))
       writeText("\(label)\(printable(line.text))\n", to: STDOUT_FILENO)
     }
-    if console.readsKeys { writeText("? shows the keys, q quits\n", to: STDOUT_FILENO) }
+    if console.readsKeys {
+      writeText("? shows the keys, q quits, f fills the screen\n", to: STDOUT_FILENO)
+    }
   }
 
   func end() {
+    screen?.close()
     console.clear()
     console.restore()
   }
@@ -123,6 +151,7 @@ final class PlayerReporter {
       show(keys.volumeText)
     case .noEffect(let reason): refuse(reason)
     case .togglesHelp: toggleKeys()
+    case .togglesScreen: toggleScreen()
     case .ends: return true
     }
     return false
@@ -151,6 +180,23 @@ final class PlayerReporter {
     showsKeys.toggle()
     shownAt = 0
     if !showsKeys { console.clear() }
+  }
+
+  private func toggleScreen() {
+    if isFullScreen {
+      screen?.close()
+      isFullScreen = false
+    } else {
+      guard console.isInteractive else {
+        return refuse("the full-screen view needs a terminal as standard output")
+      }
+      console.clear()
+      do throws(CommandFailure) {
+        if let screen { screen.open() } else { screen = try ListenerScreen(player, display) }
+        isFullScreen = true
+      } catch { refuse(error.message ?? "") }
+    }
+    shownAt = 0
   }
 
   /// Reports a note that is not a player event.
@@ -184,6 +230,7 @@ final class PlayerReporter {
         "mix", ["style": .text(style.rawValue), "amount": .number((100 * amount).rounded() / 100)])
     case .routeChanged(let decision): tell(decision)
     case .layoutChanged(let layout):
+      content = layout
       if rendition == nil { say("the channel layout of the source changes to \(layout.name)") }
       events.write("layout", ["layout": .text(layout.name)])
     case .multichannelOffered(let offer):

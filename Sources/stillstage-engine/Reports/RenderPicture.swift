@@ -43,14 +43,14 @@ struct RenderPicture {
     let times = levels.indices.map { (Double($0) + 0.5) * Self.windowSeconds }
     let angles = times.map { YawPitchRoll(head.pose(atSeconds: $0)) }
     let pose = ChartPanel(
-      xLabel: "time (s)", yLabel: "head (degrees)", yRange: -90...90,
+      xLabel: "time (s)", yLabel: "head (degrees)",
       series: [
         ChartSeries(name: "yaw (left +)", x: times, y: angles.map(\.yaw)),
         ChartSeries(name: "pitch (up +)", x: times, y: angles.map(\.pitch)),
         ChartSeries(name: "roll (right +)", x: times, y: angles.map(\.roll)),
       ])
     let ears = ChartPanel(
-      xLabel: "time (s)", yLabel: "level (dB rms)", yRange: Self.floorDecibels...0,
+      xLabel: "time (s)", yLabel: "level (dB rms)",
       series: [
         ChartSeries(name: "left ear", x: times, y: levels.map(\.x)),
         ChartSeries(name: "right ear", x: times, y: levels.map(\.y)),

@@ -284,6 +284,32 @@ import Testing
     }
   }
 
+  /// At the end, no download shows that the throughput has recovered.
+  @Test func replacementTestsTheThroughputAtTheEnd() {
+    var (rule, now) = rule([100, 100, 100])
+    let queue = (0..<6).map { number in
+      ReplaceableSegment(number: number, rendition: 0, secondsLeft: Double(number) * segment - 1)
+    }
+    var state = situation(now, buffer: 24, isWaiting: true)
+    func replaced() -> Int? { rule.replacement(state, queue: queue)?.rendition }
+    #expect(replaced() == nil)
+    state.isAtEnd = true
+    #expect(replaced() == 2)
+    // A test that fails is repeated after the hold.
+    rule.record(timing(now + 1, kilobits: 150), rendition: 2)
+    var isUsed = rule.replaced(inTime: true, situation(now + 1, buffer: 23))
+    #expect(!isUsed)
+    state.now = now + 5
+    #expect(replaced() == nil)
+    state.now = now + 6.5
+    #expect(replaced() == 2)
+    rule.record(timing(now + 7, kilobits: 900), rendition: 2)
+    isUsed = rule.replaced(inTime: true, situation(now + 7, buffer: 17))
+    #expect(isUsed)
+    #expect(rule.treatment == .multichannel)
+    #expect(replaced() == 2)
+  }
+
   @Test func slowOrLateReplacementIsGivenUp() {
     var (rule, now) = rule([100, 100, 100])
     var download = DownloadProgress(requestTime: now, totalBytes: 100_000)

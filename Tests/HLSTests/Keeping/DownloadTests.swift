@@ -238,4 +238,87 @@ private final class MemoryServer: ResourceFetcher {
         "http://h/p.m3u8", "file:///etc/passwd", "http://h/x.ts", "http://h/s0.ts",
       ])
   }
+
+  // MARK: Redundant variants
+
+  /// Makes a server with one rendition on two pathways, `a` and `b`, of `count` segments each.
+  private func redundantServer(_ count: Int, steering: String = "") -> MemoryServer {
+    var bodies: [String: [UInt8]] = [:]
+    var lines = ["#EXTM3U", steering]
+    for site in ["a", "b"] {
+      lines += [
+        "#EXT-X-STREAM-INF:BANDWIDTH=128000,CODECS=\"mp4a.40.2\",PATHWAY-ID=\"\(site)\"",
+        "\(site).m3u8",
+      ]
+      bodies[base + "\(site).m3u8"] = list(
+        (0..<count).map { "#EXTINF:4,\n\(site)\($0).ts" } + [end])
+      for number in 0..<count {
+        bodies[base + "\(site)\(number).ts"] = MadeSegments.stream(UInt64(number))
+      }
+    }
+    bodies[base + "m.m3u8"] = Array(lines.joined(separator: "\n").utf8)
+    return MemoryServer(bodies)
+  }
+
+  @Test func redundantPlaylistReplacesOneThatIsMissing() throws {
+    let server = redundantServer(3)
+    server.set("a.m3u8", .failure(.status(404, retryAfter: nil)))
+    let loader = PlaylistLoader(server, folder: nil)
+    let jobs = try loader.jobs(
+      for: loader.open(.network(base + "m.m3u8")), RenditionSelection(), goesOn: { true })
+    #expect(jobs.count == 1 && jobs[0].notes.count == 1)
+    #expect(jobs[0].notes.first?.contains("404") == true)
+    let outcome = try fetch(server, "m.m3u8")
+    #expect(outcome.isComplete && outcome.fetched == 3)
+  }
+
+  /// Each site lacks a segment that the other one has.
+  @Test func segmentsAreFetchedFromRedundantPlaylists() throws {
+    let server = redundantServer(6)
+    server.set("a2.ts", .failure(.status(404, retryAfter: nil)))
+    server.set("b4.ts", .failure(.status(404, retryAfter: nil)))
+    let outcome = try fetch(server, "m.m3u8")
+    #expect(outcome.isComplete && outcome.fetched == 6, "\(outcome)")
+    #expect(outcome.switches.count == 2, "\(outcome.switches)")
+    #expect(outcome.switches.first?.contains("b.m3u8' replaces") == true)
+    for number in 0..<6 {
+      let file = path + "/audio/0000\(number).ts"
+      #expect(try MadeSegments.bytes(file) == MadeSegments.stream(UInt64(number)))
+    }
+  }
+
+  @Test func allRenditionsIncludeRedundantOnesOnce() throws {
+    var selection = RenditionSelection()
+    selection.wish = .all
+    let outcome = try fetch(redundantServer(2), "m.m3u8", selection)
+    #expect(outcome.isComplete && outcome.fetched == 2, "\(outcome)")
+  }
+
+  // MARK: Content steering
+
+  private let steering = "#EXT-X-CONTENT-STEERING:SERVER-URI=\"steer\",PATHWAY-ID=\"a\""
+
+  @Test func steeringManifestOrdersThePathways() throws {
+    let server = redundantServer(2, steering: steering)
+    server.set(
+      "steer?_HLS_pathway=%22a%22",
+      .success(Array(#"{"VERSION":1,"TTL":300,"PATHWAY-PRIORITY":["b","a"]}"#.utf8)))
+    let outcome = try fetch(server, "m.m3u8")
+    #expect(outcome.isComplete && outcome.fetched == 2)
+    #expect(server.names == ["m.m3u8", "steer?_HLS_pathway=%22a%22", "b.m3u8", "b0.ts", "b1.ts"])
+  }
+
+  @Test(arguments: ["<html>", #"{"VERSION":2,"PATHWAY-PRIORITY":["b"]}"#, "", nil] as [String?])
+  func unusableSteeringManifestIsNoted(_ manifest: String?) throws {
+    let server = redundantServer(1, steering: steering)
+    if let manifest { server.set("steer?_HLS_pathway=%22a%22", .success(Array(manifest.utf8))) }
+    let opened = try PlaylistLoader(server, folder: nil).open(.network(base + "m.m3u8"))
+    guard case .multivariant(let playlist, _) = opened else {
+      Issue.record("no multivariant playlist")
+      return
+    }
+    #expect(playlist.pathways.isEmpty && playlist.notes.count == 1)
+    #expect(playlist.notes.first?.contains("steering manifest 'steer'") == true)
+    #expect(Ladder(from: playlist).map(\.uri) == ["a.m3u8"])
+  }
 }

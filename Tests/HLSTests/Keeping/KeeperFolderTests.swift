@@ -188,7 +188,8 @@ import Testing
     let error = keeper.keep(MadeSegments.segment(2), body: MadeSegments.stream(2), of: rendition)
     #expect(error == keeper.problem)
     let reported = try #require(error)
-    #expect("\(reported)" == "cannot write \(path)/stereo-128k/00002.ts: Is a directory")
+    let start = "cannot write \(path)/stereo-128k/00002.ts: Is a directory; "
+    #expect("\(reported)".hasPrefix(start))
     // The playlists are written at once, because other writes may fail too.
     #expect(try expectValidPresentation(path).values.first?.count == 2)
     #expect(

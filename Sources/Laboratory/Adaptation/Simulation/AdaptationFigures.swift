@@ -10,7 +10,8 @@ package struct AdaptationFigures: Sendable, Equatable {
   package var flipsPerMinute: Double
   /// Time with multichannel sound, in percent of the time from the first sound to the end.
   package var multichannelPercent: Double
-  /// Mean time, in s, that a stretch of stereo continues on a recovered line; nil if none does.
+  /// Mean time for which a stretch of stereo lasts after the line has recovered, in s; nil if there
+  /// is no such stretch.
   package var restoreSeconds: Double?
   /// Time from opening to the first sound, in s; nil if nothing played.
   package var startSeconds: Double?

@@ -3,8 +3,8 @@
 import Glibc
 import HLS
 
-/// Rules for traces of poor lines. Each trace has one rate per second, in whole kbit/s, and repeats
-/// after 2 to 3 minutes.
+/// Generates traces of poor lines. Each trace has one rate per second, in whole kbit/s, and repeats
+/// after 120 to 190 s.
 extension BandwidthTrace {
   /// The 25 traces of "Poor lines" in docs/adaptation.md: five fixed ones, and 20 from the seeds
   /// 101 and up.
@@ -14,7 +14,7 @@ extension BandwidthTrace {
       + seeds.dropLast().map { twoStates(seed: $0) }
   }
 
-  /// The traces of rate over time that do not depend on a seed.
+  /// The five fixed traces.
   package static var fixedPoorLines: [BandwidthTrace] {
     [step(), metro3g(), busLTE(), flap(), slowRamp()]
   }

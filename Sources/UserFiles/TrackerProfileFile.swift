@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 package import HeadTracking
 import System
-import UserFiles
 
 /// The files with tracker profiles [docs/tracker-profiles.md].
 package enum TrackerProfileFile {
@@ -18,15 +16,19 @@ package enum TrackerProfileFile {
   }
 
   /// Reads the profiles in the user's folder, then those in the data folder, in the order of their
-  /// file names. Skips invalid profiles with a note.
-  package static func all(dataFolder: String?) -> [TrackerProfile] {
+  /// file names. Skips invalid profiles.
+  ///
+  /// - Parameter note: called with one sentence for each invalid profile.
+  package static func all(
+    dataFolder: String?, note: (String) -> Void = { _ in }
+  ) -> [TrackerProfile] {
     let folders = [
       UserFolder.ofThisProcess?.trackerProfilePath, dataFolder.map { $0 + "/Calibration/trackers" },
     ]
-    return folders.compactMap(\.self).flatMap(profiles)
+    return folders.compactMap(\.self).flatMap { profiles(in: $0, note: note) }
   }
 
-  private static func profiles(in folder: String) -> [TrackerProfile] {
+  private static func profiles(in folder: String, note: (String) -> Void) -> [TrackerProfile] {
     var profiles: [TrackerProfile] = []
     for name in SystemFile.names(in: folder)?.sorted() ?? [] where name.hasSuffix(".json") {
       let path = "\(folder)/\(name)"
@@ -34,29 +36,9 @@ package enum TrackerProfileFile {
       if let profile {
         profiles.append(profile)
       } else if let problem = problems.first(where: { !$0.isHarmless }) {
-        printNote(
-          "the tracker profile \(path) is not used: line \(problem.line): \(problem.text)")
+        note("the tracker profile \(path) is not used: line \(problem.line): \(problem.text)")
       }
     }
     return profiles
-  }
-
-  /// Returns the profile with a name, or in a file.
-  ///
-  /// - Throws: a failure if there is no such profile, or if the file is invalid.
-  package static func named(
-    _ name: String, among profiles: [TrackerProfile]
-  ) throws(CommandFailure) -> TrackerProfile {
-    if name.hasSuffix(".json") || name.contains("/") {
-      let (profile, problems) = read(name)
-      if let profile { return profile }
-      let problem = problems.first { !$0.isHarmless }
-      throw CommandFailure(
-        "cannot use the tracker profile \(name): line \(problem?.line ?? 1): \(problem?.text ?? "")"
-      )
-    }
-    if let profile = profiles.first(where: { $0.name == name }) { return profile }
-    let known = profiles.map(\.name).joined(separator: ", ")
-    throw .usage("there is no tracker profile '\(name)'; give a file, or one of: \(known)")
   }
 }

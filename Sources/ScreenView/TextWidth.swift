@@ -4,7 +4,7 @@
 package enum TextWidth {
   /// Returns the number of columns that a terminal uses for a text.
   package static func of(_ text: some StringProtocol) -> Int {
-    text.unicodeScalars.reduce(0) { $0 + columns($1) }
+    text.unicodeScalars.reduce(0) { $0 + of($1) }
   }
 
   /// Returns the beginning of a text, in at most `width` columns.
@@ -12,7 +12,7 @@ package enum TextWidth {
     var kept = String.UnicodeScalarView()
     var used = 0
     for scalar in text.unicodeScalars {
-      used += columns(scalar)
+      used += of(scalar)
       if used > width { break }
       kept.append(scalar)
     }
@@ -21,7 +21,7 @@ package enum TextWidth {
 
   /// Returns the columns of one scalar: two for East Asian wide characters and pictographs
   /// (Unicode Standard Annex 11), none for marks that combine with the previous character.
-  private static func columns(_ scalar: Unicode.Scalar) -> Int {
+  package static func of(_ scalar: Unicode.Scalar) -> Int {
     if scalar.value < 0x300 { return scalar.value < 0x20 ? 0 : 1 }
     switch scalar.properties.generalCategory {
     case .nonspacingMark, .enclosingMark, .format: return 0

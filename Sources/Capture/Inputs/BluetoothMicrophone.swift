@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import CRealtime
+private import Glibc
+internal import PulseAudio
+public import SoundServer
+
+/// A Bluetooth device whose profile has been changed so that its microphone can be recorded.
+public struct BluetoothMicrophone: Sendable, Equatable {
+  /// What to restore.
+  public struct Former: Sendable, Equatable, Codable {
+    public let card: String
+    public let profile: String
+    /// The codec of that profile; nil if unknown.
+    public let codec: String?
+    /// The profile that was chosen in its place.
+    public let chosen: String
+  }
+
+  /// Why no Bluetooth microphone can be used.
+  public enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
+    /// There is no Bluetooth device with a microphone.
+    case none
+    /// The server refused the profile, or its microphone did not appear.
+    case refused(device: String, profile: String)
+    case server(SoundServerError)
+
+    public var description: String {
+      switch self {
+      case .none: "no Bluetooth device with a microphone is connected"
+      case .refused(let device, let profile):
+        "the microphone of '\(device)' cannot be used, because the profile '\(profile)' was refused"
+      case .server(let error): error.message
+      }
+    }
+  }
+
+  /// The microphone.
+  public let input: Input
+  /// The state before; nil if the microphone was in use with its best codec already.
+  public let former: Former?
+
+  /// How long the microphone may take to appear [ns].
+  private static let patience: Int64 = 4_000_000_000
+
+  /// Selects a device's profile with a microphone, and its best codec.
+  ///
+  /// - Parameters:
+  ///   - handsFreeOnly: whether only the hands-free and headset profiles are considered.
+  ///   - willChange: receives what to restore, before anything is changed.
+  /// - Throws: the reason why there is no microphone. Nothing is left changed.
+  public static func open(
+    handsFreeOnly: Bool, serverAddress: String? = nil,
+    willChange: (Former) -> Void = { _ in }
+  ) throws(Refusal) -> BluetoothMicrophone {
+    let result: Result<BluetoothMicrophone, Refusal>
+    do throws(SoundServerError) {
+      result = try choose(handsFreeOnly, serverAddress, willChange)
+    } catch { throw .server(error) }
+    return try result.get()
+  }
+
+  private static func choose(
+    _ handsFreeOnly: Bool, _ address: String?, _ willChange: (Former) -> Void
+  ) throws(SoundServerError) -> Result<BluetoothMicrophone, Refusal> {
+    let cards = try BluetoothCards.list(serverAddress: address)
+    let usable = cards.compactMap { card in
+      card.microphoneProfile(handsFreeOnly: handsFreeOnly).map { (card, $0) }
+    }
+    guard let (card, profile) = usable.first else { return .failure(.none) }
+    let isActive = profile.name == card.activeProfile
+    let former = Former(
+      card: card.name, profile: card.activeProfile ?? "off",
+      codec: try BluetoothCards.codec(of: card.name, serverAddress: address),
+      chosen: profile.name)
+    willChange(former)
+    let refusal = Refusal.refused(device: card.description, profile: profile.name)
+    if !isActive {
+      guard try BluetoothCards.setProfile(profile.name, of: card.name, serverAddress: address)
+      else { return .failure(refusal) }
+    }
+    guard try input(of: card, address) != nil else {
+      restore(former, serverAddress: address)
+      return .failure(refusal)
+    }
+    let hasChangedCodec = try chooseCodec(of: card, address)
+    guard let input = try input(of: card, address) else {
+      restore(former, serverAddress: address)
+      return .failure(refusal)
+    }
+    return .success(
+      BluetoothMicrophone(input: input, former: isActive && !hasChangedCodec ? nil : former))
+  }
+
+  /// Selects the best codec of the active profile. Returns whether another codec is in use now.
+  private static func chooseCodec(
+    of card: BluetoothCard, _ address: String?
+  ) throws(SoundServerError) -> Bool {
+    let now = try BluetoothCards.codec(of: card.name, serverAddress: address)
+    let all = try BluetoothCards.codecs(of: card.name, serverAddress: address)
+    guard let best = BluetoothCard.best(of: all + [now].compactMap(\.self)), best != now else {
+      return false
+    }
+    return try BluetoothCards.setCodec(best, of: card.name, serverAddress: address)
+  }
+
+  /// Waits for the microphone of a card. Returns nil if it does not appear.
+  private static func input(
+    of card: BluetoothCard, _ address: String?
+  ) throws(SoundServerError) -> Input? {
+    let end = monotonic_nanoseconds() + patience
+    while true {
+      if let input = try Inputs.list(serverAddress: address).first(where: card.owns) {
+        return input
+      }
+      guard monotonic_nanoseconds() < end else { return nil }
+      usleep(50_000)
+    }
+  }
+
+  /// Restores a device's profile and codec, unless the user has chosen another profile meanwhile.
+  /// Returns whether nothing remains to be done.
+  @discardableResult
+  public static func restore(_ former: Former, serverAddress: String? = nil) -> Bool {
+    guard let cards = try? BluetoothCards.list(serverAddress: serverAddress) else { return false }
+    guard let card = cards.first(where: { $0.name == former.card }) else {
+      // A device that connects again has a new profile.
+      return true
+    }
+    if card.activeProfile == former.chosen, former.profile != former.chosen {
+      let isDone = try? BluetoothCards.setProfile(
+        former.profile, of: former.card, serverAddress: serverAddress)
+      guard isDone == true else { return false }
+    } else if card.activeProfile != former.profile {
+      return true
+    }
+    guard let codec = former.codec,
+      let now = try? BluetoothCards.codec(of: former.card, serverAddress: serverAddress),
+      now != codec
+    else { return true }
+    return (try? BluetoothCards.setCodec(codec, of: former.card, serverAddress: serverAddress))
+      ?? false
+  }
+}

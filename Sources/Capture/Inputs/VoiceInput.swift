@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PulseAudio
+public import SoundServer
+private import Synchronization
+
+/// An input that the sound server treats with echo cancellation and noise suppression.
+///
+/// Meanwhile, all programs play through the server's echo canceller.
+///
+/// ## Threading
+/// Any thread may use an instance.
+public final class VoiceInput: @unchecked Sendable {
+  /// The input with the treated sound.
+  public let input: Input
+  /// The name of the sink that programs played to before, and still play to in the end.
+  public let realSink: String
+  private let module: Mutex<VoiceModule?>
+
+  /// Loads the server's echo canceller.
+  ///
+  /// - Parameters:
+  ///   - input: an input with one or two channels.
+  ///   - willLoad: receives the name of the present default sink, which `removeOrphans` needs if
+  ///     this process is killed.
+  /// - Throws: the reason why the echo canceller cannot be used.
+  public init(
+    _ input: Input, serverAddress: String? = nil,
+    willLoad: (_ defaultSink: String) -> Void = { _ in }
+  ) throws(SoundServerError) {
+    let module = try VoiceModule(
+      source: input.name, channels: input.channelCount, serverAddress: serverAddress,
+      willLoad: willLoad)
+    realSink = module.realSink
+    do throws(SoundServerError) {
+      let all = try Inputs.list(serverAddress: serverAddress)
+      guard let treated = all.first(where: { $0.name == VoiceModule.sourceName }) else {
+        throw .streamRefused(reason: "the echo canceller has no input")
+      }
+      self.input = treated
+    } catch {
+      module.unload()
+      throw error
+    }
+    let kept = module
+    self.module = Mutex(kept)
+  }
+
+  deinit { stop() }
+
+  /// Unloads the echo canceller and restores the default sink.
+  public func stop() {
+    module.withLock { module in
+      module?.unload()
+      module = nil
+    }
+  }
+
+  /// Unloads the echo cancellers that killed processes have left.
+  ///
+  /// - Parameter defaultSink: the sink to make the default again; nil if it is unknown.
+  public static func removeOrphans(
+    serverAddress: String? = nil, defaultSink: String?
+  ) throws(SoundServerError) {
+    try VoiceModule.removeOrphans(serverAddress: serverAddress, fallback: defaultSink)
+  }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The range of an axis.
+enum ChartRange {
+  /// Space beside the data, as a fraction of their range.
+  static let margin = 0.04
+
+  /// Returns a range with all values and a small margin; nil if no value can be drawn.
+  static func fitted(_ values: some Sequence<Double>, _ scale: ChartScale) -> ClosedRange<Double>? {
+    switch scale {
+    case .linear:
+      return fitted(values.filter(\.isFinite))
+    case .logarithmic:
+      let logarithms = values.filter { $0.isFinite && $0 > 0 }.map { log($0) }
+      return fitted(logarithms).map { exp($0.lowerBound)...exp($0.upperBound) }
+    }
+  }
+
+  private static func fitted(_ values: [Double]) -> ClosedRange<Double>? {
+    guard let least = values.min(), let most = values.max() else { return nil }
+    // A constant has a range too.
+    let span = most > least ? (most - least) * margin : max(abs(most) * 0.1, 0.1)
+    return (least - span)...(most + span)
+  }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Values that completion looks up on the machine, because they are not the same everywhere.
+///
+/// `stillstage completion-values KIND` prints them, one on each line, with a description after a
+/// tab for some kinds. Help does not mention this command.
+public enum MachineValues: String, Sendable, CaseIterable {
+  /// The IDs of connected trackers.
+  case trackers
+  /// The names of the sound server's outputs.
+  case sinks
+  /// The HRTF sets in the data folder.
+  case hrtf
+  /// The names of headphone profiles.
+  case headphones
+
+  /// The first word of the command that prints the values.
+  public static let command = "completion-values"
+  /// The executable that finds trackers and outputs.
+  public static let executable = "stillstage-values"
+
+  /// The values of an option; nil if the table of options has them all.
+  init?(_ option: OptionSpecification) {
+    switch option.name {
+    case Options.tracker.specification.name, Options.deviceTracker.specification.name:
+      self = .trackers
+    case Options.sink.specification.name: self = .sinks
+    case Options.hrtf.specification.name: self = .hrtf
+    case Options.headphones.specification.name: self = .headphones
+    default: return nil
+    }
+  }
+
+  /// The values of an argument.
+  init?(_ argument: ArgumentSpecification) {
+    guard argument == Arguments.trackerID || argument == Arguments.calibratedTracker else {
+      return nil
+    }
+    self = .trackers
+  }
+
+  /// Whether the path of a file is another possible value.
+  var permitsFile: Bool { self == .hrtf || self == .headphones }
+}

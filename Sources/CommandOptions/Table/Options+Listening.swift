@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The options for hearing an input.
+extension Options {
+  public static let listen = CommandOption<ListenChoice>(
+    "listen", "off|on|auto", .words, default: .off, shown: "off",
+    help: """
+      Hear what is recorded, with head tracking: 'auto' only over headphones, 'on' also over \
+      loudspeakers, which the microphone may pick up again. The key l changes it.
+      """)
+  /// `listen` for the command that does nothing else.
+  public static let listenAnyway = CommandOption<ListenPermission>(
+    "listen", "on|auto", .words, default: .auto, shown: "auto",
+    help: """
+      Which outputs are used: 'auto' only headphones, 'on' also loudspeakers, which the microphone \
+      may pick up again.
+      """)
+  public static let listenServer = CommandOption<SoundServerOption>(
+    "listen-output", "auto|pulse|pipewire", .words, default: .auto, shown: "auto",
+    help: """
+      Sound server through which you listen, as '--output' selects it for 'listen'.
+      """)
+  public static let saveMotion = CommandOption<String?>(
+    "save-motion", "FILE.csv", .file,
+    help: """
+      File for the head pose during the recording, for '--motion': t,w,x,y,z with the time in the \
+      recording and the head relative to the front.
+      """)
+
+  public static let bluetooth = CommandOption<BluetoothChoice>(
+    "bluetooth", "best|hfp|off", .words, default: .off, shown: "off",
+    help: """
+      Use a Bluetooth microphone: 'best' selects the profile with the best microphone, 'hfp' the \
+      hands-free profile, each with its best codec. The former profile and codec are restored at \
+      the end. 'off' leaves the profile as it is.
+      """)
+  public static let microphoneMode = CommandOption<MicrophoneModeChoice>(
+    "mic-mode", "standard|voice|wide", .words, default: .standard, shown: "standard",
+    help: """
+      Treatment of the input: 'voice' uses the sound server's echo cancellation and noise \
+      suppression (one or two channels), 'wide' records all channels without interpreting them.
+      """)
+
+  /// The options of `record` and `listen` that say how an input is heard.
+  static let listening: [OptionSpecification] =
+    [
+      bluetooth.specification, microphoneMode.specification,
+      sink.specification, route.specification, latency.specification,
+      tracker.specification, deviceTracker.specification, trackerAxes.specification,
+      trackerPreset.specification, takeOver.specification, mode.specification,
+      predict.specification, keepFront.specification, hrtf.specification,
+      hrtfEqualization.specification, order.specification, decoder.specification,
+      spatialize.specification, headphones.specification, headCircumference.specification,
+    ] + mixing
+}
+
+/// `--bluetooth`: the profile of a Bluetooth microphone.
+public enum BluetoothChoice: String, Sendable, CaseIterable {
+  case best
+  /// Hands-free or headset.
+  case hfp
+  case off
+}
+
+/// `--mic-mode`: how an input is treated.
+public enum MicrophoneModeChoice: String, Sendable, CaseIterable {
+  case standard
+  case voice
+  case wide
+}
+
+/// `--listen` of `record`.
+public enum ListenChoice: String, Sendable, CaseIterable {
+  case off
+  case on
+  /// Over headphones only.
+  case auto
+}
+
+/// `--listen` of `listen`.
+public enum ListenPermission: String, Sendable, CaseIterable {
+  case on
+  /// Over headphones only.
+  case auto
+}

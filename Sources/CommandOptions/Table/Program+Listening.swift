@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The command `listen`.
+extension Program {
+  static let listen = CommandSpecification(
+    name: .listen, summary: "Hear an input with head tracking.",
+    discussion: """
+      Plays an input of the sound server while it arrives, rendered as by 'play', for example to \
+      set up a microphone. Plays over loudspeakers only with '--listen on', because the microphone \
+      would pick up their sound again, and ends when the headphones disappear. Keys: q ends the \
+      command, space mutes and unmutes, n changes to the next input, + and - change the gain, c \
+      recentres, t selects the next mode.
+      """,
+    arguments: [],
+    options: [
+      Options.input.specification, Options.microphoneFormat.specification,
+      Options.microphoneRadius.specification, Options.channels.specification,
+      Options.recordGain.specification, Options.recordSeconds.specification,
+      Options.listenAnyway.specification, Options.soundServer.specification,
+      Options.events.specification, Options.data.specification,
+    ] + Options.listening)
+}
+
+extension CommandSpecification {
+  /// The examples of the command in this file.
+  var listeningExamples: [CommandExample] {
+    [
+      CommandExample("listen", "Hear the remembered or the default input over headphones."),
+      CommandExample(
+        "listen --input ID --mic-format ambix --mix cinematic",
+        "Hear a first-order microphone, with speech moved to the front."),
+    ]
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+package import ScreenView
+
+/// The terminal as one screen, as long as it is open: notes wait, and Ctrl-Z leaves the screen.
+///
+/// Open it while a `Console` exists and shows nothing, and close it before that is restored.
+package final class FullScreen {
+  private let screen: CursesScreen
+  private var suspension: Int?
+
+  /// The characters that the terminal can show.
+  package var symbols: Symbols { screen.symbols }
+
+  /// Opens the screen.
+  ///
+  /// - Throws: a failure with the reason and the remedy.
+  package init() throws(CommandFailure) {
+    do throws(CursesScreen.Failure) {
+      screen = try CursesScreen(STDOUT_FILENO, usesColour: Self.usesColour)
+    } catch { throw CommandFailure(error.text) }
+    open()
+  }
+
+  deinit { close() }
+
+  /// Whether the user wants colours (no-color.org).
+  private static var usesColour: Bool {
+    getenv("NO_COLOR").map { $0.pointee == 0 } ?? true
+  }
+
+  /// Opens the screen again after `close`.
+  package func open() {
+    guard suspension == nil else { return }
+    HeldLines.begin()
+    suspension = Suspension.add(
+      Suspension.Actions(
+        stop: { [screen] in screen.hold() }, resume: { [screen] in screen.release() }))
+  }
+
+  /// Shows what `draw` returns for the terminal's size.
+  package func show(_ draw: (_ columns: Int, _ rows: Int) -> Canvas) { screen.show(draw) }
+
+  /// Returns to the lines of the terminal, and prints the notes that waited.
+  package func close() {
+    if let suspension { Suspension.remove(suspension) }
+    guard suspension != nil else { return }
+    suspension = nil
+    screen.close()
+    HeldLines.end()
+  }
+
+  /// Restores the terminal just before the process ends.
+  static func restoreTerminal() {
+    CursesScreen.restoreCurrent()
+    HeldLines.end()
+  }
+}
+
+extension CursesScreen.Failure {
+  /// The problem and the remedy.
+  fileprivate var text: String {
+    switch self {
+    case .missing(let name):
+      "the full-screen view needs ncurses (\(name) is missing); install the package libncursesw6"
+    case .unknownTerminal:
+      "the full-screen view does not know this terminal "
+        + "(TERM=\(getenv("TERM").map { String(cString: $0).withoutControls } ?? "")); "
+        + "install the package ncurses-term, or set TERM to xterm"
+    }
+  }
+}

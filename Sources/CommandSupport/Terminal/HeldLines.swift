@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import Glibc
+import Synchronization
+
+/// Notes and errors that cannot be printed while a view fills the terminal.
+///
+/// The view shows the newest ones, and all are printed when it is closed.
+package enum HeldLines {
+  private struct State {
+    var isHolding = false
+    var recent: [(text: String, time: Int64)] = []
+    /// Lines that are still to be printed.
+    var pending: [String] = []
+  }
+  private static let state = Mutex(State())
+  /// How long the view shows a line, in ns.
+  private static let age: Int64 = 8_000_000_000
+
+  /// Starts to hold lines.
+  static func begin() { state.withLock { $0.isHolding = true } }
+
+  /// Prints the lines that were held.
+  static func end() {
+    let lines = state.withLock { state in
+      defer { state = State() }
+      return state.pending
+    }
+    for line in lines { write(line, to: STDERR_FILENO) }
+  }
+
+  /// Takes a line. Returns false if it is to be printed now.
+  static func hold(_ text: String, _ line: String) -> Bool {
+    state.withLock { state in
+      guard state.isHolding else { return false }
+      state.recent = state.recent.suffix(9) + [(text, monotonic_nanoseconds())]
+      // stderr may be a file.
+      guard isTerminal(STDERR_FILENO) else { return false }
+      state.pending.append(line)
+      return true
+    }
+  }
+
+  /// The lines of the last seconds, the oldest first.
+  package static var recent: [String] {
+    let start = monotonic_nanoseconds() - age
+    return state.withLock { state in state.recent.filter { $0.time > start }.map(\.text) }
+  }
+}

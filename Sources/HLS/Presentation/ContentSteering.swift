@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import FoundationEssentials
+
+/// A steering manifest: the order in which a client tries the pathways (RFC 8216bis, section 7.1).
+struct SteeringManifest: Decodable, Equatable {
+  var version: Int
+  var pathways: [String]
+
+  private enum CodingKeys: String, CodingKey {
+    case version = "VERSION"
+    case pathways = "PATHWAY-PRIORITY"
+  }
+
+  /// Reads a manifest; nil if it is not valid or has another version.
+  init?(_ bytes: [UInt8]) {
+    guard let read = try? JSONDecoder().decode(Self.self, from: Data(bytes)), read.version == 1,
+      !read.pathways.isEmpty
+    else { return nil }
+    self = read
+  }
+}
+
+extension PlaylistLoader {
+  /// The maximum size of a steering manifest, in bytes.
+  private static let largestManifest = 1 << 16
+  /// The time after which a presentation is opened without its manifest, in s.
+  private static let manifestPatience = 3.0
+
+  /// Returns a playlist with the pathways in the order that its steering manifest states. A
+  /// manifest that cannot be read only causes a note.
+  func steered(
+    _ playlist: MultivariantPlaylist, at address: ResourceAddress, _ goesOn: () -> Bool
+  ) -> MultivariantPlaylist {
+    guard let uri = playlist.steeringServer, folder == nil else { return playlist }
+    var steered = playlist
+    do {
+      let place = try self.address(of: uri, in: address).asking(for: playlist.firstPathway)
+      let resource = try fetcher.fetch(
+        FetchRequest(place, limit: Self.largestManifest),
+        goesOn: { $0.seconds < Self.manifestPatience && goesOn() })
+      if let manifest = SteeringManifest(resource.bytes) {
+        steered.pathways = manifest.pathways
+      } else {
+        steered.notes.append("the steering manifest '\(uri)' is not valid and is ignored")
+      }
+    } catch {
+      steered.notes.append("the steering manifest '\(uri)' cannot be read and is ignored: \(error)")
+    }
+    return steered
+  }
+}
+
+extension ResourceAddress {
+  /// Returns the address with the query parameter that names the pathway in use.
+  fileprivate func asking(for pathway: String?) -> ResourceAddress {
+    guard case .network(let text) = self, let pathway else { return self }
+    let name = pathway.utf8.reduce(into: "") { name, byte in
+      let letter = Character(UnicodeScalar(byte))
+      let isPlain = letter.isASCII && (letter.isLetter || letter.isNumber || "-._".contains(letter))
+      name += isPlain ? String(letter) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+    return .network(text + (text.contains("?") ? "&" : "?") + "_HLS_pathway=%22\(name)%22")
+  }
+}

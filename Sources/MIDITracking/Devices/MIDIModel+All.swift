@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The settings of the MIDI trackers.
+package struct MIDISettings: Sendable, Equatable {
+  package var supperware = Supperware.Settings()
+  package var mrHeadTracker = MrHeadTracker.Settings()
+
+  package init() {}
+}
+
+extension MIDIModel {
+  /// Returns the built-in models by the names that `midi:PORT:MODEL` takes.
+  static func builtIn(_ settings: MIDISettings) -> [(name: String, model: MIDIModel)] {
+    [
+      (
+        "supperware",
+        MIDIModel(
+          "Supperware", by: "Supperware", levelsItself: true, portPrefixes: ["Head Tracker"]
+        ) { Supperware(settings.supperware, axes: $0.axes) }
+      ),
+      (
+        "mrheadtracker",
+        MIDIModel(
+          "MrHeadTracker", by: "IEM", levelsItself: true,
+          portPrefixes: ["MrHeadTracker", "Teensy Head Tracker"]
+        ) { MrHeadTracker(settings.mrHeadTracker, axes: $0.axes) }
+      ),
+    ]
+  }
+}

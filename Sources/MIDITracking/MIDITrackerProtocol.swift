@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import HeadTracking
+
+/// The host's side of a MIDI tracker's protocol, without its transport.
+///
+/// Any messages are accepted.
+package protocol MIDITrackerProtocol: Sendable {
+  /// What makes the tracker send: complete MIDI messages.
+  var startMessages: [[UInt8]] { get }
+  /// What makes the tracker stop.
+  var stopMessages: [[UInt8]] { get }
+  /// Nanoseconds without a message after which the tracker is lost; nil if it may be silent.
+  var silenceLimit: Int64? { get }
+  /// When `advance` has something to do, in CLOCK_MONOTONIC nanoseconds; nil if never.
+  var due: Int64? { get }
+
+  /// Decodes a message to readings, oldest first; nil if it is invalid.
+  ///
+  /// - Parameter arrival: the arrival time, in CLOCK_MONOTONIC nanoseconds.
+  mutating func decode(_ message: MIDIMessage, arrival: Int64) -> [TrackerReading]?
+  /// Returns the readings that are complete because no message followed.
+  mutating func advance(now: Int64) -> [TrackerReading]?
+}
+
+extension MIDITrackerProtocol {
+  package var startMessages: [[UInt8]] { [] }
+  package var stopMessages: [[UInt8]] { [] }
+  package var silenceLimit: Int64? { nil }
+  package var due: Int64? { nil }
+  package mutating func advance(now: Int64) -> [TrackerReading]? { [] }
+}
+
+/// A model of MIDI trackers, which is recognised by the name of its port.
+package struct MIDIModel: Sendable {
+  /// What a protocol needs to know when it is created.
+  package struct Settings: Sendable {
+    /// The mounting of the sensor on the head; nil for the usual mounting.
+    package var axes: AxisMap?
+    /// Whether a calibration exists or is being measured.
+    package var isCalibrated = false
+
+    package init(axes: AxisMap? = nil, isCalibrated: Bool = false) {
+      (self.axes, self.isCalibrated) = (axes, isCalibrated)
+    }
+  }
+
+  /// The name of the protocol, as `stillstage trackers` shows it.
+  package var name: String
+  package var manufacturer: String
+  package var kind: TrackerKind
+  package var evidence: TrackerEvidence
+  /// Whether the tracker computes its orientation itself.
+  package var levelsItself: Bool
+  /// The beginnings of the names of the ports of such trackers.
+  package var portPrefixes: [String]
+  package var open: @Sendable (Settings) -> any MIDITrackerProtocol
+
+  package init(
+    _ name: String, by manufacturer: String, kind: TrackerKind = .head,
+    verifiedWith evidence: TrackerEvidence = .documentation, levelsItself: Bool,
+    portPrefixes: [String], open: @escaping @Sendable (Settings) -> any MIDITrackerProtocol
+  ) {
+    (self.name, self.manufacturer, self.kind) = (name, manufacturer, kind)
+    (self.evidence, self.levelsItself) = (evidence, levelsItself)
+    (self.portPrefixes, self.open) = (portPrefixes, open)
+  }
+}

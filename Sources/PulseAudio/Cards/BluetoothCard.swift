@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import SoundServer
+
+/// A Bluetooth device of the sound server, with the profiles that it can use.
+public struct BluetoothCard: Sendable, Equatable {
+  public struct Profile: Sendable, Equatable {
+    /// The server's name, such as "handsfree_head_unit" or "headset-head-unit-msbc".
+    public var name: String
+    /// Whether the profile has a microphone.
+    public var hasMicrophone: Bool
+    public var isAvailable: Bool
+    /// The server's preference; higher is better.
+    public var priority: Int
+
+    public init(name: String, hasMicrophone: Bool, isAvailable: Bool, priority: Int) {
+      (self.name, self.hasMicrophone) = (name, hasMicrophone)
+      (self.isAvailable, self.priority) = (isAvailable, priority)
+    }
+
+    /// Whether this is the hands-free or the headset profile.
+    public var isHandsFree: Bool { name.hasPrefix("handsfree") || name.hasPrefix("headset") }
+  }
+
+  /// The server's name for the card.
+  public var name: String
+  public var description: String
+  public var profiles: [Profile]
+  /// The name of the active profile; nil if unknown.
+  public var activeProfile: String?
+
+  public init(name: String, description: String, profiles: [Profile], activeProfile: String?) {
+    (self.name, self.description) = (name, description)
+    (self.profiles, self.activeProfile) = (profiles, activeProfile)
+  }
+
+  /// Returns the profile to use for recording: the available profile with a microphone that the
+  /// server prefers; nil if there is none.
+  public func microphoneProfile(handsFreeOnly: Bool) -> Profile? {
+    profiles.filter { $0.hasMicrophone && $0.isAvailable && (!handsFreeOnly || $0.isHandsFree) }
+      .max { $0.priority < $1.priority }
+  }
+
+  /// Returns the codec with the best sound; nil if there is none.
+  public static func best(of codecs: [String]) -> String? {
+    codecs.max { rank($0) < rank($1) }
+  }
+
+  private static func rank(_ codec: String) -> Int {
+    switch codec.lowercased().filter({ $0.isLetter || $0.isNumber }) {
+    case "lc3swb", "lc324khz", "lc3": 4
+    case "lc3a127", "aptxswb": 3
+    case "msbc": 2
+    case "cvsd": 1
+    default: 0
+    }
+  }
+
+  /// Returns whether a source belongs to this card.
+  public func owns(_ source: Source) -> Bool {
+    let address = name.split(separator: ".").last ?? ""
+    return !source.isMonitor && source.name.hasPrefix("bluez") && !address.isEmpty
+      && source.name.contains(address)
+  }
+}
+
+/// Reads and changes the profiles and the codecs of Bluetooth cards.
+///
+/// ## Threading
+/// Any thread may call the functions. Each waits for the server, at most for its timeout.
+public enum BluetoothCards {
+  private static let timeout = 5000
+
+  /// Returns the cards, in the server's order.
+  ///
+  /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
+  public static func list(serverAddress: String? = nil) throws(SoundServerError) -> [BluetoothCard]
+  {
+    try with(serverAddress) { (connection) throws(SoundServerError) in try connection.cards() }
+  }
+
+  /// Selects a profile. Returns whether the server did.
+  public static func setProfile(
+    _ profile: String, of card: String, serverAddress: String? = nil
+  ) throws(SoundServerError) -> Bool {
+    try with(serverAddress) { (connection) throws(SoundServerError) in
+      try connection.setProfile(profile, ofCard: card)
+    }
+  }
+
+  /// Returns the codecs of the active profile by name; empty if the server does not list any.
+  public static func codecs(
+    of card: String, serverAddress: String? = nil
+  ) throws(SoundServerError) -> [String] {
+    try with(serverAddress) { (connection) throws(SoundServerError) in
+      // A list of objects such as {"name":"mSBC","description":"mSBC"}.
+      let answer = try connection.send("list-codecs", nil, to: Self.object(card)) ?? ""
+      let parts = answer.components(quotedAfter: "name")
+      return parts
+    }
+  }
+
+  /// Returns the codec in use; nil if the server does not tell.
+  public static func codec(
+    of card: String, serverAddress: String? = nil
+  ) throws(SoundServerError) -> String? {
+    try with(serverAddress) { (connection) throws(SoundServerError) in
+      let answer = try connection.send("get-codec", nil, to: Self.object(card))
+      return answer.map { $0.filter { $0 != "\"" } }.flatMap {
+        $0.isEmpty || $0 == "null" ? nil : $0
+      }
+    }
+  }
+
+  /// Selects a codec. Returns whether the server did.
+  public static func setCodec(
+    _ codec: String, of card: String, serverAddress: String? = nil
+  ) throws(SoundServerError) -> Bool {
+    try with(serverAddress) { (connection) throws(SoundServerError) in
+      try connection.send("switch-codec", "\"\(codec)\"", to: Self.object(card)) != nil
+    }
+  }
+
+  private static func object(_ card: String) -> String { "/card/\(card)/bluez" }
+
+  private static func with<Result>(
+    _ address: String?,
+    _ body: (ClientConnection) throws(SoundServerError) -> Result
+  ) throws(SoundServerError) -> Result {
+    let connection = try ClientConnection(
+      serverAddress: address, applicationName: "Stillstage", timeoutMilliseconds: timeout)
+    defer { connection.close() }
+    return try connection.loop.locked { () throws(SoundServerError) in try body(connection) }
+  }
+}
+
+extension String {
+  /// Returns the JSON strings that follow a key, without their quotation marks.
+  fileprivate func components(quotedAfter key: String) -> [String] {
+    var found: [String] = []
+    let words = split(separator: "\"", omittingEmptySubsequences: false)
+    for (index, word) in words.enumerated() where word == key {
+      guard index + 2 < words.count, words[index + 1].contains(":") else { continue }
+      found.append(String(words[index + 2]))
+    }
+    return found
+  }
+}

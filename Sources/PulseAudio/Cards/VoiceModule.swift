@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+package import SoundServer
+import System
+
+/// The server's module for echo cancellation and noise suppression.
+///
+/// The module provides a source with the treated sound, and a sink whose sound is subtracted from
+/// it. While it is loaded, that sink is the default sink, and the streams on the former default
+/// sink play to it.
+///
+/// ## Threading
+/// Use it from one thread at a time.
+package final class VoiceModule: @unchecked Sendable {
+  package static let sourceName = "stillstage_voice"
+  package static let sinkName = "stillstage_voice_output"
+  private static let moduleName = "module-echo-cancel"
+  private static let timeout = 4000
+
+  private let serverAddress: String?
+  private var index: UInt32?
+  /// The sink that the played sound goes to.
+  package private(set) var realSink: String
+
+  /// Loads the module.
+  ///
+  /// - Parameters:
+  ///   - source: the name of the input to treat.
+  ///   - channels: the number of channels of the input, 1 or 2.
+  ///   - willLoad: receives the name of the present default sink before anything is changed.
+  /// - Throws: the reason why the module cannot be loaded.
+  package init(
+    source: String, channels: Int, serverAddress: String? = nil,
+    willLoad: (_ defaultSink: String) -> Void = { _ in }
+  ) throws(SoundServerError) {
+    self.serverAddress = serverAddress
+    let connection = try Self.connect(serverAddress)
+    defer { connection.close() }
+    let (loaded, sink) = try connection.loop.locked {
+      () throws(SoundServerError) -> (UInt32?, String) in
+      try Self.remove(on: connection, fallback: nil) { !$0.isAlive }
+      let sinks: [Sink] = try connection.devices()
+      guard let real = sinks.first(where: \.isDefault) ?? sinks.first else {
+        throw .noSink(address: "the default address")
+      }
+      willLoad(real.name)
+      let arguments = Self.arguments(source: source, sink: real.name, channels: channels)
+      return (try connection.loadModule(Self.moduleName, arguments), real.name)
+    }
+    realSink = sink
+    index = loaded
+    guard loaded != nil else {
+      throw .streamRefused(
+        reason: "\(Self.moduleName) cannot be loaded, or it is already in use")
+    }
+    do throws(SoundServerError) {
+      try connection.loop.locked { () throws(SoundServerError) in
+        connection.renewDeadline()
+        try Self.take(from: sink, to: Self.sinkName, on: connection)
+      }
+    } catch {
+      unload()
+      throw error
+    }
+  }
+
+  private static func connect(_ address: String?) throws(SoundServerError) -> ClientConnection {
+    try ClientConnection(
+      serverAddress: address, applicationName: "Stillstage", timeoutMilliseconds: timeout)
+  }
+
+  private static func arguments(source: String, sink: String, channels: Int) -> String {
+    let map = channels == 1 ? "mono" : "front-left,front-right"
+    let owner = "\(SinkOwner.property)=\"\(SinkOwner.current.text)\""
+    return "source_name=\(sourceName) sink_name=\(sinkName) source_master=\(source) "
+      + "sink_master=\(sink) aec_method=webrtc rate=48000 channels=\(channels) channel_map=\(map) "
+      + "source_properties='device.description=\"Stillstage voice\" \(owner)' "
+      + "sink_properties='device.description=\"Stillstage voice output\" \(owner)'"
+  }
+
+  /// Makes `target` the default sink, and moves the streams that play to `sink`.
+  private static func take(
+    from sink: String, to target: String, on connection: ClientConnection
+  ) throws(SoundServerError) {
+    let streams = try connection.streams(on: sink)
+    try connection.setDefault(sinkName: target)
+    for stream in streams { try connection.move(stream: stream, to: target) }
+  }
+
+  /// Moves the streams back, restores the default sink and unloads the module.
+  package func unload() {
+    guard index != nil else { return }
+    index = nil
+    guard let connection = try? Self.connect(serverAddress) else { return }
+    defer { connection.close() }
+    let sink = realSink
+    connection.loop.locked {
+      try? Self.remove(on: connection, fallback: sink) { $0 == .current }
+    }
+  }
+
+  /// Unloads the modules of processes that have ended.
+  ///
+  /// - Parameter fallback: the sink to make the default if a removed sink is the default.
+  package static func removeOrphans(
+    serverAddress: String? = nil, fallback: String?
+  ) throws(SoundServerError) {
+    let connection = try connect(serverAddress)
+    defer { connection.close() }
+    try connection.loop.locked { () throws(SoundServerError) in
+      try remove(on: connection, fallback: fallback) { !$0.isAlive }
+    }
+  }
+
+  private static func remove(
+    on connection: ClientConnection, fallback: String?, where isRemoved: (SinkOwner) -> Bool
+  ) throws(SoundServerError) {
+    let modules = try connection.modules().filter { module in
+      module.name == moduleName && module.owner.map(isRemoved) ?? false
+    }
+    guard !modules.isEmpty else { return }
+    let sinks: [Sink] = try connection.devices()
+    let target = fallback.flatMap { name in sinks.contains { $0.name == name } ? name : nil }
+    if let target {
+      if sinks.first(where: \.isDefault)?.name == sinkName {
+        try connection.setDefault(sinkName: target)
+      }
+      let streams = try connection.streams(on: sinkName)
+      for stream in streams { try connection.move(stream: stream, to: target) }
+    }
+    for module in modules { try connection.unloadModule(module.index) }
+    try connection.forgetDevices(withPrefix: sourceName)
+  }
+}

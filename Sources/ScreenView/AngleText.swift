@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Angles of the head in words, so that an inverted axis is visible at once.
+package enum AngleText {
+  /// Below this angle, in degrees, the head is not turned.
+  static let tolerance = 3.0
+
+  /// Returns text such as "turned left 30", or in short "left 30".
+  package static func yaw(_ degrees: Double, isShort: Bool = false) -> String {
+    guard abs(degrees) >= tolerance else { return isShort ? "front" : "faces the front" }
+    return (isShort ? "" : "turned ") + side(degrees, "left", "right")
+  }
+
+  /// Returns text such as "looking up 10", or in short "up 10".
+  package static func pitch(_ degrees: Double, isShort: Bool = false) -> String {
+    guard abs(degrees) >= tolerance else { return "level" }
+    return (isShort ? "" : "looking ") + side(degrees, "up", "down")
+  }
+
+  /// Returns text such as "right ear down 5", or in short "right down 5".
+  package static func roll(_ degrees: Double, isShort: Bool = false) -> String {
+    guard abs(degrees) >= tolerance else { return "upright" }
+    let ear = isShort ? "" : "ear "
+    return side(degrees, "right \(ear)down", "left \(ear)down")
+  }
+
+  private static func side(_ degrees: Double, _ positive: String, _ negative: String) -> String {
+    "\(degrees > 0 ? positive : negative) \(Int(abs(degrees).rounded()))"
+  }
+}

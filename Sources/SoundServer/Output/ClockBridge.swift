@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Synchronization
+
+/// A queue of interleaved frames between two clocks whose speeds differ slightly.
+///
+/// A PI controller sets the resampling ratio so that the number of waiting frames stays about
+/// constant. If frames are missing, the sound pauses until enough frames wait again, and then fades
+/// in.
+///
+/// ## Threading
+/// One thread may write, and another may call `restart` and `read`. Both sides are wait-free and do
+/// not allocate. Any thread may use `waitingFrames`, `pauses` and `targetSeconds`.
+package final class ClockBridge: @unchecked Sendable {
+  /// How much sound waits between the two clocks.
+  package struct Depth: Sendable, Equatable {
+    /// The duration of waiting sound at the start [s].
+    package var initial: Double
+    /// The longest duration of waiting sound that missing frames lead to [s].
+    package var longest: Double
+    /// The average excess of waiting sound that is dropped at once [s].
+    package var excess: Double
+
+    package init(initial: Double, longest: Double, excess: Double) {
+      (self.initial, self.longest, self.excess) = (initial, longest, excess)
+    }
+
+    /// A constant depth that drops sound only when half the queue is full.
+    package static func constant(_ seconds: Double) -> Depth {
+      Depth(initial: seconds, longest: seconds, excess: .infinity)
+    }
+  }
+
+  private static let capacity = 1 << 16
+  /// The controller's gains: `proportional` [1/s] and `integral` [1/s^2].
+  private static let (proportional, integral) = (0.2, 0.01)
+  /// The largest deviation of the ratio from 1.
+  private static let largestDeviation = 0.005
+  /// Time constant of the smoothed error [s].
+  private static let smoothing = 1.0
+  private static let growth = 1.5
+  private static let fadeSeconds = 0.01
+
+  package let channelCount: Int
+  private let sampleRate: Double
+  private let depth: Depth
+  private let ring: UnsafeMutablePointer<Float>
+  private let written = Atomic<Int>(0)
+  private let taken = Atomic<Int>(0)
+  private let interruptions = Atomic<Int>(0)
+  private let target: Atomic<UInt64>
+  private let reader: UnsafeMutablePointer<Reader>
+
+  private struct Reader {
+    var position = 1.0
+    var isPrimed = false
+    /// The number of frames since the sound began again.
+    var sounding = 0
+    var error = 0.0
+    var sum = 0.0
+  }
+
+  /// Creates an empty queue.
+  ///
+  /// - Parameters:
+  ///   - channelCount: the number of channels, 1 or more.
+  ///   - sampleRate: the nominal rate on both sides [Hz].
+  package init(channelCount: Int, sampleRate: Double, depth: Depth) {
+    precondition(channelCount > 0 && sampleRate > 0)
+    (self.channelCount, self.sampleRate, self.depth) = (channelCount, sampleRate, depth)
+    ring = .allocate(capacity: Self.capacity * channelCount)
+    ring.initialize(repeating: 0, count: Self.capacity * channelCount)
+    target = Atomic(depth.initial.bitPattern)
+    reader = .allocate(capacity: 1)
+    reader.initialize(to: Reader())
+  }
+
+  deinit {
+    ring.deallocate()
+    reader.deallocate()
+  }
+
+  /// The number of frames that can be read.
+  package var waitingFrames: Int {
+    max(0, written.load(ordering: .acquiring) - taken.load(ordering: .relaxed) - 3)
+  }
+
+  /// How often the sound has paused for lack of frames.
+  package var pauses: Int { interruptions.load(ordering: .relaxed) }
+
+  /// The duration of sound that should wait before a read [s].
+  package var targetSeconds: Double { Double(bitPattern: target.load(ordering: .relaxed)) }
+
+  // MARK: The writer
+
+  /// Appends `frameCount` x channels samples; nil for silence. Only the newest frames fit if there
+  /// are very many.
+  package func write(_ samples: UnsafePointer<Float>?, frameCount: Int) {
+    let first = written.load(ordering: .relaxed)
+    let count = min(frameCount, Self.capacity)
+    let skipped = (frameCount - count) * channelCount
+    for frame in 0..<count {
+      let target = ring + (first + frame) % Self.capacity * channelCount
+      let source = samples.map { $0 + skipped + frame * channelCount }
+      for channel in 0..<channelCount { target[channel] = source?[channel] ?? 0 }
+    }
+    written.store(first + count, ordering: .releasing)
+  }
+
+  // MARK: The reader
+
+  /// Drops all waiting frames. Reading begins again when enough new frames wait.
+  package func restart() {
+    reader.pointee.isPrimed = false
+    move(to: Double(max(1, written.load(ordering: .acquiring))))
+  }
+
+  /// Reads up to `frameCount` frames. Returns the number of frames read.
+  package func read(_ samples: UnsafeMutablePointer<Float>, frameCount: Int) -> Int {
+    var waiting = waitingFrames
+    if waiting > Self.capacity / 2 {
+      restart()
+      waiting = 0
+    }
+    if !reader.pointee.isPrimed { prime(waiting) }
+    guard reader.pointee.isPrimed, frameCount > 0 else { return 0 }
+    let ratio = ratio(waiting: waiting, frameCount: frameCount)
+    if reader.pointee.error > depth.excess { waiting = dropExcess(waiting) }
+    let count = min(frameCount, Int(Double(waiting) / ratio))
+    let start = reader.pointee.position
+    for frame in 0..<count {
+      interpolate(at: start + Double(frame) * ratio, into: samples + frame * channelCount)
+    }
+    fade(samples, count)
+    move(to: start + Double(count) * ratio)
+    if count < frameCount { pause() }
+    return count
+  }
+
+  private func move(to position: Double) {
+    reader.pointee.position = position
+    taken.store(Int(position), ordering: .relaxed)
+  }
+
+  private func prime(_ waiting: Int) {
+    let wanted = Int(targetSeconds * sampleRate)
+    guard waiting >= wanted else { return }
+    reader.pointee.isPrimed = true
+    (reader.pointee.sounding, reader.pointee.error) = (0, 0)
+    if depth.excess.isFinite { move(to: reader.pointee.position + Double(waiting - wanted)) }
+  }
+
+  private func pause() {
+    reader.pointee.isPrimed = false
+    interruptions.add(1, ordering: .relaxed)
+    target.store(min(depth.longest, targetSeconds * Self.growth).bitPattern, ordering: .relaxed)
+  }
+
+  /// Skips to the target. Returns the number of frames that wait then.
+  private func dropExcess(_ waiting: Int) -> Int {
+    let excess = max(0, waiting - Int(targetSeconds * sampleRate))
+    move(to: reader.pointee.position + Double(excess))
+    (reader.pointee.sounding, reader.pointee.error) = (0, 0)
+    return waiting - excess
+  }
+
+  /// Returns the number of written frames to read for each frame of the reader.
+  private func ratio(waiting: Int, frameCount: Int) -> Double {
+    let time = Double(frameCount) / sampleRate
+    let error =
+      reader.pointee.error
+      + (Double(waiting) / sampleRate - targetSeconds - reader.pointee.error)
+      * min(1, time / Self.smoothing)
+    let limit = Self.largestDeviation
+    reader.pointee.error = error
+    reader.pointee.sum = max(
+      -limit, min(limit, reader.pointee.sum + Self.integral * error * time))
+    return 1 + max(-limit, min(limit, Self.proportional * error + reader.pointee.sum))
+  }
+
+  /// Fades in at the beginning of the sound, unless the depth is constant.
+  private func fade(_ samples: UnsafeMutablePointer<Float>, _ count: Int) {
+    let length = Int(Self.fadeSeconds * sampleRate)
+    let done = reader.pointee.sounding
+    reader.pointee.sounding = min(done + count, length)
+    guard done < length, depth.excess.isFinite else { return }
+    for frame in 0..<min(count, length - done) {
+      let gain = Float(done + frame) / Float(length)
+      for channel in 0..<channelCount { samples[frame * channelCount + channel] *= gain }
+    }
+  }
+
+  /// Computes one frame from the four nearest frames by cubic Hermite interpolation.
+  private func interpolate(at position: Double, into output: UnsafeMutablePointer<Float>) {
+    let first = Int(position)
+    let t = Float(position - Double(first))
+    let (a, b) = (frame(first - 1), frame(first))
+    let (c, d) = (frame(first + 1), frame(first + 2))
+    for channel in 0..<channelCount {
+      let slope = (c[channel] - a[channel]) / 2
+      let nextSlope = (d[channel] - b[channel]) / 2
+      let rise = c[channel] - b[channel]
+      let cubic = slope + nextSlope - 2 * rise
+      let square = rise - slope - cubic
+      output[channel] = b[channel] + t * (slope + t * (square + t * cubic))
+    }
+  }
+
+  private func frame(_ index: Int) -> UnsafeMutablePointer<Float> {
+    ring + index % Self.capacity * channelCount
+  }
+}

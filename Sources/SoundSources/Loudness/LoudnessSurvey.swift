@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Ambisonics
+private import CRealtime
+private import Glibc
+internal import Loudness
+internal import Rendering
+internal import SignalProcessing
+private import Synchronization
+internal import System
+
+/// Measures the channels of a source from excerpts, without rendering, on a separate thread.
+///
+/// The excerpts cover a short source completely. They are read in an order that spreads the first
+/// of them over the source, so that each intermediate result represents the whole source.
+final class LoudnessSurvey: Sendable {
+  struct Result {
+    /// The loudness of the excerpts read so far, in LUFS; nil for silence. It is that of the
+    /// channels or, for a soundfield, that of its omnidirectional component.
+    var loudness: Double?
+    /// The largest magnitude of a sample so far.
+    var peak: Float = 0
+    /// The first frames of the excerpts read so far, loudest first.
+    var loudest: [Int] = []
+    /// Whether all excerpts have been read, or no more can be read.
+    var isDone = false
+  }
+
+  /// A source of up to this many seconds is read completely.
+  private static let wholeSeconds = 60.0
+  /// The number of excerpts of a longer source, and their length in seconds.
+  private static let (excerpts, excerptSeconds) = (40, 1.5)
+  /// The shortest excerpt of a source that is read completely, in seconds.
+  private static let shortestSeconds = 0.5
+  /// The time limit, in seconds.
+  private static let limit = 3.0
+
+  private let open: @Sendable () throws(PlaybackError) -> any SoundSource
+  private let worker = Worker()
+  private let state = Mutex(Result())
+
+  /// Creates a survey. `open` opens the source again, without any preparation.
+  init(open: @escaping @Sendable () throws(PlaybackError) -> any SoundSource) { self.open = open }
+
+  deinit { worker.stop() }
+
+  func start() {
+    worker.start { [weak self] in self?.run() }
+  }
+
+  func stop() { worker.stop(withinMilliseconds: 50) }
+
+  var result: Result { state.withLock { $0 } }
+
+  private func run() {
+    defer { state.withLock { $0.isDone = true } }
+    guard let source = try? open(), let length = source.duration, length > 0 else { return }
+    let end = monotonic_nanoseconds() + Int64(Self.limit * 1e9)
+    let meter = ProxyMeter(source.layout, sampleRate: source.sampleRate)
+    let planes = PlanarScratch(channels: source.layout.channelCount, frames: 4096)
+    var levels: [(start: Int, energy: Float)] = []
+    for (start, count) in Self.plan(length: length, rate: source.sampleRate) {
+      guard !worker.isStopped, monotonic_nanoseconds() < end else { return }
+      guard let energy = read(source, start, count, planes, meter) else { continue }
+      levels.append((start, energy))
+      levels.sort { $0.energy > $1.energy }
+      state.withLock {
+        ($0.loudness, $0.peak) = (meter.loudness, meter.peak)
+        $0.loudest = levels.map(\.start)
+      }
+    }
+  }
+
+  /// Measures an excerpt and returns its mean square; nil if nothing could be read.
+  private func read(
+    _ source: any SoundSource, _ start: Int, _ count: Int, _ planes: borrowing PlanarScratch,
+    _ meter: ProxyMeter
+  ) -> Float? {
+    guard (try? source.seek(toFrame: start)) != nil else { return nil }
+    let before = meter.energy
+    var done = 0
+    while done < count, !worker.isStopped {
+      let part = min(4096, count - done)
+      guard let got = try? source.read(into: planes.planes, frames: part), got > 0 else { break }
+      meter.add(UnsafePointer(planes.planes), frames: got)
+      done += got
+    }
+    return done > 0 ? Float((meter.energy - before) / Double(done)) : nil
+  }
+
+  /// Returns the excerpts of a source with `length` frames, in the order of reading.
+  static func plan(length: Int, rate: Int) -> [(start: Int, count: Int)] {
+    let seconds = Double(length) / Double(rate)
+    let isWhole = seconds <= wholeSeconds
+    let parts = isWhole ? max(1, min(20, Int(seconds / shortestSeconds))) : excerpts
+    let most = isWhole ? Int.max : Int(excerptSeconds * Double(rate))
+    return spreadOrder(parts).map { index in
+      let (start, end) = (index * length / parts, (index + 1) * length / parts)
+      let count = min(most, end - start)
+      return (start + (end - start - count) / 2, count)
+    }
+  }
+
+  /// Returns the numbers below `count` in an order whose beginnings are spread evenly: the
+  /// bit-reversed order.
+  static func spreadOrder(_ count: Int) -> [Int] {
+    var bits = 0
+    while 1 << bits < count { bits += 1 }
+    return (0..<1 << bits).map { number in
+      (0..<bits).reduce(0) { $0 | (number >> $1 & 1) << (bits - 1 - $1) }
+    }.filter { $0 < count }
+  }
+}
+
+/// Measures the channels of a layout, or the omnidirectional component of a soundfield.
+final class ProxyMeter {
+  private let meter: LoudnessMeter
+  private let channels: Int
+  /// The sum of the squares of all samples.
+  private(set) var energy = 0.0
+  /// The largest magnitude of a sample.
+  private(set) var peak: Float = 0
+
+  init(_ layout: ChannelLayout, sampleRate: Int) {
+    let weights = ChannelWeight.all(layout) ?? [.main]
+    channels = weights.count
+    meter = LoudnessMeter(weights: weights, sampleRate: sampleRate)
+  }
+
+  func add(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) {
+    meter.add(planes, frames: frames)
+    for channel in 0..<channels {
+      var sum: Float = 0
+      for i in 0..<frames {
+        let value = planes[channel][i]
+        sum += value * value
+        peak = max(peak, abs(value))
+      }
+      if sum.isFinite { energy += Double(sum) }
+    }
+  }
+
+  /// The gated loudness, in LUFS; nil for silence.
+  var loudness: Double? { meter.integrated }
+}

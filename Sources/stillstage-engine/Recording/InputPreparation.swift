@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Capture
+import CommandOptions
+import CommandSupport
+import PulseAudio
+import SoundServer
+
+/// Prepares the input that the options demand, and undoes the changes to the sound server.
+final class InputPreparation {
+  /// The longest time for undoing the changes after a signal [ms].
+  static let patience = 6000
+
+  private let command: ParsedCommand
+  private var undoing = InputUndo()
+  private var bluetooth: BluetoothMicrophone.Former?
+  private var voice: VoiceInput?
+
+  /// Undoes what killed recordings have left.
+  init(_ command: ParsedCommand) {
+    self.command = command
+    for note in InputUndo.undoLeftovers() { printNote(note.withoutControls) }
+  }
+
+  /// The sink that programs played to before the voice mode; nil without the voice mode.
+  var realSink: String? { voice?.realSink }
+
+  /// Whether the input is fixed by the options, so that no other input replaces it.
+  var isFixed: Bool { voice != nil || bluetooth != nil || command[Options.bluetooth] != .off }
+
+  /// Returns the input to record, and adapts the settings to it.
+  func input(for settings: inout RecordSettings) throws(CommandFailure) -> Input {
+    let mode = MicrophoneMode(rawValue: command[Options.microphoneMode].rawValue) ?? .standard
+    try refuse(mode, settings)
+    if command[Options.bluetooth] != .off || mode == .voice {
+      SignalDeadline.allow(milliseconds: Self.patience)
+    }
+    let input: Input
+    if let microphone = try bluetoothInput() {
+      input = microphone
+    } else {
+      input = try settings.chosen(among: try currentInputs())
+    }
+    guard input.microphoneModes.contains(mode) else { throw unsupported(mode, input) }
+    if mode == .wide, input.channelCount > 2 {
+      settings.microphone = .plain(channels: input.channelCount)
+    }
+    try settings.check(input)
+    return mode == .voice ? try treated(input) : input
+  }
+
+  private func refuse(
+    _ mode: MicrophoneMode, _ settings: RecordSettings
+  ) throws(CommandFailure) {
+    if command[Options.bluetooth] != .off, case .named = settings.choice {
+      throw .usage("'--bluetooth' chooses the input itself; leave out '--input'")
+    }
+    guard mode != .standard else { return }
+    if settings.selection != nil {
+      throw .usage("'--mic-mode \(mode.rawValue)' records all channels; leave out '--channels'")
+    }
+    if mode == .wide, settings.microphone != nil {
+      throw .usage("'--mic-mode wide' does not interpret channels; leave out '--mic-format'")
+    }
+  }
+
+  private func unsupported(_ mode: MicrophoneMode, _ input: Input) -> CommandFailure {
+    mode == .voice
+      ? .usage(
+        "'--mic-mode voice' works only with a microphone with one or two channels, because it "
+          + "destroys directions, but '\(input.name)' "
+          + (input.isMonitor ? "is a monitor" : "has \(input.channelCount) channels")
+          + "; choose another input or mode")
+      : .usage(
+        "'--mic-mode \(mode.rawValue)' needs an input with several channels, but '\(input.name)' "
+          + "has one; choose another input or mode")
+  }
+
+  /// Returns the microphone that `--bluetooth` selects; nil if there is none.
+  private func bluetoothInput() throws(CommandFailure) -> Input? {
+    let choice = command[Options.bluetooth]
+    guard choice != .off else { return nil }
+    do throws(BluetoothMicrophone.Refusal) {
+      let microphone = try during("selecting the Bluetooth microphone") {
+        () throws(BluetoothMicrophone.Refusal) in
+        try BluetoothMicrophone.open(handsFreeOnly: choice == .hfp) { undoing.note($0) }
+      }
+      bluetooth = microphone.former
+      if microphone.former == nil { undoing.note(nil) }
+      return microphone.input
+    } catch {
+      undoing.note(nil)
+      if case .server(let error) = error { throw CommandFailure(error.message) }
+      printNote("\(error.description); another input is recorded in its place".withoutControls)
+      return nil
+    }
+  }
+
+  private func treated(_ input: Input) throws(CommandFailure) -> Input {
+    do throws(SoundServerError) {
+      let voice = try VoiceInput(input) { undoing.note(defaultSink: $0) }
+      self.voice = voice
+      return voice.input
+    } catch {
+      undoing.note(defaultSink: nil)
+      throw CommandFailure(
+        "the voice mode cannot be used: \(error.message)".withoutControls)
+    }
+  }
+
+  /// Undoes all changes. Call it after the recording has ended.
+  func undo() {
+    if let voice {
+      voice.stop()
+      undoing.note(defaultSink: nil)
+    }
+    voice = nil
+    if let bluetooth, BluetoothMicrophone.restore(bluetooth) { undoing.note(nil) }
+    bluetooth = nil
+  }
+}

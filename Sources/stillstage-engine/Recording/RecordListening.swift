@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ambisonics
+import Capture
+import CommandOptions
+import CommandSupport
+import NetworkTracking
+import Playback
+import Rendering
+import SoundServer
+
+/// What the user hears during a recording, and the head pose that is saved with it.
+final class RecordListening {
+  private let command: ParsedCommand
+  private let log: EventLog
+  private let recorder: Recorder
+  private let motion: MotionSaver?
+  private let fronts: FrontStore
+  /// The sink to play to if the user names none; nil for the default sink.
+  private let realSink: String?
+  private var format: RecorderFormat?
+  private var listener: LiveListener?
+  private var delivery: BlockDelivery?
+  private var network: PlayedNetworkTracker?
+  private var notes: [String] = []
+  private var isMotionFailed = false
+  private var reportedDrops = 0
+  /// The name of the sink that the sound goes to; nil if nothing is heard.
+  private(set) var sink: String?
+
+  /// - Parameter sink: the sink to play to if the user names none; nil for the default sink.
+  /// - Throws: a failure if the file of `--save-motion` cannot be created.
+  init(
+    _ command: ParsedCommand, recorder: Recorder, log: EventLog, sink: String?
+  ) throws(CommandFailure) {
+    (self.command, self.recorder, self.log) = (command, recorder, log)
+    realSink = sink
+    fronts = FrontStore(isKept: command[Options.keepFront])
+    motion = try command[Options.saveMotion].map { (path) throws(CommandFailure) in
+      try MotionSaver(path: path)
+    }
+  }
+
+  /// Whether only headphones may be used.
+  private var onlyHeadphones: Bool {
+    command.name == .listen
+      ? command[Options.listenAnyway] == .auto : command[Options.listen] != .on
+  }
+
+  private var isWantedAtStart: Bool {
+    command.name == .listen || command[Options.listen] != .off
+  }
+
+  func prepare(_ format: RecorderFormat) { self.format = format }
+
+  // MARK: Start and end
+
+  /// Starts the tracker if the options demand it, before the recording begins.
+  ///
+  /// - Throws: a failure if an option is invalid.
+  func prepareStart() throws(CommandFailure) {
+    if motion != nil || isWantedAtStart { _ = try prepareListener() }
+  }
+
+  /// Begins to listen if the options demand it, after the recording has begun.
+  ///
+  /// - Parameter input: the input that is recorded.
+  /// - Throws: a failure of `listen` if nothing can be heard.
+  func start(_ input: Input) throws(CommandFailure) {
+    guard isWantedAtStart else { return }
+    if let refusal = try listen(to: input) {
+      if command.name == .listen { throw CommandFailure(refusal) }
+      note("you hear nothing: \(refusal)")
+    }
+  }
+
+  /// Starts or ends listening.
+  func toggle(_ input: Input) {
+    guard let listener, listener.isListening else {
+      do throws(CommandFailure) {
+        if let refusal = try listen(to: input) { note("you hear nothing: \(refusal)") }
+      } catch { note("you hear nothing: \(error.message ?? "interrupted")") }
+      return
+    }
+    listener.endListening()
+    ended("the key l")
+  }
+
+  func stop() {
+    delivery?.stop()
+    if let listener {
+      fronts.keep(listener.front)
+      let wasListening = listener.isListening
+      listener.endListening()
+      if wasListening { ended("the end of the recording") }
+      listener.stop()
+    }
+    network?.session.stop()
+    (listener, delivery, network) = (nil, nil, nil)
+    if let motion { _ = motion.flush() }
+  }
+
+  private func prepareListener() throws(CommandFailure) -> LiveListener {
+    if let listener { return listener }
+    let network = try playedNetworkTracker(command)
+    self.network = network
+    var options = try playerOptions(command, network)
+    options.render = try RenderSettings(ofListening: command)
+    options.mode = StageMode(command[Options.mode])
+    options.fronts = fronts.read()
+    options.sinkName = options.sinkName ?? realSink
+    if command.name == .record { options.output = OutputChoice(command[Options.listenServer]) }
+    let made = LiveListener(options)
+    listener = made
+    delivery = recorder.deliver(isUrgent: true) { [motion, weak recorder] block in
+      made.receive(block.samples, frames: block.frames)
+      guard let motion, let recorder else { return }
+      let end = Double(block.position + Int64(block.frames))
+      motion.add(
+        made.pose(at: block.timeNanoseconds), at: end / Double(recorder.status.sampleRate))
+    }
+    return made
+  }
+
+  /// Returns why nothing can be heard; nil if listening has begun.
+  private func listen(to input: Input) throws(CommandFailure) -> String? {
+    guard let format else { return "the recording has not begun" }
+    let listener = try prepareListener()
+    do throws(ListeningRefusal) {
+      try listener.listen(
+        to: LiveSound(layout: format.layout, sampleRate: format.sampleRate),
+        onlyHeadphones: onlyHeadphones, monitored: input.monitoredSink)
+    } catch {
+      switch error {
+      case .playback(.interrupted): throw .interrupted
+      case .playback(let error): return error.optionText
+      case .loudspeakers, .unknownDevice:
+        return "\(error.description); use headphones, or listen anyway with '--listen on'"
+      case .ownMonitor:
+        return "\(error.description); choose another output with '--sink'"
+      }
+    }
+    return nil
+  }
+
+  // MARK: Keys
+
+  func recentre() { listener?.recentre() }
+
+  func changeMode() {
+    guard let listener else { return }
+    listener.mode = listener.mode.next
+  }
+
+  // MARK: Reports
+
+  /// Whether sound is heard.
+  var isListening: Bool { listener?.isListening ?? false }
+
+  /// Takes the events since the last call.
+  func attend() {
+    if let motion, !isMotionFailed, !motion.flush() {
+      isMotionFailed = true
+      note("the motion can no longer be written to '\(command[Options.saveMotion] ?? "")'")
+    }
+    for event in listener?.takeEvents() ?? [] { take(event) }
+    let drops = delivery?.droppedFrames ?? 0
+    if drops > reportedDrops {
+      note("\(drops - reportedDrops) frames were not heard, because the computer was too slow")
+      reportedDrops = drops
+    }
+  }
+
+  /// Returns the notes since the last call, as sentences without a full stop.
+  func takeNotes() -> [String] {
+    defer { notes = [] }
+    return notes
+  }
+
+  private func note(_ text: String) { notes.append(text) }
+
+  private func take(_ event: LiveListener.Event) {
+    switch event {
+    case .began(let sink):
+      self.sink = sink.name
+      let delay = listener?.delayMilliseconds
+      note("you hear the input on '\(sink.description.isEmpty ? sink.name : sink.description)'")
+      var values: [String: EventLog.Value] = ["state": .text("on"), "sink": .text(sink.name)]
+      if let delay { values["delayMs"] = .number(delay) }
+      log.write("listening", values)
+    case .ended(let reason):
+      note("you no longer hear the input: \(reason)")
+      ended(reason)
+    case .player(let event): take(event)
+    }
+  }
+
+  private func ended(_ reason: String) {
+    sink = nil
+    log.write(
+      "listening",
+      [
+        "state": .text("off"), "reason": .text(reason),
+        "pauses": .integer(listener?.pauses ?? 0),
+      ])
+  }
+
+  private func take(_ event: PlayerEvent) {
+    switch event {
+    case .tracker(let event): if let text = event.note { note(text) }
+    case .deviceTracker(let event): if let text = event.deviceNote { note(text) }
+    case .warning(let text): note(text)
+    case .modeChanged(let mode): note("mode: \(mode.rawValue)")
+    case .routeChanged(let decision): note(decision.text)
+    case .output(let event):
+      if case .underrun(let total) = event.kind {
+        log.write("underrun", ["total": .integer(total)])
+      }
+    default: break
+    }
+  }
+}

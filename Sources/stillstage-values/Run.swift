@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BluetoothTracking
+import CommandOptions
+import Glibc
+import HeadTracking
+import PipeWire
+import PulseAudio
+import SoundServer
+import UserFiles
+
+/// How long a shell waits for the values, in microseconds.
+private let patience = 80_000
+/// How long a sound server may take to answer, in milliseconds.
+private let serverPatience = 35
+
+/// Prints the trackers or the outputs of this machine for the completion of a shell, one on each
+/// line, with a description after a tab.
+///
+/// It ends in time, even if a device or a server does not answer, with what it has found so far.
+func run() {
+  signal(SIGALRM) { _ in _exit(0) }
+  var timer = itimerval()
+  timer.it_value.tv_usec = patience
+  setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil)
+  switch CommandLine.arguments.dropFirst().first.flatMap(MachineValues.init) {
+  case .trackers: printTrackers()
+  case .sinks: printSinks()
+  case .hrtf, .headphones, nil: exit(2)
+  }
+}
+
+private func printTrackers() {
+  var settings = TrackerSettings()
+  let data = getenv("STILLSTAGE_DATA").map { String(cString: $0) }
+  settings.profiles = TrackerProfileFile.all(
+    dataFolder: ProgramFiles.ofThisProcess?.dataFolder(option: nil, environment: data))
+  var known: Set<String> = []
+  let found = TrackerList.current(settings).trackers
+  for tracker in found where known.insert(tracker.path).inserted {
+    show(tracker.id, tracker.name)
+  }
+  // Bluetooth takes longer.
+  settings.providers = [EarphoneTrackers(), LowEnergyTrackers()]
+  for tracker in TrackerList.current(settings).trackers
+  where known.insert(tracker.path).inserted { show(tracker.id, tracker.name) }
+}
+
+private func printSinks() {
+  // PipeWire mostly offers PulseAudio's protocol too, with the same names.
+  let sinks =
+    (try? PulseSinkList.read(timeoutMilliseconds: serverPatience))
+    ?? (try? PipeWireSinkList.read(timeoutMilliseconds: serverPatience)) ?? []
+  for sink in sinks { show(sink.name, sink.description) }
+}
+
+/// Prints a value and what it stands for.
+private func show(_ value: String, _ description: String) {
+  guard !value.contains(where: \.isNewline) else { return }
+  let text = description.map { $0.isNewline || $0 == "\t" ? " " : $0 }
+  let line = Array("\(value)\t\(String(text))\n".utf8)
+  _ = line.withUnsafeBytes { write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+}
