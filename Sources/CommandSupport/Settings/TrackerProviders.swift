@@ -35,6 +35,7 @@ func trackerProviders(
     XREALOneTrackers(axes: tracking.axes, capture: tracking.capture),
     MIDITrackers(
       axes: tracking.axes, settings: try midiSettings(command),
+      models: tracking.profiles.compactMap(MIDIModel.init),
       request: tracker.flatMap(MIDITrackers.Request.init)),
     SerialTrackers(tracking, named: try namedPort(tracker, tracking.profiles)),
     ProfiledNetworkTrackers(tracking),

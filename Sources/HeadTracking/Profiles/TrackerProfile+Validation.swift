@@ -78,6 +78,14 @@ extension TrackerProfile {
     !(start.packets + stop.packets + keepAlive.packets).isEmpty
   }
 
+  private var midiProblem: String? {
+    switch framing {
+    case .message, .text: "a MIDI link needs a 'frame' with 'sync' and 'length', or 'controllers'"
+    case .binary(let framing) where framing.sync.first != 0xF0: "a MIDI message begins with F0"
+    default: keepAlive.packets.isEmpty ? nil : "a MIDI tracker takes no keep-alive bytes"
+    }
+  }
+
   private var linkProblem: String? {
     switch (link, framing) {
     case (.midi, _), (_, .message), (_, .binary), (_, .text): break
@@ -87,6 +95,7 @@ extension TrackerProfile {
     case .hid where framing != .message: return "a HID report is always a whole frame"
     case .serial where framing == .message: return "a serial link needs a 'frame'"
     case .tcp where framing == .message: return "a TCP link needs a 'frame'"
+    case .midi: return midiProblem
     case .serial(let port) where !SerialPort.bauds.contains(port.baud):
       return "the baud rate must be one of "
         + SerialPort.bauds.map(String.init).joined(separator: ", ")
