@@ -77,7 +77,11 @@ public struct BluetoothMicrophone: Sendable, Equatable {
     let refusal = Refusal.refused(device: card.description, profile: profile.name)
     if !isActive {
       guard try BluetoothCards.setProfile(profile.name, of: card.name, serverAddress: address)
-      else { return .failure(refusal) }
+      else {
+        // After a failure, the server may have switched the device off.
+        _ = try BluetoothCards.setProfile(former.profile, of: card.name, serverAddress: address)
+        return .failure(refusal)
+      }
     }
     guard try input(of: card, address) != nil else {
       restore(former, serverAddress: address)

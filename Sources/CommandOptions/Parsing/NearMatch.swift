@@ -9,7 +9,10 @@ enum NearMatch {
     let begun = candidates.filter { $0.lowercased().starts(with: typed) }
     if typed.count >= 2, begun.count == 1 { return begun[0] }
     let scored = candidates.map { ($0, distance(typed, Array($0.lowercased()))) }
-    guard let best = scored.min(by: { $0.1 < $1.1 }) else { return nil }
+    // Of equally similar words, the longest counts: a letter is more often left out than replaced.
+    guard
+      let best = scored.min(by: { ($0.1, -$0.0.count) < ($1.1, -$1.0.count) })
+    else { return nil }
     return best.1 <= max(1, best.0.count / 3) && best.1 < best.0.count ? best.0 : nil
   }
 
