@@ -35,7 +35,8 @@ func trackerProviders(
     XREALOneTrackers(axes: tracking.axes, capture: tracking.capture),
     MIDITrackers(
       axes: tracking.axes, settings: try midiSettings(command),
-      request: tracker.flatMap(MIDITrackers.Request.init)),
+      models: tracking.profiles.compactMap(MIDIModel.init),
+      request: tracker.flatMap(MIDITrackers.Request.init), capture: tracking.capture),
     SerialTrackers(tracking, named: try namedPort(tracker, tracking.profiles)),
     ProfiledNetworkTrackers(tracking),
   ]
