@@ -33,6 +33,7 @@ package final class MIDITrackers: TrackerProvider {
   private let axes: AxisMap?
   private let models: [MIDIModel]
   private let requested: (request: Request, model: MIDIModel)?
+  private let capture: FrameCapture?
   private let system: any MIDIPorts
 
   /// Prefix of the serial number of a tracker that has none of its own, before its port's name.
@@ -43,17 +44,19 @@ package final class MIDITrackers: TrackerProvider {
   ///   - settings: the settings of the built-in models.
   ///   - models: further models, which take precedence over the built-in ones.
   ///   - request: a port that the user named, and its model; nil for none.
+  ///   - capture: receives all bytes of the tracker that is opened; nil for none.
   package convenience init(
     axes: AxisMap? = nil, settings: MIDISettings = MIDISettings(), models: [MIDIModel] = [],
-    request: Request? = nil
+    request: Request? = nil, capture: FrameCapture? = nil
   ) {
     self.init(
-      axes: axes, settings: settings, models: models, request: request, system: SystemPorts())
+      axes: axes, settings: settings, models: models, request: request, capture: capture,
+      system: SystemPorts())
   }
 
   init(
     axes: AxisMap? = nil, settings: MIDISettings = MIDISettings(), models: [MIDIModel] = [],
-    request: Request? = nil, system: any MIDIPorts
+    request: Request? = nil, capture: FrameCapture? = nil, system: any MIDIPorts
   ) {
     let builtIn = MIDIModel.builtIn(settings)
     self.axes = axes
@@ -61,7 +64,7 @@ package final class MIDITrackers: TrackerProvider {
     requested = request.flatMap { request in
       builtIn.first { $0.name == request.model }.map { (request, $0.model) }
     }
-    self.system = system
+    (self.capture, self.system) = (capture, system)
   }
 
   // MARK: List
@@ -125,7 +128,13 @@ package final class MIDITrackers: TrackerProvider {
     }
     let settings = MIDIModel.Settings(axes: axes, isCalibrated: isCalibrated)
     do throws(MIDIError) {
-      return try MIDIConnection(system.open(same.port), same.model.open(settings))
+      var link = try system.open(same.port)
+      if let capture {
+        let isProfile = same.model.name.hasPrefix("profile ")
+        capture.source = isProfile ? "profile:\(same.model.name.dropFirst(8))" : same.model.name
+        link = CapturedLink(link, capture)
+      }
+      return try MIDIConnection(link, same.model.open(settings))
     } catch {
       throw .cannotConnect(name: tracker.name, reason: error.reason)
     }

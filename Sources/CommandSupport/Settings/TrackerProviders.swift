@@ -36,7 +36,7 @@ func trackerProviders(
     MIDITrackers(
       axes: tracking.axes, settings: try midiSettings(command),
       models: tracking.profiles.compactMap(MIDIModel.init),
-      request: tracker.flatMap(MIDITrackers.Request.init)),
+      request: tracker.flatMap(MIDITrackers.Request.init), capture: tracking.capture),
     SerialTrackers(tracking, named: try namedPort(tracker, tracking.profiles)),
     ProfiledNetworkTrackers(tracking),
   ]
