@@ -91,13 +91,14 @@ soak: export STILLSTAGE_ONLY = EndToEndTests
 soak: toolchain build-packages runtime-packages test-packages
 	Tests/run-tests soak
 
-# Tests AirPods, Galaxy Buds, Bluetooth LE, HID and MIDI trackers in real kernels, with the tools in
-# STILLSTAGE_KERNEL_TOOLS; prints "skipped" without them.
+# Tests AirPods, Galaxy Buds, Bluetooth LE, serial, HID and MIDI trackers in real kernels, with the
+# tools in STILLSTAGE_KERNEL_TOOLS; prints "skipped" without them.
 test-kernel: build
 	Tests/Kernel/trackers $(BIN)/stillstage
 	Tests/Kernel/earphones $(BIN)/stillstage
 	Tests/Kernel/low-energy $(BIN)/stillstage
 	Tests/Kernel/midi $(BIN)/stillstage
+	Tests/Kernel/serial $(BIN)/stillstage
 
 # Sends SIGNALS signals at random moments of all commands; `test` sends 30.
 SIGNALS ?= 200

@@ -13,6 +13,9 @@ struct MIDIConnection: TrackerConnection {
   private var newest: HeadSample?
   /// A first message that arrived while the tracker was opened.
   private var early: MIDIInput?
+  /// When the start messages are due, in nanoseconds; nil after they were sent.
+  private var startDue: Int64?
+  private var keepAliveDue = Int64.max
 
   /// Nanoseconds without a sample after which the pose of a silent tracker is repeated.
   private static let repetition: Int64 = 40_000_000
@@ -38,8 +41,13 @@ struct MIDIConnection: TrackerConnection {
   init(_ link: any MIDILink, _ tracker: any MIDITrackerProtocol) throws(MIDIError) {
     session = Session(link, tracker.stopMessages)
     self.tracker = tracker
-    for message in tracker.startMessages { try link.write(message) }
     heard = monotonic_nanoseconds()
+    if tracker.startDelay > 0 {
+      startDue = heard + tracker.startDelay
+    } else {
+      for message in tracker.startMessages { try link.write(message) }
+      keepAliveDue = heard
+    }
     guard let limit = tracker.silenceLimit else { return }
     early = try Self.first(link, until: heard + limit)
     heard = monotonic_nanoseconds()
@@ -66,7 +74,20 @@ struct MIDIConnection: TrackerConnection {
 
   mutating func close() { session.stop() }
 
+  /// Sends the start messages and the messages that keep the tracker sending when they are due.
+  private mutating func sendDue() {
+    let now = monotonic_nanoseconds()
+    if let due = startDue, now >= due {
+      for message in tracker.startMessages { try? session.link.write(message) }
+      (startDue, keepAliveDue) = (nil, now)
+    }
+    guard let keepAlive = tracker.keepAlive, now >= keepAliveDue else { return }
+    for message in keepAlive.messages { try? session.link.write(message) }
+    keepAliveDue = now + keepAlive.period
+  }
+
   mutating func listen(timeoutMilliseconds: Int) -> TrackerNews {
+    sendDue()
     let input = early ?? session.link.read(timeoutNanoseconds: patience(timeoutMilliseconds))
     early = nil
     let now = monotonic_nanoseconds()

@@ -4,9 +4,9 @@ package import HeadTracking
 
 /// How a profile's samples are packed into MIDI messages.
 package enum MIDIFraming: Sendable, Equatable {
-  /// SysEx messages of one length that begin with these bytes, `F0` first. A frame is the complete
-  /// message, from `F0` to `F7`.
-  case systemExclusive(prefix: [UInt8], length: Int)
+  /// SysEx messages that begin with these bytes, `F0` first, and have this length; nil for any
+  /// length. A frame is the complete message, from `F0` to `F7`.
+  case systemExclusive(prefix: [UInt8], length: Int?)
   /// Controllers. A frame is two bytes for each pair, the upper 7 bits first. It begins with the
   /// first sample for which all pairs have been received.
   case controllers([ControllerPair], quietNanoseconds: Int64 = 1_000_000)
@@ -23,6 +23,8 @@ package protocol MIDIFrameDecoder: Sendable {
 /// The protocol of a tracker that a profile describes.
 package struct MIDIFrames<Decoder: MIDIFrameDecoder>: MIDITrackerProtocol {
   package let startMessages: [[UInt8]]
+  package let startDelay: Int64
+  package let keepAlive: (messages: [[UInt8]], period: Int64)?
   package let stopMessages: [[UInt8]]
   package let silenceLimit: Int64?
   private let framing: MIDIFraming
@@ -30,10 +32,11 @@ package struct MIDIFrames<Decoder: MIDIFrameDecoder>: MIDITrackerProtocol {
   private var decoder: Decoder
 
   package init(
-    _ framing: MIDIFraming, startMessages: [[UInt8]] = [], stopMessages: [[UInt8]] = [],
+    _ framing: MIDIFraming, startMessages: [[UInt8]] = [], startDelay: Int64 = 0,
+    keepAlive: (messages: [[UInt8]], period: Int64)? = nil, stopMessages: [[UInt8]] = [],
     silenceLimit: Int64? = nil, decoder: Decoder
   ) {
-    self.framing = framing
+    (self.framing, self.startDelay, self.keepAlive) = (framing, startDelay, keepAlive)
     (self.startMessages, self.stopMessages) = (startMessages, stopMessages)
     (self.silenceLimit, self.decoder) = (silenceLimit, decoder)
     if case .controllers(let pairs, let quiet) = framing {
@@ -48,7 +51,9 @@ package struct MIDIFrames<Decoder: MIDIFrameDecoder>: MIDITrackerProtocol {
   package mutating func decode(_ message: MIDIMessage, arrival: Int64) -> [TrackerReading]? {
     switch (framing, message) {
     case (.systemExclusive(let prefix, let length), .systemExclusive(let bytes)):
-      guard bytes.count == length, bytes.starts(with: prefix) else { return [] }
+      guard length.map({ $0 == bytes.count }) ?? true, bytes.starts(with: prefix) else {
+        return []
+      }
       return decoder.decode(bytes, arrival: arrival)
     case (.controllers, _):
       switch controllers.take(message, arrival: arrival) {

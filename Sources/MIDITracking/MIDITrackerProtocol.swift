@@ -8,6 +8,11 @@ package import HeadTracking
 package protocol MIDITrackerProtocol: Sendable {
   /// What makes the tracker send: complete MIDI messages.
   var startMessages: [[UInt8]] { get }
+  /// Time after opening before the start messages, in nanoseconds.
+  var startDelay: Int64 { get }
+  /// What keeps the tracker sending, and the time between two such writes in nanoseconds; nil if
+  /// nothing is needed.
+  var keepAlive: (messages: [[UInt8]], period: Int64)? { get }
   /// What makes the tracker stop.
   var stopMessages: [[UInt8]] { get }
   /// Nanoseconds without a message after which the tracker is lost; nil if it may be silent.
@@ -25,6 +30,8 @@ package protocol MIDITrackerProtocol: Sendable {
 
 extension MIDITrackerProtocol {
   package var startMessages: [[UInt8]] { [] }
+  package var startDelay: Int64 { 0 }
+  package var keepAlive: (messages: [[UInt8]], period: Int64)? { nil }
   package var stopMessages: [[UInt8]] { [] }
   package var silenceLimit: Int64? { nil }
   package var due: Int64? { nil }

@@ -45,7 +45,9 @@ public struct CapturedProgram {
     pipe.closeWriter()
     let hasTime = {
       let late = monotonic_nanoseconds() - end
-      return late < 0 || late < min(child.processorWait, Int64(Self.longestWait * 1e9))
+      guard late >= 0, late < Int64(Self.longestWait * 1e9) else { return late < 0 }
+      let use = child.processorUse
+      return late < use.waited || use.isReady && Double(use.used) < timeoutSeconds * 1e9
     }
     let (output, early) = readAll(pipe.reader, while: hasTime)
     if early == nil {

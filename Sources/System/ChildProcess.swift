@@ -72,12 +72,29 @@ public struct ChildProcess: Sendable {
     }
   }
 
-  /// The time during which the process was ready to run but had no processor, in nanoseconds; 0 if
-  /// unknown. Source: /proc/ID/schedstat.
-  public var processorWait: Int64 {
-    let text = (try? SystemFile.contents("/proc/\(id)/schedstat")) ?? []
-    let words = text.split(separator: UInt8(ascii: " "))
-    return words.count > 1 ? Int64(String(decoding: words[1], as: UTF8.self)) ?? 0 : 0
+  /// How the process has used processors so far.
+  public struct ProcessorUse {
+    /// The time on a processor, and the time ready to run without one, in nanoseconds. The second
+    /// does not contain a wait that has not ended.
+    public var (used, waited): (Int64, Int64) = (0, 0)
+    /// Whether the process runs or waits for a processor now.
+    public var isReady = false
+  }
+
+  /// How the process has used processors so far; zero if unknown. Source: /proc/ID/schedstat and
+  /// /proc/ID/stat.
+  public var processorUse: ProcessorUse {
+    func text(_ name: String) -> [UInt8] { (try? SystemFile.contents("/proc/\(id)/\(name)")) ?? [] }
+    let words = text("schedstat").split(separator: UInt8(ascii: " ")).prefix(2)
+      .map { Int64(String(decoding: $0, as: UTF8.self)) ?? 0 }
+    var use = ProcessorUse()
+    if words.count == 2 { (use.used, use.waited) = (words[0], words[1]) }
+    // The state follows the name, which is in parentheses.
+    let state = text("stat")
+    if let end = state.lastIndex(of: UInt8(ascii: ")")) {
+      use.isReady = state[end...].dropFirst(2).first == UInt8(ascii: "R")
+    }
+    return use
   }
 
   /// Kills the process, and its process group if it leads one, and collects the status.

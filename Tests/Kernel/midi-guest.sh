@@ -24,11 +24,10 @@ turns() {
   awk 'NR == 1 || $2 > max { max = $2 } NR == 1 || $2 < min { min = $2 }
     END { print "yaw from " min " to " max; exit !(max - min > 75 && max - min < 90) }' /run/watch.txt
 }
-# Prints how long the quickest of eight lists takes, in s.
-list_time() {
-  local TIMEFORMAT=%R
-  for _ in 1 2 3 4 5 6 7 8; do { time "$program" trackers --json > /run/list.json 2> /dev/null; } 2>&1; done | sort -n | head -1
-}
+# without FOLDERS COMMAND...: runs a command for which these folders are empty
+without() { unshare -m sh -c 'folders=$1; shift; for f in $folders; do mount -t tmpfs none $f; done; exec "$@"' sh "$@"; }
+# Prints how long a command takes, in s.
+seconds() { local TIMEFORMAT=%R; { time "$@" > /dev/null 2>&1; } 2>&1; }
 loads_libasound() { LD_DEBUG=files "$@" 2>&1 < /dev/null | grep -q 'file=libasound'; }
 # calibrate ID...: follows the instructions of the calibration
 calibrate() {
@@ -43,7 +42,6 @@ calibrate() {
 
 echo "== kernel $(uname -r), no MIDI"
 "$program" trackers > /run/list.txt 2>&1; cat /run/list.txt
-before=$(list_time)
 modprobe -a snd-usb-audio snd-virmidi snd-seq snd-seq-midi
 until_true '[ -e /dev/snd/seq ]'
 check "listing loads no libasound" '! loads_libasound "$program" trackers'
@@ -55,7 +53,12 @@ cat /proc/asound/cards /proc/asound/seq/clients
 tracker supperware fmidi
 "$program" trackers > /run/list.txt; cat /run/list.txt
 check "it is listed with its serial number" 'grep -q "^USB-M-1 *Head Tracker *Supperware *usb *ready" /run/list.txt'
-after=$(list_time)
+# By turns, because the speed of the emulator changes.
+for _ in 1 2 3 4 5 6 7 8; do
+  seconds without "/proc/asound /sys/class/sound" "$program" trackers --json >> /run/before.txt
+  seconds without "/media /mnt" "$program" trackers --json >> /run/after.txt
+done
+before=$(sort -n /run/before.txt | head -1) after=$(sort -n /run/after.txt | head -1)
 echo "listing takes $before s without a MIDI tracker, $after s with one"
 check "listing takes at most 0.3 s longer" 'awk "BEGIN { exit !($after < $before + 0.3) }"'
 check "listing still loads no libasound" '! loads_libasound "$program" trackers'
@@ -75,7 +78,7 @@ kill $device 2> /dev/null; wait $device 2> /dev/null
 sleep 1; usb_plug; until_true 'grep -q "Head Tracker" /proc/asound/seq/clients'; tracker supperware fmidi
 check "it is found again when it is plugged in" 'until_true "[ \$(grep -c \"is connected\" /run/notes.txt) = 3 ]"'
 sleep 2; kill -INT $watching; wait $watching; cat /run/notes.txt /run/tracker.log
-check "it was started once and stopped at the end" '[ "$(grep -c "^host: f00021420000" /run/tracker.log)" = 2 ] && [ "$(tail -1 /run/tracker.log)" = "host: f0002142000040f7" ]'
+check "it was started, and stopped at the end" 'grep -q "^host: f00021420000280105" /run/tracker.log && [ "$(tail -1 /run/tracker.log)" = "host: f0002142000040f7" ]'
 echo "$(wc -l < $HOME/head.csv) samples"
 
 check "it is calibrated" 'calibrate USB-M-1'

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CRealtime
 import Geometry
 import HeadTracking
 import Testing
@@ -32,6 +33,25 @@ import Testing
     #expect(tracker.decode(.systemExclusive(hex("F0 7D 01 F7")), arrival: 1) == [])
     #expect(tracker.decode(.systemExclusive(hex("F0 7E 01 02 F7")), arrival: 1) == [])
     #expect(tracker.decode(.channel(status: 0xB0, first: 1, second: 1), arrival: 1) == [])
+  }
+
+  @Test("Start messages wait for their delay, and others keep the tracker sending")
+  func keepsAlive() throws {
+    let ports = FakePorts([FakePorts.port(20, "box")])
+    let tracker = MIDIFrames(
+      .systemExclusive(prefix: [0xF0], length: nil), startMessages: [[0xF0, 1, 0xF7]],
+      startDelay: 100_000_000, keepAlive: ([[0xF0, 2, 0xF7]], 200_000_000),
+      stopMessages: [[0xF0, 3, 0xF7]], decoder: Keeper())
+    var connection = try MIDIConnection(ports.open(ports.ports()[0]), tracker)
+    _ = connection.listen(timeoutMilliseconds: 1)
+    #expect(ports.change { $0.written } == [])
+    let end = monotonic_nanoseconds() + 650_000_000
+    while monotonic_nanoseconds() < end { _ = connection.listen(timeoutMilliseconds: 5) }
+    let written = ports.change { $0.written.map { $0[1] } }
+    #expect(written.first == 1 && written.dropFirst().allSatisfy { $0 == 2 })
+    #expect((2...5).contains(written.count))
+    connection.close()
+    #expect(ports.change { $0.written }.last == [0xF0, 3, 0xF7])
   }
 
   @Test("Controllers give two bytes for each pair, once all pairs are known")

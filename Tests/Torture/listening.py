@@ -49,10 +49,11 @@ class Listening(Disturbance):
             reason = 'ended early with exit code %d' % process.returncode
         elif player:
             os.kill(player, signal.SIGINT)
+        # `Signals` judges how soon a program ends. Here the computer may be busy.
         try:
-            process.wait(10)
+            process.wait(60)
         except subprocess.TimeoutExpired:
-            reason = 'did not end within 10 s of SIGINT'
+            reason = 'did not end within 60 s of SIGINT'
             for pid in processes.children(process.pid):
                 os.kill(pid, signal.SIGKILL)
             process.wait()
@@ -67,7 +68,8 @@ class Listening(Disturbance):
         os.close(follower)
         if not reason and changes == 0:
             reason = 'the tracker could not be changed; this test is broken'
-        reason = reason or self.growth(samples) or (self.finite() if recorder else None)
+        growth = self.growth(samples)
+        reason = reason or growth or (self.finite() if recorder else None)
         with open(self.folder + '/err', 'rb') as f:
             disturbed = b'libumockdev-preload: Failed' in f.read()
         reason = reason or self.messages(130)

@@ -75,8 +75,15 @@ private func protocolName(_ tracker: TrackerDescription) -> String {
 
 /// Returns advice on trackers that the user may not open; empty if there are none.
 private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
-  let rules = trackers.filter { $0.access == .permissionDenied }.map(\.udevRule)
+  let denied = trackers.filter { $0.access == .permissionDenied }
+  let rules = denied.map(\.udevRule)
   guard !rules.isEmpty else { return "" }
+  let group =
+    denied.contains(where: \.isSerialPort)
+    ? """
+    A serial port is also open to its group: run 'sudo usermod -aG dialout $USER' and log in again.
+
+    """ : ""
   let lines = rules.indices.filter { rules.firstIndex(of: rules[$0]) == $0 }.map { rules[$0] }
   return """
 
@@ -84,7 +91,7 @@ private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
       \(lines.joined(separator: "\n  "))
     and reconnect the tracker. 'make install-udev' in the source folder installs the rules for all
     trackers that Stillstage knows.
-
+    \(group)
     """
 }
 

@@ -282,7 +282,8 @@ private final class MemoryServer: ResourceFetcher {
     #expect(outcome.switches.count == 2, "\(outcome.switches)")
     #expect(outcome.switches.first?.contains("b.m3u8' replaces") == true)
     for number in 0..<6 {
-      let file = path + "/audio/0000\(number).ts"
+      let found = try ProgramRun.of("find", [path, "-name", "0000\(number).ts"]).output
+      let file = try #require(found.split(separator: "\n").first.map(String.init))
       #expect(try MadeSegments.bytes(file) == MadeSegments.stream(UInt64(number)))
     }
   }

@@ -47,23 +47,6 @@ import Testing
     }
   }
 
-  /// The line recovers when all segments have been fetched in stereo.
-  @Test func endOfAShortPresentationReturnsToMultichannel() throws {
-    var conditions = SimulationConditions.supply(isLive: false)
-    conditions.seconds = 40
-    let rates = (0..<40).map { $0 < 4 ? 500.0 : $0 < 30 ? 150 : 900 }
-    let player = TracedPlayer(
-      BandwidthTrace(name: "line", kilobitsPerSecond: rates), .bench, conditions)
-    let result = try player.play { RenditionChoice(ladder: $0) }
-    #expect(player.failure == nil)
-    // The last segment was requested while the line was poor.
-    let last = try #require(player.requests.last { $0.path.hasPrefix("0/13") })
-    #expect(last.time < 30, "\(last)")
-    let heard = try #require(result.heard.last)
-    #expect(heard.rendition.map { Ladder.bench[$0].isMultichannel } == true)
-    #expect(heard.start < 39, "\(result.heard)")
-  }
-
   private func figures(_ result: SimulationResult, _ line: BandwidthTrace) -> AdaptationFigures {
     AdaptationFigures(result, trace: line, ladder: .bench, seconds: 600)
   }

@@ -72,7 +72,7 @@ import Testing
     let size = #expect(throws: HeadTrackingError.self) {
       try TextFile.read(path + ".gz", limit: 1 << 20) { _ in }
     }
-    #expect(size?.description.hasSuffix("its text is larger than 1 MB, the limit") == true)
+    #expect(size?.description.contains("its text is larger than 1 MB, the limit") == true)
     var fractions: [Double] = []
     try TextFile.read(
       path + ".gz",
