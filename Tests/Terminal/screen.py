@@ -20,7 +20,7 @@ class Screen:
         self.columns, self.lines = columns, lines
         self.cells, self.row, self.column = [[]], 0, 0
         self.look, self.last, self.hidden = (), ' ', None
-        self.pending = ''
+        self.pending, self.region, self.saved = '', None, (0, 0)
 
     @property
     def rows(self):
@@ -46,10 +46,13 @@ class Screen:
             character = text[at]
             if character == '\x1b':
                 # The choice of a character set has one more character.
+                self.escape(text[at + 1:at + 2])
                 at += 3 if text[at + 1:at + 2] in ('(', ')', '*', '+') else 2
                 continue
             if character == '\r':
                 self.column = 0
+            elif character == '\n' and self.region and self.row == self.region[1]:
+                self.scroll(up=True)
             elif character == '\n':
                 self.move(self.row + 1)
             elif character == '\b':
@@ -57,6 +60,24 @@ class Screen:
             elif character >= ' ':
                 self.put(character)
             at += 1
+
+    def escape(self, kind):
+        if kind == '7':
+            self.saved = (self.row, self.column)
+        elif kind == '8':
+            self.row, self.column = self.saved
+        elif kind == 'M' and self.region and self.row == self.region[0]:
+            self.scroll(up=False)
+        elif kind == 'M':
+            self.row = max(0, self.row - 1)
+
+    def scroll(self, up):
+        """Moves the rows of the scrolling region by one."""
+        first, last = self.region
+        while len(self.cells) <= last:
+            self.cells.append([])
+        self.cells.insert(last + 1 if up else first, [])
+        del self.cells[first if up else last + 1]
 
     def put(self, character):
         if self.column == self.columns:
@@ -90,6 +111,9 @@ class Screen:
         elif final == 'H':
             self.move(number - 1)
             self.column = (numbers[1] or 1) - 1 if len(numbers) > 1 else 0
+        elif final == 'r':
+            self.region = (number - 1, numbers[1] - 1) if len(numbers) > 1 else None
+            self.row, self.column = 0, 0
         elif final == 'J' and numbers[0] == 2:
             self.cells = [[] for _ in self.cells]
         elif final == 'J':
