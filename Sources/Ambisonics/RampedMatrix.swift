@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import SignalProcessing
+public import SignalProcessing
 
 /// A matrix of gains that follow a straight line or a parabola from one grid point to the next.
 ///
-/// Inputs must be readable for the number of frames to mix, rounded up to a multiple of 8.
+/// Inputs must be readable for the number of frames to mix, rounded up to a multiple of 8. Silent
+/// inputs cost almost nothing.
 ///
 /// ## Threading
 /// One caller at a time. `mix` does not allocate, lock or wait.
@@ -14,10 +15,18 @@ public struct RampedMatrix: ~Copyable, @unchecked Sendable {
   /// The gains, inputs x outputs.
   public let gains: RampedGains
 
-  public init(inputs: Int, outputs: Int) {
-    (self.inputs, self.outputs) = (inputs, outputs)
+  private let set: InstructionSet
+  /// The inputs that are not silent.
+  private let active: UnsafeMutablePointer<Int>
+
+  public init(inputs: Int, outputs: Int, set: InstructionSet = .current) {
+    (self.inputs, self.outputs, self.set) = (inputs, outputs, set)
     gains = RampedGains(count: inputs * outputs)
+    active = .allocate(capacity: max(1, inputs))
+    active.initialize(repeating: 0, count: max(1, inputs))
   }
+
+  deinit { active.deallocate() }
 
   /// Mixes the inputs into the outputs for the frames of a cell.
   ///
@@ -31,47 +40,13 @@ public struct RampedMatrix: ~Copyable, @unchecked Sendable {
     _ input: UnsafePointer<Float>, inputStride: Int, _ output: UnsafeMutablePointer<Float>,
     outputStride: Int, cell: GridCell, motion: GridMotion
   ) {
-    let (frames, offset) = (cell.frames, cell.phase)
-    let (starts, slopes) = (gains.starts.pointer, gains.slopes.pointer)
-    let curves = gains.curves.pointer
-    let ramp = SIMD8<Float>(0, 1, 2, 3, 4, 5, 6, 7)
-    let (moves, bends) = (motion.moves, motion.bends)
-    for o in 0..<outputs {
-      var n = 0
-      while n < frames {
-        var (sum, change) = (SIMD8<Float>(repeating: 0), SIMD8<Float>(repeating: 0))
-        var bend = SIMD8<Float>(repeating: 0)
-        for i in 0..<inputs {
-          let x = load8(input + i * inputStride + n)
-          sum += x * starts[i * outputs + o]
-          if moves { change += x * slopes[i * outputs + o] }
-          if bends { bend += x * curves[i * outputs + o] }
-        }
-        let time = ramp + Float(offset + n)
-        if moves { sum += change * time }
-        if bends {
-          let share = time * (1 / Float(PoseGrid.cellFrames))
-          sum += bend * (share - share * share)
-        }
-        store8(sum, output + o * outputStride + n, frames - n)
-        n += 8
-      }
-    }
-  }
-}
-
-@_noLocks
-@inline(__always)
-private func load8(_ p: UnsafePointer<Float>) -> SIMD8<Float> {
-  SIMD8(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7])
-}
-
-@_noLocks
-@inline(__always)
-private func store8(_ v: SIMD8<Float>, _ p: UnsafeMutablePointer<Float>, _ count: Int) {
-  if count >= 8 {
-    for i in 0..<8 { p[i] = v[i] }
-  } else {
-    for i in 0..<count { p[i] = v[i] }
+    let count = set.listActive(
+      input, stride: inputStride, inputs: inputs, frames: cell.frames, into: active)
+    set.mixRamped(
+      input, inputStride: inputStride, active: active, activeCount: count, output,
+      outputStride: outputStride, outputs: outputs, frames: cell.frames,
+      starts: gains.starts.pointer, slopes: motion.moves ? gains.slopes.pointer : nil,
+      curves: motion.bends ? gains.curves.pointer : nil, offset: cell.phase,
+      scale: 1 / Float(PoseGrid.cellFrames))
   }
 }

@@ -34,6 +34,11 @@ import Testing
       "'play' has no option '--json'; use '--events FILE.jsonl', "
         + "which writes one JSON object per line"
     ),
+    (
+      "sink --loudness -16",
+      "'sink' has no option '--loudness', because the loudness of a programme is known only when "
+        + "the programme has ended; use '--gain', or the volume of the program"
+    ),
     ("play x -q", "unknown option '-q'; see 'stillstage help play'"),
     (
       "play x --pose 0,0,0",

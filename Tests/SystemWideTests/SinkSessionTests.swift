@@ -92,6 +92,11 @@ import Testing
     #expect(run.exitCode == 0, "\(run.errors)")
     #expect(run.output.contains("Test tracker") && run.output.contains("renderer 23.0 ms"))
     #expect(run.output.contains("program 1 (6 channels): stillstage-5.1"))
+    #expect(run.output.contains("(headphones)"))
+    var unknown = record
+    unknown.output?.device = "unknown"
+    #expect(
+      SinkText.status(unknown).contains("(the server does not say whether these are headphones)"))
     let json = try running.command("--status", "--json")
     #expect(json.exitCode == 0 && json.output.hasPrefix("{\n"))
     #expect(json.output.contains(#""sink" : "stillstage-5.1""#))

@@ -117,6 +117,7 @@ struct OptionScanner {
     if typed == "--json", command.options.contains(where: { $0.name == "events" }) {
       return .eventsInsteadOfJSON(command: command.name.rawValue)
     }
+    if typed == "--loudness", command.name == .sink { return .loudnessOfLiveSound }
     let owners = Program.optionsWithCommands
       .filter { Self.matches($0.option, typed) }.flatMap(\.commands)
     if !owners.isEmpty {

@@ -8,6 +8,8 @@ public enum UsageError: Error, Sendable, Equatable {
   case unknownOption(String, near: String?, command: String?)
   /// `--json` for a command that reports its events in a file instead.
   case eventsInsteadOfJSON(command: String)
+  /// `--loudness` for `sink`.
+  case loudnessOfLiveSound
   case optionOfOthers(String, owners: [String], command: String)
   case missingValue(option: String, placeholder: String, command: String)
   case unexpectedValue(option: String, value: String)
@@ -37,6 +39,11 @@ extension UsageError: CustomStringConvertible {
       """
       '\(command)' has no option '--json'; use '--events FILE.jsonl', which writes one JSON object \
       per line
+      """
+    case .loudnessOfLiveSound:
+      """
+      'sink' has no option '--loudness', because the loudness of a programme is known only when \
+      the programme has ended; use '--gain', or the volume of the program
       """
     case .optionOfOthers(let option, let owners, let command):
       """

@@ -43,7 +43,9 @@ package enum SinkText {
   }
 
   private static func output(_ output: SinkRecord.Output) -> String {
-    let device = output.device == "unknown" ? "of unknown kind" : output.device
+    let device =
+      output.device == "unknown"
+      ? "the server does not say whether these are headphones" : output.device
     return "\(output.description) (\(device))"
   }
 

@@ -23,6 +23,24 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     var rejected = 0
   }
 
+  /// The tracker's side, which a source shares with its branches.
+  private final class Trunk: Sendable {
+    let producer = Mutex(Producer())
+    let observers = Mutex<[Observer]>([])
+    /// The rings of the source and of its branches. Only grows.
+    let rings = Mutex<[SequenceRing<StampedPose>]>([])
+
+    deinit {
+      rings.withLock { rings in for ring in rings { ring.deallocate() } }
+    }
+
+    func makeRing() -> SequenceRing<StampedPose> {
+      let ring = SequenceRing(capacity: 256, blank: RecentPoses.none)
+      rings.withLock { $0.append(ring) }
+      return ring
+    }
+  }
+
   private struct Reader {
     var track = HeadToStageTimeline()
     /// For queued sound that is rendered again.
@@ -34,17 +52,19 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
 
   private typealias Observer = @Sendable () -> Bool
 
-  private let ring = SequenceRing(capacity: 256, blank: RecentPoses.none)
-  private let producer = Mutex(Producer())
+  private let trunk: Trunk
+  private let ring: SequenceRing<StampedPose>
   private let reader: UnsafeMutablePointer<Reader>
   private let quickness = Atomic(false)
   private let predictionCode = Atomic<Int64>(PosePrediction.automatic.code)
   private let rendered = SequenceRing(blank: Quaternion.identity)
   private let used = SequenceRing(blank: SampleUse())
-  private let observers = Mutex<[Observer]>([])
-  private let branches = Mutex<[HeadPoseSource]>([])
 
-  public init() {
+  public convenience init() { self.init(Trunk()) }
+
+  private init(_ trunk: Trunk) {
+    self.trunk = trunk
+    ring = trunk.makeRing()
     reader = .allocate(capacity: 1)
     reader.initialize(to: Reader())
   }
@@ -52,23 +72,13 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   deinit {
     reader.deinitialize(count: 1)
     reader.deallocate()
-    ring.deallocate()
     rendered.deallocate()
     used.deallocate()
   }
 
   /// Returns a new source of the same poses for another renderer, with its own `prediction` and
   /// `correctsQuickly`.
-  public func branch() -> HeadPoseSource {
-    let branch = HeadPoseSource()
-    (branch.takesDriftBack, branch.levelsOnRecenter) = (takesDriftBack, levelsOnRecenter)
-    branches.withLock { $0.append(branch) }
-    return branch
-  }
-
-  private func forEachBranch(_ body: (HeadPoseSource) -> Void) {
-    for branch in branches.withLock({ $0 }) { body(branch) }
-  }
+  public func branch() -> HeadPoseSource { HeadPoseSource(trunk) }
 
   /// Takes a sample from the tracker. A sample that is not a rotation, or not newer than the
   /// previous one, is counted as rejected.
@@ -77,8 +87,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   @discardableResult
   public func push(_ sample: HeadSample) -> Bool {
     defer { tellObservers() }
-    forEachBranch { $0.push(sample) }
-    return producer.withLock { producer in
+    return trunk.producer.withLock { producer in
       let breaks = producer.stage.conditioner.breaks
       guard var pose = producer.stage.condition(sample) else {
         producer.rejected += 1
@@ -87,7 +96,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
       producer.accepted += 1
       producer.latest = sample
       pose.ready = monotonic_nanoseconds()
-      ring.push(pose)
+      trunk.rings.withLock { rings in for ring in rings { ring.push(pose) } }
       return pose.breaks != breaks
     }
   }
@@ -95,30 +104,27 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   /// Adds a function that is called after every pushed sample until the function returns false. The
   /// function must not call this source.
   public func observe(_ observer: @escaping @Sendable () -> Bool) {
-    observers.withLock { $0.append(observer) }
+    trunk.observers.withLock { $0.append(observer) }
   }
 
   private func tellObservers() {
-    observers.withLock { $0.removeAll { !$0() } }
+    trunk.observers.withLock { $0.removeAll { !$0() } }
   }
 
   /// Counts a report as rejected.
   public func reject() {
-    producer.withLock { $0.rejected += 1 }
-    forEachBranch { $0.reject() }
+    trunk.producer.withLock { $0.rejected += 1 }
   }
 
   /// Announces that the next sample is in a new reference frame. The front becomes the direction
   /// that the head faces in that sample, or the front set by `keepFront(_:)`.
   public func beginReference() {
-    producer.withLock { $0.stage.beginReference() }
-    forEachBranch { $0.beginReference() }
+    trunk.producer.withLock { $0.stage.beginReference() }
   }
 
   /// Announces that the next sample follows a pause, in the same reference frame as before.
   public func resumeReference() {
-    producer.withLock { $0.stage.resumeReference() }
-    forEachBranch { $0.resumeReference() }
+    trunk.producer.withLock { $0.stage.resumeReference() }
   }
 
   // MARK: The front
@@ -126,39 +132,35 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   /// Gradually moves the front of the stage to the direction that the head faces at the next
   /// sample.
   public func recenter() {
-    producer.withLock { $0.stage.recenter() }
-    forEachBranch { $0.recenter() }
+    trunk.producer.withLock { $0.stage.recenter() }
   }
 
   public var levelsOnRecenter: Bool {
-    get { producer.withLock { $0.stage.levelsOnRecenter } }
+    get { trunk.producer.withLock { $0.stage.levelsOnRecenter } }
     set {
-      producer.withLock { $0.stage.levelsOnRecenter = newValue }
-      forEachBranch { $0.levelsOnRecenter = newValue }
+      trunk.producer.withLock { $0.stage.levelsOnRecenter = newValue }
     }
   }
 
   /// Whether the yaw drift of the tracker is corrected. While the head rests near the front, the
   /// front then slowly follows the direction that the head faces. The default is true.
   public var takesDriftBack: Bool {
-    get { producer.withLock { $0.stage.isRecentring } }
+    get { trunk.producer.withLock { $0.stage.isRecentring } }
     set {
-      producer.withLock { $0.stage.isRecentring = newValue }
-      forEachBranch { $0.takesDriftBack = newValue }
+      trunk.producer.withLock { $0.stage.isRecentring = newValue }
     }
   }
 
   /// The yaw of the front in the tracker's own world, in radians; nil before the first sample and
   /// while the stage is relative to a device.
-  public var front: Double? { producer.withLock { $0.stage.front } }
+  public var front: Double? { trunk.producer.withLock { $0.stage.front } }
 
   /// Sets the front for the tracker's next new reference frame. The setting applies once.
   ///
   /// - Parameter yaw: the yaw of the front in the tracker's own world, in radians. A value that is
   ///   not finite removes the setting.
   public func keepFront(_ yaw: Double) {
-    producer.withLock { $0.stage.keptFront = yaw.isFinite ? yaw : nil }
-    forEachBranch { $0.keepFront(yaw) }
+    trunk.producer.withLock { $0.stage.keptFront = yaw.isFinite ? yaw : nil }
   }
 
   // MARK: The device
@@ -168,18 +170,15 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   /// - Returns: true if the reference frame of the device's tracker jumped before the sample.
   @discardableResult
   func pushDevice(_ sample: HeadSample) -> Bool {
-    forEachBranch { $0.pushDevice(sample) }
-    return producer.withLock { $0.stage.device.push(sample) }
+    return trunk.producer.withLock { $0.stage.device.push(sample) }
   }
 
   func beginDeviceReference() {
-    producer.withLock { $0.stage.device.beginReference() }
-    forEachBranch { $0.beginDeviceReference() }
+    trunk.producer.withLock { $0.stage.device.beginReference() }
   }
 
   func resumeDeviceReference() {
-    producer.withLock { $0.stage.device.resumeReference() }
-    forEachBranch { $0.resumeDeviceReference() }
+    trunk.producer.withLock { $0.stage.device.resumeReference() }
   }
 
   // MARK: The renderer's side
@@ -272,7 +271,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   ///
   /// - Parameter now: the present time, in CLOCK_MONOTONIC nanoseconds.
   public func status(now: Int64) -> HeadPoseStatus {
-    producer.withLock { producer in
+    trunk.producer.withLock { producer in
       let interval = producer.stage.conditioner.clock.interval
       let age = producer.latest.map { now - $0.time }
       return HeadPoseStatus(

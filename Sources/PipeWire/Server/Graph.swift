@@ -72,6 +72,9 @@ final class Graph: CallbackTarget {
     links.values.first { $0.output == node && nodes[$0.input] != nil }?.input
   }
 
+  /// Returns whether anything is linked to the inputs of a node.
+  func isLinked(to node: UInt32) -> Bool { links.values.contains { $0.input == node } }
+
   func sink(id: UInt32) -> Sink? { nodes[id].map(sink) }
 
   private func sink(_ node: SinkNode) -> Sink {

@@ -17,6 +17,8 @@ import Synchronization
 final class LiveStream: OutputStream {
   /// The link group of all virtual sinks, which prevents links between virtual sinks.
   static let linkGroup = "stillstage"
+  /// The time for which the graph runs the streams after the last program [ns].
+  private static let idleTime: Int64 = 5_000_000_000
 
   let name: String
   private let title: String
@@ -29,6 +31,10 @@ final class LiveStream: OutputStream {
   private(set) var sink: OpaquePointer?
   private var sinkState = PW_STREAM_STATE_UNCONNECTED
   private var sinkListener: Listener<pw_stream_events>?
+  /// Whether the graph may run the streams; false while no program plays to the sink.
+  private var isActive = false
+  /// The last time at which a program was linked to the sink, CLOCK_MONOTONIC [ns].
+  private var lastUse: Int64 = 0
   /// The latencies after the playback stream and before the sink.
   private var downstream = latency(SPA_DIRECTION_INPUT)
   private var upstream = latency(SPA_DIRECTION_OUTPUT)
@@ -65,7 +71,9 @@ final class LiveStream: OutputStream {
 
   // MARK: The playback stream
 
-  override var extraFlags: UInt32 { PW_STREAM_FLAG_TRIGGER.rawValue }
+  override var extraFlags: UInt32 {
+    PW_STREAM_FLAG_TRIGGER.rawValue | PW_STREAM_FLAG_INACTIVE.rawValue
+  }
 
   // The session manager stores a stream's volume and target under the first of media.role,
   // application.id and application.name that is set. The ID separates this stream's entries from
@@ -101,6 +109,7 @@ final class LiveStream: OutputStream {
 
   override func open(on core: OpaquePointer) -> Bool {
     feed.pointee.control.pointee.isMuted.store(false, ordering: .relaxed)
+    (isActive, lastUse) = (false, .min / 2)
     // The playback stream comes first, because the sink triggers it.
     guard super.open(on: core), let handle else { return false }
     guard openSink(on: core, playback: handle) else { return false }
@@ -112,10 +121,26 @@ final class LiveStream: OutputStream {
   }
 
   override func reactivate() {
-    guard let sink, !flow.wantsPause else { return }
+    guard let sink, !flow.wantsPause, isActive else { return }
     _ = pw.pointee.pw_stream_set_active(sink, false)
     super.reactivate()
     _ = pw.pointee.pw_stream_set_active(sink, true)
+  }
+
+  /// Takes the streams out of the graph while no program is linked to the sink. Otherwise, the
+  /// graph would run them whenever the real sink runs. Returns whether the streams have just come
+  /// back.
+  func followPrograms(in graph: Graph, now: Int64) -> Bool {
+    guard let sink, let handle else { return false }
+    if graph.isLinked(to: pw.pointee.pw_stream_get_node_id(sink)) { lastUse = now }
+    let isUsed = now - lastUse < Self.idleTime
+    guard isUsed != isActive else { return false }
+    isActive = isUsed
+    // The sink triggers the playback stream, which must therefore be the first to become active.
+    for stream in isUsed ? [handle, sink] : [sink, handle] {
+      _ = pw.pointee.pw_stream_set_active(stream, isUsed)
+    }
+    return isUsed
   }
 
   override func close() {
@@ -148,12 +173,13 @@ final class LiveStream: OutputStream {
     sink = made
     feed.pointee.begin(sink: made, playback: playback)
     listenToSink(made)
+    let flags = Self.commonFlags | PW_STREAM_FLAG_INACTIVE.rawValue
     var memory = [UInt8](repeating: 0, count: 2048)
     let result = memory.withUnsafeMutableBufferPointer { memory -> Int32 in
       var format = pipewire_interleaved(
         memory.baseAddress, UInt32(memory.count), UInt32(rate), positions, UInt32(positions.count))
       return pw.pointee.pw_stream_connect(
-        made, SPA_DIRECTION_INPUT, UInt32.max, pw_stream_flags(Self.commonFlags), &format, 1)
+        made, SPA_DIRECTION_INPUT, UInt32.max, pw_stream_flags(flags), &format, 1)
     }
     return result >= 0 || fail(String(cString: strerror(-result)))
   }

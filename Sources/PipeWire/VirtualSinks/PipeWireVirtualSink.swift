@@ -33,7 +33,12 @@ package final class PipeWireVirtualSink: VirtualSink, @unchecked Sendable {
     asked = Mutex(configuration)
     let mover = SinkMover(backend: backend, stream: made)
     self.mover = mover
-    backend.onRunning = { [unowned mover] in mover.attend($0) }
+    backend.onRunning = { [unowned backend, unowned made, unowned mover] now in
+      if let graph = backend.connection.graph, made.followPrograms(in: graph, now: now) {
+        backend.noteBeginning()
+      }
+      mover.attend(now)
+    }
   }
 
   deinit { stop() }

@@ -13,6 +13,10 @@ private import Surround
 /// ## Threading
 /// May be used from any thread. The output calls the functions of `callback` on its audio thread.
 final class SinkRendering: Sendable {
+  /// The partition of the filters. PipeWire's cycles are a multiple of it, so the filters never
+  /// transform an incomplete block.
+  private static let blockFrames = 128
+
   let layout: ChannelLayout
   let renderer: LiveRenderer
   /// The source of this sink's poses; nil if the head is at rest.
@@ -35,6 +39,7 @@ final class SinkRendering: Sendable {
     hrtf: HRTFChoice, poses: HeadPoseSource?, tell: @escaping @Sendable (PlayerEvent) -> Void
   ) throws(PlaybackError) {
     var settings = options.render
+    settings.blockFrames = Self.blockFrames
     let upmix = settings.spatialization.includes(layout) ? settings.upmixSettings(for: layout) : nil
     let bed = upmix == nil ? layout : Upmixer.layout
     let policy = options.route.applying(settings)

@@ -147,6 +147,7 @@ package final class SinkStage: LiveStage {
     state.withLock { _ in live.pose = poses.pose(at: monotonic_nanoseconds()) }
     let status = poses.status
     if status.freshness == .waiting { live.pose = nil }
+    if case .source = options.head, live.pose != nil { live.tracker = "network tracker" }
     live.isFresh = status.freshness == .fresh
     live.rate = status.rate
     return live

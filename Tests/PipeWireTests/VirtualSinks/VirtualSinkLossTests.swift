@@ -145,6 +145,30 @@ extension PipeWireServerTests {
       }
     }
 
+    @Test func graphRunsASinkOnlyWhileAProgramPlaysToIt() throws {
+      try PrivatePipeWireServer.withServer { server in
+        let live = try LiveSink(server)
+        defer { live.sink.stop() }
+        let file = try ToneFile(channels: 6, seconds: 30)
+        let direct = try file.play(.pacat, to: "ears", on: server)
+        sleepMilliseconds(1500)
+        #expect(live.bed.calls.load(ordering: .relaxed) == 0, "\(direct.lines.map(\.text))")
+        let player = try file.play(.pacat, to: live.name, on: server)
+        #expect(live.bed.waitFor(frames: 10_000), "\(player.lines.map(\.text))")
+        #expect(live.sink.status.underruns == 0)
+        kill(player.pid, SIGTERM)
+        sleepMilliseconds(6500)
+        let calls = live.bed.calls.load(ordering: .relaxed)
+        sleepMilliseconds(500)
+        #expect(live.bed.calls.load(ordering: .relaxed) == calls)
+        live.bed.forget()
+        let next = try file.play(.pacat, to: live.name, on: server)
+        #expect(live.bed.waitFor(frames: 10_000), "\(next.lines.map(\.text))")
+        kill(next.pid, SIGTERM)
+        kill(direct.pid, SIGTERM)
+      }
+    }
+
     @Test func killedProgramLeavesNothingBehind() throws {
       try PrivatePipeWireServer.withServer { server in
         let probe = try RunningProgram(
