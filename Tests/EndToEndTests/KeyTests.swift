@@ -262,10 +262,10 @@ extension EndToEndTests {
       try PrivatePulseServer.withServer { server in
         let listener = try Listener(playing: path, on: server.address, columns: 100)
         try listener.sees(" underruns", seconds: 60)
-        #expect(!listener.screen.isAlternate)
+        #expect(listener.isFullScreen == false)
         listener.type("f")
         try listener.reads("c recentre")
-        #expect(listener.screen.isAlternate)
+        #expect(listener.isFullScreen == true)
         let text = listener.screen.rows.joined(separator: "\n")
         for part in [
           "Noise - Long", "^ front ^", "FL", "FR", "FC", "SL", "SR", "no tracker", "default HRTF",
@@ -277,7 +277,7 @@ extension EndToEndTests {
         listener.type(" ")
         try listener.reads("paused")
         listener.type("p")
-        try listener.waits(for: "no pause") { !$0.rows.contains { $0.contains("paused") } }
+        try listener.waits(for: "no pause") { _ in !listener.shows("paused") }
         listener.type("?")
         try listener.reads("next mode of the stage")
         listener.type("?")
@@ -287,7 +287,7 @@ extension EndToEndTests {
         listener.type("t")
         try listener.reads("the stage turns with the head")
         listener.type("f")
-        try listener.waits(for: "the lines") { !$0.isAlternate }
+        try listener.waits(for: "the lines") { _ in !listener.isFullScreen }
         // The note waited for the end of the view.
         try listener.reads("note: the key z has no function here")
         try listener.sees("stage fixed to the head")
@@ -295,7 +295,7 @@ extension EndToEndTests {
         try listener.reads("the stage turns with the head")
         listener.type("q")
         #expect(listener.program.wait(seconds: 5) == 0)
-        #expect(!listener.screen.isAlternate)
+        #expect(listener.isFullScreen == false)
       }
     }
 
@@ -338,18 +338,18 @@ extension EndToEndTests {
         listener.type("\(Product.stillstage) play \(path) --tracker none --screen full\n")
         try listener.reads("c recentre", seconds: 60)
         listener.type(Key.suspend)
-        try listener.waits(for: "the lines") { !$0.isAlternate }
+        try listener.waits(for: "the lines") { _ in !listener.isFullScreen }
         try listener.sees("ready>")
         listener.type("stty -a | grep -c ' icanon'\n")
         sleepSeconds(1)
         listener.type("fg\n")
         try listener.reads("c recentre")
-        #expect(listener.screen.isAlternate)
+        #expect(listener.isFullScreen == true)
         listener.type(Key.up)
         try listener.reads("volume +1 dB")
         listener.type(key)
         try listener.reads("ready>")
-        #expect(!listener.screen.isAlternate)
+        #expect(listener.isFullScreen == false)
         listener.type("stty -a | grep -c ' icanon'; echo ended\n")
         try listener.waits(for: "the shell") { screen in
           screen.rows.filter { $0 == "1" }.count == 2

@@ -61,6 +61,12 @@ final class Listener {
 
   func type(_ keys: String) { program.type(keys) }
 
+  /// Whether the program draws on the terminal's alternate screen.
+  var isFullScreen: Bool { screen.isAlternate }
+
+  /// Returns whether a row of the screen contains `text`.
+  func shows(_ text: String) -> Bool { screen.rows.contains { $0.contains(text) } }
+
   /// Waits until a condition on the screen holds.
   func waits(
     for what: String, seconds: Double = 10, _ condition: (TerminalScreen) -> Bool

@@ -22,8 +22,8 @@ public enum Arguments {
   public static let calibratedTracker = ArgumentSpecification(
     name: trackerID.name, grammar: trackerID.grammar,
     help: """
-      ID of the tracker, as 'stillstage trackers' lists it, midi:PORT:MODEL, serial:PATH:PROFILE or \
-      replay:FILE[:PROFILE].
+      ID of the tracker, as 'stillstage trackers' lists it, midi:PORT:MODEL, serial:PATH:PROFILE \
+      or replay:FILE[:PROFILE].
       """)
   public static let trackerProfile = ArgumentSpecification(
     name: "PROFILE.json", grammar: .file, help: "Tracker profile.")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The list of the sequencer's clients and ports that the kernel writes to /proc/asound/seq/clients.
+/// The sequencer's clients and ports, as the kernel lists them in /proc/asound/seq/clients.
 ///
-/// A client is a line such as `Client  20 : "Head Tracker" [Kernel Legacy]`, and a port of it a line
+/// A client is a line such as `Client  20 : "Head Tracker" [Kernel Legacy]`, and a port is a line
 /// such as `  Port   0 : "Head Tracker MIDI 1" (RWeX) [In/Out]`. `R` means that other clients may
 /// subscribe to the port.
 enum SequencerClients {

@@ -5,6 +5,7 @@ import Laboratory
 import PipeWire
 import PulseAudio
 import SoundServer
+import Synchronization
 import TestSupport
 import Testing
 
