@@ -15,17 +15,21 @@ struct MoviePackage: Sendable, Equatable {
 
   var streams: [Stream] = []
 
-  /// Reads a package.
+  /// Reads a package. The streams are limited like renditions, and their lists together like one
+  /// playlist; further streams are ignored.
   ///
   /// - Parameter read: returns the content of a file, given its path relative to the package; nil
   ///   if there is no such file.
   /// - Returns: nil if there is no `boot.xml`, or if no stream lists a segment.
   init?(_ read: (String) -> [UInt8]?) {
     guard let boot = read("boot.xml") else { return nil }
+    var (seen, bytes): (Set<String>, Int) = ([], 0)
     for tag in XMLTag.all(in: boot) where tag.name == "Stream" {
-      guard let path = tag.attributes["Path"] ?? tag.attributes["ID"],
+      guard seen.count < PlaylistLimits.renditions, bytes < PlaylistLimits.bytes else { break }
+      guard let path = tag.attributes["Path"] ?? tag.attributes["ID"], seen.insert(path).inserted,
         let info = read(path + "/StreamInfoBoot.xml")
       else { continue }
+      bytes += info.count
       var stream = Stream(folder: path, playlist: MediaPlaylist())
       stream.take(XMLTag.all(in: info))
       if let name = stream.originalName, let text = read(path + "/" + name) {
@@ -47,7 +51,9 @@ extension MoviePackage.Stream {
       case "MediaSegments": isInitialisation = false
       case "PathToLocalCopy": originalName = tag.text
       default:
-        guard let path = tag.attributes["PATH"] else { continue }
+        guard let path = tag.attributes["PATH"],
+          playlist.segments.count < PlaylistLimits.segments
+        else { continue }
         if isInitialisation {
           map = map ?? MediaMap(uri: path)
         } else {
