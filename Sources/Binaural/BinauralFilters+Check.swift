@@ -40,7 +40,7 @@ extension BinauralFilters {
     return nil
   }
 
-  /// Returns these filters for a normalised set if they can be played.
+  /// Returns these filters if they can be played. The set must be normalised.
   ///
   /// - Parameter set: the set to name in the error.
   /// - Throws: `HRTFError.refused` if the filters have a `designFault`.

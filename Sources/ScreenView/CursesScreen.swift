@@ -92,7 +92,7 @@ package final class CursesScreen: Sendable {
     }
   }
 
-  /// Returns the terminal to its lines until `release`.
+  /// Leaves the full-screen view until `release`.
   package func hold() {
     state.withLock { state in
       end(&state)

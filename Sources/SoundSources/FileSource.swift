@@ -110,7 +110,8 @@ public final class FileSource: SoundSource {
     } catch { throw PlaybackError(error) }
   }
 
-  /// The layouts that may occur; only `layout` unless the layout option is `.auto`.
+  /// The layouts to expect, including `layout`; only `layout` unless the layout option is `.auto`.
+  /// Others may occur.
   public var expectedLayouts: [ChannelLayout] {
     [layout] + (option == .auto ? reader.track.laterLayouts : [])
   }

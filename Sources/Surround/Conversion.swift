@@ -99,8 +99,8 @@ public enum Conversion {
     }
   }
 
-  /// Returns the output for a side surround that the target calls a back surround at the same
-  /// position, or vice versa; nil if there is none.
+  /// Returns the index of the output that has the position of `speaker` but another name: side and
+  /// back surround may be two names of one position. Returns nil if there is none.
   private static func twin(of speaker: Speaker, in source: [Speaker], _ outputs: [Speaker]) -> Int?
   {
     let twins: [Speaker: Speaker] = [

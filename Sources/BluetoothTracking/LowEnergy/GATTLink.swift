@@ -17,7 +17,7 @@ final class GATTLink {
   /// A packet socket on which each packet is one notification.
   let descriptor: Int32
 
-  /// Longest wait for the device itself, in milliseconds.
+  /// Longest wait for the connection to the device, in milliseconds.
   private static let connectMilliseconds: UInt64 = 10_000
   /// Longest wait for the list of the device's services, in nanoseconds.
   private static let resolveTime: Int64 = 6_000_000_000

@@ -42,7 +42,7 @@ package final class FullScreen {
   /// Shows what `draw` returns for the terminal's size.
   package func show(_ draw: (_ columns: Int, _ rows: Int) -> Canvas) { screen.show(draw) }
 
-  /// Returns to the lines of the terminal, and prints the notes that waited.
+  /// Leaves the full-screen view, and prints the notes and errors that were held back.
   package func close() {
     if let suspension { Suspension.remove(suspension) }
     guard suspension != nil else { return }

@@ -12,7 +12,7 @@ package enum Suspension {
 
     /// - Parameters:
     ///   - stop: called before the process stops, unless the stop cannot be caught (SIGSTOP).
-    ///   - resume: called after the process continues, also without a call of `stop`.
+    ///   - resume: called after the process continues, even if `stop` was not called.
     package init(
       stop: @escaping @Sendable () -> Void, resume: @escaping @Sendable () -> Void
     ) {

@@ -60,8 +60,8 @@ public struct PresentationDownload {
     public var isComplete: Bool { missing.isEmpty && !isInterrupted && error == nil }
   }
 
-  /// Number of consecutive unanswered or incomplete requests after which no more segments are
-  /// requested. A request that was too slow counts as this many.
+  /// Number of consecutive segments without a complete answer after which no more segments are
+  /// requested. A segment for which the server was too slow counts as this many.
   static let patience = 4
   /// Maximum number of requests for a segment whose content is invalid.
   private static let attempts = 2

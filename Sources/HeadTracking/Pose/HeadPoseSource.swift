@@ -236,7 +236,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   /// Begins a pass over queued sound that is rendered again.
   ///
   /// After a new front, a new or jumped reference frame, or a gap in the samples, the pose eases
-  /// from `played` to the new samples. Otherwise the pose follows the newest samples at once.
+  /// from `played` to the new samples, and continues to ease in later passes. Otherwise, the pose
+  /// follows the newest samples at once.
   ///
   /// - Parameters:
   ///   - start: when the first frame is heard, in CLOCK_MONOTONIC nanoseconds.

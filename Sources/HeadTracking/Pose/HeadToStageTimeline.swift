@@ -245,8 +245,8 @@ extension HeadToStageTimeline {
   /// Begins a pass over queued sound that is rendered again. `played` is the pose at `start` as it
   /// was played. Times are in CLOCK_MONOTONIC nanoseconds.
   ///
-  /// If an ease is pending, the pose eases from `played` to the new samples. Otherwise the pose
-  /// follows the newest samples at once.
+  /// If an ease is pending, the pose eases from `played` to the new samples. An ease that has begun
+  /// continues. Otherwise, the pose follows the newest samples at once.
   @_noLocks
   mutating func beginPass(from start: Int64, to end: Int64, played: Quaternion, now: Int64) {
     (lastTime, lastOutput, hasOutput) = (start, played, true)

@@ -54,7 +54,7 @@ package final class LiveListener: Sendable {
 
   private let options: PlayerOptions
   private let head: PlayedHead
-  /// The poses for the audio thread; nil for a head at rest.
+  /// The poses for the audio thread; nil if the head is not tracked.
   private let poses: HeadPoseSource?
   private let client: SoundServerClient
   private let playerEvents = EventQueue()

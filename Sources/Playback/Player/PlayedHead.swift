@@ -13,7 +13,7 @@ private import Synchronization
 /// May be used from any thread.
 final class PlayedHead: Sendable {
   let stage: HeadToStageSource
-  /// The source of live poses; nil if the head is recorded or at rest.
+  /// The source of live poses; nil if the head is recorded or not tracked.
   let poses: HeadPoseSource?
   private let tracker: TrackerSession?
   private let device: TrackerSession?

@@ -29,7 +29,7 @@ public struct PlayerStatus: Sendable {
   public var mode: StageMode
   /// How the programme is rendered, for which device, and why.
   public var route: RouteDecision
-  /// The state of the head pose; nil if the head is recorded or at rest.
+  /// The state of the head pose; nil if the head is recorded or not tracked.
   public var head: HeadPoseStatus?
   public var tracker: TrackerDescription?
   public var output: AudioOutputStatus

@@ -19,7 +19,7 @@ final class SinkRendering: Sendable {
 
   let layout: ChannelLayout
   let renderer: LiveRenderer
-  /// The source of this sink's poses; nil if the head is at rest.
+  /// The source of this sink's poses; nil if the head is not tracked.
   let poses: HeadPoseSource?
   private let route: RouteFollower
   private let rendering: RoutedRendering
@@ -32,7 +32,7 @@ final class SinkRendering: Sendable {
   ///   - isLimited: whether the true peak is limited.
   ///   - sampleRate: the sample rate of the virtual sink and of the output [Hz].
   ///   - sink: the real sink; nil if there is none yet.
-  ///   - poses: a source that only this rendering reads; nil for a head at rest.
+  ///   - poses: a source that only this rendering reads; nil if the head is not tracked.
   /// - Throws: the reason why the HRTF set cannot be used for the layout.
   init(
     layout: ChannelLayout, options: PlayerOptions, isLimited: Bool, sampleRate: Int, sink: Sink?,

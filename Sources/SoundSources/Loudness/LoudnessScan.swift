@@ -39,7 +39,8 @@ package final class LoudnessScan: Sendable {
   private struct Content {
     var whole: LoudnessMeasurement?
     var comparison: Comparison?
-    /// A measurement of a part of the source that was not surveyed.
+    /// A measurement of some pieces or of the beginning, used until there is an estimate or a
+    /// complete measurement.
     var part: LoudnessMeasurement?
     var pieces = 0
     var isDone = false
