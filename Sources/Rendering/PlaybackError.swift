@@ -61,11 +61,11 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
         + "possible during playback; start again with \(name(.decoder))"
     case .mixNeedsSoundfield(let layout):
       "only soundfields of order 1 or higher can be separated, but the source is "
-        + "\(layout.name); leave out \(name(.mix)), "
-        + "or treat the channels as a soundfield with \(name(.layout))"
+        + "\(layout.name); choose a soundfield, or name the layout with \(name(.layout)) "
+        + "if the channels are one"
     case .mixTuning(let path, let reason):
       "cannot use the mix tuning in '\(path)': \(reason); "
-        + "choose another tuning or none"
+        + "choose another tuning, or 'off' for none"
     case .neuralSeparator(let reason):
       "the neural separator failed: \(reason), or use the spatial separator"
     case .stream(let reason): reason

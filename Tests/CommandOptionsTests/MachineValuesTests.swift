@@ -89,7 +89,7 @@ import Testing
       [ "$1" = completion-values ] || { echo "<$*>"; exit; }
       case $2 in
         sinks) printf 'ears.one\\tHeadphones\\nears.two\\tLoudspeakers\\n' ;;
-        trackers) printf 'AA:BB:01\\tFirst\\nAA:BB:02\\tSecond\\nserial7\\tThird\\n' ;;
+        trackers) printf 'AA:BB:01\\tFirst\\nAA:BB:02\\tSecond\\nunit7\\tThird\\n' ;;
         hrtf) printf 'mine.sofa\\n' ;;
         headphones) printf 'HD600\\nflat\\n' ;;
       esac
@@ -102,10 +102,10 @@ import Testing
 
   /// A command line, and what the key Tab makes of it.
   static let lines = [
-    ("play x --sink ears.o", "ears.one"), ("play x --tracker ser", "serial7"),
+    ("play x --sink ears.o", "ears.one"), ("play x --tracker uni", "unit7"),
     ("play x --device-tracker AA:BB:02", "AA:BB:02"), ("play x --hrtf mi", "mine.sofa"),
-    ("play x --headphones HD", "HD600"), ("trackers watch ser", "serial7"),
-    ("calibrate ser", "serial7"),
+    ("play x --headphones HD", "HD600"), ("trackers watch uni", "unit7"),
+    ("calibrate uni", "unit7"),
   ]
 
   @Test(arguments: ["bash", "zsh"], lines)
@@ -144,7 +144,7 @@ import Testing
 
   @Test(arguments: [
     ("AA", ["AA:BB:01", "AA:BB:02"]), ("AA:BB:", ["01", "02"]), ("AA:BB:02", ["02"]),
-    ("osc:a", ["any:"]), ("se", ["serial7"]),
+    ("osc:a", ["any:"]), ("un", ["unit7"]),
   ])
   func bashCompletesWordsWithColons(typed: String, expected: [String]) throws {
     let bin = try stub()

@@ -75,7 +75,11 @@ extension CommandSpecification {
           "Show the pose of a self-built tracker on a serial port."),
       ]
     case .trackersCheck:
-      [CommandExample("trackers check mine.json", "Check a profile before you use it.")]
+      [
+        CommandExample("trackers check mine.json", "Check a profile before you use it."),
+        CommandExample(
+          "trackers check Calibration/trackers/nvsonic.json", "Check a profile of the program."),
+      ]
     case .trackersBridge:
       [
         CommandExample(

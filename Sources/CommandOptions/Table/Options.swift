@@ -151,17 +151,16 @@ public enum Options {
       seconds and the head-to-world quaternion.
       """)
   public static let tracker = CommandOption<TrackerArgument>(
-    "tracker",
-    "auto|none|ID|KIND:[ADDRESS:]PORT|midi:PORT:MODEL|serial:PATH:PROFILE|replay:FILE", .tracker,
+    "tracker", "auto|none|ID|osc:...|midi:...|serial:...|replay:FILE", .tracker,
     default: .auto, shown: "auto",
     help: """
       Head tracker: the ID that 'stillstage trackers' lists, the address and port on which to \
-      listen for a tracker on the network, a MIDI port with any name, a serial port and the name \
-      or file of its profile, or a capture that 'trackers watch --raw' wrote. KIND is osc, \
-      opentrack or freepie. ADDRESS is an IPv4 address, an IPv6 address in brackets, or 'any' to \
+      listen for a tracker on the network (KIND:[ADDRESS:]PORT), a MIDI port (midi:PORT:MODEL), a \
+      serial port (serial:PATH:PROFILE), or a capture that 'trackers watch --raw' wrote. KIND is \
+      osc, opentrack or freepie. ADDRESS is an IPv4 address, an IPv6 address in brackets, or 'any' to \
       also hear phones and other machines; without ADDRESS, only programs on this computer are \
       heard. PORT of midi is the beginning of a port's name, and MODEL is supperware or \
-      mrheadtracker.
+      mrheadtracker. PROFILE is the name or the file of a profile.
       """)
   public static let takeOver = CommandOption<Bool>(
     flag: "take-over",

@@ -27,7 +27,9 @@ public struct PlaylistVariables: Sendable, Equatable {
       try set(name, value)
     } else if let name = attributes.text("QUERYPARAM") {
       guard let value = query[name] else {
-        throw PlaylistError("the playlist's address has no parameter '\(name)'")
+        throw PlaylistError(
+          "the playlist takes the variable '\(name)' from its address, which has no such parameter; "
+            + "give the complete address, with '?\(name)='")
       }
       try set(name, value)
     } else {

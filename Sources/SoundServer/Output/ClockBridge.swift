@@ -33,7 +33,9 @@ package final class ClockBridge: @unchecked Sendable {
 
   private static let capacity = 1 << 16
   /// The controller's gains: `proportional` [1/s] and `integral` [1/s^2].
-  private static let (proportional, integral) = (0.2, 0.01)
+  // Not a tuple, whose first use would take a lock in the render call.
+  private static let proportional = 0.2
+  private static let integral = 0.01
   /// The largest deviation of the ratio from 1.
   private static let largestDeviation = 0.005
   /// Time constant of the smoothed error [s].

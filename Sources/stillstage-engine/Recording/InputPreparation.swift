@@ -91,7 +91,7 @@ final class InputPreparation {
     } catch {
       undoing.note(nil)
       if case .server(let error) = error { throw CommandFailure(error.message) }
-      printNote("\(error.description); another input is recorded in its place".withoutControls)
+      printNote("\(error.description); another input is used instead".withoutControls)
       return nil
     }
   }

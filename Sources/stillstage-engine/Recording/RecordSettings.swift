@@ -97,13 +97,13 @@ struct RecordSettings {
     case .found(let input): return input
     case .substitute(let input, let missing):
       printNote(
-        "the remembered input '\(missing)' is missing; '\(input.name)' is recorded in its place"
+        "the remembered input '\(missing)' is missing; '\(input.name)' is used instead"
           .withoutControls)
       return input
     case .monitorRefused(let input, let monitor):
       printNote(
         ("the remembered input '\(monitor)' is a monitor, which is recorded only with '--input'; "
-          + "'\(input.name)' is recorded in its place").withoutControls)
+          + "'\(input.name)' is used instead").withoutControls)
       return input
     case .none:
       throw CommandFailure(

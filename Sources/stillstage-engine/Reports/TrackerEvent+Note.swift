@@ -9,7 +9,7 @@ extension TrackerEvent {
     case .waiting, .discontinuity, .recentered: nil
     case .connected(let tracker): "head tracker: \(tracker.name)"
     case .lost(let tracker):
-      "the head tracker \(tracker.name) was disconnected; the stage returns to the front"
+      "the head tracker \(tracker.name) was disconnected; the pose returns to the front"
     case .worn(let isWorn):
       isWorn
         ? "the earphones are being worn"

@@ -19,7 +19,7 @@ struct HRTFFixtures {
     var template = Array("/tmp/stillstage-hrtf-XXXXXX".utf8CString)
     let made = mkdtemp(&template).map { String(cString: $0) }
     directory = made ?? ""
-    let script = #filePath.split(separator: "/").dropLast(2).map { "/" + $0 }.joined()
+    let script = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
     let process = CapturedProgram(
       ["/usr/bin/python3", script + "/Fixtures/make_sofa.py", directory],
       timeoutSeconds: 60, maximumBytes: 1 << 16)

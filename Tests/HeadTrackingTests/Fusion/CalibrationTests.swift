@@ -83,7 +83,7 @@ import Testing
     }
     #expect(throws: Never.self) { try find(up, left) }
     #expect(throws: CalibrationError.otherPoses) { try find(left, up) }
-    #expect(throws: CalibrationError.otherPoses) { try find(up, left.conjugate) }
+    #expect(throws: CalibrationError.mirrored) { try find(up, left.conjugate) }
   }
 
   @Test func refusesPosesThatDoNotDetermineTheAxes() {
