@@ -157,8 +157,8 @@ public enum Options {
       Head tracker: the ID that 'stillstage trackers' lists, the address and port on which to \
       listen for a tracker on the network (KIND:[ADDRESS:]PORT), a MIDI port (midi:PORT:MODEL), a \
       serial port (serial:PATH:PROFILE), or a capture that 'trackers watch --raw' wrote. KIND is \
-      osc, opentrack or freepie. ADDRESS is an IPv4 address, an IPv6 address in brackets, or 'any' to \
-      also hear phones and other machines; without ADDRESS, only programs on this computer are \
+      osc, opentrack or freepie. ADDRESS is an IPv4 address, an IPv6 address in brackets, or 'any' \
+      to also hear phones and other machines; without ADDRESS, only programs on this computer are \
       heard. PORT of midi is the beginning of a port's name, and MODEL is supperware or \
       mrheadtracker. PROFILE is the name or the file of a profile.
       """)

@@ -28,8 +28,8 @@ public struct PlaylistVariables: Sendable, Equatable {
     } else if let name = attributes.text("QUERYPARAM") {
       guard let value = query[name] else {
         throw PlaylistError(
-          "the playlist takes the variable '\(name)' from its address, which has no such parameter; "
-            + "give the complete address, with '?\(name)='")
+          "the playlist takes the variable '\(name)' from its address, which has no such "
+            + "parameter; give the complete address, with '?\(name)='")
       }
       try set(name, value)
     } else {

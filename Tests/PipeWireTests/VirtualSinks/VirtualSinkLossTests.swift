@@ -92,10 +92,14 @@ extension PipeWireServerTests {
       try PrivatePipeWireServer.withServer { server in
         let live = try LiveSink(server)
         defer { live.sink.stop() }
+        let file = try ToneFile(channels: 6)
+        // The streams of an idle sink are inactive, and take no commands.
+        let before = try file.play(.pacat, to: live.name, on: server)
+        #expect(live.bed.waitFor(frames: 10_000), "\(before.lines.map(\.text))")
         try sendError(to: node, on: server)
         #expect(live.event(limit: 1000) { if case .sinkLost = $0 { true } else { false } })
         #expect(live.event(limit: 3000) { $0 == .connected(sink: "ears") })
-        let file = try ToneFile(channels: 6)
+        live.bed.forget()
         let player = try file.play(.pacat, to: live.name, on: server)
         #expect(live.bed.waitFor(frames: 10_000), "\(player.lines.map(\.text))")
       }
