@@ -32,9 +32,10 @@ package final class ClockBridge: @unchecked Sendable {
   }
 
   private static let capacity = 1 << 16
-  /// The controller's gains: `proportional` [1/s] and `integral` [1/s^2].
-  // Not a tuple, whose first use would take a lock in the render call.
+  // The gains are not a tuple, because its first use would take a lock in the render call.
+  /// The controller's proportional gain [1/s].
   private static let proportional = 0.2
+  /// The controller's integral gain [1/s^2].
   private static let integral = 0.01
   /// The largest deviation of the ratio from 1.
   private static let largestDeviation = 0.005
