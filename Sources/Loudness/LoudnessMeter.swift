@@ -24,10 +24,16 @@ public final class LoudnessMeter {
   ///   - weights: the weight of each channel, for 1 to 64 channels.
   ///   - sampleRate: the sample rate [Hz], 16 to 2822400.
   ///   - measuresPeak: whether to measure the true peak too.
-  public init(weights: [ChannelWeight], sampleRate: Int, measuresPeak: Bool = false) {
+  ///   - isEndless: whether memory stays constant. If so, the integrated loudness is computed from
+  ///     a histogram in steps of 0.1 LU and deviates by up to 0.05 LU; otherwise 10 blocks a second
+  ///     are stored.
+  public init(
+    weights: [ChannelWeight], sampleRate: Int, measuresPeak: Bool = false, isEndless: Bool = false
+  ) {
     channels = weights.count
     self.measuresPeak = measuresPeak
     var mode = EBUR128_MODE_I.rawValue | EBUR128_MODE_S.rawValue
+    if isEndless { mode |= EBUR128_MODE_HISTOGRAM.rawValue }
     if measuresPeak { mode |= EBUR128_MODE_TRUE_PEAK.rawValue }
     state = ebur128_init(UInt32(weights.count), UInt(sampleRate), Int32(mode))
     precondition(state != nil, "no meter for \(weights.count) channels at \(sampleRate) Hz")

@@ -91,6 +91,6 @@ package func levelled(
     prepared, stated: source.statedLoudness, scan: scan,
     meter: EarMeter(
       layout: prepared.layout, content: prepared.contentLayout(atFrame: 0), filters: filters,
-      settings: settings),
+      settings: settings, isEndless: true),
     target: target, patienceMilliseconds: patienceMilliseconds, tell: tell)
 }

@@ -96,6 +96,22 @@ import Testing
     expect(meter.truePeak, 0, within: 0.3)
   }
 
+  @Test(arguments: [-65.0, -43.21, -23, -10.77, 3])
+  func endlessMeterDeviatesByAtMostHalfAHistogramStep(level: Double) {
+    let exact = LoudnessMeter(weights: [.main, .main], sampleRate: Self.rate)
+    let endless = LoudnessMeter(
+      weights: [.main, .main], sampleRate: Self.rate, isEndless: true)
+    for (gain, seconds) in [(0.0, 5), (-6.3, 7), (-25, 4), (1.8, 2)] {
+      let amplitude = pow(10, (level + gain) / 20)
+      let signal = PlanarSignal(channelCount: 2, frames: seconds * Self.rate) { channel, frame in
+        Float(amplitude * sin(Double(frame) * (0.131 + 0.002 * Double(channel))))
+      }
+      exact.add(UnsafePointer(signal.channels), frames: signal.frames)
+      endless.add(UnsafePointer(signal.channels), frames: signal.frames)
+    }
+    expect(endless.integrated, exact.integrated ?? 0, within: 0.051)
+  }
+
   @Test func signalBelowTheAbsoluteGateHasNoLoudness() {
     let meter = measure([(-90, 5)])
     #expect(meter.integrated == nil)

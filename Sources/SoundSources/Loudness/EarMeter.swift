@@ -26,10 +26,10 @@ final class EarMeter {
   private(set) var frames = 0
 
   /// Creates a meter. `content` is the layout of the sound before it was prepared. `filters`
-  /// determines the sample rate.
+  /// determines the sample rate. For `isEndless`, see `LoudnessMeter`.
   init(
     layout: ChannelLayout, content: ChannelLayout, filters: BinauralFilters,
-    settings: RenderSettings
+    settings: RenderSettings, isEndless: Bool = false
   ) {
     renderer = Renderer(
       layout: layout, filters: filters, busOrder: settings.busOrder, blockFrames: blockFrames,
@@ -38,9 +38,10 @@ final class EarMeter {
     let treatment = Treatment(plain: layout)
     foldDown = MixMatrix(gains: treatment.headLocked, inputs: treatment.inputs)
     let rate = Int(filters.sampleRate)
-    ears = LoudnessMeter(weights: [.main, .main], sampleRate: rate, measuresPeak: true)
+    ears = LoudnessMeter(
+      weights: [.main, .main], sampleRate: rate, measuresPeak: true, isEndless: isEndless)
     source = ChannelWeight.all(isFolded ? content : layout)
-      .map { LoudnessMeter(weights: $0, sampleRate: rate) }
+      .map { LoudnessMeter(weights: $0, sampleRate: rate, isEndless: isEndless) }
     rendered = PlanarScratch(channels: 2, frames: blockFrames)
     folded = PlanarScratch(channels: 2, frames: blockFrames)
   }

@@ -36,7 +36,7 @@ final class RecordingLoudness: @unchecked Sendable {
   func prepare(_ format: RecorderFormat) {
     let weights = ChannelWeight.all(format.layout) ?? [.main]
     lock.withLock { _ in
-      meter = LoudnessMeter(weights: weights, sampleRate: format.sampleRate)
+      meter = LoudnessMeter(weights: weights, sampleRate: format.sampleRate, isEndless: true)
     }
   }
 
