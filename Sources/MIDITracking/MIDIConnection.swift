@@ -67,7 +67,8 @@ struct MIDIConnection: TrackerConnection {
   }
 
   var keepsReference: Bool { false }
-  /// True: some trackers are silent while they keep still, and a silent one of the others is lost.
+  /// True, because a restart after silence is never needed: some trackers are silent while they
+  /// keep still, and a silent tracker of another kind counts as lost.
   var restartsItself: Bool { true }
 
   mutating func restart() {}

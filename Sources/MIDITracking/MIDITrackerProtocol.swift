@@ -4,20 +4,21 @@ package import HeadTracking
 
 /// The host's side of a MIDI tracker's protocol, without its transport.
 ///
-/// Any messages are accepted.
+/// `decode` accepts any message, including one that the tracker would never send.
 package protocol MIDITrackerProtocol: Sendable {
-  /// What makes the tracker send: complete MIDI messages.
+  /// The complete MIDI messages that make the tracker send.
   var startMessages: [[UInt8]] { get }
   /// Time after opening before the start messages, in nanoseconds.
   var startDelay: Int64 { get }
-  /// What keeps the tracker sending, and the time between two such writes in nanoseconds; nil if
-  /// nothing is needed.
+  /// The messages that keep the tracker sending, and the interval at which they are sent, in
+  /// nanoseconds; nil if none are needed.
   var keepAlive: (messages: [[UInt8]], period: Int64)? { get }
-  /// What makes the tracker stop.
+  /// The messages that make the tracker stop.
   var stopMessages: [[UInt8]] { get }
   /// Nanoseconds without a message after which the tracker is lost; nil if it may be silent.
   var silenceLimit: Int64? { get }
-  /// When `advance` has something to do, in CLOCK_MONOTONIC nanoseconds; nil if never.
+  /// The time at which `advance` must be called, in CLOCK_MONOTONIC nanoseconds; nil if no call is
+  /// needed.
   var due: Int64? { get }
 
   /// Decodes a message to readings, oldest first; nil if it is invalid.

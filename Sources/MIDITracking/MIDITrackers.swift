@@ -36,7 +36,7 @@ package final class MIDITrackers: TrackerProvider {
   private let capture: FrameCapture?
   private let system: any MIDIPorts
 
-  /// Prefix of the serial number of a tracker that has none of its own, before its port's name.
+  /// Prefix of the substitute for a missing serial number; the name of the port follows.
   private static let serialPrefix = "midi:"
 
   /// - Parameters:

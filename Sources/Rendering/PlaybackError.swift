@@ -65,7 +65,7 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
         + "if the channels are one"
     case .mixTuning(let path, let reason):
       "cannot use the mix tuning in '\(path)': \(reason); "
-        + "choose another tuning, or 'off' for none"
+        + "name another file with \(name(.mixTuning)), or 'off' for no tuning"
     case .neuralSeparator(let reason):
       "the neural separator failed: \(reason), or use the spatial separator"
     case .stream(let reason): reason
@@ -89,6 +89,7 @@ package enum NamedSetting: String {
   case decoder = "the decoder"
   case headCircumference = "the head circumference"
   case mix = "the mix"
+  case mixTuning = "the mix tuning"
   /// The preferred renditions: multichannel or stereo.
   case preference = "the preference"
   case maximumBitRate = "the highest bit rate"

@@ -58,7 +58,7 @@ package final class CursesScreen: Sendable {
     Self.current.withLock { $0 = self }
   }
 
-  /// Whether the screen is shown, also while it is held.
+  /// Whether the screen is open. It stays open while it is held.
   package var isOpen: Bool { state.withLock { $0.isOpen } }
 
   /// The size of the terminal in characters; nil if it is unknown.

@@ -30,7 +30,7 @@ package struct ListeningState: Sendable {
     package var label: String
     package var text: String
     package var style: CellStyle
-    /// Whether the text may stand before that of the next fact if there are too few rows.
+    /// Whether the fact may share a row with the next fact if there are too few rows.
     package var canJoin: Bool
 
     package init(

@@ -103,7 +103,7 @@ struct PlanView {
     canvas.put("O", row: plan.centre, column: plan.middle, style: style)
   }
 
-  /// The text below the plan: where the head has turned, or why that is unknown.
+  /// The text below the plan: the direction of the head, or why it is unknown.
   var caption: (text: String, style: CellStyle) {
     switch state.head {
     case .pose(let yaw, _, _, let isCurrent):

@@ -14,7 +14,7 @@ struct SerialNode: Sendable, Equatable {
   var manufacturer: String
   var product: String
 
-  /// Where the ports are.
+  /// The folders in which the system lists the ports.
   struct Place: Sendable {
     /// The kernel's folder of terminals.
     var classFolder = "/sys/class/tty"

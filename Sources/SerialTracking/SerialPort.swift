@@ -12,12 +12,12 @@ final class SerialPort: ByteLink {
   private let descriptor: Int32
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
-  /// The most pieces to read at once.
+  /// The maximum number of pieces to read at once.
   private static let mostPieces = 16
   /// Longest wait for room in the output queue, in milliseconds.
   private static let writeMilliseconds: Int32 = 100
 
-  /// Opens a port exclusively and discards what waits in its queues.
+  /// Opens a port exclusively and discards the contents of its queues.
   ///
   /// - Throws: the system's error; ENOTTY if the path is not a serial port, EBUSY if another
   ///   program uses it exclusively.

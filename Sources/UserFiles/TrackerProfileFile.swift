@@ -36,7 +36,7 @@ package enum TrackerProfileFile {
       if let profile {
         profiles.append(profile)
       } else if let problem = problems.first(where: { !$0.isHarmless }) {
-        note("the tracker profile \(path) is not used: line \(problem.line): \(problem.text)")
+        note("cannot use the tracker profile \(path): line \(problem.line): \(problem.text)")
       }
     }
     return profiles

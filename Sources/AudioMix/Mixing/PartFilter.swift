@@ -12,7 +12,7 @@ struct PartFilter: ~Copyable, @unchecked Sendable {
   private let sections: UnsafeMutablePointer<Biquad>
   private let count: Int
   private let channels: Int
-  /// Two numbers for each section of each channel.
+  /// The state of the filters: two numbers for each section of each channel.
   private let memory: UnsafeMutablePointer<Double>
 
   /// Prepares the filter. Sections whose frequency is too high for the sample rate are omitted.

@@ -96,7 +96,7 @@ struct DirectionHistogram: ~Copyable {
     return map
   }
 
-  /// Lets the histogram decay by one step and by another loss, 0 to 1.
+  /// Lets the histogram decay by one step, and then reduces it by the fraction `loss`, 0 to 1.
   func fade(loss: Float) {
     let keep = keep * (1 - loss)
     for i in 0..<Self.cells { raw[i] *= keep }

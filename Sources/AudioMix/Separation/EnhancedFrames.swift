@@ -15,7 +15,8 @@ struct SourceWeights: BitwiseCopyable {
   var framing = InlineArray<3, Float>(repeating: 0)
 }
 
-/// Passes the sum of the beams through a speech enhancer, and delays the analysis frames as much.
+/// Passes the sum of the beams through a speech enhancer, and delays the analysis frames by the
+/// same time.
 ///
 /// The mask of a bin is M = |enhanced sum| / |sum|, at most 1. The gain g of the spectral
 /// subtraction becomes sqrt(M g).

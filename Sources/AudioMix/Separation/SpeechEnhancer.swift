@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A program or model that reduces everything but speech in one channel of sound at 48 kHz.
+/// A program or model that attenuates everything but speech in one channel of sound at 48 kHz.
 ///
 /// ## Threading
 /// A separator calls its enhancer on the thread that calls `process`.

@@ -17,7 +17,7 @@ public final class MixTuningGenerator: @unchecked Sendable {
   private static let blockFrames = 1024
   /// The target level of speech: the rms value in dB relative to full scale.
   static let speechLevel = -23.0
-  /// The least wanted distance between the levels of speech and ambience, in dB.
+  /// The smallest intended difference between the levels of speech and ambience, in dB.
   static let distance = 6.0
   /// The usual long-term levels of speech from 100 to 350 Hz (`low`) and from 2 to 6 kHz (`high`),
   /// in dB relative to the level from 350 to 2000 Hz. [D. Byrne et al., "An international
@@ -73,7 +73,7 @@ public final class MixTuningGenerator: @unchecked Sendable {
     let rest = Self.mean(ambience.pieces)
     let excess = Self.decibels(rest.sum()) - (level + tuning.speech.gainDecibels - Self.distance)
     tuning.ambience.gainDecibels = Self.rounded(Self.limited(-excess, -6...0))
-    // So much bass is wind or handling noise.
+    // This much bass indicates wind or handling noise.
     if rest.x > 4 * (rest.y + rest.z + rest.w) {
       tuning.ambience.equaliser = [Self.highPass(100)]
     }

@@ -96,8 +96,8 @@ public struct DesignCache: Sendable {
 
   func path(_ key: DesignKey) -> String { "\(folder)/\(key.name)\(Self.ending)" }
 
-  /// Removes the least recently used entries until the total size is within the limit, but spares
-  /// that of `spared`. Also removes temporary files of killed programs after an hour.
+  /// Removes the least recently used entries until the total size is within the limit, but keeps
+  /// the entry of `spared`. Also removes temporary files of killed programs after an hour.
   private func tidy(sparing spared: String) {
     let now = time(nil)
     var entries: [CacheFile.Found] = []

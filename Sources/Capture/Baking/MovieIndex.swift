@@ -63,8 +63,8 @@ struct MovieIndex {
 
   private static let limit: Int64 = 1 << 30
 
-  /// Reads the box. Returns nil if the file is not a movie or cannot be read, or if it has no such
-  /// box of 1 GiB or less.
+  /// Reads the box. Returns nil if the file is not a movie or cannot be read, or if the box is
+  /// missing or larger than 1 GiB.
   init?(descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }

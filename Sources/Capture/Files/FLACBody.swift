@@ -4,7 +4,7 @@ import Media
 
 /// A FLAC file with 24 bits per sample (RFC 9639).
 ///
-/// A file that ends early plays to its last whole FLAC frame. STREAMINFO is updated after every
+/// A truncated file plays up to its last complete FLAC frame. STREAMINFO is updated after every
 /// segment. Its checksum is 0 (unknown) until the recording is complete.
 final class FLACBody: RecordingBody {
   let segmentSeconds = 0.5

@@ -26,7 +26,7 @@ final class MovieBody: RecordingBody {
   private var sound: MovieTrack
   private var aac: MovieTrack?
   private var metadata: MovieTrack?
-  /// The facts about sound that no metadata sample describes yet.
+  /// The facts about the sound after the last metadata sample.
   private var second = MetadataSecond()
 
   /// The sample rates of a movie with a first-order soundfield, in Hz.

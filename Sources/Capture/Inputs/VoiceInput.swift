@@ -13,7 +13,8 @@ private import Synchronization
 public final class VoiceInput: @unchecked Sendable {
   /// The input with the treated sound.
   public let input: Input
-  /// The name of the sink that programs played to before, and still play to in the end.
+  /// The name of the default sink before the echo canceller was loaded. The echo canceller plays to
+  /// this sink.
   public let realSink: String
   private let module: Mutex<VoiceModule?>
 

@@ -67,8 +67,8 @@ public final class Recorder: @unchecked Sendable {
     }
   }
 
-  /// Passes every recorded frame from now on to a closure as well, such as for a waveform or for
-  /// the recognition of speech.
+  /// Also passes every recorded frame from now on to a closure, for example to draw a waveform or
+  /// to recognise speech.
   ///
   /// The closure runs on its own thread and may block: it then misses frames, and the recording
   /// loses nothing.

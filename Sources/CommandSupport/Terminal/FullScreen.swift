@@ -3,7 +3,8 @@
 import Glibc
 package import ScreenView
 
-/// The terminal as one screen, as long as it is open: notes wait, and Ctrl-Z leaves the screen.
+/// The full-screen view of the terminal. While it is open, notes are held back, and Ctrl-Z leaves
+/// it.
 ///
 /// Open it while a `Console` exists and shows nothing, and close it before that is restored.
 package final class FullScreen {

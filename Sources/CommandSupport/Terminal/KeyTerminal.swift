@@ -3,8 +3,8 @@
 import Glibc
 import Synchronization
 
-/// The terminal that supplies single keys: standard input or, if that is something else, the
-/// terminal that controls the process.
+/// The terminal that supplies single keys: standard input or, if that is not a terminal, the
+/// controlling terminal of the process.
 ///
 /// ## Threading
 /// Any thread may use any member.

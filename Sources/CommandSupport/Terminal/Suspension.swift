@@ -3,7 +3,8 @@
 import Glibc
 import Synchronization
 
-/// Stops the process when the terminal asks for it (Ctrl-Z), and notes that it continues.
+/// Stops the process when the terminal asks for it (Ctrl-Z), and runs actions before the stop and
+/// after the process continues.
 package enum Suspension {
   /// Something to do before the process stops and after it continues.
   package struct Actions: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PlaylistLoader {
-  /// Returns the media playlists of a `.movpkg` folder; empty if the folder is none.
+  /// Returns the media playlists of a `.movpkg` folder; empty if the folder is not one.
   func packaged(_ folder: PresentationFolder) -> [Loaded] {
     guard let package = MoviePackage({ read(folder.path + "/" + $0) }) else { return [] }
     return package.streams.map { stream in

@@ -18,7 +18,7 @@ public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertib
     case .fetch(let address, let error): "cannot read '\(address)': \(error)"
     case .playlist(let address, let error): "'\(address)' is not a valid playlist: \(error)"
     case .refused(let refusal): refusal.description
-    case .nothing(let address, let reason): "'\(address)' cannot be played: \(reason)"
+    case .nothing(let address, let reason): "'\(address)' contains nothing to play: \(reason)"
     case .interrupted: "interrupted"
     }
   }

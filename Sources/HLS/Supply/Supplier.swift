@@ -288,7 +288,7 @@ struct Supplier {
     }
   }
 
-  /// Makes a rendition come from the next of its places. Returns false if it has only one.
+  /// Switches a rendition to the next of its places. Returns false if it has only one.
   mutating func move(_ rendition: Int, because problem: String) -> Bool {
     let places = presentation.places[rendition]
     guard places.count > 1 else { return false }

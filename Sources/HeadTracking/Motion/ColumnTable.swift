@@ -95,7 +95,7 @@ package struct ColumnTable {
     guard unfinished.count <= Self.maximumLineBytes else {
       throw .badMotionRow(
         path: name, line: line + 1,
-        reason: "the line is longer than \(Self.maximumLineBytes) bytes, the limit")
+        reason: "the line is longer than \(Self.maximumLineBytes) bytes, which is the limit")
     }
   }
 
@@ -130,7 +130,7 @@ package struct ColumnTable {
     line += 1
     guard line <= Self.maximumLines else {
       throw .cannotReadMotion(
-        path: name, reason: "it has more than \(Self.maximumLines) lines, the limit")
+        path: name, reason: "it has more than \(Self.maximumLines) lines, which is the limit")
     }
     let hasMark = line == 1 && bytes.starts(with: [0xEF, 0xBB, 0xBF])
     try read(hasMark ? bytes.dropFirst(3) : bytes, line)
@@ -166,7 +166,7 @@ package struct ColumnTable {
   ) throws(HeadTrackingError) {
     guard lines.count < Self.maximumRows else {
       throw .cannotReadMotion(
-        path: name, reason: "it has more than \(Self.maximumRows) rows, the limit")
+        path: name, reason: "it has more than \(Self.maximumRows) rows, which is the limit")
     }
     for (column, place) in zip(columns, places) {
       let isGapAllowed = wanted.gaps.contains(column)

@@ -45,7 +45,7 @@ package enum TextFile {
       if count == 0 { break }
       total += count
       guard total <= limit else {
-        throw failure(path, "its text is larger than \(limit >> 20) MB, the limit")
+        throw failure(path, "its text is larger than \(limit >> 20) MB, which is the limit")
       }
       try take(part[..<count])
       let fraction = Double(gzoffset(file)) / Double(max(1, status.st_size))

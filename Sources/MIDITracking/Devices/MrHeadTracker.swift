@@ -17,7 +17,7 @@ package struct MrHeadTracker: MIDITrackerProtocol {
   /// What the tracker sends.
   package struct Settings: Sendable, Equatable {
     package enum Form: String, Sendable, CaseIterable {
-      /// Quaternions as soon as a z comes, otherwise angles.
+      /// Quaternions once a z has arrived; angles after `samplesForAngles` samples without a z.
       case auto
       case quaternion
       case angles

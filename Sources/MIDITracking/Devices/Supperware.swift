@@ -17,7 +17,7 @@ package struct Supperware: MIDITrackerProtocol {
     package enum Compass: String, Sendable, CaseIterable {
       case off
       case on
-      /// As the tracker was set before.
+      /// The tracker keeps its setting.
       case keep
     }
 
@@ -25,7 +25,7 @@ package struct Supperware: MIDITrackerProtocol {
     package enum Cable: String, Sendable, CaseIterable {
       case left
       case right
-      /// As the tracker was set before.
+      /// The tracker keeps its setting.
       case keep
     }
 
@@ -35,7 +35,8 @@ package struct Supperware: MIDITrackerProtocol {
     package var cable = Cable.keep
     /// Whether the direction of the head at the start becomes the tracker's own front.
     package var zeroes = false
-    /// Whether shaking the head makes its direction the tracker's own front; nil as before.
+    /// Whether shaking the head makes its direction the tracker's own front; nil keeps the
+    /// tracker's setting.
     package var shakeZeroes: Bool?
 
     package init() {}
@@ -115,7 +116,7 @@ package struct Supperware: MIDITrackerProtocol {
     }
   }
 
-  /// Returns the rotation of a matrix, row by row; nil if it is not one.
+  /// Returns the quaternion of a rotation matrix, given row by row; nil if it is not a rotation.
   private static func rotation(_ m: [Double]) -> Quaternion? {
     // 4 w, 4 x, 4 y and 4 z times the largest of them.
     let (x, y, z) = (m[7] - m[5], m[2] - m[6], m[3] - m[1])

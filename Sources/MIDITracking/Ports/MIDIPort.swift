@@ -48,7 +48,7 @@ struct USBIdentity: Sendable, Equatable {
 protocol MIDIPorts: Sendable {
   /// Returns the ports from which a program can read.
   func ports() -> [MIDIPort]
-  /// Returns why a port cannot be opened, on one line; nil if nothing is known against it.
+  /// Returns why a port cannot be opened, on one line; nil if no reason is known.
   func obstacle(_ port: MIDIPort) -> String?
   /// Opens a port for reading and, if it takes messages, for writing.
   func open(_ port: MIDIPort) throws(MIDIError) -> any MIDILink

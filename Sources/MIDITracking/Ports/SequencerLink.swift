@@ -14,7 +14,7 @@ final class SequencerLink: MIDILink {
   private var requests = [pollfd](repeating: pollfd(), count: 4)
   private var requestCount = 0
 
-  /// The most events per call of `read`.
+  /// The maximum number of events per call of `read`.
   private static let mostEvents = 1000
 
   init(client: Int, port: Int) throws(MIDIError) {
@@ -35,8 +35,8 @@ final class SequencerLink: MIDILink {
 
   deinit { _ = alsa_close(sequencer) }
 
-  /// Creates a port and connects it with the tracker's and with the announcements. Returns its
-  /// number.
+  /// Creates a port and connects it to the tracker's port and to the sequencer's announcements.
+  /// Returns the number of the created port.
   private static func subscribe(
     _ sequencer: OpaquePointer, _ client: Int, _ port: Int
   ) throws(MIDIError) -> UInt8 {

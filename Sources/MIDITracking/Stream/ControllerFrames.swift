@@ -17,7 +17,7 @@ package struct ControllerPair: Sendable, Equatable {
 /// Collects control changes to samples of several 14-bit numbers.
 ///
 /// Nothing in the stream marks the end of a sample. It has ended when no pair has followed for a
-/// while, or when a controller comes again. A number that is not sent keeps its value.
+/// while, or when a controller arrives again. A number that is not sent keeps its value.
 package struct ControllerFrames: Sendable {
   /// A sample.
   package struct Frame: Sendable, Equatable {
@@ -29,7 +29,7 @@ package struct ControllerFrames: Sendable {
 
   /// The result of a control change.
   package enum Step: Sendable, Equatable {
-    /// The message is none of the pairs, or is part of a sample that has not ended.
+    /// The message belongs to none of the pairs, or to a sample that has not ended.
     case nothing
     /// The message began a new sample, so the previous one has ended.
     case ended(Frame)

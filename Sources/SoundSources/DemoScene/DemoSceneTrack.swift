@@ -67,7 +67,7 @@ struct DemoTrack {
     }
   }
 
-  /// Brings the notes that sound at a frame to their state there.
+  /// Brings the notes that sound at a frame to their state at that frame.
   func seek(to frame: Int, scratch: UnsafeMutablePointer<Float>, _ scratchFrames: Int) {
     for note in notes where note.onset < frame && frame < note.onset + note.frames {
       note.restart()

@@ -88,7 +88,7 @@ package final class LoudnessScan: Sendable {
 
   deinit { stop() }
 
-  /// Starts to measure what the filters make of the source, unless the cache knows the result.
+  /// Starts to measure the source as rendered with the filters, unless the result is in the cache.
   func start(filters: BinauralFilters) {
     let cache = LoudnessCache.standard
     let key = identity.map { LoudnessCache.Key($0, filters: filters, settings: settings) }
@@ -102,8 +102,8 @@ package final class LoudnessScan: Sendable {
     }
   }
 
-  /// Ends the scan. A busy computer may hardly run its thread, and a file may hang, so this waits
-  /// at most 50 ms.
+  /// Ends the scan. Waits at most 50 ms, because a busy computer may run the thread late, and
+  /// reading a file may hang.
   package func stop() {
     survey?.stop()
     worker.stop(withinMilliseconds: 50)

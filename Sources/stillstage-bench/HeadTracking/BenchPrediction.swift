@@ -50,7 +50,7 @@ private func predictionRows(_ path: String) throws(CommandFailure) -> [Predictio
   let results = during("measuring") { PredictionTrial.run(motion) }
   guard results.allSatisfy({ !$0.errors.isEmpty }) else {
     throw CommandFailure(
-      "cannot use \(path): none of the rows to compare has a known pose 0.2 s later; "
+      "cannot use \(path): the recording has no pose 0.2 s after any row that is evaluated; "
         + "choose a longer recording")
   }
   return results.map {

@@ -145,7 +145,7 @@ extension StatusLine {
 }
 
 extension Speaker {
-  /// A name of two to four letters for a drawing, as FFmpeg's channels have.
+  /// A name of two to four letters for the drawing, like FFmpeg's channel names.
   fileprivate var shortName: String {
     switch self {
     case .frontLeft: "FL"

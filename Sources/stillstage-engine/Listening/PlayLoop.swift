@@ -12,7 +12,7 @@ import Synchronization
 struct PlayDisplay {
   /// Whether to hide the status line and what is played.
   var isQuiet = false
-  /// What is known about the sound before the first sound is heard.
+  /// What is known about the sound before playback begins.
   var source = SourceFacts()
   /// The origin of the head pose, such as "waiting for OSC on 127.0.0.1:9000".
   var head = ""
@@ -20,7 +20,7 @@ struct PlayDisplay {
   var awaited: String?
   /// Whether to begin with the full-screen view.
   var isFullScreen = false
-  /// The places of the sounds, if the source tells them.
+  /// The positions of the sounds on the stage; empty if the source does not state them.
   var parts: [ListeningState.Source] = []
 }
 
@@ -82,7 +82,7 @@ private func pausing(_ player: Player) -> Suspension.Actions {
       player.pause()
       // The sound in the queue plays to its end before the output pauses.
       for _ in 0..<100 where player.status.output.state == .playing { usleep(10_000) }
-      // The request reaches the server.
+      // Wait until the request has reached the server.
       usleep(20_000)
     },
     resume: {

@@ -157,7 +157,7 @@ final class PlayerReporter {
     return false
   }
 
-  /// Shows what has changed for 3 s.
+  /// Shows for 3 s what has changed.
   private func show(_ text: String) {
     notice = (text, monotonic_nanoseconds() + 3_000_000_000)
     shownAt = 0

@@ -22,7 +22,7 @@ struct StatusLine {
   let status: PlayerStatus
   var rendition: RenditionNews?
   var levels: LevelMeter.Levels
-  /// The pose of a recorded head; nil if the head is not recorded.
+  /// The head pose in the recorded motion; nil if there is no recorded motion.
   var recordedPose: Quaternion?
   /// What has just changed, or that the sound is muted; empty if nothing is to be shown.
   var notice = ""

@@ -53,11 +53,11 @@ import Testing
     let rows = #expect(throws: HeadTrackingError.self) {
       try ColumnTable(repeated("t\n", "1\n", 5_000_001), name: "m.csv", .init(required: ["t"]))
     }
-    #expect(rows?.description.contains("it has more than 5000000 rows, the limit") == true)
+    #expect(rows?.description.contains("it has more than 5000000 rows, which is the limit") == true)
     let lines = #expect(throws: HeadTrackingError.self) {
       try ColumnTable(repeated("t\n1\n", "\n", 10_000_000), name: "m.csv", .init(required: ["t"]))
     }
-    #expect(lines?.description.contains("it has more than 10000000 lines, the limit") == true)
+    #expect(lines?.description.contains("it has more than 10000000 lines, which is the limit") == true)
     let long = #expect(throws: HeadTrackingError.self) {
       try ColumnTable(repeated("t\n1", "0", 2_000_000), name: "m.csv", .init(required: ["t"]))
     }
@@ -72,7 +72,7 @@ import Testing
     let size = #expect(throws: HeadTrackingError.self) {
       try TextFile.read(path + ".gz", limit: 1 << 20) { _ in }
     }
-    #expect(size?.description.contains("its text is larger than 1 MB, the limit") == true)
+    #expect(size?.description.contains("its text is larger than 1 MB, which is the limit") == true)
     var fractions: [Double] = []
     try TextFile.read(
       path + ".gz",
