@@ -20,7 +20,7 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case cannotOpen(path: String, reason: String)
   /// A kernel driver holds the tracker and gives programs no access to it.
   case heldByKernel(name: String, driver: String)
-  /// The motion sensor of wireless earphones cannot be reached.
+  /// The connection to the tracker over Bluetooth, MIDI or a network cannot be opened.
   case cannotConnect(name: String, reason: String)
   /// The device cannot be used as a head tracker.
   case notAHeadTracker(path: String, reason: String)
@@ -72,7 +72,7 @@ extension HeadTrackingError: CustomStringConvertible {
     case .badAxisMap(let text):
       "'\(text)' is not a right-handed axis map; give three signed axes such as y,-x,z"
     case .cannotReadMotion(let path, let reason):
-      "cannot read the motion file \(path): \(reason); choose another file"
+      "cannot read the recording \(path): \(reason); choose another file"
     case .badMotionRow(let path, let line, let reason):
       "\(path), line \(line): \(reason)"
     case .interrupted: "interrupted"

@@ -83,7 +83,9 @@ package final class ProfiledNetworkTrackers: TrackerProvider {
     case .udp(let place):
       let named = place.address == "loopback" ? .loopback : ListeningAddress(place.address[...])
       guard let address = named else {
-        throw .cannotConnect(name: profile.name, reason: "'\(place.address)' is no address")
+        throw .cannotConnect(
+          name: profile.name,
+          reason: "'\(place.address)' is not a numeric address; correct the profile")
       }
       do throws(NetworkTrackerError) {
         let socket = try DatagramSocket(address, port: place.port)

@@ -62,7 +62,7 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
     case .mixNeedsSoundfield(let layout):
       "only soundfields of order 1 or higher can be separated, but the source is "
         + "\(layout.name); choose a soundfield, or name the layout with \(name(.layout)) "
-        + "if the channels are one"
+        + "if its channels are a soundfield"
     case .mixTuning(let path, let reason):
       "cannot use the mix tuning in '\(path)': \(reason); "
         + "name another file with \(name(.mixTuning)), or 'off' for no tuning"

@@ -166,7 +166,7 @@ public final class Renderer: @unchecked Sendable {
   ///   true.
   @discardableResult
   public func exchange(filters: BinauralFilters, busOrder: Int) -> Bool {
-    precondition(filters.sampleRate == sampleRate, "filters for \(sampleRate) Hz wanted")
+    precondition(filters.sampleRate == sampleRate, "the filters must be for \(sampleRate) Hz")
     let path = Renderer.path(layout, filters, busOrder, blockFrames, keptFrames: history.capacity)
     guard path.latencyFrames == decoderLatency else { return false }
     spatial.offer(path)

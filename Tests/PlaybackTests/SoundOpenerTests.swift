@@ -89,7 +89,7 @@ import Testing
       Issue.record("\(error)")
       return
     }
-    #expect(reason.contains("cannot be played: "))
+    #expect(reason.contains("contains nothing to play: "))
   }
 
   @Test func missingInputsAreReported() throws {
@@ -101,7 +101,7 @@ import Testing
       Issue.record("an empty folder is opened")
       return
     }
-    #expect(reason.contains("cannot be played: "))
+    #expect(reason.contains("contains nothing to play: "))
     #expect {
       try SoundOpener(folder.file("none.wav"))
     } throws: { error in

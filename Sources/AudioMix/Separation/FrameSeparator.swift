@@ -5,7 +5,7 @@ internal import SignalProcessing
 
 /// Separates one analysis window after another.
 struct FrameSeparator: ~Copyable {
-  /// In radians.
+  /// The field of view, in radians.
   var fieldOfView = 0.0
 
   private let hopFrames: Int
@@ -27,7 +27,7 @@ struct FrameSeparator: ~Copyable {
   private var reverberance: Reverberance
   private var stems: StemGains
   private var weights = SourceWeights()
-  /// Nil without a speech enhancer.
+  /// The frames that a speech enhancer processes; nil without an enhancer.
   private let enhanced: EnhancedFrames?
 
   /// The delay of the images relative to the windows, in hops.

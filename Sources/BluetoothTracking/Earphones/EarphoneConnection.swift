@@ -13,7 +13,7 @@ struct EarphoneConnection: TrackerConnection {
   private var remembered: EarphoneMemory?
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
-  /// Per call of `listen`.
+  /// The maximum number of packets per call of `listen`.
   private static let mostPackets = 64
 
   /// How long `close` waits for the last packets to be sent, in microseconds.

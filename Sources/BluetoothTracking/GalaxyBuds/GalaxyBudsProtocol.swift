@@ -123,7 +123,7 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
   }
 
   /// Returns the orientation in a payload: x, y, z, w as i16 in units of 1/10000; nil if it is
-  /// missing or no rotation.
+  /// missing or not a rotation.
   private static func orientation(_ payload: [UInt8]) -> Quaternion? {
     guard payload.count >= 9 else { return nil }
     let numbers = stride(from: 1, to: 9, by: 2).map { at in

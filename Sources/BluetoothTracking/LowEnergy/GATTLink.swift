@@ -58,7 +58,7 @@ final class GATTLink {
   /// - Throws: an error from BlueZ, or if the device has no such characteristic.
   func write(_ write: GATTWrite) throws(BusError) {
     guard let target = objects.characteristic(write.characteristic, of: device) else {
-      throw BusError(name: "", text: "it does not have the services of such a tracker")
+      throw BusError(name: "", text: "it lacks the services of such a tracker; choose another one")
     }
     try bus.call(Bus.bluez(target.path, "GattCharacteristic1", "WriteValue")) { message in
       message.append(bytes: write.bytes)
@@ -104,7 +104,8 @@ final class GATTLink {
         if let source = objects.characteristic(uuid, of: device) { return (objects, source) }
         listingEnd = listingEnd ?? monotonic_nanoseconds() + listingTime
         if let listingEnd, monotonic_nanoseconds() > listingEnd {
-          throw BusError(name: "", text: "it does not have the services of such a tracker")
+          throw BusError(
+            name: "", text: "it lacks the services of such a tracker; choose another one")
         }
       }
       guard monotonic_nanoseconds() < end else {

@@ -4,13 +4,14 @@ import HeadTracking
 
 /// The host's side of a Bluetooth LE tracker's protocol, without its transport.
 ///
-/// Any bytes are accepted.
+/// `decode` accepts any bytes.
 protocol LowEnergyProtocol: Sendable {
-  /// What makes the tracker send. It is written after the notifications are enabled.
+  /// The writes that make the tracker send, after the notifications are enabled.
   var startWrites: [GATTWrite] { get }
-  /// What makes the tracker stop.
+  /// The writes that make the tracker stop.
   var stopWrites: [GATTWrite] { get }
-  /// What keeps the tracker sending, and the time between two of these writes in nanoseconds.
+  /// The writes that keep the tracker sending, and the interval at which they are repeated, in
+  /// nanoseconds.
   var keepAlive: (writes: [GATTWrite], period: Int64)? { get }
   /// Whether the tracker's own reference frame survives an interruption of the link.
   var keepsReference: Bool { get }

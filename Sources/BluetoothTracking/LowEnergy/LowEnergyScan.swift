@@ -21,7 +21,7 @@ package enum LowEnergyScan {
       // The search ends with the connection to the bus.
       let bus = try Bus(address: busAddress)
       let adapters = try bus.bluetoothObjects().adapters
-      guard !adapters.isEmpty else { return "this computer has no Bluetooth adapter" }
+      guard !adapters.isEmpty else { return "this computer has no Bluetooth adapter; connect one" }
       let powered = adapters.filter(\.isPowered)
       guard !powered.isEmpty else { return "Bluetooth is off; switch it on" }
       for adapter in powered { try start(adapter.path, bus) }

@@ -5,9 +5,9 @@ import Glibc
 /// The type and place of a movie box in memory.
 struct MovieBox {
   let type: String
-  /// Includes the header.
+  /// The bytes of the box, including its header.
   let range: Range<Int>
-  /// Excludes the header.
+  /// The bytes of the box, without its header.
   let content: Range<Int>
 
   /// Returns the boxes in a range of the bytes, up to the first incomplete box.

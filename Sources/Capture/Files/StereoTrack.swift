@@ -12,7 +12,7 @@ final class StereoTrack {
   /// The number of frames that the encoder puts before the sound.
   static let delay = 1024
 
-  /// In bit/s.
+  /// The bit rate, in bit/s.
   let bitRate: Int
   private let encoder: AudioEncoder
   /// The weights of W, Y and X in the left channel. In the right channel, Y is negated.

@@ -29,7 +29,8 @@ public struct BluetoothMicrophone: Sendable, Equatable {
       switch self {
       case .none: "no Bluetooth device with a microphone is connected"
       case .refused(let device, let profile):
-        "the microphone of '\(device)' cannot be used, because the profile '\(profile)' was refused"
+        "the microphone of '\(device)' cannot be used: the server refused the profile "
+          + "'\(profile)', or the microphone did not appear; reconnect the device"
       case .server(let error): error.message
       }
     }

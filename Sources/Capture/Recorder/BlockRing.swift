@@ -33,7 +33,7 @@ final class BlockRing: @unchecked Sendable {
   private let taken = Atomic(0)
   /// The bytes that only events may use.
   private let eventReserve: Int
-  /// Only the writing side uses this.
+  /// The number of frames dropped since the last written record. Only the writing side uses it.
   private var dropped: Int64 = 0
 
   /// Creates an empty ring with at least this capacity.

@@ -6,7 +6,7 @@ import AudioMix
 /// a tuning.
 public final class FileSink: RecordingSink {
   private let file: any RecordingFile
-  /// Nil if the file cannot store a tuning.
+  /// Computes the tuning; nil if the file cannot store one.
   private let generator: MixTuningGenerator?
   /// The block as frames x channels.
   private var interleaved: [Float] = []

@@ -78,7 +78,8 @@ extension CommandSpecification {
       [
         CommandExample("trackers check mine.json", "Check a profile before you use it."),
         CommandExample(
-          "trackers check Calibration/trackers/nvsonic.json", "Check a profile of the program."),
+          "trackers check Calibration/trackers/nvsonic.json",
+          "Check a profile that comes with the program."),
       ]
     case .trackersBridge:
       [

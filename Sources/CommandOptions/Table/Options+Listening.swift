@@ -5,26 +5,26 @@ extension Options {
   public static let listen = CommandOption<ListenChoice>(
     "listen", "off|on|auto", .words, default: .off, shown: "off",
     help: """
-      Hear what is recorded, with head tracking: 'auto' only over headphones, 'on' also over \
-      loudspeakers, which the microphone may pick up again. The key l changes it.
+      Play what is recorded, with head tracking: 'auto' plays only over headphones, 'on' also \
+      over loudspeakers, whose sound the microphone may pick up. The key l starts and ends this.
       """)
   /// `listen` for the command that does nothing else.
   public static let listenAnyway = CommandOption<ListenPermission>(
     "listen", "on|auto", .words, default: .auto, shown: "auto",
     help: """
-      Which outputs are used: 'auto' only headphones, 'on' also loudspeakers, which the microphone \
-      may pick up again.
+      Outputs to play to: 'auto' plays only over headphones, 'on' also over loudspeakers, whose \
+      sound the microphone may pick up.
       """)
   public static let listenServer = CommandOption<SoundServerOption>(
     "listen-output", "auto|pulse|pipewire", .words, default: .auto, shown: "auto",
     help: """
-      Sound server through which you listen, as '--output' selects it for 'listen'.
+      Sound server to play through, with the same values as '--output' of 'listen'.
       """)
   public static let saveMotion = CommandOption<String?>(
     "save-motion", "FILE.csv", .file,
     help: """
-      File for the head pose during the recording, for '--motion': t,w,x,y,z with the time in the \
-      recording and the head relative to the front.
+      CSV file in which to save the head motion during the recording, for use with '--motion': \
+      t,w,x,y,z, with the time in the recording and the pose relative to the front.
       """)
 
   public static let bluetooth = CommandOption<BluetoothChoice>(
@@ -37,11 +37,12 @@ extension Options {
   public static let microphoneMode = CommandOption<MicrophoneModeChoice>(
     "mic-mode", "standard|voice|wide", .words, default: .standard, shown: "standard",
     help: """
-      Treatment of the input: 'voice' uses the sound server's echo cancellation and noise \
-      suppression (one or two channels), 'wide' records all channels without interpreting them.
+      Treatment of the input: 'standard' takes the input as it is, 'voice' uses the sound server's \
+      echo cancellation and noise suppression (one or two channels), 'wide' records all channels \
+      without interpreting them.
       """)
 
-  /// The options of `record` and `listen` that say how an input is heard.
+  /// The options of `record` and `listen` for hearing an input.
   static let listening: [OptionSpecification] =
     [
       bluetooth.specification, microphoneMode.specification,

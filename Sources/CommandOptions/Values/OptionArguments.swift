@@ -16,7 +16,7 @@ extension ValueForm where Value == LatencyChoice {
 /// `--loudness`: the target loudness.
 public enum LoudnessChoice: Sendable, Equatable {
   case off
-  /// In LUFS.
+  /// The target loudness, in LUFS.
   case target(Double)
 
   /// The target in LUFS; nil if it is off.

@@ -22,6 +22,7 @@ extension NamedSetting {
       case .decoder: Options.decoder.specification
       case .headCircumference: Options.headCircumference.specification
       case .mix: Options.mix.specification
+      case .mixTuning: Options.mixTuning.specification
       case .preference: Options.preferTreatment.specification
       case .maximumBitRate: Options.maxBitrate.specification
       }

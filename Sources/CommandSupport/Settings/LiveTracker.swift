@@ -11,7 +11,7 @@ import UserFiles
 ///
 /// - Parameters:
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
-///   - capture: receives the packets of the earphone that is opened; nil for none.
+///   - capture: receives the packets of the tracker that is opened; nil for none.
 /// - Throws: a usage error if `--tracker-axes` is invalid; a failure if the capture is invalid or,
 ///   for `play` and `sink`, if `config.json` is invalid.
 package func trackerSettings(
@@ -64,7 +64,7 @@ package enum LiveTracker {
   ///   - events: called for each event of a local tracker.
   ///   - onSilence: called with a note if a network tracker is silent for 5 s.
   ///   - record: called for each sample, on the tracker's thread.
-  ///   - capture: receives the packets of an earphone.
+  ///   - capture: receives the packets of the tracker; nil for none.
   /// - Throws: a failure if the tracker is not found or cannot be used.
   package static func start(
     _ id: String, _ command: ParsedCommand, feeding source: HeadPoseSource,

@@ -19,8 +19,8 @@ enum NeuralSeparator {
       return NeuralSeparatorFiles(library: "\(folder)/\(library)", model: "\(folder)/\(model)")
     }
     throw CommandFailure(
-      "the neural separator needs the files \(library) and \(model); looked in "
-        + (folders.isEmpty ? "no folder" : folders.map { "'\($0)'" }.joined(separator: " and "))
+      "the neural separator needs the files \(library) and \(model), which are not in "
+        + (folders.isEmpty ? "any folder" : folders.map { "'\($0)'" }.joined(separator: " or "))
         + "; copy both into one folder and name it in STILLSTAGE_SEPARATOR, "
         + "or use --separator spatial")
   }

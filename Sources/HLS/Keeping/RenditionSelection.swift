@@ -98,7 +98,7 @@ public enum DownloadError: Error, Sendable, Equatable, CustomStringConvertible {
       "no rendition is named '\(name)'; choose from: \(names.prefix(20).joined(separator: ", "))"
     case .nothing(let reason): reason
     case .live(let address):
-      "'\(address)' is live; only on-demand presentations can be fetched"
+      "'\(address)' is live; only on-demand presentations can be fetched, so keep it while it plays"
     case .encrypted(let address, let reason): "'\(address)' cannot be fetched: \(reason)"
     }
   }

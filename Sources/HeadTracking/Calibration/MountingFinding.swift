@@ -55,7 +55,7 @@ public struct MountingFinding: Sendable, Equatable {
   /// A convention under which the poses match the requested poses.
   private struct Fit {
     var mounting: TrackerMounting
-    /// In radians.
+    /// The misalignment, in radians.
     var misalignment: Double
     var leftTurn: Double
     /// The head's upward axis in the tracker's axes.

@@ -52,7 +52,7 @@ struct AndroidHeadTracker: Sendable {
     }
   }
 
-  /// In bytes; at least 64.
+  /// The buffer size for an input report, in bytes; at least 64.
   var inputLength: Int { max(64, descriptor.reportLength(.input, id: rotation.reportID)) }
 
   private static func description(

@@ -19,7 +19,7 @@ package struct DeviceClock: Sendable {
   private var offset = Minimum()
   private var lateness = 0
 
-  /// In nanoseconds.
+  /// The duration of a window, in nanoseconds.
   private static let window: Int64 = 1_000_000_000
   private static let jump = 0.5e9
   /// Limit on the lateness, in nanoseconds. More than 20 consecutive late samples restart the

@@ -10,16 +10,16 @@ import System
 struct PadCalibration: Sendable, Equatable {
   /// The gyroscope's reading at rest, in raw counts.
   var gyroBias = SIMD3<Double>()
-  /// In rad/s per count.
+  /// The gyroscope's scale, in rad/s per count.
   var gyroScale = SIMD3<Double>(repeating: Self.nominalGyro)
   /// The accelerometer's reading at 0 g, in raw counts.
   var accelBias = SIMD3<Double>()
-  /// In m/s2 per count.
+  /// The accelerometer's scale, in m/s2 per count.
   var accelScale = SIMD3<Double>(repeating: Self.nominalAccel)
 
-  /// In rad/s per count; full scale is 2000 degrees/s.
+  /// The gyroscope's nominal scale, in rad/s per count. Full scale is 2000 degrees/s.
   static let nominalGyro = 2000 / 32768 * radiansPerDegree
-  /// In m/s2 per count; full scale is 4 g.
+  /// The accelerometer's nominal scale, in m/s2 per count. Full scale is 4 g.
   static let nominalAccel = 4 / 32768 * standardGravity
 
   /// The order of the gyroscope's readings at the positive and negative reference rate.

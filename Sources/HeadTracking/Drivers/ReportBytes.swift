@@ -37,7 +37,7 @@ extension Array where Element == UInt8 {
   }
 }
 
-/// In m/s2.
+/// The standard acceleration of gravity, in m/s2.
 package let standardGravity = 9.80665
 package let radiansPerDegree = Double.pi / 180
 

@@ -13,7 +13,7 @@ struct HIDTrackers: TrackerProvider {
   private static let grace: Int64 = 50_000_000
   private static let inquiries = DeviceInquiries<Answer>()
 
-  /// Nil if the device is not a tracker or is gone.
+  /// What a device is; nil if it is not a tracker or is gone.
   private typealias Answer = TrackerDescription?
 
   func trackers(detailed: Bool) -> [TrackerDescription] {

@@ -35,7 +35,7 @@ package struct ColumnTable {
   private var unfinished: [UInt8] = []
 
   static let maximumRows = 5_000_000
-  /// Including blank lines.
+  /// The maximum number of lines, including blank lines.
   static let maximumLines = 10_000_000
   static let maximumLineBytes = 1 << 20
 

@@ -43,10 +43,10 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
 
   private struct Reader {
     var track = HeadToStageTimeline()
-    /// For queued sound that is rendered again.
+    /// The timeline for queued sound that is rendered again.
     var again = HeadToStageTimeline()
     var position = 0
-    /// In CLOCK_MONOTONIC nanoseconds.
+    /// The time of the last `beginPass`, in CLOCK_MONOTONIC nanoseconds; nil before the first.
     var lastPass: Int64?
   }
 

@@ -144,7 +144,7 @@ struct HeadToStageTimeline: Sendable {
     staleSince = time
   }
 
-  /// In nanoseconds.
+  /// The age above which the newest sample counts as stale, in nanoseconds.
   private var staleLimit: Int64 {
     @_noLocks get {
       settings.staleLimit(newest.interval)
@@ -262,7 +262,7 @@ extension HeadToStageTimeline {
     pending = .nothing
   }
 
-  /// In nanoseconds; 0 before the first sample, 20 ms until known.
+  /// The tracker's sampling interval, in nanoseconds; 0 before the first sample, 20 ms until known.
   var sampleInterval: Int64 {
     @_noLocks get { history.isEmpty ? 0 : newest.interval }
   }

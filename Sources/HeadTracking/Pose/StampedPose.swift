@@ -10,7 +10,7 @@ struct StampedPose: Sendable, Equatable {
   var arrival: Int64
   /// When the pose was ready for the renderer, in CLOCK_MONOTONIC nanoseconds; 0 if unknown.
   var ready: Int64 = 0
-  /// In nanoseconds.
+  /// The tracker's sampling interval, in nanoseconds.
   var interval: Int64
   /// `headToWorld`, `deviceToWorld` or `headToStage`, depending on the processing step.
   var orientation: Quaternion

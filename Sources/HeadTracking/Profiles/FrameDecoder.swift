@@ -117,7 +117,7 @@ package struct FrameDecoder: Sendable {
 
   // MARK: Orientation
 
-  /// The orientation of the head; nil if the values are no orientation.
+  /// The orientation of the head; nil if the values do not form an orientation.
   private var orientation: Quaternion? {
     guard var turn = sensorToWorld else { return nil }
     if profile.isInverse { turn = turn.conjugate }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the frames of a profile in what a link delivers. Pieces may be split and merged in any
+/// Finds the frames of a profile in the data from a link. Pieces may be split and merged in any
 /// way, except for frames that are whole messages.
 package struct FrameSplitter: Sendable {
   private let framing: TrackerProfile.Framing
   /// Bytes that do not form a complete frame yet.
   private(set) var rest: [UInt8] = []
-  /// Whether the latest bytes were frames, without others between them.
+  /// Whether the latest bytes consisted only of frames.
   private var isInStep = false
   /// Whether the beginning of the present text frame was not seen or was too long.
   private var isSkipping = true
@@ -18,7 +18,7 @@ package struct FrameSplitter: Sendable {
 
   /// Returns the complete frames, oldest first, and the number of gaps with other bytes.
   ///
-  /// The bytes before the first frame are no gap, because a stream can begin anywhere.
+  /// The bytes before the first frame are not a gap, because a stream can begin anywhere.
   package mutating func take(_ piece: [UInt8]) -> (frames: [[UInt8]], rejectedCount: Int) {
     switch framing {
     case .message, .controllers: (piece.isEmpty ? [] : [piece], 0)

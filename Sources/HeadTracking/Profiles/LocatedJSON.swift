@@ -13,13 +13,13 @@ struct LocatedJSON: Sendable {
 
   struct Member: Sendable {
     var name: String
-    /// From 1.
+    /// The line number, from 1.
     var line: Int
     var value: LocatedJSON
   }
 
   var value: Value
-  /// From 1.
+  /// The line number, from 1.
   var line: Int
 
   /// Reads a text of any bytes.
@@ -29,7 +29,9 @@ struct LocatedJSON: Sendable {
     var reader = Reader(bytes: bytes)
     let value = try reader.value(depth: 0)
     reader.skipBlanks()
-    guard reader.at == bytes.count else { throw reader.problem("there is text after the end") }
+    guard reader.at == bytes.count else {
+      throw reader.problem("there is text after the end of the value")
+    }
     return value
   }
 
@@ -111,7 +113,7 @@ struct LocatedJSON: Sendable {
         if byte == UInt8(ascii: "\"") { return String(decoding: text, as: UTF8.self) }
         if byte == UInt8(ascii: "\\") { text += try escape() } else { text.append(byte) }
       }
-      throw problem("a text does not end on its line")
+      throw problem("a string does not end on its line")
     }
 
     mutating func escape() throws(ProfileProblem) -> [UInt8] {
@@ -124,7 +126,7 @@ struct LocatedJSON: Sendable {
       if let known = letters.first(where: { UInt8(ascii: $0.0) == letter }) { return [known.1] }
       guard letter == UInt8(ascii: "u"), at + 4 <= bytes.count,
         let code = UInt32(String(decoding: bytes[at..<at + 4], as: UTF8.self), radix: 16)
-      else { throw problem("a text has an unknown escape") }
+      else { throw problem("a string has an unknown escape") }
       at += 4
       // Half of a surrogate pair gives the replacement character.
       return Array(String(Unicode.Scalar(code) ?? "\u{FFFD}").utf8)
@@ -147,9 +149,9 @@ struct LocatedJSON: Sendable {
   }
 }
 
-/// Something wrong in a tracker profile.
+/// An error or another problem in a tracker profile.
 public struct ProfileProblem: Error, Sendable, Equatable {
-  /// From 1.
+  /// The line number, from 1.
   public var line: Int
   public var text: String
   /// Whether the profile can still be used.

@@ -117,7 +117,7 @@ struct ProfileFrames {
     for member in signals.members {
       guard let signal = TrackerProfile.Signal(rawValue: member.name) else {
         problems.add(
-          "the signal '\(member.name)' is unknown; known are "
+          "the signal '\(member.name)' is unknown; use one of "
             + TrackerProfile.Signal.allCases.map(\.rawValue).joined(separator: ", "),
           line: member.line)
         continue

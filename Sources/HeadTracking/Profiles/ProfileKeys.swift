@@ -18,7 +18,7 @@ struct ProfileKeys {
   let line: Int
   let problems: Problems
 
-  /// Nil, with a problem, if the value is no object. Keys that are not in `known` are reported.
+  /// Nil, with a problem, if the value is not an object. Keys that are not in `known` are reported.
   init?(_ json: LocatedJSON, _ name: String, known: [String], _ problems: Problems) {
     guard case .object(let members) = json.value else {
       problems.add("'\(name)' must be an object in braces", line: json.line)
@@ -27,10 +27,10 @@ struct ProfileKeys {
     (self.members, line, self.problems) = (members, json.line, problems)
     for (index, member) in members.enumerated() {
       if members[..<index].contains(where: { $0.name == member.name }) {
-        problems.add("'\(member.name)' stands here twice", line: member.line)
+        problems.add("the key '\(member.name)' occurs twice", line: member.line)
       } else if !known.isEmpty, !known.contains(member.name) {
         problems.add(
-          "'\(member.name)' is unknown here; known are \(known.joined(separator: ", "))",
+          "the key '\(member.name)' is unknown here; use \(known.joined(separator: ", "))",
           line: member.line, isHarmless: true)
       }
     }
@@ -56,7 +56,7 @@ struct ProfileKeys {
   func text(_ name: String) -> String? {
     guard let json = self[name] else { return nil }
     if case .string(let text) = json.value { return text }
-    problems.add("'\(name)' must be a text in quotes", line: json.line)
+    problems.add("'\(name)' must be a string", line: json.line)
     return nil
   }
 
@@ -84,7 +84,7 @@ struct ProfileKeys {
     return nil
   }
 
-  /// Returns one of some words.
+  /// Returns a word, which must be one of `words`.
   func word(_ name: String, _ words: [String]) -> String? {
     guard let text = text(name) else { return nil }
     if words.contains(text) { return text }
@@ -116,7 +116,7 @@ struct ProfileKeys {
   func texts(_ name: String) -> [[UInt8]] {
     list(name).compactMap { item in
       if case .string(let text) = item.value, !text.isEmpty { return Array(text.utf8) }
-      problems.add("'\(name)' must be a list of texts in quotes", line: item.line)
+      problems.add("'\(name)' must be a list of strings", line: item.line)
       return nil
     }
   }

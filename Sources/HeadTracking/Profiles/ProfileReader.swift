@@ -129,7 +129,8 @@ public struct ProfileReader {
       let port = object("serial", ["baud", "dtr"])
       let baud = port?.whole("baud", 1...10_000_000) ?? 115_200
       if !TrackerProfile.SerialPort.bauds.contains(baud) {
-        problems.add("\(baud) is not a usual baud rate", line: port?.line(of: "baud") ?? keys.line)
+        problems.add(
+          "\(baud) is not a supported baud rate", line: port?.line(of: "baud") ?? keys.line)
       }
       profile.link = .serial(.init(baud: baud, setsDTR: port?.flag("dtr") ?? true))
     case "ble":

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decodes what a link delivers: finds the frames and decodes them.
+/// Finds the frames in the data from a link, and decodes them.
 package struct ProfileStream: Sendable {
   private var splitter: FrameSplitter
   private var decoder: FrameDecoder

@@ -84,7 +84,7 @@ extension TrackerProfile {
     }
   }
 
-  /// How frames are found in what a link delivers.
+  /// How frames are recognised in the data from a link.
   public enum Framing: Sendable, Equatable {
     /// Each report, message, notification or datagram is a frame.
     case message
@@ -92,7 +92,7 @@ extension TrackerProfile {
     /// Text between separators.
     case text(separator: UInt8)
     /// MIDI controllers. A frame ends after this time without one, in milliseconds, or when a
-    /// controller comes again.
+    /// controller arrives again.
     case controllers(gapMilliseconds: Double)
   }
 
@@ -115,7 +115,7 @@ extension TrackerProfile {
 
     /// The bytes at the beginning of each frame.
     public var sync: [UInt8]
-    /// In bytes, with sync and checksum.
+    /// The length of a frame in bytes, including sync and checksum.
     public var length: Int
     public var checksum: Checksum
     /// The bytes that the checksum covers.

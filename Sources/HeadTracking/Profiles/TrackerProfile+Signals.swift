@@ -49,7 +49,7 @@ extension TrackerProfile {
     }
   }
 
-  /// Where a number is.
+  /// The position of a number in a frame.
   public enum Place: Sendable, Equatable {
     /// The number is at a byte offset in the frame; in a HID report, the offset includes the id.
     case byte(Int, NumberType)

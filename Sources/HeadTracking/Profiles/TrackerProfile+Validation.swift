@@ -5,7 +5,7 @@ import Geometry
 extension TrackerProfile {
   /// A pair of MIDI controllers that together carry a number of 14 bits.
   public struct ControllerPlace: Sendable, Equatable {
-    /// From 1 to 16.
+    /// The MIDI channel, 1 to 16.
     public var channel: UInt8
     public var most: UInt8
     public var least: UInt8

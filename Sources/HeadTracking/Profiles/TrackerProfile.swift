@@ -3,7 +3,8 @@
 public import Geometry
 
 /// A description of a simple tracker: how it is connected, and what the numbers in its frames mean.
-/// A frame is a HID report, a message, or a part of a stream of bytes. See docs/trackers.md.
+/// A frame is a HID report, a message, or a part of a stream of bytes. See
+/// docs/tracker-profiles.md.
 public struct TrackerProfile: Sendable, Equatable {
   /// The signals in the frames of one kind.
   public struct FrameKind: Sendable, Equatable {
@@ -59,7 +60,7 @@ public struct TrackerProfile: Sendable, Equatable {
   /// The kinds of frames that carry signals; the first matching entry is used for a frame.
   public var frames: [FrameKind]
   public var order: AngleOrder
-  /// Whether the orientations are from the world to the sensor.
+  /// Whether the device reports rotations from the world to the sensor.
   public var isInverse: Bool
   /// The rotation from the sensor's axes, after `axes`, to the head's; nil for none.
   public var mount: Quaternion?
@@ -69,14 +70,14 @@ public struct TrackerProfile: Sendable, Equatable {
   public var clockBits: Int
   /// Feature reports that start a HID device, each beginning with its id.
   public var startFeatures: [[UInt8]]
-  /// What starts the device. For HID, these are output reports, each beginning with its id. They
-  /// are sent after `startFeatures`.
+  /// The bytes that start the device. For HID, these are output reports, each beginning with its
+  /// id. They are sent after `startFeatures`.
   public var start: Commands
-  /// What stops the device.
+  /// The bytes that stop the device.
   public var stop: Commands
-  /// What keeps the device sending.
+  /// The bytes that keep the device sending.
   public var keepAlive: Commands
-  /// Time between two `keepAlive`, in seconds.
+  /// The interval at which `keepAlive` is sent, in seconds.
   public var keepAliveSeconds: Double
   /// What the profile was verified with.
   public var evidence: TrackerEvidence

@@ -72,6 +72,6 @@ enum MIDIInput: Sendable, Equatable {
 
 /// Why a MIDI port cannot be used.
 struct MIDIError: Error, Sendable, Equatable {
-  /// On one line, with advice.
+  /// The reason on one line, with advice.
   var reason: String
 }

@@ -27,7 +27,7 @@ final class RawMIDILink: MIDILink {
 
   static func noPermission(_ path: String) -> String {
     "no permission to open \(path); log in at this computer, or run "
-      + "'sudo usermod -aG audio USER' and log in again"
+      + "'sudo usermod -aG audio $USER' and log in again"
   }
 
   static func reason(_ error: Int32, _ path: String) -> String {
@@ -59,10 +59,10 @@ final class RawMIDILink: MIDILink {
       } else if errno == EAGAIN {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         guard poll(&request, 1, Self.writeMilliseconds) > 0 else {
-          throw MIDIError(reason: "it takes no messages; reconnect the tracker")
+          throw MIDIError(reason: "it does not accept messages; reconnect the tracker")
         }
       } else if errno != EINTR {
-        throw MIDIError(reason: "it takes no messages: \(SystemError.latest.description)")
+        throw MIDIError(reason: "it does not accept messages: \(SystemError.latest.description)")
       }
     }
   }

@@ -11,7 +11,7 @@ import System
 /// The glasses send their measurements over TCP from a fixed address. The computer needs an address
 /// in the same network on the interface of the glasses.
 package final class XREALOneTrackers: TrackerProvider {
-  /// Where the glasses are.
+  /// The address of the glasses.
   struct Place: Sendable {
     var address = "169.254.2.1"
     var port = 52998

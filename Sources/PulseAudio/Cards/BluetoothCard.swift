@@ -100,7 +100,7 @@ public enum BluetoothCards {
     }
   }
 
-  /// Returns the codec in use; nil if the server does not tell.
+  /// Returns the codec in use; nil if the server does not report it.
   public static func codec(
     of card: String, serverAddress: String? = nil
   ) throws(SoundServerError) -> String? {

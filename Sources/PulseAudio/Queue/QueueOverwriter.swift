@@ -66,7 +66,7 @@ struct QueueOverwriter {
     Int64(Double(nanoseconds) * framesPerNanosecond)
   }
 
-  /// Has the source render a window just ahead of the audible frame again, and writes the result.
+  /// Makes the source render a window just ahead of the audible frame again, and writes the result.
   ///
   /// - Parameter written: the stream position at the end of the queue.
   @_noLocks

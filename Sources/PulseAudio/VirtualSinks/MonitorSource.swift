@@ -17,7 +17,7 @@ final class MonitorSource: SinkSource, CallbackTarget, @unchecked Sendable {
   let channelCount: Int
   private let configuration: VirtualSinkConfiguration
   private let sampleRate: Double
-  /// From the server's clock to that of the real sink.
+  /// Converts the sound from the server's clock to that of the real sink.
   private let bridge: ClockBridge
   private var connection: ClientConnection?
   private var stream: OpaquePointer?

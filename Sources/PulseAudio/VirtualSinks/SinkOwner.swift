@@ -49,7 +49,7 @@ struct ServerModule: Equatable {
     return (sink, SinkOwner(text: owner))
   }
 
-  /// The process that loaded the module; nil if the module does not say.
+  /// The process that loaded the module; nil if the module's arguments do not name it.
   var owner: SinkOwner? { value(of: SinkOwner.property).map { SinkOwner(text: $0) } }
 
   private func value(of key: String) -> String? {

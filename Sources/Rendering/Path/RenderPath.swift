@@ -18,7 +18,7 @@ enum RenderPath: ~Copyable {
   ///   - keptFrames: how far back `beginAgain` can resume from this decoder's state, in frames.
   init(treatment: Treatment, filters: BinauralFilters, partition: Int, keptFrames: Int = 0) {
     let hasOrder = filters.direct != nil || treatment.order == filters.order
-    precondition(hasOrder, "filters of order \(treatment.order) wanted")
+    precondition(hasOrder, "the filters must have the order \(treatment.order)")
     if !treatment.speakers.isEmpty || filters.direct != nil {
       self = .linear(
         BinauralDecoder(

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Manages an output's connection, losses and controls.
 ///
-/// Apart from rendering, the library's callbacks store what they are told and kick the loop.
-/// `attend` then takes the next step. Nothing is therefore freed within its own callback.
+/// Apart from rendering, the library's callbacks only store what the server reports and kick the
+/// loop. `attend` then takes the next step. Nothing is therefore freed within its own callback.
 ///
 /// ## Threading
 /// Any thread may call the controls. Everything else runs on the loop's thread or with the loop's

@@ -5,9 +5,9 @@ internal import Rendering
 /// A gain that rises smoothly from 0, stays at 1 and falls smoothly to 0.
 struct DemoEnvelope {
   let frames: Int
-  /// In frames.
+  /// The duration of the rise, in frames.
   let rise: Double
-  /// In frames.
+  /// The duration of the fall, in frames.
   let fall: Double
 
   /// Returns whether the gain differs from 1 anywhere in a range of frames.

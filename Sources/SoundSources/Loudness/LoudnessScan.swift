@@ -206,7 +206,8 @@ package final class LoudnessScan: Sendable {
     return whole
   }
 
-  /// Without any other measurement, the first seconds count. This happens if the length is unknown.
+  /// Publishes the loudness of the first seconds if there is no other measurement, as for a source
+  /// of unknown length.
   private func publishBeginning(_ meter: EarMeter, rate: Int) {
     guard meter.frames >= 3 * rate, current.measurement == nil else { return }
     content.withLock { $0.part = meter.measurement }
@@ -240,8 +241,8 @@ package final class LoudnessScan: Sendable {
     (0..<pieces).map { ((2 * $0 + 1) * length / (2 * pieces) - count / 2, count) }
   }
 
-  /// Measures the pieces of a plan, or what can be read of them in `limit` seconds. Returns false
-  /// if the scan was stopped.
+  /// Measures the pieces of a plan, or as many of them as can be read in `limit` seconds. Returns
+  /// false if the scan was stopped.
   @discardableResult private func add(
     _ plan: [(start: Int, count: Int)], of source: any SoundSource, to meter: EarMeter,
     limit: Double = LoudnessScan.limit, progress: () -> Void = {}

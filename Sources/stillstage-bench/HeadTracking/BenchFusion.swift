@@ -97,7 +97,7 @@ private struct FusionTrial {
     let heading = compass.flatMap { FusionAccuracy(.init($0, against: recording)) }
     guard let accuracy = FusionAccuracy(level) else {
       throw CommandFailure(
-        "cannot use \(path): fewer than two of the rows to compare have a true orientation; "
+        "cannot use \(path): fewer than two of the scored rows have a true orientation; "
           + "choose another recording")
     }
     return FusionRow(

@@ -50,7 +50,7 @@ private func predictionRows(_ path: String) throws(CommandFailure) -> [Predictio
   let results = during("measuring") { PredictionTrial.run(motion) }
   guard results.allSatisfy({ !$0.errors.isEmpty }) else {
     throw CommandFailure(
-      "cannot use \(path): the recording has no pose 0.2 s after any row that is evaluated; "
+      "cannot use \(path): no scored row has a known pose 0.2 s later; "
         + "choose a longer recording")
   }
   return results.map {

@@ -53,17 +53,17 @@ struct InjectedDelay: Codable {
 
 /// The stages of the time between report and sound, in ms.
 struct StageFigures: Codable {
-  /// From the sending to the reading of the report.
+  /// The time from the sending to the reading of the report.
   var report: Distribution?
-  /// From the reading of the report to the finished sample.
+  /// The time from the reading of the report to the finished sample.
   var fusion: Distribution?
-  /// From the finished sample to the audio thread's request for a pose.
+  /// The time from the finished sample to the audio thread's request for a pose.
   var wait: Distribution?
-  /// From the request for a pose to the time for which the pose is requested.
+  /// The time from the request for a pose to the time for which the pose is requested.
   var queue: Distribution?
   /// From the time for which the pose is requested to the beginning of the turn in the recording.
   var begin: Distribution?
-  /// From the beginning to the midpoint of the turn in the recording.
+  /// The time from the beginning to the midpoint of the turn in the recording.
   var turn: Distribution?
 
   /// The stages with their names, in the order of the table.

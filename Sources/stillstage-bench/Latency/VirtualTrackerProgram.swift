@@ -24,7 +24,9 @@ struct VirtualTrackerProgram {
       throw CommandFailure("cannot read \(script); name the data folder with --data DIR")
     }
     guard access("/usr/bin/umockdev-wrapper", X_OK) == 0, Self.hasBindings else {
-      throw CommandFailure("cannot start the virtual tracker: run '\(Self.packages)' first")
+      throw CommandFailure(
+        "cannot start the virtual tracker: umockdev or its Python bindings are missing; "
+          + "run '\(Self.packages)'")
     }
   }
 
@@ -55,7 +57,9 @@ struct VirtualTrackerProgram {
     let ending = Self.run(words)
     unlink(socket)
     rmdir(folder)
-    guard let ending else { throw CommandFailure("cannot start \(words[0])") }
+    guard let ending else {
+      throw CommandFailure("cannot start \(words[0]); close other programs and try again")
+    }
     if Signals.received != nil { throw .interrupted }
     guard case .exited(let code) = ending else { exit(ExitCode.failed.rawValue) }
     exit(code)

@@ -55,7 +55,8 @@ func benchUpmixCommand(_ command: ParsedCommand) throws(CommandFailure) {
     rows += [own] + (theirs.map { [$0] } ?? [])
   }
   progress.end()
-  let notes = peer == nil ? ["skipped ffmpeg's surround filter: ffmpeg is not installed"] : []
+  let notes =
+    peer == nil ? ["skipped ffmpeg's surround filter: run 'apt install ffmpeg' to measure it"] : []
   for note in notes { printNote(note) }
   if let path = command[Options.chart] { try draw(rows, to: path) }
   if command[Options.json] {

@@ -267,16 +267,17 @@ private func calibrationSummary(_ report: StillnessReport, _ axes: [[String]]) -
     guard let v else { return "none" }
     return (0..<3).map { decimal(v[$0] * scale, 3) }.joined(separator: "  ") + " \(unit)"
   }
+  // The pose of a tracker with raw samples is not measured.
+  let pose = [
+    "Pose",
+    "noise \(decimal(report.poseNoise * degrees, 3)) degrees, drift "
+      + "\(decimal(report.poseDrift * degrees * 60, 2)) degrees/min",
+  ]
   return table(
     axes + [
       ["Rate", "\(decimal(report.rate, 1)) Hz, jitter \(decimal(report.jitter * 1000, 2)) ms"],
       ["Gyroscope bias", vector(report.gyroBias, degrees, "degrees/s")],
       ["Gyroscope noise", vector(report.gyroNoise, degrees, "degrees/s")],
       ["Accelerometer noise", vector(report.forceNoise, 1, "m/s2")],
-      [
-        "Pose",
-        "noise \(decimal(report.poseNoise * degrees, 3)) degrees, drift "
-          + "\(decimal(report.poseDrift * degrees * 60, 2)) degrees/min",
-      ],
-    ])
+    ] + (report.forceNoise == nil ? [pose] : []))
 }

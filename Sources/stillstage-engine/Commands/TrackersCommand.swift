@@ -81,7 +81,7 @@ private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
   let group =
     denied.contains(where: \.isSerialPort)
     ? """
-    A serial port is also open to its group: run 'sudo usermod -aG dialout $USER' and log in again.
+    Or join the serial port's group: run 'sudo usermod -aG dialout $USER' and log in again.
 
     """ : ""
   let lines = rules.indices.filter { rules.firstIndex(of: rules[$0]) == $0 }.map { rules[$0] }

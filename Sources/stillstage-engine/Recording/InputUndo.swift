@@ -50,7 +50,8 @@ struct InputUndo {
       try makeFolders(path)
       try TextOutput(path: path).write(String(decoding: data, as: UTF8.self))
     } catch {
-      printNote("if this program is killed, the input's settings cannot be restored: \(path)")
+      printNote(
+        "cannot write \(path), so nothing restores the input's settings if this program is killed")
     }
   }
 
@@ -82,6 +83,6 @@ struct InputUndo {
     guard let former = content.bluetooth else { return nil }
     return BluetoothMicrophone.restore(former, serverAddress: content.server)
       ? "the profile '\(former.profile)' of '\(former.card)' is restored after a killed recording"
-      : "the profile '\(former.profile)' of '\(former.card)' cannot be restored"
+      : "the profile '\(former.profile)' of '\(former.card)' cannot be restored; select it yourself"
   }
 }

@@ -164,7 +164,7 @@ final class RecordSession {
   }
 
   private func changeInput() {
-    guard !isVoice else { return note("the voice mode treats only the input it began with") }
+    guard !isVoice else { return note("the input cannot be changed in voice mode") }
     let all = (inputs?.current ?? []).filter { !$0.isMonitor }
     guard !all.isEmpty else { return }
     let now = all.firstIndex { $0.name == current.name } ?? -1

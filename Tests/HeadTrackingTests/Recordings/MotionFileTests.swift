@@ -21,9 +21,9 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "cannot read the motion file m.csv: it is empty or blank"),
-    ("\n\n", "cannot read the motion file m.csv: it is empty or blank"),
-    ("t,w,x,y,z\n", "cannot read the motion file m.csv: it has a header but no rows"),
+    ("", "cannot read the recording m.csv: it is empty or blank"),
+    ("\n\n", "cannot read the recording m.csv: it is empty or blank"),
+    ("t,w,x,y,z\n", "cannot read the recording m.csv: it has a header but no rows"),
     ("t,w,x,y\n", "m.csv, line 1: the header has no column 'z'; it must name t,w,x,y,z"),
     ("t,w,x,y,z,w\n", "m.csv, line 1: the header has more than one column 'w'"),
     ("0,1,0,0,0\n", "m.csv, line 1: the header has no column 't'"),
@@ -57,7 +57,8 @@ import Testing
     let lines = #expect(throws: HeadTrackingError.self) {
       try ColumnTable(repeated("t\n1\n", "\n", 10_000_000), name: "m.csv", .init(required: ["t"]))
     }
-    #expect(lines?.description.contains("it has more than 10000000 lines, which is the limit") == true)
+    #expect(
+      lines?.description.contains("it has more than 10000000 lines, which is the limit") == true)
     let long = #expect(throws: HeadTrackingError.self) {
       try ColumnTable(repeated("t\n1", "0", 2_000_000), name: "m.csv", .init(required: ["t"]))
     }
