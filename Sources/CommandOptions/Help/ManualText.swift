@@ -37,7 +37,8 @@ enum ManualText {
     .PP
     The user's own files are in $XDG_CONFIG_HOME/stillstage or ~/.config/stillstage. The file
     config.json has the defaults for the options of play, render and sink. The folder headphones has
-    the headphone profiles. The folder trackers has the calibrations that
+    the headphone profiles, and the folder tracker-profiles has the tracker profiles. The folder
+    trackers has the calibrations that
     .B stillstage calibrate
     saves.
     .SH ENVIRONMENT

@@ -13,13 +13,15 @@ public struct TrackerDescription: Sendable, Equatable {
   }
 
   /// The device node, such as `/dev/hidraw3`, or another path: the folder of an industrial I/O
-  /// device, `bluetooth:` and an address, `tcp:` or `udp:`, address and port, `replay:` and a file,
-  /// or the USB interface or sysfs folder of a held tracker.
+  /// device, `bluetooth:` and an address, `tcp:` or `udp:`, address and port, `midi:CLIENT:PORT` or
+  /// the device node of a MIDI port, `replay:` and a file, or the USB interface or sysfs folder of
+  /// a held tracker.
   public var path: String
   public var vendorID: UInt16
   public var productID: UInt16
   /// The serial number; empty if unknown. For Bluetooth earphones, this is the Bluetooth address;
-  /// for industrial I/O devices, `iio:` followed by the name.
+  /// for industrial I/O devices, `iio:` followed by the name; for MIDI ports without a serial
+  /// number, `midi:` followed by the name of the client.
   public var serial: String
   public var manufacturer: String
   public var product: String

@@ -61,7 +61,8 @@ struct StageFigures: Codable {
   var wait: Distribution?
   /// The time from the request for a pose to the time for which the pose is requested.
   var queue: Distribution?
-  /// From the time for which the pose is requested to the beginning of the turn in the recording.
+  /// The time from that for which the pose is requested to the beginning of the turn in the
+  /// recording.
   var begin: Distribution?
   /// The time from the beginning to the midpoint of the turn in the recording.
   var turn: Distribution?
