@@ -70,7 +70,7 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
     @_noLocks get { w * w + x * x + y * y + z * z }
   }
 
-  /// Whether the quaternion can be normalized: its squared norm is between 1e-12 and 1e12.
+  /// Whether the quaternion can be normalised: its squared norm is between 1e-12 and 1e12.
   @inlinable
   public var isUsable: Bool {
     @_noLocks get {

@@ -97,7 +97,7 @@ extension HeadTrackingError {
 func errorText(_ error: Int32) -> String {
   switch error {
   case 0: "no answer"
-  case EIO: "it did not answer, or refused"
+  case EIO: "it did not answer, or it refused the request"
   default: SystemError(number: error).description
   }
 }

@@ -57,11 +57,11 @@ public struct RenderSettings: Sendable, Equatable {
   public var equalisation = DecoderDesign.Equalisation.none
   /// The decoder design. Default: MagLS.
   public var method = DecoderDesign.Method.magnitudeLeastSquares
-  /// Whether loudspeaker channels are decoded directly, without a soundfield. Ambisonic sources are
-  /// then an error. Default: false.
+  /// Whether loudspeaker channels are decoded directly, without a soundfield. Ambisonic sources
+  /// then cause an error. Default: false.
   public var isDirect = false
-  /// Whether first-order soundfields are decoded by `ParametricDecoder`. Other sources are then an
-  /// error. Default: false.
+  /// Whether first-order soundfields are decoded by `ParametricDecoder`. Other sources then cause
+  /// an error. Default: false.
   public var isParametric = false
   /// The order of the soundfield that loudspeaker channels are encoded into, 1 to 7. Default: 5.
   public var busOrder = 5

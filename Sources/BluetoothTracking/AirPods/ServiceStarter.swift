@@ -30,14 +30,14 @@ struct ServiceStarter {
 
   private static let descriptionTime: Int64 = 1_200_000_000
   private static let remembered: Int64 = 300_000_000
-  /// A start has failed if no report follows within this time.
+  /// A start has failed if no report follows within this time [ns].
   private static let silentStart: Int64 = 1_800_000_000
   private static let startSpacing: Int64 = 2_000_000_000
   private static let silentStream: Int64 = 3_000_000_000
   private static let longSilence: Int64 = 8_000_000_000
   private static let deadLink: Int64 = 12_000_000_000
-  /// A link that breaks within this time after a start, before a report, counts as broken by the
-  /// start.
+  /// A link that breaks within this time after a start [ns], before a report, counts as broken by
+  /// the start.
   private static let crash: Int64 = 5_000_000_000
   private static let slowPause: Int64 = 400_000_000
   private static let silentPause: Int64 = 300_000_000

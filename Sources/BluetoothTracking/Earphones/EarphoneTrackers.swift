@@ -37,7 +37,7 @@ package final class EarphoneTrackers: TrackerProvider {
     var model: EarphoneModel
   }
 
-  /// When an earphone may be opened again after a failure.
+  /// When an earphone may be opened again after a failure. Times are CLOCK_MONOTONIC [ns].
   private struct Retry {
     var failures = 0
     /// When the current link was opened.

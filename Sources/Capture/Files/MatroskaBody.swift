@@ -113,7 +113,7 @@ private final class StagedOutput {
   private(set) var context: UnsafeMutablePointer<AVIOContext>?
   /// The bytes to append to the file.
   private var tail: [UInt8] = []
-  /// The size of the file after the last `apply`.
+  /// The size of the file after the last `apply`, in bytes.
   private var fileSize = 0
   private var patches: [(offset: Int, bytes: [UInt8])] = []
   private var position = 0

@@ -93,7 +93,7 @@ public enum Capsule: String, Sendable, Equatable, CaseIterable {
 public struct TetrahedralMicrophone: Sendable, Equatable {
   /// The capsule of each channel, at the four corners of a tetrahedron.
   public var capsules: [Capsule]
-  /// The distance of the capsules from the centre, in meters.
+  /// The distance of the capsules from the centre, in metres.
   public var radius: Double
   /// The omnidirectional part of a capsule's directivity, 0 to 1; 0.5 for a cardioid.
   public var omnidirectionalPart: Double

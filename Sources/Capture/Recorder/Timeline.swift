@@ -41,7 +41,8 @@ struct Timeline {
   /// Whether no frame has been passed on since the start of the segment or a pause.
   private var isFresh = false
   private var lastArrival = 0.0
-  /// The end time of what was passed to `output`, without `filled`; nil before the first segment.
+  /// The end time of what was passed to `output` [s], without `filled`; nil before the first
+  /// segment.
   private var end: Double?
   /// The silence that was written since `end` [s].
   private var filled = 0.0

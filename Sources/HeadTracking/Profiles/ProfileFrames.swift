@@ -181,8 +181,8 @@ struct ProfileFrames {
       return .byte(byte, type)
     }
     problems.add(
-      "the signal '\(member.name)' needs 'usage', 'name', 'controller' and 'low', or 'byte' and a "
-        + "known 'type': "
+      "the signal '\(member.name)' needs 'usage' alone, 'name' alone, 'controller' with 'low', or "
+        + "'byte' with a known 'type': "
         + TrackerProfile.NumberType.allCases.map(\.rawValue).joined(separator: " "),
       line: member.line)
     return nil

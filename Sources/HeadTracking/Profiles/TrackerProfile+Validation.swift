@@ -67,8 +67,8 @@ extension TrackerProfile {
       }
     case .controllers(let most, let least, let channel):
       guard case .controllers = framing, most < 120, least < 120, (1...16).contains(channel) else {
-        return "the controllers of \(signal.rawValue) must be below 120, on a channel 1 to 16, in "
-          + "frames of 'controllers'"
+        return "the controllers of \(signal.rawValue) must have numbers below 120 and a channel from "
+          + "1 to 16, and the profile must have 'controllers'"
       }
     }
     return nil
@@ -92,7 +92,8 @@ extension TrackerProfile {
     case (_, .controllers): return "only a MIDI tracker has controllers"
     }
     switch link {
-    case .hid where framing != .message: return "a HID report is always a whole frame"
+    case .hid where framing != .message:
+      return "a HID tracker takes no 'frame', because each report is one"
     case .serial where framing == .message: return "a serial link needs a 'frame'"
     case .tcp where framing == .message: return "a TCP link needs a 'frame'"
     case .midi: return midiProblem

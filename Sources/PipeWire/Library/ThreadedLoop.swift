@@ -56,7 +56,7 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
   func locked<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     precondition(
       !isRunning || !pw.pointee.pw_thread_loop_in_thread(handle),
-      "called from the sound server's callback")
+      "must not be called in the sound server's callback")
     pw.pointee.pw_thread_loop_lock(handle)
     defer { pw.pointee.pw_thread_loop_unlock(handle) }
     return try body()

@@ -28,7 +28,7 @@ struct SystemWideLoop {
   private var places: [UInt64: (layout: SinkLayout?, stream: ProgramStream)] = [:]
 
   private static let restartTime: Int64 = 2_000_000_000
-  /// The time for which a sink remains in use after its last stream.
+  /// The time for which a sink remains in use after its last stream [ns].
   private static let idleTime: Int64 = 5_000_000_000
 
   init(

@@ -75,7 +75,8 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
 
   func locked<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     precondition(
-      pa_threaded_mainloop_in_thread(handle) == 0, "called from the sound server's callback")
+      pa_threaded_mainloop_in_thread(handle) == 0,
+      "must not be called in the sound server's callback")
     pa_threaded_mainloop_lock(handle)
     defer { pa_threaded_mainloop_unlock(handle) }
     return try body()

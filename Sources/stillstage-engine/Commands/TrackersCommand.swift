@@ -128,7 +128,7 @@ private func evidenceNote(_ trackers: [TrackerDescription]) -> String {
   let (captures, documents) = (names(.captures), names(.documentation))
   var parts: [String] = []
   if !captures.isEmpty {
-    parts.append("Verified with recordings from other owners, not on hardware: \(captures).")
+    parts.append("Verified with recordings that owners made, not on hardware: \(captures).")
   }
   if !documents.isEmpty {
     parts.append("Verified with the protocol's description, not on hardware: \(documents).")

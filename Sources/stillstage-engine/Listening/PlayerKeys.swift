@@ -115,7 +115,7 @@ final class PlayerKeys {
   private func recentre() -> Outcome {
     let status = player.status
     guard let head = status.head else {
-      return .noEffect("there is nothing to recentre: the head does not come from a tracker")
+      return .noEffect("there is nothing to recentre: the head pose does not come from a tracker")
     }
     guard head.freshness != .waiting else {
       return .noEffect("there is nothing to recentre: no tracker has sent a pose yet")

@@ -60,7 +60,7 @@ final class InputPreparation {
       throw .usage("'--mic-mode \(mode.rawValue)' records all channels; leave out '--channels'")
     }
     if mode == .wide, settings.microphone != nil {
-      throw .usage("'--mic-mode wide' does not interpret channels; leave out '--mic-format'")
+      throw .usage("'--mic-mode wide' records the channels as they are; leave out '--mic-format'")
     }
   }
 

@@ -33,14 +33,14 @@ extension AdaptationFigures {
   package func missedGoals(others: [ComparedRule: AdaptationFigures]) -> [String] {
     var missed: [String] = []
     if stallPercent > 0.25 { missed.append("stalls are above 0.25 %") }
-    if flipsPerMinute > 0.6 { missed.append("there are more than 0.6 flips per minute") }
+    if flipsPerMinute > 0.6 { missed.append("flips are above 0.6 per minute") }
     if multichannelPercent < 70 { missed.append("multichannel is below 70 %") }
     if restoreSeconds ?? 0 > 12 { missed.append("restoring multichannel takes more than 12 s") }
     for rule in ComparedRule.allCases {
       guard let other = others[rule] else { continue }
       if other.isBetter(than: self) {
         missed.append(
-          "\(rule.rawValue) is better in stalls, flips, share of multichannel and restoring it")
+          "\(rule.rawValue) has fewer stalls and flips, more multichannel, and restores it sooner")
       }
     }
     if let rival = others[.gstreamer], flipsPerMinute >= rival.flipsPerMinute {

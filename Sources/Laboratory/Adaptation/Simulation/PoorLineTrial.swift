@@ -53,13 +53,13 @@ package struct PoorLineTrial: Sendable {
   /// The line with the most changes per minute; nil if there are no lines.
   package var worst: Line? { lines.max { $0.figures.flipsPerMinute < $1.figures.flipsPerMinute } }
 
-  /// Returns a clause for each floor that the means miss.
+  /// Returns a clause for each limit that the means miss.
   package var missedFloors: [String] {
     let floors = Self.floors
     var missed: [String] = []
     if mean.stallPercent > floors.stall { missed.append("stalls are above \(floors.stall) %") }
     if mean.flipsPerMinute > floors.flips {
-      missed.append("changes are above \(floors.flips) per minute")
+      missed.append("flips are above \(floors.flips) per minute")
     }
     if mean.multichannelPercent < floors.multichannel {
       missed.append("multichannel is below \(floors.multichannel) %")
