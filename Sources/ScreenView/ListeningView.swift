@@ -45,7 +45,7 @@ package struct ListeningView {
         ([state.time, state.activity].filter { !$0.isEmpty }.joined(separator: " "), .strong),
         (state.title, .plain), (PlanView(state: state, symbols: symbols).caption.text, .head),
         (state.advice ?? state.messages.last ?? "", .message),
-        ("\(smallest.columns) x \(smallest.rows) characters show more; f closes, q quits", .faint),
+        ("enlarge to \(smallest.columns) x \(smallest.rows) for more; f closes, q quits", .faint),
       ] + state.facts.map { ("\($0.label) \($0.text)", $0.style) }
     for (row, line) in lines.filter({ !$0.0.isEmpty }).enumerated() {
       canvas.put(line.0, row: row, column: 0, style: line.1)

@@ -318,7 +318,7 @@ extension EndToEndTests {
         try listener.reads("c recentre")
         try listener.reads("default HRTF")
         listener.resize(to: 40)
-        try listener.reads("60 x 16 characters show more")
+        try listener.reads("enlarge to 60 x 16")
         listener.type("q")
         #expect(listener.program.wait(seconds: 5) == 0)
         let lines = try String(decoding: Data(contentsOf: URL(filePath: events)), as: UTF8.self)

@@ -13,7 +13,8 @@ package struct ColumnTable {
     let required: [String]
     /// Groups of columns. A group is read if all its columns are present.
     let optional: [[String]]
-    /// Columns in which missing and empty cells become NaN and other numbers need not be finite.
+    /// Columns in which missing and empty cells become NaN, and in which numbers need not be
+    /// finite.
     let gaps: Set<String>
 
     package init(required: [String], optional: [[String]] = [], gaps: Set<String> = []) {

@@ -159,8 +159,8 @@ public enum TrackerBus: String, Sendable, Equatable {
       }
   }
 
-  /// The kernel's number in four hexadecimal digits, as in the names of HID devices. For the
-  /// other buses, it is the number of USB.
+  /// The kernel's number of the bus in four hexadecimal digits, as in the names of HID devices. For
+  /// buses without such a number, it is that of USB.
   var kernelNumber: String {
     switch self {
     case .bluetooth: "0005"

@@ -16,16 +16,17 @@ package final class ClockBridge: @unchecked Sendable {
   package struct Depth: Sendable, Equatable {
     /// The duration of waiting sound at the start [s].
     package var initial: Double
-    /// The longest duration of waiting sound that missing frames lead to [s].
+    /// The limit up to which missing frames increase the duration of waiting sound [s].
     package var longest: Double
-    /// The average excess of waiting sound that is dropped at once [s].
+    /// If the average excess of waiting sound is longer than this, it is dropped at once [s].
     package var excess: Double
 
     package init(initial: Double, longest: Double, excess: Double) {
       (self.initial, self.longest, self.excess) = (initial, longest, excess)
     }
 
-    /// A constant depth that drops sound only when half the queue is full.
+    /// Returns a depth that missing frames do not change. Sound is dropped only when half the queue
+    /// is full.
     package static func constant(_ seconds: Double) -> Depth {
       Depth(initial: seconds, longest: seconds, excess: .infinity)
     }
@@ -88,7 +89,7 @@ package final class ClockBridge: @unchecked Sendable {
     max(0, written.load(ordering: .acquiring) - taken.load(ordering: .relaxed) - 3)
   }
 
-  /// How often the sound has paused for lack of frames.
+  /// The number of times the sound has paused for lack of frames.
   package var pauses: Int { interruptions.load(ordering: .relaxed) }
 
   /// The duration of sound that should wait before a read [s].
@@ -96,8 +97,8 @@ package final class ClockBridge: @unchecked Sendable {
 
   // MARK: The writer
 
-  /// Appends `frameCount` x channels samples; nil for silence. Only the newest frames fit if there
-  /// are very many.
+  /// Appends `frameCount` x channels samples; nil for silence. Of more than 65,536 frames, only the
+  /// newest 65,536 are appended.
   package func write(_ samples: UnsafePointer<Float>?, frameCount: Int) {
     let first = written.load(ordering: .relaxed)
     let count = min(frameCount, Self.capacity)
