@@ -9,8 +9,8 @@ import HeadTracking
 /// docs/PROTOCOL.md; mgth/nx-tracker-osc; Mach1Studios/m1-orientationmanager.
 ///
 /// The sources differ by half a turn about the axis through the ears, because their authors wore
-/// the tracker differently. Uncertain: how a listener wears it. The driver takes the form in which
-/// the head is upright, unless a calibration exists.
+/// the tracker differently. It is uncertain how a listener wears it. The driver takes the form in
+/// which the head is upright, unless a calibration exists.
 struct WavesNx: LowEnergyProtocol {
   static let notifications = "0000a015-5761-7665-7341-7564696f4c74"
   private static let control = "0000a011-5761-7665-7341-7564696f4c74"

@@ -9,7 +9,7 @@ import HeadTracking
 /// no checksum. A notification can hold several frames or a part of one. The angles are not used,
 /// because they are singular at a pitch of 90 degrees. Sources: the maker's example programs.
 ///
-/// Uncertain: the axes, assumed to be x right, y front, z up.
+/// The axes are uncertain; x right, y front, z up is assumed.
 struct WitMotion: LowEnergyProtocol {
   static let notifications = "0000ffe4"
   private static let control = "0000ffe9"

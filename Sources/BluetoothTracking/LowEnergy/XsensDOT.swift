@@ -9,7 +9,7 @@ import HeadTracking
 /// axis points up (four f32, w first) and, in the mode "custom 3", the angular velocity (three f32,
 /// degrees/s). Source: the maker's "Movella DOT BLE Services Specifications".
 ///
-/// Uncertain: how the sensor is worn; x front, y left, z up is assumed.
+/// It is uncertain how the sensor is worn; x front, y left, z up is assumed.
 struct XsensDOT: LowEnergyProtocol {
   static let notifications = uuid("2003")
   private static let control = uuid("2001")

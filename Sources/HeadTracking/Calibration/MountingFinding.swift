@@ -26,7 +26,7 @@ public struct MountingFinding: Sendable, Equatable {
   ///   - left: the orientation while the head is turned to the left by 90 degrees.
   ///
   /// - Throws: `turnTooSmall`, `notAQuarter` or `otherPoses` if no convention fits; `mirrored` if
-  ///   two fit that differ for other poses.
+  ///   two conventions fit that differ for other poses.
   public init(
     ahead: Quaternion, up: Quaternion, left: Quaternion
   ) throws(CalibrationError) {

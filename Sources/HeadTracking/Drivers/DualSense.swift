@@ -6,7 +6,7 @@
 /// sends sensor data only after its calibration has been read. The PS button recentres. Source:
 /// Linux 6.1, drivers/hid/hid-playstation.c.
 ///
-/// Uncertain: the sampling rate over Bluetooth, and the signs of the rates. The rates are assumed
+/// The sampling rate over Bluetooth and the signs of the rates are uncertain. The rates are assumed
 /// to be right-handed about x right, y up (out of the face) and z towards the player.
 struct DualSense: TrackerDriver {
   let protocolDescription = "DualSense"

@@ -7,7 +7,7 @@ import Geometry
 /// The reported quaternion is the orientation of the sensor (x right, y front, z up), which is
 /// mounted on edge in the headset. Source: Monado, src/xrt/drivers/hdk (BSL-1.0).
 ///
-/// Uncertain: whether the angular velocity is in the sensor's frame, as assumed here.
+/// It is uncertain whether the angular velocity is in the sensor's frame, as assumed here.
 struct HackerDevKit: TrackerDriver {
   let protocolDescription = "OSVR HDK"
   let inputLength = 64

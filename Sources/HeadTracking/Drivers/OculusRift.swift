@@ -6,8 +6,8 @@
 /// The headset stops sending ten seconds after the last keep-alive report. Axes: x right, y up, z
 /// back. Source: OpenHMD/OpenHMD, src/drv_oculus_rift (Boost licence).
 ///
-/// Uncertain: the layout of the keep-alive report 0x11 of the DK2 and CV1, and the unit of the
-/// magnetometer, assumed to be 1e-4 gauss.
+/// Two things are uncertain: the layout of the keep-alive report 0x11 of the DK2 and CV1, and the
+/// unit of the magnetometer, assumed to be 1e-4 gauss.
 struct OculusRift: TrackerDriver {
   enum Model: Sendable {
     case dk1

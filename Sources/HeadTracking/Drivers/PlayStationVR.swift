@@ -9,7 +9,7 @@ import System
 /// list the axes as y, x, -z, where x is right, y up and z back. Sources: OpenHMD/OpenHMD,
 /// src/drv_psvr; Monado, src/xrt/drivers/psvr.
 ///
-/// Uncertain: the scale of the rates (0.00105 rad/s per count, Monado's fit) and the axes. The
+/// The scale of the rates (0.00105 rad/s per count, Monado's fit) and the axes are uncertain. The
 /// headset's own calibration is not read.
 struct PlayStationVR: TrackerDriver {
   let protocolDescription = "PlayStation VR"

@@ -9,7 +9,7 @@
 /// dekuNukem/Nintendo_Switch_Reverse_Engineering.
 ///
 /// If the kernel's own driver (hid-nintendo) is in use, this driver sends nothing and uses nominal
-/// scales. Uncertain: the report interval over Bluetooth, which is therefore measured.
+/// scales. The report interval over Bluetooth is uncertain, so it is measured.
 struct SwitchController: TrackerDriver {
   let protocolDescription: String
   private let axes: AxisMap

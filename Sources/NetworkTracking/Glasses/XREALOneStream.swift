@@ -15,8 +15,8 @@ import HeadTracking
 /// Numbers are little-endian. The glasses apply their factory calibration. Sources:
 /// opentrack/opentrack, tracker-xreal-one; taowen/ar-glass-lib.
 ///
-/// Uncertain: the axes, for which there are three different statements. The driver takes the one
-/// that makes the force of the first samples point upwards.
+/// The axes are uncertain, because there are three different statements about them. The driver
+/// takes the one that makes the force of the first samples point upwards.
 struct XREALOneStream: Sendable {
   private static let length = 134
   private static let header: [UInt8] = [0x28, 0x36, 0x00, 0x00, 0x00, 0x80]

@@ -8,7 +8,7 @@ import Geometry
 /// Older glasses with the same number have another report layout, so the driver asks for the board
 /// first and refuses unknown ones. Sources: verncat/RayNeo-Air-3S-Pro-OpenVR, taowen/ar-glass-lib.
 ///
-/// Uncertain: the axes, which the sources give as right, down-front and up for most boards and as
+/// The axes are uncertain: the sources give them as right, down-front and up for most boards and as
 /// right, up, back for the Air 4. The vector that follows the factory's matrix is not used, because
 /// the sources do not agree on its meaning. The magnetometer is not used.
 struct RayNeo: TrackerDriver {

@@ -6,7 +6,7 @@
 /// Axes: x right, y up, z back. Sources: badicsalex/ar-drivers-rs, src/rokid.rs;
 /// taowen/ar-glass-lib.
 ///
-/// Uncertain: whether the kernel gives the glasses a hidraw node; both sources use libusb. The
+/// It is uncertain whether the kernel gives the glasses a hidraw node; both sources use libusb. The
 /// magnetometer is not used, because its unit and axes are unknown.
 struct Rokid: TrackerDriver {
   let protocolDescription = "Rokid Air"
@@ -68,7 +68,7 @@ struct Rokid: TrackerDriver {
 
 /// Rokid Max 2 (04d2:2002): glasses whose third interface sends batches of raw samples of 64 bytes.
 ///
-/// Source: taowen/ar-glass-lib, after xelsed/rokidmaxwmdapi. Uncertain: everything, because the
+/// Source: taowen/ar-glass-lib, after xelsed/rokidmaxwmdapi. Everything is uncertain, because the
 /// only source was not tested. A force of about 1 is taken as g, a force of about 10 as m/s2.
 struct RokidMax2: TrackerDriver {
   let protocolDescription = "Rokid Max 2"

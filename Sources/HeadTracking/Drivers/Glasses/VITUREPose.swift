@@ -10,8 +10,8 @@ import System
 /// mgschwan/viture_virtual_display, wheaney/XRLinuxDriver,
 /// BlueKittyMeow/viture-utilities.
 ///
-/// Uncertain: the sign of the yaw, and the tilt of the sensor, which is XRLinuxDriver's. Older
-/// firmware reports only angles.
+/// The sign of the yaw is uncertain, and so is the tilt of the sensor, which is taken from
+/// XRLinuxDriver. Older firmware reports only angles.
 struct VITUREPose: TrackerDriver {
   let protocolDescription = "VITURE pose"
   private let axes: AxisMap

@@ -9,8 +9,8 @@ import System
 /// payload. Sources: taowen/ar-glass-lib, driver/viture/beast; its axes agree with
 /// wheaney/XRLinuxDriver.
 ///
-/// Uncertain: which HID interface carries the data. Commands go to all of them; the one with the
-/// lowest number is read. The factory's calibration and the magnetometer are not used.
+/// It is uncertain which HID interface carries the data. Commands go to all of them; the one with
+/// the lowest number is read. The factory's calibration and the magnetometer are not used.
 struct VITURESensor: TrackerDriver {
   let protocolDescription = "VITURE sensor"
   private let axes: AxisMap
