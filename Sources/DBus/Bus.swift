@@ -6,7 +6,7 @@ import Glibc
 /// A connection to a D-Bus message bus.
 ///
 /// ## Threading
-/// Belongs to one thread at a time.
+/// It belongs to one thread at a time.
 package final class Bus {
   package let bus: OpaquePointer
 

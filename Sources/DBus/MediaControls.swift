@@ -9,7 +9,7 @@ import System
 /// <https://specifications.freedesktop.org/mpris-spec/latest/>].
 ///
 /// ## Threading
-/// May be used from any thread.
+/// It may be used from any thread.
 package final class MediaControls: Sendable {
   /// A method that a media key calls.
   package enum Command: String, Sendable, CaseIterable {

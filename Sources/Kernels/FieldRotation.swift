@@ -8,8 +8,8 @@
 /// - Parameters:
 ///   - input: `size` aligned signals, `stride` floats apart; readable up to the next multiple of 16
 ///     frames.
-///   - output: `size` signals, `stride` floats apart; writable to the same length. Must not overlap
-///     `input`.
+///   - output: `size` signals, `stride` floats apart; writable to the same length. They must not
+///     overlap `input`.
 ///   - stride: floats from one signal to the next, a multiple of 16.
 ///   - size: number of signals of the degree, 2 l + 1, at least 3.
 ///   - frames: number of frames from the start of the cell, at most 16.

@@ -36,7 +36,8 @@ package final class MIDITrackers: TrackerProvider {
   private let capture: FrameCapture?
   private let system: any MIDIPorts
 
-  /// Prefix of the substitute for a missing serial number; the name of the port follows.
+  /// Prefix of the substitute for a missing serial number; the name of the client follows or, if
+  /// the client has no name, that of the port.
   private static let serialPrefix = "midi:"
 
   /// - Parameters:

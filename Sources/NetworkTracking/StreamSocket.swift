@@ -6,7 +6,7 @@ import System
 /// A TCP connection to a device.
 ///
 /// ## Threading
-/// Belongs to one thread at a time.
+/// It belongs to one thread at a time.
 final class StreamSocket {
   private let descriptor: Int32
 

@@ -84,7 +84,7 @@ package final class CursesScreen: Sendable {
     }
   }
 
-  /// Returns the terminal to the lines that it showed before.
+  /// Leaves the full-screen view: the terminal shows its previous lines again.
   package func close() {
     state.withLock { state in
       end(&state)
@@ -131,7 +131,8 @@ package final class CursesScreen: Sendable {
     state.shown = nil
   }
 
-  /// A process in the background must not change the terminal: that would stop it.
+  /// Returns whether this process may change the terminal: it is in the foreground, or never was.
+  /// In the background, a change would stop the process.
   private func isOurs(_ state: inout State) -> Bool {
     let isInForeground = tcgetpgrp(descriptor) == getpgrp()
     if isInForeground { state.wasInForeground = true }

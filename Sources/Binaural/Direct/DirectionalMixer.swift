@@ -53,7 +53,7 @@ struct DirectionalMixer: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: speakers x frames, with the next frame at index `poses.phase` of a plane.
-  ///   - output: 2 ears x rank x frames, in the same arrangement. Must not overlap `input`.
+  ///   - output: 2 ears x rank x frames, in the same arrangement. It must not overlap `input`.
   ///   - stride: floats from one channel to the next.
   ///   - frames: the number of frames to mix.
   ///   - poses: the head poses for these frames.

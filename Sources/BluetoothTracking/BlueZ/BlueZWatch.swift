@@ -8,7 +8,7 @@ import Synchronization
 /// Keeps a list of BlueZ's objects and asks for it again only after a signal about a change.
 ///
 /// ## Threading
-/// May be used from any thread.
+/// It may be used from any thread.
 final class BlueZWatch: Sendable {
   private let address: String?
   private let state = Mutex(State())

@@ -7,7 +7,7 @@ import Glibc
 /// A connection to a Bluetooth LE device through BlueZ, with one characteristic that notifies.
 ///
 /// ## Threading
-/// Belongs to one thread at a time.
+/// It belongs to one thread at a time.
 final class GATTLink {
   private let bus: Bus
   private let device: String

@@ -12,8 +12,8 @@ import UserFiles
 /// - Parameters:
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
 ///   - capture: receives the packets of the tracker that is opened; nil for none.
-/// - Throws: a usage error if `--tracker-axes` is invalid; a failure if the capture is invalid or,
-///   for `play` and `sink`, if `config.json` is invalid.
+/// - Throws: a usage error if `--tracker-axes` is invalid; a failure if the ID or the capture is
+///   invalid or, for `play` and `sink`, if `config.json` is invalid.
 package func trackerSettings(
   _ command: ParsedCommand, tracker: String? = nil, capture: FrameCapture? = nil
 ) throws(CommandFailure) -> TrackerSettings {

@@ -6,7 +6,7 @@ public struct NetworkPatience: Sendable {
   /// is given up.
   public var seconds: Double
   /// Reports the progress of a fetch that takes longer than 2 s, and then nil when the fetch ends.
-  /// Called on the fetching thread.
+  /// The function is called on the fetching thread.
   public var onWait: @Sendable (FetchWait?) -> Void
 
   public init(

@@ -87,8 +87,8 @@ struct KeptTimeline {
   /// Returns the playlist of the kept segments, with gaps for missing segments before and between
   /// them. Long series of missing segments are omitted. The playlist is marked as ended.
   ///
-  /// - Parameter start: the segment number to begin with. Ignored if it is above the first kept
-  ///   number, or more than `mostGaps` below it.
+  /// - Parameter start: the segment number to begin with. It is ignored if it is above the first
+  ///   kept number, or more than `mostGaps` below it.
   func playlist(from start: Int) -> MediaPlaylist {
     let kept = segments.values.sorted { $0.number < $1.number }
     var playlist = MediaPlaylist()

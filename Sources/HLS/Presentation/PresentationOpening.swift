@@ -106,8 +106,8 @@ extension PlaylistLoader {
         + "download the presentation again")
   }
 
-  /// Whether the folder contains a playlist to which a multivariant playlist refers. Always true
-  /// for a playlist from a server.
+  /// Whether the folder contains a playlist to which a multivariant playlist refers. The result is
+  /// always true for a playlist from a server.
   private func hasFiles(
     _ playlist: MultivariantPlaylist, at address: ResourceAddress, _ folder: PresentationFolder
   ) -> Bool {

@@ -43,7 +43,7 @@ public struct OpenPresentation: Sendable {
   /// - Parameters:
   ///   - presentation: a presentation that `loader` opened.
   ///   - describe: describes a rendition from a segment, or returns nil if the segment cannot be
-  ///     played. Used if there is no multivariant playlist.
+  ///     played. It is used if there is no multivariant playlist.
   ///   - goesOn: return false to cancel.
   /// - Throws: `.nothing` if no rendition can be played, `.interrupted` after a cancellation, or
   ///   `.refused` if a rendition's address is invalid.

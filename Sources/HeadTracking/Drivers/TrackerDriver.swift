@@ -14,10 +14,11 @@ protocol TrackerDriver {
   /// Whether the device's own reference frame survives an interruption of a wireless link.
   var keepsReference: Bool { get }
 
-  /// Makes the device send its measurements. Called again if the device stops sending.
+  /// Makes the device send its measurements. The function is called again if the device stops
+  /// sending.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError)
-  /// Keeps the device sending. Called before each wait for reports. `now` is in CLOCK_MONOTONIC
-  /// nanoseconds.
+  /// Keeps the device sending. The function is called before each wait for reports. `now` is in
+  /// CLOCK_MONOTONIC nanoseconds.
   mutating func keepAlive(_ link: some TrackerLink, now: Int64)
   mutating func stop(_ link: some TrackerLink)
 

@@ -65,7 +65,7 @@ public struct FusionSettings: Sendable, Equatable {
   /// `magneticRejectionTime`. An undisturbed second restores this many seconds of that time.
   public var magneticRejectionFactor = 2.0
 
-  /// The gyroscope's measuring range on each axis, in degrees/s. Infinite by default.
+  /// The gyroscope's measuring range on each axis, in degrees/s. The default is infinite.
   public var rateRange = Double.infinity
   /// The accelerometer's measuring range on each axis, in m/s2. A force at or beyond the range is
   /// ignored.

@@ -27,7 +27,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   private final class Trunk: Sendable {
     let producer = Mutex(Producer())
     let observers = Mutex<[Observer]>([])
-    /// The rings of the source and of its branches. Only grows.
+    /// The rings of the source and of its branches. None is ever removed.
     let rings = Mutex<[SequenceRing<StampedPose>]>([])
 
     deinit {

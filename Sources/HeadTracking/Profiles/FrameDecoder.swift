@@ -5,8 +5,8 @@ import Geometry
 /// Decodes the frames that a `TrackerProfile` describes. All links share it; it makes no system
 /// call.
 ///
-/// A kind of frame with only some of the signals keeps its values until the other kinds have
-/// arrived too. Any bytes are accepted.
+/// If a kind of frame has only some of the signals, their values are kept until the other kinds
+/// have arrived, too. Any bytes are accepted.
 package struct FrameDecoder: Sendable {
   private let profile: TrackerProfile
   private let axes: AxisMap

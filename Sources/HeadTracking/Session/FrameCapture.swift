@@ -5,7 +5,7 @@ import Synchronization
 /// Records the packets that a tracker sends and receives.
 ///
 /// ## Threading
-/// May be used from any thread.
+/// It may be used from any thread.
 package final class FrameCapture: Sendable {
   package enum Direction: Character, Sendable {
     case received = "<"

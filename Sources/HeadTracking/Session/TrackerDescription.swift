@@ -21,7 +21,7 @@ public struct TrackerDescription: Sendable, Equatable {
   public var productID: UInt16
   /// The serial number; empty if unknown. For Bluetooth earphones, this is the Bluetooth address;
   /// for industrial I/O devices, `iio:` followed by the name; for MIDI ports without a serial
-  /// number, `midi:` followed by the name of the client.
+  /// number, `midi:` followed by the name of the client or of the port.
   public var serial: String
   public var manufacturer: String
   public var product: String

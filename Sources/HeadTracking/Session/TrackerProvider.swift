@@ -3,7 +3,7 @@
 /// A way to find and open trackers, such as HID.
 ///
 /// ## Threading
-/// May be used from any thread.
+/// It may be used from any thread.
 package protocol TrackerProvider: Sendable {
   /// Returns the trackers that are connected now.
   ///

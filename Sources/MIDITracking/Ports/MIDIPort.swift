@@ -44,7 +44,7 @@ struct USBIdentity: Sendable, Equatable {
 /// The computer's MIDI ports.
 ///
 /// ## Threading
-/// May be used from any thread.
+/// It may be used from any thread.
 protocol MIDIPorts: Sendable {
   /// Returns the ports from which a program can read.
   func ports() -> [MIDIPort]
@@ -56,8 +56,8 @@ protocol MIDIPorts: Sendable {
 
 /// An open MIDI port. It belongs to one thread at a time, and closes when it is released.
 protocol MIDILink: AnyObject {
-  /// Waits for bytes, and returns those that are available. May return `nothing` before the time
-  /// has passed.
+  /// Waits for bytes, and returns those that are available. The call may return `nothing` before
+  /// the time has passed.
   func read(timeoutNanoseconds: Int64) -> MIDIInput
   /// Sends a complete message.
   func write(_ message: [UInt8]) throws(MIDIError)

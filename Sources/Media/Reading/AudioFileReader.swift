@@ -90,8 +90,8 @@ public final class AudioFileReader: @unchecked Sendable {
     if number == nil { noteSkippedTracks() }
   }
 
-  /// Whether the track ends before its first frame, although it is not damaged. Only meaningful
-  /// before the first `read`.
+  /// Whether the track ends before its first frame, although it is not damaged. The value is
+  /// meaningful only before the first `read`.
   package var isWithoutFrames: Bool { decoder.decoder.state == .end && warnings.isEmpty }
 
   /// The sample rate of the frames that `read` returns, in Hz.

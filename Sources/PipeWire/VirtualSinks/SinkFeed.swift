@@ -148,7 +148,8 @@ struct SinkFeed {
     (input, inputFrames) = (nil, 0)
   }
 
-  /// Renders the frames that the playback stream needs. May be called repeatedly in one cycle.
+  /// Renders the frames that the playback stream needs. The function may be called repeatedly in
+  /// one cycle.
   @_noLocks
   mutating func render(_ output: UnsafeMutablePointer<Float>, _ frames: Int, _ time: Int64) {
     guard frames <= Self.longestCycle else {

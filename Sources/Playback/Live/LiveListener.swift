@@ -61,7 +61,7 @@ package final class LiveListener: Sendable {
   private let events = Mutex<[Event]>([])
   private let state: Mutex<State>
 
-  /// Starts the tracker. Can block for half a second.
+  /// Starts the tracker. The call can block for half a second.
   ///
   /// - Parameter options: how to render, which tracker to follow, and which sink to use. Settings
   ///   about sources, levelling and rewriting are ignored.
@@ -78,7 +78,7 @@ package final class LiveListener: Sendable {
 
   // MARK: Listening
 
-  /// Begins to play sound of this format. Can take a second or two.
+  /// Begins to play sound of this format. This can take a second or two.
   ///
   /// - Parameters:
   ///   - onlyHeadphones: whether to refuse sinks that are not known to lead to headphones.

@@ -15,7 +15,7 @@ enum SoundServerClient: Equatable {
   /// The time that PipeWire has to answer before PulseAudio is used [ms].
   private static let probeMilliseconds = 500
 
-  /// Chooses the server. Can block for half a second.
+  /// Chooses the server. The call can block for half a second.
   ///
   /// The automatic choice is PipeWire if `permitsPipeWire` allows it and a PipeWire server answers
   /// and has sinks. Otherwise, it is PulseAudio.

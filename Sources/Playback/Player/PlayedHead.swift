@@ -10,7 +10,7 @@ private import Synchronization
 /// A player's head: its pose source and its trackers.
 ///
 /// ## Threading
-/// May be used from any thread.
+/// It may be used from any thread.
 final class PlayedHead: Sendable {
   let stage: HeadToStageSource
   /// The source of live poses; nil if the head is recorded or not tracked.

@@ -73,7 +73,7 @@ public struct PlayerOptions: Sendable {
   /// if `trackerSettings` contains providers. Default: true.
   public var usesEarphones = true
   /// Returns the user's calibration of a tracker, which supplements the tracker's own calibration.
-  /// Called on the tracker's thread when a tracker is opened. Default: none.
+  /// The function is called on the tracker's thread when a tracker is opened. Default: none.
   public var calibration: @Sendable (TrackerDescription) -> TrackerCalibration? = { _ in nil }
   /// The ID of the tracker on a device such as a screen or a seat; nil for none. The stage stands
   /// still relative to the device. The setting has no effect if `head` is `.recorded` or `.none`.

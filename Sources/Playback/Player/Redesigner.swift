@@ -44,7 +44,7 @@ final class Redesigner: Sendable {
   /// - Parameters:
   ///   - isTold: whether `.decoderChanged` reports the new decoder.
   ///   - arrived: called on the redesigner's thread once the new decoder alone is audible, or after
-  ///     about 1 s. Not called if the request is replaced or fails.
+  ///     about 1 s. It is not called if the request is replaced or fails.
   func wish(
     _ settings: RenderSettings, isTold: Bool,
     arrived: @escaping @Sendable (RenderSettings) -> Void

@@ -8,7 +8,7 @@ private import Synchronization
 /// Updates a player's decision when the route, the programme or the mode changes.
 ///
 /// ## Threading
-/// May be used from any thread except the audio thread.
+/// It may be used from any thread except the audio thread.
 final class RouteFollower: Sendable {
   private struct State {
     var facts: RouteFacts?

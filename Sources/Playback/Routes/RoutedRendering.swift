@@ -9,7 +9,7 @@ private import Synchronization
 /// If a change requires other filters, plain stereo plays until these filters are ready.
 ///
 /// ## Threading
-/// May be used from any thread except the audio thread.
+/// It may be used from any thread except the audio thread.
 final class RoutedRendering: Sendable {
   private struct State {
     /// The latest requested settings.

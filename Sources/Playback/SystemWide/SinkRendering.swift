@@ -11,7 +11,8 @@ private import Surround
 /// The rendering of one virtual sink: its renderer, and the treatment on its route.
 ///
 /// ## Threading
-/// May be used from any thread. The output calls the functions of `callback` on its audio thread.
+/// It may be used from any thread. The output calls the functions of `callback` on its audio
+/// thread.
 final class SinkRendering: Sendable {
   /// The partition of the filters. PipeWire's cycles are a multiple of it, so the filters never
   /// transform an incomplete block.

@@ -25,7 +25,7 @@ package struct SystemWideCleanUp: Sendable {
   }
 
   /// Restores the default sink, moves programs to the real sink, and removes the virtual sinks and
-  /// the server's stored references to them. Can take several seconds.
+  /// the server's stored references to them. This can take several seconds.
   ///
   /// - Parameter previousDefault: the default sink to restore; nil if unknown. If it does not exist
   ///   and a virtual sink is the default, a real sink becomes the default.

@@ -23,7 +23,8 @@ package final class SystemWideOutput: Sendable {
     package var roles = RoleTreatments()
     /// The default sink that an earlier instance did not restore; nil for none.
     package var previousDefault: String?
-    /// Stores the default sink to restore; nil if there is none. Called on the output's thread.
+    /// Stores the default sink to restore; nil if there is none. The function is called on the
+    /// output's thread.
     package var remember: @Sendable (_ defaultSink: String?) -> Void = { _ in }
 
     package init() {}
@@ -90,6 +91,6 @@ package final class SystemWideOutput: Sendable {
   }
 
   /// Restores the default sink, moves the programs to the real sink, and removes the virtual sinks.
-  /// Can take several seconds.
+  /// This can take several seconds.
   package func stop() { worker.stop() }
 }

@@ -64,7 +64,8 @@ package struct SystemWideParts: Sendable {
     @Sendable (
       @escaping @Sendable (ServerContents) -> Void
     ) throws(SoundServerError) -> any StreamSteward
-  /// Removes the virtual sinks that a killed instance left on the server. Can take some seconds.
+  /// Removes the virtual sinks that a killed instance left on the server. This can take some
+  /// seconds.
   package var removeLeftovers: @Sendable () -> Void
   /// Takes the default sink to restore if this process is killed; nil if none is known.
   package var keepDefault: @Sendable (String?) -> Void

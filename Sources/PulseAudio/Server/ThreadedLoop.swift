@@ -99,7 +99,7 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
     timerfd_settime(timer, 0, &next, nil)
   }
 
-  /// Makes the loop call `onWake`. May be called from any thread, without the lock.
+  /// Makes the loop call `onWake`. Any thread may call this function, without the lock.
   func wake() {
     guard !isRung.exchange(true, ordering: .acquiringAndReleasing) else { return }
     var one: UInt64 = 1

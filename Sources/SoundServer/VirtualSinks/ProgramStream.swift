@@ -59,7 +59,7 @@ package protocol StreamSteward: AnyObject, Sendable {
   func setDefault(sinkName: String)
 
   /// Removes references to sinks whose names begin with `prefix` from the server's stored settings.
-  /// Can take some seconds.
+  /// This can take some seconds.
   func forget(sinksWithPrefix prefix: String)
 
   /// Stops the steward without waiting for the server.
