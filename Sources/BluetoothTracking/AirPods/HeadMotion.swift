@@ -31,10 +31,10 @@ struct HeadMotion {
     if last != nil { discontinuities += 1 }
   }
 
-  /// Leaves out reports until the earphone's filter has settled.
+  /// Leaves out reports until the filter of the earphones has settled.
   mutating func beginSettling() { (firstArrival, isSettled) = (nil, false) }
 
-  /// Returns the samples of the reports in one packet, oldest first; none while the earphone's
+  /// Returns the samples of the reports in one packet, oldest first; none while the earphones'
   /// filter settles. The arrival is in CLOCK_MONOTONIC nanoseconds.
   ///
   /// Only the newest report sets the clock, because the older reports were already outdated when

@@ -3,7 +3,7 @@
 import CRealtime
 import Geometry
 
-/// A report from the service `devmotion6`: an orientation that the earphone computes.
+/// A report from the service `devmotion6`: an orientation that the earphones compute.
 ///
 /// Layout, little-endian, with byte offsets in parentheses: report id (0), time in ns (1), version
 /// (9), status (10), sensor time in us (12), quaternion x, y, z (20, i16, 1/32767), rotation rate

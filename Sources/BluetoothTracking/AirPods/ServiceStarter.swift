@@ -2,7 +2,7 @@
 
 /// Finds, starts and restarts the motion service of AirPods.
 ///
-/// The id in the earphone's description is tried first, then the remembered id, then the known ids
+/// The id in the earphones' description is tried first, then the remembered id, then the known ids
 /// in turn. Times are in nanoseconds unless a name states another unit.
 struct ServiceStarter {
   private enum Phase: Equatable {
@@ -47,7 +47,7 @@ struct ServiceStarter {
   private var phase = Phase.describing(until: 0)
   private var candidates: [UInt64]
   private var service: UInt64?
-  /// The service that the earphone described, until its first start has failed.
+  /// The service that the earphones described, until its first start has failed.
   private var described: UInt64?
   private var sequence: UInt64 = 0
   private var openedAt: Int64 = 0

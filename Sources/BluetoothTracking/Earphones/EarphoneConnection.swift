@@ -4,7 +4,7 @@ import CRealtime
 import Glibc
 import HeadTracking
 
-/// An open link to an earphone: a socket and the protocol on it.
+/// An open link to earphones: a socket and the protocol on it.
 struct EarphoneConnection: TrackerConnection {
   private let socket: Socket
   private var session: any EarphoneProtocol
@@ -55,10 +55,10 @@ struct EarphoneConnection: TrackerConnection {
     send(opening.packets)
   }
 
-  /// What the earphone has reported about itself.
+  /// What the earphones have reported about themselves.
   var details: EarphoneDetails { session.details }
 
-  /// True, because an earphone keeps computing its orientation while the link is interrupted.
+  /// True, because earphones keep computing their orientation while the link is interrupted.
   var keepsReference: Bool { true }
   var levelsOnRecenter: Bool { session.levelsOnRecenter }
   /// True, because the protocols have their own rules for a silent earphone.
@@ -75,7 +75,7 @@ struct EarphoneConnection: TrackerConnection {
   mutating func listen(timeoutMilliseconds: Int) -> TrackerNews {
     var output = session.advance(now: monotonic_nanoseconds())
     var isGone = !send(output.packets) || output.needsReopening
-    // A held pose must not wait for the earphone.
+    // A held pose must not wait for the earphones.
     let wait = output.readings.isEmpty ? timeoutMilliseconds : 0
     isGone = isGone || !receive(&output, waitMilliseconds: wait)
     if isGone { session.lost(now: monotonic_nanoseconds()) }

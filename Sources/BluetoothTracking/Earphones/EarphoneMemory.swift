@@ -2,7 +2,7 @@
 
 package import Geometry
 
-/// What is worth remembering about an earphone between sessions.
+/// What is worth remembering about earphones between sessions.
 package struct EarphoneMemory: Sendable, Equatable {
   /// The rotation from the sensor's axes to the headset's axes (x right, y back, z down), from the
   /// property `H2HTransformation`; nil if unknown.
@@ -11,7 +11,7 @@ package struct EarphoneMemory: Sendable, Equatable {
   package var service: UInt64?
   /// Services whose start broke the link. They are not started again.
   package var avoided: Set<UInt64> = []
-  /// The firmware version that the earphone reported; empty if unknown.
+  /// The firmware version that the earphones reported; empty if unknown.
   package var firmware: String
 
   package init(mounting: Quaternion? = nil, service: UInt64? = nil, firmware: String = "") {

@@ -2,13 +2,13 @@
 
 package import HeadTracking
 
-/// The host's side of an earphone's protocol, without its transport.
+/// The host's side of the protocol of earphones, without its transport.
 ///
 /// All times are CLOCK_MONOTONIC, in nanoseconds, and do not decrease. Any bytes are accepted.
 package protocol EarphoneProtocol: Sendable {
   /// Begins the protocol on a new link.
   mutating func open(now: Int64) -> EarphoneOutput
-  /// Takes bytes from the earphone: one packet on a packet link, or any part of a byte stream.
+  /// Takes bytes from the earphones: one packet on a packet link, or any part of a byte stream.
   mutating func receive(_ bytes: [UInt8], now: Int64) -> EarphoneOutput
   /// Does what is due at this time.
   mutating func advance(now: Int64) -> EarphoneOutput
@@ -17,7 +17,7 @@ package protocol EarphoneProtocol: Sendable {
   /// Returns the packets that stop the sensor.
   mutating func close(now: Int64) -> [[UInt8]]
 
-  /// What the earphone has reported about itself.
+  /// What the earphones have reported about themselves.
   var details: EarphoneDetails { get }
   /// What to remember about this device; nil if there is nothing.
   var memory: EarphoneMemory? { get }
@@ -25,7 +25,7 @@ package protocol EarphoneProtocol: Sendable {
   var levelsOnRecenter: Bool { get }
 }
 
-/// What a step of an earphone's protocol yields.
+/// What a step of the protocol of earphones yields.
 package struct EarphoneOutput: Sendable, Equatable {
   /// Packets to send now, in order.
   package var packets: [[UInt8]]

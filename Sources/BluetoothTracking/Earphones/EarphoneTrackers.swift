@@ -15,11 +15,11 @@ package final class EarphoneTrackers: TrackerProvider {
   /// What the listener allows, and where to keep what is learned.
   package struct Settings: Sendable {
     package var airPods = AirPodsProtocol.Settings()
-    /// Receives every packet of the earphone that a session opens; nil for none.
+    /// Receives every packet of the earphones that a session opens; nil for none.
     package var capture: FrameCapture?
-    /// Returns what is remembered about the earphone with the given address.
+    /// Returns what is remembered about the earphones with the given address.
     package var recall: @Sendable (String) -> EarphoneMemory? = { _ in nil }
-    /// Stores what was learned about the earphone with the given address.
+    /// Stores what was learned about the earphones with the given address.
     package var remember: @Sendable (String, EarphoneMemory) -> Void = { _, _ in }
 
     /// The address of the D-Bus system bus; nil for the usual address.
@@ -37,17 +37,17 @@ package final class EarphoneTrackers: TrackerProvider {
     var model: EarphoneModel
   }
 
-  /// When an earphone may be opened again after a failure. Times are CLOCK_MONOTONIC [ns].
+  /// When earphones may be opened again after a failure. Times are CLOCK_MONOTONIC [ns].
   private struct Retry {
     var failures = 0
     /// When the current link was opened.
     var opened: Int64 = 0
-    /// When the earphone may be opened again.
+    /// When the earphones may be opened again.
     var next: Int64 = 0
-    /// Why the earphone could not be opened; nil if its link was lost.
+    /// Why the earphones could not be opened; nil if their link was lost.
     var error: HeadTrackingError?
 
-    /// Whether the list omits the earphone at this time.
+    /// Whether the list omits the earphones at this time.
     func isHidden(_ now: Int64) -> Bool { error == nil && now < next }
   }
 
@@ -60,13 +60,13 @@ package final class EarphoneTrackers: TrackerProvider {
     var problem: String?
   }
 
-  /// Prefix of an earphone's path, before its Bluetooth address.
+  /// Prefix of the path of earphones, before their Bluetooth address.
   private static let pathPrefix = "bluetooth:"
   /// How long `trackers` reuses the list of BlueZ's devices, in nanoseconds, unless details are
   /// requested. `absentFreshness` applies after a failed request.
   private static let freshness: Int64 = 1_000_000_000
   private static let absentFreshness: Int64 = 10_000_000_000
-  /// Longest wait for an earphone's answers, in nanoseconds.
+  /// Longest wait for the answers of earphones, in nanoseconds.
   private static let detailTime: Int64 = 1_500_000_000
   private static let channel: UInt16 = 0x1001
   private static let mtu: UInt16 = 1691
@@ -197,7 +197,7 @@ package final class EarphoneTrackers: TrackerProvider {
     settings.remember(address, memory)
   }
 
-  /// Blocks an earphone after a failure: for 1 s at first, then for 2, 4 and at most 8 s.
+  /// Blocks earphones after a failure: for 1 s at first, then for 2, 4 and at most 8 s.
   private func postpone(_ address: String, _ error: HeadTrackingError?) {
     let now = monotonic_nanoseconds()
     state.withLock { state in

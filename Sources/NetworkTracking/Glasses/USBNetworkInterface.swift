@@ -48,8 +48,7 @@ struct USBNetworkInterface: Sendable, Equatable {
       name: name, vendorID: vendor, productID: product, serial: Self.text(device + "/serial"))
   }
 
-  /// Returns the printable characters of a file without blanks at its ends, at most 256; empty if
-  /// it cannot be read.
+  /// Returns the printable characters in the first 256 bytes of a file; empty if it cannot be read.
   private static func text(_ file: String) -> String {
     let bytes = (try? SystemFile.contents(file, limit: 256)) ?? []
     let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars.filter {

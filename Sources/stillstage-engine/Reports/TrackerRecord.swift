@@ -10,7 +10,7 @@ struct TrackerRecord: Encodable {
   /// The earbud whose sensor is in use; absent if unknown.
   let bud: String?
   let bus: String
-  /// Whether the tracker is connected now; absent unless the tracker is known without a connection.
+  /// False for a known tracker without a connection; otherwise absent.
   let connected: Bool?
   /// The earphones' firmware version; absent if unknown.
   let firmware: String?
