@@ -18,7 +18,7 @@ struct HeadMotion {
   private var firstArrival: Int64?
   private var isSettled = false
 
-  /// The earphone's filter counts as settled when its tilt error is below this angle, in radians,
+  /// The filter of the earphones counts as settled when its tilt error is below this angle, in radians,
   /// or after `settlingTime`, in nanoseconds.
   private static let settledTilt = 5 * Double.pi / 180
   private static let settlingTime: Int64 = 1_000_000_000

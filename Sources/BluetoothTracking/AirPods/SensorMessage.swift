@@ -5,7 +5,7 @@ enum SensorItem: Equatable {
   case report(service: UInt64, ArraySlice<UInt8>)
   /// A service's description of itself.
   case description(service: UInt64, ArraySlice<UInt8>)
-  /// The earphone has received the request to start or stop a service.
+  /// The earphones have received the request to start or stop a service.
   case acknowledged(service: UInt64)
   /// A service is ready to be started.
   case ready(service: UInt64)
