@@ -18,8 +18,8 @@ struct HeadMotion {
   private var firstArrival: Int64?
   private var isSettled = false
 
-  /// The filter of the earphones counts as settled when its tilt error is below this angle, in radians,
-  /// or after `settlingTime`, in nanoseconds.
+  /// The filter of the earphones counts as settled when its tilt error is below this angle, in
+  /// radians, or after `settlingTime`, in nanoseconds.
   private static let settledTilt = 5 * Double.pi / 180
   private static let settlingTime: Int64 = 1_000_000_000
   /// A change by more than this angle, in radians, that the angular velocity does not explain

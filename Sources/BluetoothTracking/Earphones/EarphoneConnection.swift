@@ -61,7 +61,7 @@ struct EarphoneConnection: TrackerConnection {
   /// True, because earphones keep computing their orientation while the link is interrupted.
   var keepsReference: Bool { true }
   var levelsOnRecenter: Bool { session.levelsOnRecenter }
-  /// True, because the protocols have their own rules for a silent earphone.
+  /// True, because the protocols have their own rules for silent earphones.
   var restartsItself: Bool { true }
 
   mutating func restart() {}

@@ -154,7 +154,7 @@ extension Supplier {
 
   // MARK: Failures
 
-  /// Reports that another rendition replaces a rendition, once for all segments in a row.
+  /// Reports that another rendition replaces this one, once for consecutive segments.
   private mutating func tell(_ problem: LoadProblem, of rendition: Int) {
     guard replaced != rendition else { return }
     replaced = rendition

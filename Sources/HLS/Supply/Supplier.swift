@@ -124,8 +124,8 @@ struct Supplier {
     for rendition in presentation.ladder.indices.reversed() { _ = try? timeline(of: rendition) }
   }
 
-  /// Ends the queue after the last segment. The queue fails if a live playlist no longer changes
-  /// and the buffer is empty.
+  /// Ends the queue after the last segment. The queue fails if a live playlist does not change for
+  /// `livePatience` after the buffer has run empty.
   private mutating func endIfOver() {
     guard let rendition, let timeline = timelines[rendition], !hasNext else { return }
     if timeline.playlist.hasEnded {

@@ -53,7 +53,8 @@ extension XREAL {
   private static let mostBytes = 1 << 17
 
   /// Reads the calibration and switches the stream on. If the calibration cannot be read, the
-  /// biases do not change; they are zero at first.
+  /// biases do not change; they are zero at first. Throws `featureFailed` if the glasses do not
+  /// answer.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = DeviceClock(nanosecondsPerTick: 1)
     guard ask(.stream, [0], link) != nil else {

@@ -89,6 +89,7 @@ struct BiasEstimator: Sendable {
   /// - Parameters:
   ///   - correction: the correction of the inclination about the horizontal axes x and y, in rad/s.
   ///   - sensorToEarth: the orientation, without the heading from the magnetometer.
+  ///   - seconds: the time since the previous sample.
   @_noLocks
   mutating func updateInMotion(
     correction: SIMD2<Double>, sensorToEarth: Quaternion, seconds: Double

@@ -46,6 +46,7 @@ struct MagneticHeading: Sendable {
   ///   - horizontal: the field in the levelled almost-inertial frame (z up), in microtesla.
   ///   - rate: the sensor's low-passed angular rate, in rad/s.
   ///   - biasSigma: the standard deviation of the gyroscope's bias, in rad/s.
+  ///   - seconds: the time since the previous sample.
   @_noLocks
   mutating func update(
     _ horizontal: SIMD3<Double>, rate: Double, biasSigma: Double, seconds: Double
@@ -114,6 +115,7 @@ struct MagneticHeading: Sendable {
   /// - Parameters:
   ///   - measured: the heading from the field alone, in radians.
   ///   - time: the time constant, in seconds.
+  ///   - seconds: the time since the previous sample.
   @_noLocks
   private mutating func correct(towards measured: Double, time: Double, seconds: Double) {
     var gain = 1 - realtime_exp(-seconds / time)

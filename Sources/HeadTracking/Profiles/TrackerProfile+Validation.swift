@@ -67,8 +67,8 @@ extension TrackerProfile {
       }
     case .controllers(let most, let least, let channel):
       guard case .controllers = framing, most < 120, least < 120, (1...16).contains(channel) else {
-        return "the controllers of \(signal.rawValue) must have numbers below 120 and a channel from "
-          + "1 to 16, and the profile must have 'controllers'"
+        return "the controllers of \(signal.rawValue) must have numbers below 120 and a channel "
+          + "from 1 to 16, and the profile must have 'controllers'"
       }
     }
     return nil

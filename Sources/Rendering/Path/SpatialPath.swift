@@ -40,6 +40,7 @@ struct SpatialPath: ~Copyable {
   ///
   /// - Parameters:
   ///   - filters: filters of the treatment's order, or direct filters.
+  ///   - partition: see `BinauralDecoder`.
   ///   - chunkFrames: the largest number of frames per call.
   ///   - keptFrames: the number of past frames that can be rendered again; 0 for none.
   init(

@@ -123,8 +123,8 @@ private func lines(of missing: [PresentationDownload.Missing]) -> [String] {
     return "\(name): \(numbers) \(verb) missing: \(first.reason.withoutControls)"
   }
   let rest = runs.count - 20
-  return lines
-    + (rest > 0 ? ["\(rest) more \(rest == 1 ? "run" : "runs") of segments are missing"] : [])
+  let more = rest == 1 ? "run of segments is" : "runs of segments are"
+  return lines + (rest > 0 ? ["\(rest) more \(more) missing"] : [])
 }
 
 extension RenditionWishes {

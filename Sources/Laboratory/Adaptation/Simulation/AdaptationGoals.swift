@@ -40,7 +40,8 @@ extension AdaptationFigures {
       guard let other = others[rule] else { continue }
       if other.isBetter(than: self) {
         missed.append(
-          "\(rule.rawValue) has fewer stalls and flips, more multichannel, and restores it sooner")
+          "\(rule.rawValue) has fewer stalls and flips and more multichannel, "
+            + "and restores it sooner")
       }
     }
     if let rival = others[.gstreamer], flipsPerMinute >= rival.flipsPerMinute {
