@@ -80,7 +80,7 @@ bench: build
 	$(PEERS)/peer-bare-loop --check > $(PEERS)/check.txt || { cat $(PEERS)/check.txt; exit 1; }
 	install -m 755 -t $(PEERS) Tests/Peers/peer-vqf
 	swift build $(COUNTED)
-	Tests/link-variant counted stillstage-bench stillstage-bench stillstage-bench-counted $(COUNTED)
+	Tests/link-variant counted stillstage-bench stillstage-bench-counted $(COUNTED)
 	ln -sf ../counted/release/stillstage-bench-counted $(PEERS)
 	STILLSTAGE_PEERS=$(PEERS) $(BIN)/stillstage bench render $(BENCH)
 

@@ -66,7 +66,8 @@ import Testing
     #expect(run.exitCode == 0 && run.errors.isEmpty, "\(run.errors)")
     var status = stat()
     try #require(stat(made.file("out.wav"), &status) == 0)
-    #expect(abs(Double(status.st_size - 44) / 8 / 48000 - 8) < 0.1)
+    let seconds = Double(status.st_size - 44) / (8 * 48000)
+    #expect(abs(seconds - 8) < 0.1)
   }
 
   private static let fragments = ["init.mp4"] + (0..<5).map { "m\($0).m4s" }

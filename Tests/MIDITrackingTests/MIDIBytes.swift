@@ -75,12 +75,14 @@ struct MrHeadTrackerMessages {
     let numbers: [Int]
     switch form {
     case .quaternion:
-      numbers = [head.w, head.x, head.y, head.z].map { Int((($0 + 1) * 8191).rounded()) }
+      numbers = [head.w, head.x, head.y, head.z].map { (part: Double) -> Int in
+        Int(((part + 1) * 8191).rounded())
+      }
     case .anglesDirect, .anglesInverse:
       let angles = YawPitchRoll(form == .anglesInverse ? head.conjugate : head)
       // Right-handed about z, y and x.
-      numbers = [angles.yaw, -angles.pitch, angles.roll].map {
-        min(16383, Int((($0 / 360 + 0.5) * 16384).rounded()))
+      numbers = [angles.yaw, -angles.pitch, angles.roll].map { (angle: Double) -> Int in
+        min(16383, Int(((angle / 360 + 0.5) * 16384).rounded()))
       }
     }
     defer { last = numbers }

@@ -39,7 +39,11 @@ import Testing
   /// Returns the level of a part of one signal relative to the same part of another, in dB.
   private func ratio(_ a: Planar, _ b: Planar, _ range: Range<Int>) -> Double {
     func energy(_ signal: Planar) -> Double {
-      signal.reduce(0) { $0 + $1[range].reduce(0) { $0 + Double($1) * Double($1) } }
+      var sum = 0.0
+      for channel in signal {
+        for sample in channel[range] { sum += Double(sample * sample) }
+      }
+      return sum
     }
     return 10 * log10(energy(a) / energy(b))
   }

@@ -253,12 +253,12 @@ import Testing
       sender.send(OSCMessage("/ypr", [1, 2, 3]))
       usleep(50_000)
     }
-    #expect(
-      notes.withLock { $0 } == [
-        "/ypr with 3 numbers arrived at 127.0.0.1:\(port), but the preset iem expects "
-          + "/SceneRotator/quaternions with 4 numbers; choose another preset (ypr, quaternion, "
-          + "sparta, iem, iem-ypr) or change the sender"
-      ])
+    let expected = """
+      /ypr with 3 numbers arrived at 127.0.0.1:\(port), but the preset iem expects \
+      /SceneRotator/quaternions with 4 numbers; choose another preset (ypr, quaternion, sparta, iem, \
+      iem-ypr) or change the sender
+      """
+    #expect(notes.withLock { $0 } == [expected])
   }
 
   @Test func componentsThatYieldAPoseLaterAreNotReported() throws {

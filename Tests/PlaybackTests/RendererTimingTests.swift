@@ -87,6 +87,6 @@ import Testing
     let rest = PlanarSignal(channelCount: 2, frames: 500)
     let poses = renderer.gridPoints(forNext: 500).map { _ in Quaternion.identity }
     renderer.process(input: nil, frames: 500, poses: poses, left: rest[0], right: rest[1])
-    #expect((0..<2).map { start[$0] + rest.arrays[$0] } == truth)
+    for ear in 0..<2 { #expect(start[ear] + rest.arrays[ear] == truth[ear]) }
   }
 }

@@ -183,7 +183,8 @@ extension CaptureServerTests {
         }
         sleepMilliseconds(800)
         let (planes, _) = recording.stop()
-        #expect(planes.map { $0[$0.count - 4800] } == [6, 8, 10, 12].map { Float($0) / 16 })
+        let expected: [Float] = [6.0 / 16, 8.0 / 16, 10.0 / 16, 12.0 / 16]
+        #expect(planes.map { $0[$0.count - 4800] } == expected)
       }
     }
 

@@ -65,9 +65,12 @@ import Testing
     var chance = SeededGenerator(1)
     let uniform = (0..<20_000).map { _ in chance.uniform() }
     #expect(uniform.allSatisfy { $0 >= 0 && $0 < 1 })
-    #expect(abs(uniform.reduce(0, +) / 20_000 - 0.5) < 0.01)
+    let mean: Double = uniform.reduce(0, +) / 20_000
+    #expect(abs(mean - 0.5) < 0.01)
     let gaussian = (0..<20_000).map { _ in chance.gaussian() }
-    #expect(abs(gaussian.reduce(0, +) / 20_000) < 0.03)
-    #expect(abs(gaussian.reduce(0) { $0 + $1 * $1 } / 20_000 - 1) < 0.05)
+    let offset: Double = gaussian.reduce(0, +) / 20_000
+    let power: Double = gaussian.reduce(0) { $0 + $1 * $1 } / 20_000
+    #expect(abs(offset) < 0.03)
+    #expect(abs(power - 1) < 0.05)
   }
 }
