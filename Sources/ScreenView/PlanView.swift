@@ -11,7 +11,8 @@ struct PlanView {
   let state: ListeningState
   let symbols: Symbols
 
-  /// Raised sources are drawn at this fraction of the radius per 90 degrees towards the centre.
+  /// How much nearer to the centre a source straight above or below is drawn than a source at ear
+  /// height, relative to the radius. In between, the shift is proportional to the elevation.
   private static let shrinking = 0.7
 
   /// Draws the plan into a canvas, whose cells are about twice as high as they are wide.

@@ -91,7 +91,8 @@ public protocol AdaptationRule: Sendable {
   func mayStart(_ situation: PlaySituation) -> Bool
   /// The latest change between multichannel and stereo; nil if none is known.
   var lastChange: TreatmentChange? { get }
-  /// Returns the expected download time of this many bits, in s. The default is 0.1.
+  /// Returns the expected download time of this many bits, in s. The default implementation returns
+  /// 0.1.
   func seconds(forBits bits: Double) -> Double
 }
 

@@ -23,7 +23,8 @@ struct DualSense: TrackerDriver {
 
   init(axes: AxisMap? = nil) { self.axes = axes ?? .rightUpBack }
 
-  /// Reads the calibration. If that fails, the present calibration stays, nominal at first.
+  /// Reads the calibration. If that fails, the calibration does not change; at first, it is
+  /// nominal.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     guard let report = try? link.feature(id: 0x05, length: 41) else { return }
     calibration = PadCalibration(report, order: .pairs)

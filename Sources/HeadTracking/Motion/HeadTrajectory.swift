@@ -22,8 +22,8 @@ public struct HeadTrajectory: @unchecked Sendable {
     }
   }
 
-  /// The rows without their owner, so that an audio thread can copy them without retaining an
-  /// object. They are valid as long as the trajectory or a copy of it exists.
+  /// Pointers to the rows, which an audio thread can copy without retaining an object. They are
+  /// valid as long as the trajectory or a copy of it exists.
   public struct Rows: BitwiseCopyable, @unchecked Sendable {
     let times: UnsafePointer<Double>
     let poses: UnsafePointer<Quaternion>

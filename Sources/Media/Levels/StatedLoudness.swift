@@ -39,7 +39,8 @@ public struct StatedLoudness: Sendable, Equatable {
 
   /// Reads the loudness from tags; nil if no tag states a plausible loudness.
   ///
-  /// - Parameter tag: returns the tag with a name in any case; nil if there is none.
+  /// - Parameter tag: returns the text of the tag with a name, in upper or lower case; nil if there
+  ///   is none.
   static func tagged(_ tag: (String) -> String?) -> StatedLoudness? {
     // In units of 1/256 dB, relative to -23 LUFS.
     if let gain = tag("R128_TRACK_GAIN").flatMap({ Int($0) }), (-32768...32767).contains(gain) {

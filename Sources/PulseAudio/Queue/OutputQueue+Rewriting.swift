@@ -59,7 +59,7 @@ extension OutputQueue {
     always || now - question.time > (stream.board.draft.isLatencyApproximate ? 25 : 40) * 1_000_000
   }
 
-  /// Requests a timing report unless one is pending. `start` is the position of the piece that was
+  /// Requests a timing report unless one is pending. `start` is the position of the window that was
   /// just written; nil if there is none.
   func askTiming(start: Int64? = nil) {
     guard !question.isAwaited else { return }

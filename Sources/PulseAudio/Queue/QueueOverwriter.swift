@@ -4,9 +4,9 @@ import CPulse
 import CRealtime
 import SoundServer
 
-/// Replaces queued sound in the server with pieces that the source renders again.
+/// Replaces windows of the queued sound in the server with sound that the source renders again.
 ///
-/// A piece is written with a negative seek, together with a copy of the queued sound that follows
+/// A window is written with a negative seek, together with a copy of the queued sound that follows
 /// it. The write position therefore stays far ahead of the play position. If the copy ends before
 /// the queue does, the last queued frame is written again to move the write position to the end of
 /// the queue.
@@ -17,18 +17,18 @@ struct QueueOverwriter {
   enum Outcome: Equatable {
     /// Nothing was rendered again.
     case nothing
-    /// A piece that begins at this stream position was written.
+    /// A window that begins at this stream position was written.
     case written(start: Int64)
-    /// Too little of the rendered piece was in time.
+    /// Too little of the rendered window was in time.
     case late
     /// The queue is too short to rewrite, its play position is still unknown, or writing failed.
     case short
   }
 
   private static let windowNanoseconds: Int64 = 40_000_000
-  /// Maximum length of one write: the piece plus the copied sound [ns].
+  /// Maximum length of one write: the window plus the copied sound [ns].
   private static let coverNanoseconds: Int64 = 70_000_000
-  /// Minimum length of a piece [ns].
+  /// Minimum length of a window [ns].
   private static let leastNanoseconds: Int64 = 5_000_000
   /// Excess of the shadow's length over the queue's depth, for sound in the sink [ms].
   private static let sinkMilliseconds = 300.0
@@ -75,7 +75,7 @@ struct QueueOverwriter {
     context: UnsafeMutableRawPointer, written: Int64, clock: PresentationClock
   ) -> Outcome {
     let begun = monotonic_nanoseconds()
-    // Start the window beyond the frames that the sink may read before the piece arrives.
+    // Start the window beyond the frames that the sink may read before the new sound arrives.
     guard let heard = clock.positionHeard(at: begun, written: written) else { return .short }
     let oldest = written - Int64(shadow.capacity)
     var start = heard + frames(margin.nanoseconds + renderingTime)
@@ -94,7 +94,7 @@ struct QueueOverwriter {
     let count = Int64(rendered) < asked ? Int64(rendered) : asked
     let now = monotonic_nanoseconds()
     noteRenderingTime(now - begun)
-    // Drop the head that the sink may have read in the meantime.
+    // Drop the start of the window, which the sink may have read in the meantime.
     let soonest = heard + frames(now - begun + margin.nanoseconds)
     let late = soonest > start ? soonest - start : 0
     guard count - late >= frames(Self.leastNanoseconds) else { return .late }
@@ -113,7 +113,7 @@ struct QueueOverwriter {
 
   // MARK: Joining
 
-  /// Crossfades the ends of the piece with the queued sound if the two differ there. A tail at the
+  /// Crossfades the ends of the window with the queued sound if the two differ there. A tail at the
   /// end of the queue needs no crossfade.
   @_noLocks
   private func join(start: Int64, late: Int, count: Int, written: Int64) {
@@ -137,7 +137,7 @@ struct QueueOverwriter {
     return left > Self.seamTolerance ? true : right > Self.seamTolerance
   }
 
-  /// Crossfades one frame: `weight` 1 gives the piece, 0 the queue.
+  /// Crossfades one frame: `weight` 1 gives the new sound, 0 the queued sound.
   @_noLocks
   private func mix(_ index: Int, from start: Int64, weight: Float) {
     let queued = shadow.frame(start + Int64(index))
@@ -154,7 +154,7 @@ struct QueueOverwriter {
     let first = start + Int64(late)
     shadow.store(
       UnsafePointer(piece + 2 * late), position: first, frames: count - late)
-    // Copy the queued sound that follows the piece.
+    // Copy the queued sound that follows the window.
     let tail = Int(written - start) - count
     let room = pieceFrames - count
     let copied = tail < room ? tail : room

@@ -4,23 +4,23 @@
 ///
 /// The margin is the sink's greatest recent read-ahead plus an extra. The extra is learned from the
 /// slack of the writes: the distance from the end of the frames that the sink had read to the first
-/// frame written. A negative slack means that the head of the piece was lost. Times are in
+/// frame written. A negative slack means that the start of the window was lost. Times are in
 /// nanoseconds.
 struct RewriteMargin {
   /// The minimum slack to maintain.
   private static let reserve: Int64 = 1_000_000
-  /// The largest increase after one lost head.
+  /// The largest increase after one lost start.
   private static let largestStep: Int64 = 4_000_000
   /// A decrease by less than this settles the margin.
   private static let leastStep: Int64 = 250_000
-  /// The number of answers without a lost head after which the margin is adjusted.
+  /// The number of answers without a lost start after which the margin is adjusted.
   private static let answersPerStep = 64
-  /// The number of answers to ignore after a lost head.
+  /// The number of answers to ignore after a lost start.
   private static let answersPerStepUp = 8
   /// A maximum of the read-ahead is remembered for at least this number of reports, and for at most
   /// twice that number.
   private static let reportsRemembered = 32
-  /// The share of lost heads above which rewriting at the limit is not worthwhile.
+  /// The share of lost starts above which rewriting at the limit is not worthwhile.
   private static let largestLossAtLimit = 0.3
 
   let limit: Int64
@@ -31,7 +31,7 @@ struct RewriteMargin {
   private var leastSlack = Int64.max
   private var answers = 0
   private var answersToSkip = 0
-  /// Smoothed share of answers that show a lost head; 0 while the margin is below its limit.
+  /// Smoothed share of answers that show a lost start; 0 while the margin is below its limit.
   private var lossAtLimit = 0.0
 
   @_noLocks
@@ -51,7 +51,7 @@ struct RewriteMargin {
 
   var isSinkBeyondLimit: Bool { peak > limit }
 
-  /// Whether more than 30 % of the heads are lost with the margin at its limit.
+  /// Whether the starts of more than 30 % of the windows are lost with the margin at its limit.
   var isLosingAtLimit: Bool { lossAtLimit > Self.largestLossAtLimit }
 
   /// Whether the last adjustment was a decrease of less than `leastStep`.
@@ -117,7 +117,7 @@ struct RewriteMargin {
 
 /// Decides when rewriting stops and when it is tried again.
 struct RewriteJudge {
-  /// Time before another try after too many lost heads [ns].
+  /// Time before another try after too many lost starts [ns].
   private static let patienceAfterLosses: Int64 = 60_000_000_000
   /// Time for which the sink may read beyond the limit [ns].
   private static let patienceBeyondLimit: Int64 = 4_000_000_000

@@ -207,7 +207,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     limiter.process(sums.planes[0], sums.planes[1], frames: frame - first)
   }
 
-  /// Limits a piece of the new sound, and crossfades it with the old sound in the history.
+  /// Limits a part of the new sound, and crossfades it with the old sound in the history.
   @_noLocks
   private func renderPiece(
     _ plan: RewritePlan, _ first: Int, _ count: Int, _ history: borrowing RenderHistory,

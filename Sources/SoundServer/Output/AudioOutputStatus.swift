@@ -88,11 +88,11 @@ public struct AudioOutputStatus: Sendable, Equatable {
   public package(set) var rewriting = QueueRewriting.unsupportedBySource
   /// The distance from the audible frame to the first frame that can be rewritten.
   public package(set) var rewriteMarginMilliseconds = 0.0
-  /// The number of pieces that have replaced queued sound.
+  /// The number of windows of the queue that have been rewritten.
   public package(set) var rewrites = 0
-  /// The number of pieces that were rendered too late to be written.
+  /// The number of windows that were rendered too late to be written.
   public package(set) var lateRewrites = 0
-  /// The number of pieces whose head is known to have arrived too late.
+  /// The number of rewritten windows whose start is known to have arrived too late.
   public package(set) var lostRewriteHeads = 0
 
   /// The number of times that the queue ran dry or, with PipeWire, that the server skipped cycles.

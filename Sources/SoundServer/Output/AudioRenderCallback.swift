@@ -27,14 +27,14 @@ public struct AudioRenderCallback: @unchecked Sendable {
 
   /// Renders queued frames again.
   ///
-  /// The call is made on the same thread as calls of `Function`. The piece must join the queued
+  /// The call is made on the same thread as calls of `Function`. The new sound must join the queued
   /// sound before and after it without a click.
   ///
   /// - Parameters:
   ///   - context: the callback's context.
   ///   - interleaved: `frameCount` x 2 samples to fill, left then right, full scale 1.0. Their
   ///     initial content is undefined.
-  ///   - framesBack: the number of frames from the start of the piece to the end of the rendered
+  ///   - framesBack: the number of frames from the start of the window to the end of the rendered
   ///     sound; at least `frameCount`.
   ///   - frameCount: 1 or more.
   ///   - presentationTimeNanoseconds: the time at which the first frame is expected to be heard,

@@ -26,11 +26,11 @@ struct ChainFigures: Codable {
   var underruns: Int
   /// The state of rewriting at the end of the run.
   var rewriting: String
-  /// The number of pieces that replaced queued sound.
+  /// The number of windows of the queue that were rewritten.
   var rewrites: Int
-  /// The number of pieces that were rendered too late to be written.
+  /// The number of windows that were rendered too late to be written.
   var lateRewrites: Int
-  /// The number of pieces that arrived after the sink had read their beginning, as far as known.
+  /// The number of windows that arrived after the sink had read their start, as far as known.
   var lostRewriteHeads: Int
   /// Time from the heard sound to the earliest sound that is rewritten, at the end of the run.
   var rewriteMarginMilliseconds: Double
