@@ -5,7 +5,7 @@ import Geometry
 
 /// A report from the service `devmotion6`: an orientation that the earphones compute.
 ///
-/// Layout, little-endian, with byte offsets in parentheses: report id (0), time in ns (1), version
+/// Layout, little-endian, with byte offsets in parentheses: report ID (0), time in ns (1), version
 /// (9), status (10), sensor time in us (12), quaternion x, y, z (20, i16, 1/32767), rotation rate
 /// (26, i16, 1/512 rad/s), gravity (44, i16, 1/1024 g), sample counter (54). The quaternion's w is
 /// the positive root that completes the unit norm.

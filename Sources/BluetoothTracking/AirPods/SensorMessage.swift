@@ -22,7 +22,7 @@ enum SensorItem: Equatable {
 /// | 3 | older form of a report: service (u16), then the report |
 /// | 5 | description: 1 = service, 2 = properties; repeated |
 /// | 7 | report: 1 = service, 3 = the report; repeated |
-/// | 8 | request: 1 = service, 2 = 2, 3 = report id and value |
+/// | 8 | request: 1 = service, 2 = 2, 3 = report ID and value |
 /// | 9, 12 | acknowledgement, readiness: 1 = service |
 enum SensorFrame {
   private static let headerLength = 12

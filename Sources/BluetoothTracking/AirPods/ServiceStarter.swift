@@ -2,7 +2,7 @@
 
 /// Finds, starts and restarts the motion service of AirPods.
 ///
-/// The id in the earphones' description is tried first, then the remembered id, then the known ids
+/// The ID in the earphones' description is tried first, then the remembered ID, then the known IDs
 /// in turn. Times are in nanoseconds unless a name states another unit.
 struct ServiceStarter {
   private enum Phase: Equatable {
@@ -13,7 +13,7 @@ struct ServiceStarter {
     /// No report has arrived since this start.
     case starting(at: Int64)
     case streaming
-    /// No id is left to try.
+    /// No ID is left to try.
     case exhausted
   }
 

@@ -7,7 +7,7 @@ package struct EarphoneMemory: Sendable, Equatable {
   /// The rotation from the sensor's axes to the headset's axes (x right, y back, z down), from the
   /// property `H2HTransformation`; nil if unknown.
   package var mounting: Quaternion?
-  /// The id of the motion service; nil if unknown.
+  /// The ID of the motion service; nil if unknown.
   package var service: UInt64?
   /// Services whose start broke the link. They are not started again.
   package var avoided: Set<UInt64> = []

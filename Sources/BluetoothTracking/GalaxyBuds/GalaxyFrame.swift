@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A frame of the Galaxy Buds: FD, header (u16), id, payload, CRC-16 (low byte first), DD. Bits 0
-/// to 9 of the header are the length of the id, payload and checksum together, in bytes.
+/// A frame of the Galaxy Buds: FD, header (u16), ID, payload, CRC-16 (low byte first), DD. Bits 0
+/// to 9 of the header are the length of the ID, payload and checksum together, in bytes.
 struct GalaxyFrame: Equatable {
   var id: UInt8
   var payload: [UInt8]

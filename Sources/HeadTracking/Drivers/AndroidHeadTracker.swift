@@ -69,7 +69,7 @@ struct AndroidHeadTracker: Sendable {
     return text
   }
 
-  /// Reads a feature report. The leading id is removed if the device does not number its reports.
+  /// Reads a feature report. The leading ID is removed if the device does not number its reports.
   private static func read(
     _ id: UInt8, _ descriptor: HIDReportDescriptor, _ features: some HIDFeatures
   ) throws(HeadTrackingError) -> [UInt8] {
@@ -166,7 +166,7 @@ extension AndroidHeadTracker {
   /// Returns the sample in an input report; nil if there is no valid sample.
   ///
   /// - Parameters:
-  ///   - report: the report as read, with its id if the device numbers its reports.
+  ///   - report: the report as read, with its ID if the device numbers its reports.
   ///   - time: the arrival time, in CLOCK_MONOTONIC nanoseconds.
   func decode(_ report: [UInt8], time: Int64, axes: AxisMap) -> HeadSample? {
     if rotation.reportID != 0 {

@@ -27,7 +27,8 @@ struct DualShock4: TrackerDriver {
     self.axes = axes ?? .rightUpBack
   }
 
-  /// Reads the calibration. If that fails, the present calibration stays, nominal at first.
+  /// Reads the calibration. If that fails, the calibration does not change; at first, it is
+  /// nominal.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     // Over Bluetooth, reading 0x02 enables the long report; 0x05 has the checksum.
     let byCable = try? link.feature(id: 0x02, length: 37)

@@ -26,7 +26,7 @@ protocol TrackerDriver {
   /// report without readings gives an empty array.
   ///
   /// - Parameters:
-  ///   - report: the report as read, with its id if the device numbers its reports.
+  ///   - report: the report as read, with its ID if the device numbers its reports.
   ///   - arrival: the arrival time, in CLOCK_MONOTONIC nanoseconds.
   mutating func decode(_ report: [UInt8], arrival: Int64) -> [TrackerReading]?
 }

@@ -4,8 +4,8 @@ import Glibc
 import System
 
 protocol HIDFeatures {
-  /// Reads a feature report, which begins with its id (0 if the device does not number its
-  /// reports). The length in bytes includes the id.
+  /// Reads a feature report, which begins with its ID (0 if the device does not number its
+  /// reports). The length in bytes includes the ID.
   func feature(id: UInt8, length: Int) throws(HeadTrackingError) -> [UInt8]
   func setFeature(_ report: [UInt8]) throws(HeadTrackingError)
 }

@@ -6,9 +6,9 @@
 /// Source: USB Device Class Definition for HID 1.11, sections 5.8 and 6.2.2.
 public struct HIDField: Sendable, Equatable {
   public var kind: HIDReportKind
-  /// The report id; 0 if the device does not number its reports.
+  /// The report ID; 0 if the device does not number its reports.
   public var reportID: UInt8
-  /// Offset in bits from the start of the report as read, including its id if there is one.
+  /// Offset in bits from the start of the report as read, including its ID if there is one.
   public var bitOffset: Int
   /// Bits per element; `value` and `set` support 1 to 32.
   public var bitSize: Int
@@ -64,7 +64,7 @@ extension HIDField {
   /// Returns the raw value of an element, sign-extended if the logical minimum is negative. Returns
   /// nil if the element does not exist, is of unsupported size, or is beyond the report.
   ///
-  /// - Parameter report: the report as read, with its id if the device numbers its reports.
+  /// - Parameter report: the report as read, with its ID if the device numbers its reports.
   public func value(in report: [UInt8], element: Int = 0) -> Int64? {
     guard (0..<count).contains(element), (1...32).contains(bitSize) else { return nil }
     let first = bitOffset + element * bitSize

@@ -9,7 +9,7 @@ public struct HIDReportDescriptor: Sendable {
   /// The usages of the top-level collections, in descriptor order.
   public internal(set) var applications: [HIDUsage] = []
   var collections: Set<HIDUsage> = []
-  /// Whether the reports begin with an id.
+  /// Whether the reports begin with an ID.
   public internal(set) var hasReportIDs = false
   /// Whether parsing stopped before the end of the bytes or the last item is incomplete.
   public internal(set) var isDamaged = false
@@ -22,7 +22,7 @@ public struct HIDReportDescriptor: Sendable {
     self = parser.result
   }
 
-  /// Returns the length of a report in bytes, including its id if there is one; 0 if there is no
+  /// Returns the length of a report in bytes, including its ID if there is one; 0 if there is no
   /// such report.
   public func reportLength(_ kind: HIDReportKind, id: UInt8) -> Int {
     let bits = fields.lazy.filter { $0.kind == kind && $0.reportID == id }

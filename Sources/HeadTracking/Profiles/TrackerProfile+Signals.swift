@@ -51,7 +51,7 @@ extension TrackerProfile {
 
   /// The position of a number in a frame.
   public enum Place: Sendable, Equatable {
-    /// The number is at a byte offset in the frame; in a HID report, the offset includes the id.
+    /// The number is at a byte offset in the frame; in a HID report, the offset includes the ID.
     case byte(Int, NumberType)
     /// The number is the raw value of an element of a HID report. Element 0 has this usage, and the
     /// later elements follow it in the same field.

@@ -46,13 +46,13 @@ public struct TrackerProfile: Sendable, Equatable {
 
   public var name: String
   public var link: Link
-  /// The vendor's id; 0 if the link does not use it.
+  /// The vendor's ID; 0 if the link does not use it.
   public var vendorID: UInt16
-  /// The product's id; nil for any product of the vendor.
+  /// The product's ID; nil for any product of the vendor.
   public var productID: UInt16?
   /// The top-level usage that a HID device must have; nil for any.
   public var usage: HIDUsage?
-  /// The id of the HID reports to decode; nil to decode every report.
+  /// The ID of the HID reports to decode; nil to decode every report.
   public var reportID: UInt8?
   public var kind: TrackerKind
   public var axes: AxisMap
@@ -68,10 +68,10 @@ public struct TrackerProfile: Sendable, Equatable {
   public var tickSeconds: Double
   /// Width of `Signal.clock`, in bits.
   public var clockBits: Int
-  /// Feature reports that start a HID device, each beginning with its id.
+  /// Feature reports that start a HID device, each beginning with its ID.
   public var startFeatures: [[UInt8]]
   /// The bytes that start the device. For HID, these are output reports, each beginning with its
-  /// id. They are sent after `startFeatures`.
+  /// ID. They are sent after `startFeatures`.
   public var start: Commands
   /// The bytes that stop the device.
   public var stop: Commands

@@ -93,7 +93,7 @@ struct XREALOneStream: Sendable {
     return axes
   }
 
-  /// Returns the statement about the axes that agrees with the force on an upright head.
+  /// Returns those of the stated axes that agree with the force on an upright head.
   static func axes(force: SIMD3<Double>) -> AxisMap {
     guard abs(force.z) > abs(force.y) else { return .rightUpBack }
     return force.z > 0 ? .rightFrontUp : .leftFrontDown

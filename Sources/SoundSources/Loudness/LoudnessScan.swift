@@ -10,7 +10,7 @@ internal import SignalProcessing
 private import Synchronization
 internal import System
 
-/// Measures the loudness of a source at the ears on separate threads: first an estimate, then
+/// Measures the loudness of a source at the ears on separate threads: first approximately, then
 /// completely.
 ///
 /// The estimate is the loudness of the source's channels, which a `LoudnessSurvey` measures quickly
