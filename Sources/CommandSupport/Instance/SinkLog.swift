@@ -33,7 +33,7 @@ package final class SinkLog: Sendable {
       case .ended(let stream): state.places[stream.id] = nil
       case .started(let layout):
         state.started.insert(layout)
-        state.texts.append("the output \(layout.sinkName) is ready")
+        state.texts.append("the virtual sink \(layout.sinkName) is ready")
       case .stream(let layout, let event):
         // All virtual sinks play to the same server and sink, so one of them reports for all.
         guard layout == state.started.min(), let text = Self.text(event.kind) else { break }
@@ -67,7 +67,7 @@ package final class SinkLog: Sendable {
     case .output(let sink): "the sound goes to \(RouteFacts(sink).name)"
     case .noOutput: "there is no output device; waiting for one"
     case .failed(let layout, let error):
-      "cannot create the output \(layout.sinkName): \(error.message); trying again"
+      "cannot create the virtual sink \(layout.sinkName): \(error.message); trying again"
     case .defaultContested:
       "another program keeps changing the default output; trying again in 30 s"
     case .started, .routed, .ended, .stream: nil

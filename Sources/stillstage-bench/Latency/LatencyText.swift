@@ -81,8 +81,8 @@ extension ChainFigures {
     text += "underruns: \(underruns); queue granted: \(decimal(grantedQueueMilliseconds, 1)) ms\n"
     if setting.output == .rewritten {
       text += """
-        rewriting \(rewriting): \(rewrites) rewrites, \(lostRewriteHeads) of which lost their \
-        beginning; \(lateRewrites) more came too late to be written; \
+        rewriting \(rewriting): \(rewrites) windows were written, \(lostRewriteHeads) of which \
+        lost their start; \(lateRewrites) more came too late to be written; \
         margin at the end: \(decimal(rewriteMarginMilliseconds, 1))
 
         """
