@@ -45,7 +45,7 @@ import Testing
         "{\(good),\n\"mount\": [1,1,0,0],\"signals\":{\"yaw\":{\"name\":\"a\"}}}", 2,
         "unit quaternion"
       ),
-      ("{\(good),\n\"name\": \"n\",\"signals\":{\"yaw\":{\"name\":\"a\"}}}", 2, "here twice"),
+      ("{\(good),\n\"name\": \"n\",\"signals\":{\"yaw\":{\"name\":\"a\"}}}", 2, "occurs twice"),
     ])
   func errors(text: String, line: Int, reason: String) {
     let (profile, problems) = ProfileReader.read(Array(text.utf8))
