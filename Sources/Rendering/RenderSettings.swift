@@ -53,7 +53,7 @@ public struct RenderSettings: Sendable, Equatable {
   /// The path of a SOFA file. Default: nil, which selects libmysofa's default set or a rigid
   /// sphere.
   public var hrtfPath: String?
-  /// The equalisation of the HRTF set's coloration. Default: none.
+  /// The equalisation of the HRTF set's colouration. Default: none.
   public var equalisation = DecoderDesign.Equalisation.none
   /// The decoder design. Default: MagLS.
   public var method = DecoderDesign.Method.magnitudeLeastSquares

@@ -21,7 +21,7 @@ package protocol EarphoneProtocol: Sendable {
   var details: EarphoneDetails { get }
   /// What to remember about this device; nil if there is nothing.
   var memory: EarphoneMemory? { get }
-  /// Whether the mounting on the head is known only roughly.
+  /// Whether recentring also levels the head, because the mounting is known only roughly.
   var levelsOnRecenter: Bool { get }
 }
 

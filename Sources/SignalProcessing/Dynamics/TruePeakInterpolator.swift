@@ -66,7 +66,7 @@ struct TruePeakInterpolator {
   /// Returns the value of `bendGain`.
   ///
   /// A filter with zero sum and zero first moment is a weighted sum of second differences. One such
-  /// filter is the deviation of a phase from the line between two neighboring samples. Another is
+  /// filter is the deviation of a phase from the line between two neighbouring samples. Another is
   /// the second difference at four times the rate. A parabola adds at most an eighth of that
   /// difference.
   private static func largestBendGain() -> Double {
