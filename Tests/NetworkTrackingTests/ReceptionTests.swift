@@ -255,8 +255,8 @@ import Testing
     }
     let expected = """
       /ypr with 3 numbers arrived at 127.0.0.1:\(port), but the preset iem expects \
-      /SceneRotator/quaternions with 4 numbers; choose another preset (ypr, quaternion, sparta, iem, \
-      iem-ypr) or change the sender
+      /SceneRotator/quaternions with 4 numbers; choose another preset (ypr, quaternion, sparta, \
+      iem, iem-ypr) or change the sender
       """
     #expect(notes.withLock { $0 } == [expected])
   }
