@@ -56,7 +56,10 @@ import Testing
       #expect(list.exitCode == 0)
       let notes = list.errors.split(separator: "\n")
       #expect(
-        notes.contains { $0.contains("\(name).json is not used") && $0.contains(reason) },
+        notes.contains {
+          $0.contains("cannot use the tracker profile") && $0.contains("/\(name).json: line 1: ")
+            && $0.contains(reason)
+        },
         "\(notes)")
     }
   }
