@@ -2,36 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A virtual MIDI head tracker at the device's end of a raw MIDI cable.
 
-usage: virtual_midi.py supperware|mrheadtracker DEVICE [FOLDER]
+usage: virtual_midi.py supperware|mrheadtracker DEVICE FOLDER
 
-DEVICE is a node such as /dev/snd/midiC1D0. The head turns 40 degrees to each side in 8 s. If
-FOLDER has a file `pose` with yaw, pitch and roll in degrees, the head eases to that pose instead.
-The Supperware sends after its start message, at the rate that it asks for, until its stop message;
-while FOLDER has a file `mute`, it sends nothing. Every message is printed.
+DEVICE is a node such as /dev/snd/midiC1D0. FOLDER is that of virtual_head.py. The Supperware sends
+after its start message, at the rate that it asks for, until its stop message; while FOLDER has a
+file `mute`, it sends nothing. Every message is printed.
 """
-import math
 import os
 import sys
 import time
 
+from virtual_head import Head
+
 HEADER = bytes.fromhex('F0002142')
-
-
-def product(a, b):
-    w, x, y, z = a
-    W, X, Y, Z = b
-    return (w * W - x * X - y * Y - z * Z, w * X + x * W + y * Z - z * Y,
-            w * Y - x * Z + y * W + z * X, w * Z + x * Y - y * X + z * W)
-
-
-def turn(axis, degrees):
-    half = math.radians(degrees) / 2
-    return (math.cos(half), *(math.sin(half) if axis == i else 0 for i in range(3)))
-
-
-def quaternion(yaw, pitch, roll):
-    """The head to the world; x front, y left, z up."""
-    return product(product(turn(2, yaw), turn(1, -pitch)), turn(0, roll))
 
 
 def supperware(q):
@@ -56,17 +39,6 @@ class ControlChanges:
             bytes([0xB0, 48 + i, numbers[i] & 127, 0xB0, 16 + i, numbers[i] >> 7]) for i in changed)
 
 
-def pose(folder, seconds, now):
-    """The next pose; `now` is the present one."""
-    try:
-        wanted = [float(text) for text in open(f'{folder}/pose').read().split()]
-        if len(wanted) == 3:
-            return [a + max(-2, min(2, b - a)) for a, b in zip(now, wanted)]
-        return now
-    except OSError:
-        return [40 * math.sin(2 * math.pi * seconds / 8), 0, 0]
-
-
 def write(node, data):
     try:
         os.write(node, data)
@@ -75,13 +47,12 @@ def write(node, data):
 
 
 def main():
-    kind, device = sys.argv[1:3]
-    folder = sys.argv[3] if len(sys.argv) > 3 else '/nonexistent'
+    kind, device, folder = sys.argv[1:4]
     node = os.open(device, os.O_RDWR | os.O_NONBLOCK)
     print('ready', flush=True)
-    changes, received, head = ControlChanges(), b'', [0, 0, 0]
+    changes, received, head = ControlChanges(), b'', Head(folder)
     hertz = 50 if kind == 'mrheadtracker' else 0
-    begin = due = time.monotonic()
+    due = time.monotonic()
     while True:
         try:
             received += os.read(node, 256)
@@ -94,8 +65,7 @@ def main():
             if kind == 'supperware' and message[:6] == HEADER + b'\0\0':
                 hertz = {0x28: 100, 0x08: 50}.get(message[6], 0)
         if hertz and not os.path.exists(f'{folder}/mute'):
-            head = pose(folder, time.monotonic() - begin, head)
-            q = quaternion(*head)
+            q = head.quaternion()
             data = supperware(q) if kind == 'supperware' else changes.message(q)
             if data:
                 write(node, data)

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A virtual Waves Nx head tracker on an emulated radio, for a real kernel and a real bluetoothd.
 
-It sends after `a011` was written. The head turns 40 degrees to each side in 8 s. The radio is that
-of the kernel tools' earphone.py, whose options apply: --name, and --die SECOND and --back SECOND,
-which count from the first start. Every write is printed.
+It sends after `a011` was written. The head is that of virtual_head.py, with the folder /run/head;
+while the folder has a file `away`, the tracker is out of range. The radio is that of the kernel
+tools' earphone.py, whose option --name applies. Every write is printed.
 """
 import asyncio
-import math
 import os
 import struct
 import sys
@@ -19,24 +18,22 @@ from bumble.device import Device, DeviceConfiguration  # noqa: E402
 from bumble.gatt import Characteristic, CharacteristicValue, Service  # noqa: E402
 from bumble.host import Host  # noqa: E402
 from bumble.transport import open_transport  # noqa: E402
+from virtual_head import Head  # noqa: E402
 
 BASE = '0000%s-5761-7665-7341-7564696f4c74'
 
 
 class Tracker:
     rate = 0
-    started = None
 
     def written(self, connection, data):
         print(f'host: {bytes(data).hex()}', flush=True)
-        self.started = self.started or asyncio.get_running_loop().time()
         self.rate = data[0] if data[-1] else 0
 
 
-def notification(seconds):
-    yaw = math.radians(40) * math.sin(2 * math.pi * seconds / 8)
-    values = (0, 0, math.sin(yaw / 2), math.cos(yaw / 2))
-    return struct.pack('<4h', *(round(v * 16384) for v in values)) + b'\0\3'
+def notification(quaternion):
+    w, x, y, z = quaternion
+    return struct.pack('<4h', *(round(v * 16384) for v in (-y, x, z, w))) + b'\0\3'
 
 
 async def main():
@@ -67,11 +64,11 @@ async def main():
         print('earphone: ready', flush=True)
 
         loop = asyncio.get_running_loop()
+        head = Head('/run/head')
         due = loop.time()
         away = False
         while True:
-            live = loop.time() - (tracker.started or loop.time())
-            if options.die is not None and away != (options.die <= live < options.back):
+            if away != os.path.exists('/run/head/away'):
                 away = not away
                 print('tracker: out of range' if away else 'tracker: back', flush=True)
                 tracker.rate = 0
@@ -83,7 +80,7 @@ async def main():
                     link.add_controller(radio)
                     await device.start_advertising(auto_restart=True)
             if not away and tracker.rate:
-                await device.notify_subscribers(values, notification(live))
+                await device.notify_subscribers(values, notification(head.quaternion()))
             due = max(due + 1 / (tracker.rate or 50), loop.time())
             await asyncio.sleep(due - loop.time())
 
