@@ -70,7 +70,7 @@ import Testing
         found += device.received()
         return found.count >= 16
       }, "\(watch.lines)")
-    #expect(found.prefix(12) == hex("F07D01F7 F07D02F7 F07D02F7")[...])
+    #expect(found.prefix(12) == hex("F0 7D 01 F7 F0 7D 02 F7 F0 7D 02 F7")[...])
   }
 
   // MARK: Libraries
