@@ -186,11 +186,21 @@ let tests: [Target] = [
     ]),
   .testTarget(
     name: "NetworkTrackingTests",
-    dependencies: ["NetworkTracking", "HeadTracking", "Geometry", "TestSupport"]),
+    dependencies: [
+      "NetworkTracking", "HeadTracking", "Geometry", "TestSupport", "stillstage",
+      "stillstage-engine",
+    ]),
   .testTarget(
     name: "MIDITrackingTests",
     dependencies: [
       "MIDITracking", "HeadTracking", "Geometry", "System", "CRealtime", "TestSupport",
+      "stillstage", "stillstage-engine",
+    ]),
+  .testTarget(
+    name: "TrackerFuzzTests",
+    dependencies: [
+      "BluetoothTracking", "MIDITracking", "NetworkTracking", "HeadTracking", "Geometry",
+      "TestSupport",
     ]),
   .testTarget(
     name: "SerialTrackingTests",
@@ -202,8 +212,8 @@ let tests: [Target] = [
   .testTarget(
     name: "BluetoothTrackingTests",
     dependencies: [
-      "BluetoothTracking", "HeadTracking", "NetworkTracking", "Geometry", "DBus", "System", "CDBus",
-      "CRealtime", "CAllocationCounter", "TestSupport",
+      "BluetoothTracking", "HeadTracking", "Geometry", "DBus", "System", "CDBus", "CRealtime",
+      "CAllocationCounter", "TestSupport", "stillstage", "stillstage-engine",
     ]),
   .testTarget(
     name: "SurroundTests", dependencies: ["Surround", "Ambisonics", "Geometry", "TestSupport"]),

@@ -87,11 +87,16 @@ package final class ProfiledNetworkTrackers: TrackerProvider {
           name: profile.name,
           reason: "'\(place.address)' is not a numeric address; correct the profile")
       }
+      let socket: DatagramSocket
       do throws(NetworkTrackerError) {
-        let socket = try DatagramSocket(address, port: place.port)
-        return ProfileConnection(
-          DatagramLink(socket: socket), profile, axes: axes, capture: capture)
+        socket = try DatagramSocket(address, port: place.port)
       } catch { throw .cannotConnect(name: profile.name, reason: error.description) }
+      guard let link = DatagramLink(socket, waitMilliseconds: Self.connectMilliseconds) else {
+        throw .cannotConnect(
+          name: profile.name,
+          reason: "nothing arrives at \(path); switch it on, and check its target address")
+      }
+      return ProfileConnection(link, profile, axes: axes, capture: capture, endsSilent: true)
     default: throw .cannotOpen(path: path, reason: "no profile describes it")
     }
   }
@@ -112,9 +117,22 @@ private struct StreamLink: ByteLink {
 }
 
 private struct DatagramLink: ByteLink {
-  let socket: DatagramSocket
+  private let socket: DatagramSocket
+  /// Datagrams that arrived before the first call of `read`.
+  private var early: [[UInt8]]
 
-  func read(timeoutMilliseconds: Int) -> ByteNews {
+  /// Waits for a datagram; nil if none arrives.
+  init?(_ socket: DatagramSocket, waitMilliseconds: Int) {
+    self.socket = socket
+    early = socket.datagrams(timeoutMilliseconds: waitMilliseconds)
+    guard !early.isEmpty else { return nil }
+  }
+
+  mutating func read(timeoutMilliseconds: Int) -> ByteNews {
+    guard early.isEmpty else {
+      defer { early = [] }
+      return .bytes(early)
+    }
     let datagrams = socket.datagrams(timeoutMilliseconds: timeoutMilliseconds)
     return datagrams.isEmpty ? .nothing : .bytes(datagrams)
   }

@@ -25,6 +25,8 @@ final class FakeLowEnergy: Sendable {
     var isKnown = true
     /// Whether the device answers a connection attempt.
     var answers = true
+    /// Seconds that a connection attempt takes.
+    var connectSeconds: UInt32 = 0
     /// The UUIDs of the characteristics.
     var characteristics: [String]
 
@@ -250,7 +252,8 @@ extension FakeLowEnergy.Service {
   }
 
   private func connect(_ path: String) -> Answer {
-    state.withLock { state in
+    sleep(state.withLock { $0.devices.first { $0.path == path }?.connectSeconds ?? 0 })
+    return state.withLock { state in
       guard state.isPowered else { return .error("org.bluez.Error.NotReady") }
       guard let index = state.devices.firstIndex(where: { $0.path == path && $0.answers }) else {
         return .error("org.bluez.Error.Failed")

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes seeds for the fuzzer: valid reports of every family, in the form that
-Tests/HeadTrackingTests/Devices/ReportFuzz.swift reads, and packets of Bluetooth LE and TCP trackers
-in the form that Tests/BluetoothTrackingTests/LinkFuzz.swift reads.
+Tests/HeadTrackingTests/Devices/ReportFuzz.swift reads; and packets of other trackers, profiles and
+a list of MIDI ports in the form that Tests/TrackerFuzzTests/LinkFuzz.swift reads.
 
 usage: make_fuzz_corpus.py FOLDER LINKS_FOLDER
 """
@@ -111,3 +111,83 @@ link("nx", 0, nx, 8)
 link("dot", 1, dot, 8)
 link("wit", 2, wit, 8)
 link("xreal-one", 3, xreal_one, 60)
+
+
+def write_link(name, target, how, body):
+    with open(os.path.join(sys.argv[2], name), "wb") as f:
+        f.write(bytes([target, how]) + body)
+
+
+def sum8(body, start):
+    return body + bytes([sum(body[start:]) & 0xFF])
+
+
+def supperware(form, values):
+    bits = [round(value * 2048) & 0x3FFF for value in values]
+    data = b"".join(bytes([value >> 7, value & 0x7F]) for value in bits)
+    return bytes.fromhex("F000214240") + bytes([form]) + data + b"\xF7"
+
+
+def controllers(upper, lower, values, channel=0):
+    pairs = ((cc, round(value)) for cc, value in enumerate(values))
+    return b"".join(
+        bytes([0xB0 | channel, lower + cc, value & 0x7F, 0xB0 | channel, upper + cc, value >> 7])
+        for cc, value in pairs)
+
+
+def quaternions(n):
+    w, x, y, z = Wave().quaternion(n * 0.01)
+    return w, -y, x, z
+
+
+messages = [supperware(1, quaternions(n)) for n in range(6)]
+write_link("supperware-0", 4, 0, b"".join(record(m) for m in messages))
+angles_and_matrix = supperware(0, (0.5, -0.1, 3.1)) + supperware(2, (1, 0, 0, 0, 1, 0, 0, 0, 1))
+split = messages[0][:7] + b"\xF8" + messages[0][7:] + angles_and_matrix + messages[1][:9] + messages[2]
+write_link("supperware-1", 4, 0, b"".join(record(split[at:at + 11]) for at in range(0, len(split), 11)))
+for form, count in ((0, 4), (1, 4), (2, 3)):
+    packets = [
+        controllers(16, 48, [(v + 1) * 8191 for v in quaternions(n * 5)][:count]) for n in range(6)]
+    write_link("mrheadtracker-%d" % form, 5, form, b"".join(record(p) for p in packets))
+write_link("sysex-profile", 6, 0, record(bytes.fromhex("F07D010203040506F7")) * 3)
+write_link("controller-profile", 7, 0, b"".join(
+    record(controllers(16, 48, [n * 100]) + controllers(17, 49, [n * 90], 1)) for n in range(6)))
+
+rvc = sum8(bytes.fromhex("AAAADE010092FF25088DFEECFFD103000000"), 2)
+wit_serial = b"".join(
+    sum8(b"\x55" + kind + bytes.fromhex("0040002000100058"), 0) for kind in (b"\x51", b"\x52", b"\x59"))
+STREAMS = {
+    "nvsonic": b"0.6035,-0.5409, 0.3667,-0.4568; ", "razor": b"#YPR=-142.28,-5.38,33.52\r\n",
+    "hatire": bytes.fromhex("AAAA0700") + b"\x3E" * 24 + b"\x55\x55", "witmotion": wit_serial,
+    "witmotion-quaternion": wit_serial, "bno085-rvc": rvc, "quaternion-text": b"1.0, 0.0, 0, 1e-3\n",
+    "ypr-text": b"10.5,-3,2\n",
+}
+for name, piece in STREAMS.items():
+    with open(os.path.join(VIRTUAL, "../trackers", name + ".json"), "rb") as f:
+        text = f.read()
+    write_link("profile-" + name, 8, 0, text + bytes(5) + record(piece * 2) + record(piece))
+
+
+def midi_profile(frame, first, second):
+    signals = {name: dict(place, scale=0.001) for name, place in (("yaw", first), ("pitch", second))}
+    text = {"schema": 1, "name": "midi", "link": "midi", "midi": {"port": "My"}, "frame": frame,
+            "signals": signals, "keepAlive": {"bytes": ["F0 7D F7"], "seconds": 1}}
+    return json.dumps(text).encode() + bytes(5)
+
+
+write_link("profile-midi-sysex", 8, 0, midi_profile(
+    {"sync": "F0 7D", "length": 9}, {"byte": 2, "type": "i14be"}, {"byte": 4, "type": "u14"})
+    + record(bytes.fromhex("F07D010203040506F7")) * 3)
+write_link("profile-midi-controllers", 8, 0, midi_profile(
+    {"controllers": True, "gap": 1}, {"controller": 16, "low": 48}, {"controller": 17, "low": 49})
+    + record(controllers(16, 48, [100, 9000])) * 3)
+write_link("sequencer-clients", 9, 0, b"""Client info
+  cur  clients : 4
+
+Client   0 : "System" [Kernel Legacy]
+  Port   0 : "Timer" (Rwe-) [In/Out]
+  Port   1 : "Announce" (R-e-) [In/Out]
+    Connecting To: 15:0
+Client  28 : "Head "quoted" (R) Tracker" [Kernel]
+  Port   0 : "Head Tracker MIDI 1" (RWeX) [In/Out]
+""")

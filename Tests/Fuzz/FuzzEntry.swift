@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The entry point of libFuzzer. Built by Tests/Fuzz/fuzz together with
-/// Tests/HeadTrackingTests/Devices/ReportFuzz.swift.
+/// The entry point of libFuzzer. Tests/Fuzz/fuzz builds it together with the file of a harness, and
+/// defines `Harness`.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
-  ReportFuzz.run(Array(UnsafeBufferPointer(start: data, count: size)))
+  Harness.run(Array(UnsafeBufferPointer(start: data, count: size)))
   return 0
 }

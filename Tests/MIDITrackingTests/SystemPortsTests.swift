@@ -12,30 +12,9 @@ import Testing
 /// The computer's ports: lists of the kernel in a folder, and raw MIDI devices that are
 /// pseudo-terminals.
 @Suite(.serialized) struct SystemPortsTests {
-  private static let clients = """
-    Client info
-      cur  clients : 4
-      peak clients : 5
-      max  clients : 192
-
-    Client   0 : "System" [Kernel Legacy]
-      Port   0 : "Timer" (Rwe-) [In/Out]
-      Port   1 : "Announce" (R-e-) [In/Out]
-        Connecting To: 15:0
-    Client  14 : "Midi Through" [Kernel Legacy]
-      Port   0 : "Midi Through Port-0" (RWe-)
-    Client  28 : "Head "quoted" (R) Tracker" [Kernel]
-      Port   0 : "Head Tracker MIDI 1" (RWeX) [In/Out]
-        Connecting To: 129:0
-      Port   1 : "Only in" (-We-) [Out]
-    Client 129 : "MrHeadTracker" [User Legacy]
-      Port   2 : "out" (R---)
-
-    """
-
   @Test("The sequencer's list gives the ports from which a program can read")
   func clients() {
-    let ports = SequencerClients.ports(Self.clients)
+    let ports = SequencerClients.ports(SimulatedCard.clients)
     #expect(
       ports.map(\.name) == [
         "Timer", "Announce", "Midi Through Port-0", "Head Tracker MIDI 1", "out",
@@ -47,44 +26,17 @@ import Testing
     #expect(SequencerClients.ports("Client : \"\n  Port 0 : \"x\" (R\nPort 1 : \"x\" (R").isEmpty)
   }
 
-  /// A folder with the kernel's lists for a card with number 3 and a raw MIDI device.
-  private struct Machine {
-    let folder = TemporaryFolder()
-    let ports: SystemPorts
-
-    init(hasSequencer: Bool) throws {
-      ports = SystemPorts(
-        processFolder: folder.file("proc"), soundFolder: folder.file("sound"),
-        deviceFolder: folder.file("dev"))
-      for path in [
-        "proc/seq", "proc/card3", "sound/card3", "sound/midiC3D0", "usb/1-2/1-2:1.0", "dev",
-      ] {
-        try #require(system("mkdir -p '\(folder.file(path))'") == 0)
-      }
-      if hasSequencer { try folder.write(SystemPortsTests.clients, to: "proc/seq/clients") }
-      try folder.write("MIDI one\n\nOutput 0\n", to: "proc/card3/midi0")
-      try folder.write("Tracker\n", to: "sound/card3/id")
-      let texts = [
-        ("idVendor", "1d6b"), ("idProduct", "0106"), ("serial", "S\u{1B}1"),
-        ("product", "Head Tracker"),
-      ]
-      for (name, text) in texts { try folder.write(text + "\n", to: "usb/1-2/\(name)") }
-      try #require(
-        symlink(folder.file("usb/1-2/1-2:1.0"), folder.file("sound/card3/device")) == 0)
-    }
-  }
-
   @Test("Ports of USB cards have the numbers of the device, with and without a sequencer")
   func lists() throws {
     let identity = USBIdentity(vendorID: 0x1D6B, productID: 0x0106, serial: "S1")
-    let sequencer = try Machine(hasSequencer: true)
+    let sequencer = try SimulatedCard(hasSequencer: true)
     #expect(sequencer.ports.ports().map(\.usb) == [nil, nil, nil, identity, nil])
-    let raw = try Machine(hasSequencer: false)
+    let raw = try SimulatedCard(hasSequencer: false)
     #expect(
       raw.ports.ports() == [
         MIDIPort(
           client: "Head Tracker", name: "MIDI one",
-          place: .raw(path: raw.folder.file("dev/midiC3D0")), card: 3, usb: identity)
+          place: .raw(path: raw.node), card: 3, usb: identity)
       ])
     let found = MIDITrackers(system: raw.ports).trackers(detailed: false)
     #expect(found.map(\.serial) == ["S1"] && found.map(\.bus) == [.usb])
@@ -92,12 +44,12 @@ import Testing
 
   @Test("Listing is fast, and loads no library")
   func listsWithoutLibrary() throws {
-    let machine = try Machine(hasSequencer: true)
+    let card = try SimulatedCard(hasSequencer: true)
     let wasLoaded = Self.isLibraryLoaded
     let clock = ContinuousClock()
     let begun = clock.now
     for _ in 0..<100 {
-      #expect(MIDITrackers(system: machine.ports).trackers(detailed: false).count == 2)
+      #expect(MIDITrackers(system: card.ports).trackers(detailed: false).count == 2)
       _ = MIDITrackers().trackers(detailed: true)
     }
     #expect(clock.now - begun < .seconds(10))
@@ -139,18 +91,17 @@ import Testing
 
   @Test("A Supperware on a raw MIDI device is found, watched, lost, found again and stopped")
   func rawDevice() throws {
-    let machine = try Machine(hasSequencer: false)
+    let card = try SimulatedCard(hasSequencer: false)
     var settings = TrackerSettings(sensorFolder: "/nonexistent")
-    settings.providers = [MIDITrackers(system: machine.ports)]
+    settings.providers = [MIDITrackers(system: card.ports)]
     let (events, samples) = (Events(), Samples())
     let session = TrackerSession(
       .id("S1"), feeding: HeadPoseSource(), settings: settings, onEvent: events.add,
       record: samples.add)
     session.start()
     defer { session.stop() }
-    let node = machine.folder.file("dev/midiC3D0")
     for round in 1...2 {
-      let device = try RawDevice(node)
+      let device = try RawDevice(card.node)
       #expect(device.received(Supperware().startMessages.flatMap(\.self)))
       let head = YawPitchRoll(yaw: Double(round) * 20, pitch: 10, roll: 5).quaternion
       device.send(SupperwareMessages.quaternion(head))
@@ -170,44 +121,5 @@ import Testing
       device.unplug()
       #expect(waitUntil(seconds: 5) { events.losses == 1 })
     }
-  }
-}
-
-/// A pseudo-terminal that stands for a raw MIDI device.
-private final class RawDevice {
-  private let master: Int32
-  private let node: String
-
-  init(_ node: String) throws {
-    self.node = node
-    var (master, terminal): (Int32, Int32) = (-1, -1)
-    try #require(openpty(&master, &terminal, nil, nil, nil) == 0)
-    self.master = master
-    defer { close(terminal) }
-    let name = String(cString: ttyname(terminal))
-    _ = fcntl(master, F_SETFL, O_NONBLOCK)
-    var mode = termios()
-    tcgetattr(terminal, &mode)
-    cfmakeraw(&mode)
-    tcsetattr(terminal, TCSANOW, &mode)
-    try #require(symlink(name, node) == 0)
-  }
-
-  func send(_ bytes: [UInt8]) { _ = write(master, bytes, bytes.count) }
-
-  /// Returns whether exactly these bytes arrive.
-  func received(_ bytes: [UInt8]) -> Bool {
-    var found: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 256)
-    return waitUntil(seconds: 5) {
-      let count = read(self.master, &buffer, buffer.count)
-      if count > 0 { found += buffer.prefix(count) }
-      return found == bytes
-    }
-  }
-
-  func unplug() {
-    unlink(node)
-    close(master)
   }
 }

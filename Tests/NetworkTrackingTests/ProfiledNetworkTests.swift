@@ -89,31 +89,38 @@ import Testing
 
   @Test("A UDP tracker is watched: several frames in a datagram, and frames over two")
   func datagrams() throws {
-    // A server that is gone leaves a free port.
-    let port = try LoopbackServer().port
+    let sender = try LoopbackSender()
     let heads = Mutex<[Quaternion]>([])
-    let session = session(try settings("udp", port), .id("phone")) { measurement in
-      heads.withLock { $0.append(measurement.head.headToWorld) }
-    }
+    let events = Mutex<[TrackerEvent]>([])
+    let session = TrackerSession(
+      .id("phone"), feeding: HeadPoseSource(), settings: try settings("udp", sender.port),
+      onEvent: { event in events.withLock { $0.append(event) } },
+      record: { measurement in heads.withLock { $0.append(measurement.head.headToWorld) } })
     session.start()
     defer { session.stop() }
-    #expect(waitUntil(seconds: 10) { session.tracker != nil })
-    let sender = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
-    defer { close(sender) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-    address.sin_port = in_port_t(port).bigEndian
-    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    for text in [";10 20;11 20;12", " 20;"] {
-      let bytes = Array(text.utf8)
-      withUnsafePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          _ = sendto(sender, bytes, bytes.count, 0, $0, size)
-        }
+    func failures() -> [String] {
+      events.withLock { $0 }.compactMap { event in
+        if case .failed(let error) = event { error.description } else { nil }
       }
     }
-    #expect(waitUntil(seconds: 10) { heads.withLock { $0.count } == 3 })
-    try expect(heads.withLock { $0.last }, yaw: 12, pitch: 20)
+    // Before the first datagram, there is no tracker. Then it is lost by silence and found again.
+    for round in 1...2 {
+      #expect(waitUntil(seconds: 20) { failures().count == round })
+      #expect(session.tracker == nil)
+      #expect(
+        waitUntil(seconds: 20) {
+          sender.send(Array("0 0;".utf8))
+          return session.tracker != nil
+        })
+      usleep(100_000)
+      heads.withLock { $0 = [] }
+      for text in [";10 20;11 20;12", " 20;"] { sender.send(Array(text.utf8)) }
+      #expect(waitUntil(seconds: 10) { heads.withLock { $0.count } == 3 })
+      try expect(heads.withLock { $0.last }, yaw: 12, pitch: 20)
+      #expect(waitUntil(seconds: 10) { session.tracker == nil })
+    }
+    let reason = try #require(failures().first)
+    #expect(reason.contains("nothing arrives at udp:loopback:\(sender.port)"))
+    #expect(!reason.contains("\n"))
   }
 }

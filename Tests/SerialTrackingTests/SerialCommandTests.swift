@@ -20,8 +20,11 @@ import Testing
   }
 
   private func frame(_ yaw: Double, _ pitch: Double, _ roll: Double) -> [UInt8] {
+    frame(YawPitchRoll(yaw: yaw, pitch: pitch, roll: roll).quaternion)
+  }
+
+  private func frame(_ q: Quaternion) -> [UInt8] {
     // The sensor's x axis points to the right and its y axis to the front.
-    let q = YawPitchRoll(yaw: yaw, pitch: pitch, roll: roll).quaternion
     let numbers = [q.w, -q.y, q.x, q.z].flatMap { number -> [UInt8] in
       let bits = UInt16(bitPattern: Int16((number * 16384).rounded()))
       return [UInt8(bits & 255), UInt8(bits >> 8)]
@@ -102,6 +105,21 @@ import Testing
     kill(watch.pid, SIGINT)
     #expect(watch.wait(seconds: 30) == 130)
     #expect(terminal.received().contains(0x58))
+  }
+
+  @Test("A tracker that is worn askew is calibrated, and then watched within 0.2 degrees")
+  func calibrates() throws {
+    let folder = TemporaryFolder()
+    let terminal = try PseudoTerminal()
+    let id = "serial:\(terminal.path):\(try folder.write(try profile(), to: "tilty.json"))"
+    let askew = YawPitchRoll(yaw: -40, pitch: 20, roll: 15).quaternion
+    let listener = SimulatedListener(
+      [Self.program], environment: ["XDG_CONFIG_HOME": folder.file("config")]
+    ) { terminal.send(frame($0 * askew)) }
+    let (exitCode, lines) = try listener.calibrate(id)
+    #expect(exitCode == 0, "\(lines)")
+    #expect(lines.contains { $0.hasSuffix("measured 90.0 degrees") }, "\(lines)")
+    try listener.watch(id, [YawPitchRoll(yaw: 50, pitch: 10, roll: -5), YawPitchRoll(roll: 20)])
   }
 
   @Test("A wrong ID is refused in one line that says what to give")

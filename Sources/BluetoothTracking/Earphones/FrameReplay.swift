@@ -4,19 +4,49 @@ import CRealtime
 import Glibc
 import HeadTracking
 
-/// A connection that passes the received packets of a capture to a protocol, at the original speed.
-struct FrameReplay: TrackerConnection {
+/// Delivers the received packets of a capture at the original speed.
+struct FrameReplay: Sendable {
+  /// A packet and its time, in CLOCK_MONOTONIC nanoseconds.
+  typealias Packet = (bytes: [UInt8], time: Int64)
+
+  /// When the replay began, in CLOCK_MONOTONIC nanoseconds.
+  let start = monotonic_nanoseconds()
   private var rest: ArraySlice<FrameCapture.Frame>
+
+  init(_ frames: [FrameCapture.Frame]) {
+    rest = frames.filter { $0.direction == .received }[...]
+  }
+
+  /// Waits until a packet is due, or for the timeout. Returns the packets that are due, oldest
+  /// first; nil after the last packet.
+  mutating func next(timeoutMilliseconds: Int) -> [Packet]? {
+    guard let next = rest.first else { return nil }
+    let wait = min(due(next) - monotonic_nanoseconds(), Int64(timeoutMilliseconds) * 1_000_000)
+    if wait > 0 { usleep(UInt32(wait / 1000)) }
+    let now = monotonic_nanoseconds()
+    var packets: [Packet] = []
+    while let frame = rest.first, due(frame) <= now {
+      rest = rest.dropFirst()
+      packets.append((frame.bytes, due(frame)))
+    }
+    return packets
+  }
+
+  private func due(_ frame: FrameCapture.Frame) -> Int64 { start + Int64(frame.time * 1e9) }
+}
+
+/// A capture of a Bluetooth LE tracker or of a tracker with a profile.
+struct PacketReplay: TrackerConnection {
+  private var replay: FrameReplay
   private var session: any LowEnergyProtocol
-  private let start = monotonic_nanoseconds()
   private let atEnd: @Sendable () -> Void
 
+  /// - Parameter atEnd: called after the last packet.
   init(
     _ frames: [FrameCapture.Frame], _ session: any LowEnergyProtocol,
     atEnd: @escaping @Sendable () -> Void
   ) {
-    rest = frames.filter { $0.direction == .received }[...]
-    (self.session, self.atEnd) = (session, atEnd)
+    (replay, self.session, self.atEnd) = (FrameReplay(frames), session, atEnd)
   }
 
   var keepsReference: Bool { false }
@@ -25,26 +55,56 @@ struct FrameReplay: TrackerConnection {
   mutating func close() {}
 
   mutating func listen(timeoutMilliseconds: Int) -> TrackerNews {
-    guard let next = rest.first else {
+    guard let packets = replay.next(timeoutMilliseconds: timeoutMilliseconds) else {
       atEnd()
       return .gone
     }
-    let wait = min(due(next) - monotonic_nanoseconds(), Int64(timeoutMilliseconds) * 1_000_000)
-    if wait > 0 { usleep(UInt32(wait / 1000)) }
-    let now = monotonic_nanoseconds()
     var readings: [TrackerReading] = []
-    var (count, rejected) = (0, 0)
-    while let frame = rest.first, due(frame) <= now {
-      rest = rest.dropFirst()
-      count += 1
-      if let found = session.decode(frame.bytes, arrival: due(frame)) {
+    var rejected = 0
+    for packet in packets {
+      if let found = session.decode(packet.bytes, arrival: packet.time) {
         readings += found
       } else {
         rejected += 1
       }
     }
-    return count == 0 ? .nothing : .readings(readings, rejected: rejected)
+    return packets.isEmpty ? .nothing : .readings(readings, rejected: rejected)
+  }
+}
+
+/// A capture of earphones.
+struct EarphoneReplay: TrackerConnection {
+  private var replay: FrameReplay
+  private var session: any EarphoneProtocol
+  private let atEnd: @Sendable () -> Void
+
+  /// - Parameter atEnd: called after the last packet.
+  init(
+    _ frames: [FrameCapture.Frame], _ session: any EarphoneProtocol,
+    atEnd: @escaping @Sendable () -> Void
+  ) {
+    (replay, self.session, self.atEnd) = (FrameReplay(frames), session, atEnd)
+    _ = self.session.open(now: replay.start)
   }
 
-  private func due(_ frame: FrameCapture.Frame) -> Int64 { start + Int64(frame.time * 1e9) }
+  var keepsReference: Bool { true }
+  var levelsOnRecenter: Bool { session.levelsOnRecenter }
+  var restartsItself: Bool { true }
+  mutating func restart() {}
+  mutating func close() {}
+
+  mutating func listen(timeoutMilliseconds: Int) -> TrackerNews {
+    guard let packets = replay.next(timeoutMilliseconds: timeoutMilliseconds) else {
+      atEnd()
+      return .gone
+    }
+    var output = EarphoneOutput()
+    for packet in packets {
+      output += session.receive(packet.bytes, now: max(packet.time, replay.start))
+    }
+    // The packets that the protocol would send are dropped. Its readings may include a held pose.
+    output += session.advance(now: monotonic_nanoseconds())
+    guard !output.readings.isEmpty || output.rejectedCount > 0 else { return .nothing }
+    return .readings(output.readings, rejected: output.rejectedCount)
+  }
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CRealtime
-import Glibc
 package import HeadTracking
 import Synchronization
 
@@ -91,63 +89,19 @@ package final class ReplayTracker: TrackerProvider {
     }
     switch source {
     case .earphones(.airPods, let memory):
-      return Connection(
+      return EarphoneReplay(
         file.frames, AirPodsProtocol(memory: memory, isCalibrated: isCalibrated), atEnd: atEnd)
     case .earphones(.galaxyBuds, _):
-      return Connection(
+      return EarphoneReplay(
         file.frames, GalaxyBudsProtocol(isCalibrated: isCalibrated), atEnd: atEnd)
     case .lowEnergy(let model):
       let settings = LowEnergyModel.Settings(axes: axes, isCalibrated: isCalibrated)
-      return FrameReplay(file.frames, model.open(settings), atEnd: atEnd)
+      return PacketReplay(file.frames, model.open(settings), atEnd: atEnd)
     case .profile(let profile):
       // Whether the packets are messages is the same for all links.
       let service = TrackerProfile.BluetoothService(notify: "")
-      return FrameReplay(
+      return PacketReplay(
         file.frames, ProfiledLowEnergy(profile, service, axes: axes), atEnd: atEnd)
     }
-  }
-
-  private struct Connection: TrackerConnection {
-    private var rest: ArraySlice<FrameCapture.Frame>
-    private var session: any EarphoneProtocol
-    private let start = monotonic_nanoseconds()
-    private let atEnd: @Sendable () -> Void
-
-    init(
-      _ frames: [FrameCapture.Frame], _ session: any EarphoneProtocol,
-      atEnd: @escaping @Sendable () -> Void
-    ) {
-      rest = frames.filter { $0.direction == .received }[...]
-      self.session = session
-      self.atEnd = atEnd
-      _ = self.session.open(now: start)
-    }
-
-    var keepsReference: Bool { true }
-    var levelsOnRecenter: Bool { session.levelsOnRecenter }
-    var restartsItself: Bool { true }
-    mutating func restart() {}
-    mutating func close() {}
-
-    mutating func listen(timeoutMilliseconds: Int) -> TrackerNews {
-      guard let next = rest.first else {
-        atEnd()
-        return .gone
-      }
-      let wait = min(due(next) - monotonic_nanoseconds(), Int64(timeoutMilliseconds) * 1_000_000)
-      if wait > 0 { usleep(UInt32(wait / 1000)) }
-      let now = monotonic_nanoseconds()
-      var output = EarphoneOutput()
-      while let frame = rest.first, due(frame) <= now {
-        rest = rest.dropFirst()
-        output += session.receive(frame.bytes, now: max(due(frame), start))
-      }
-      // The packets that the protocol would send are dropped. Its readings may include a held pose.
-      output += session.advance(now: now)
-      guard !output.readings.isEmpty || output.rejectedCount > 0 else { return .nothing }
-      return .readings(output.readings, rejected: output.rejectedCount)
-    }
-
-    private func due(_ frame: FrameCapture.Frame) -> Int64 { start + Int64(frame.time * 1e9) }
   }
 }

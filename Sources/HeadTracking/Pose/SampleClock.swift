@@ -34,6 +34,8 @@ struct SampleClock: Sendable {
   private static let settledGain = 0.05
   /// Shortest memory of the settled loop, in nanoseconds: 0.3 s.
   private static let memory = 0.3e9
+  /// The number of recent intervals whose interquartile mean is not affected by a single pause.
+  private static let manyIntervals = 8
   /// The earliest arrivals precede the mean arrival by this multiple of the mean earliness.
   private static let reach = 3.5
 
@@ -51,7 +53,8 @@ struct SampleClock: Sendable {
     unlike = abs(interval - typical) > 0.15 * typical ? unlike + 1 : 0
     let isOther = abs(interval - typical) > 0.4 * typical || unlike > 20 || strayed > 12
     if samples < 2 || isOther || steps > 5 {
-      if steps <= 5 { interval = typical }
+      // A pause alone leaves the mean of many recent intervals as it was.
+      if steps <= 5 || isOther && recent.count >= Self.manyIntervals { interval = typical }
       time = now
       samples = recent.count < 4 ? 1 : 2
       (doubtful, strayed, unlike) = (0, 0, 0)

@@ -76,10 +76,12 @@ private final class CalibrationGuide: Sendable {
   private let heard: Heard
   private let line = GuideLine()
 
-  /// The samples and the last failure, passed between threads.
+  /// The samples, the last failure and the time of the connection, passed between threads.
   private final class Heard: Sendable {
     let measurements = Mutex<[TrackerMeasurement]>([])
     let failure = Mutex<String?>(nil)
+    /// In CLOCK_MONOTONIC nanoseconds; nil before.
+    let connection = Mutex<Int64?>(nil)
   }
 
   /// The time for which a resting tracker is measured, in seconds.
@@ -88,6 +90,8 @@ private final class CalibrationGuide: Sendable {
   private static let waitSeconds = 60.0
   /// The time without samples after which a tracker counts as silent, in ns.
   private static let silence: Int64 = 5_000_000_000
+  /// The time limit for the connection, in ns.
+  private static let connectTime: Int64 = 30_000_000_000
 
   init(tracker: TrackerDescription, settings: TrackerSettings, isQuiet: Bool) {
     self.tracker = tracker
@@ -98,6 +102,7 @@ private final class CalibrationGuide: Sendable {
       .id(tracker.path), feeding: HeadPoseSource(), settings: settings,
       onEvent: { event in
         switch event {
+        case .connected: heard.connection.withLock { $0 = monotonic_nanoseconds() }
         case .lost:
           heard.failure.withLock {
             $0 = "the tracker was disconnected; reconnect it and calibrate again"
@@ -183,9 +188,12 @@ private final class CalibrationGuide: Sendable {
   /// Records the resting tracker. Throws an error if it moves or sends no samples.
   private func rest() throws(CommandFailure) -> StillnessReport {
     let begin = monotonic_nanoseconds()
-    // Discard the first samples, which may be late and less accurate.
+    // Discard the first samples, which may be late and less accurate. A Bluetooth tracker takes up
+    // to 10 s to connect.
     while try take().isEmpty {
-      guard monotonic_nanoseconds() - begin < Self.silence else { throw silent }
+      let connection = heard.connection.withLock { $0 }
+      let limit = connection.map { $0 + Self.silence } ?? begin + Self.connectTime
+      guard monotonic_nanoseconds() < limit else { throw silent }
     }
     var kept: [TrackerMeasurement] = []
     let start = monotonic_nanoseconds()

@@ -67,6 +67,23 @@ import Testing
     #expect(isIncreasing)
   }
 
+  @Test("After a burst of samples that had waited, the interval is that of the tracker again")
+  func recoversFromABurst() {
+    for burst in [20, 200] {
+      var clock = SampleClock()
+      var time: Int64 = 0
+      for _ in 0..<burst {
+        _ = clock.stamp(time)
+        time += 1000
+      }
+      for _ in 0..<100 {
+        time += 20_000_000
+        _ = clock.stamp(time)
+      }
+      #expect(abs(clock.interval - 20e6) < 1e5, "\(clock.interval)")
+    }
+  }
+
   @Test func followsAChangeOfRate() {
     var clock = SampleClock()
     var time: Int64 = 0

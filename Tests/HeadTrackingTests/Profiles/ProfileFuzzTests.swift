@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Geometry
-import Glibc
 import System
 import TestSupport
 import Testing
 
 @testable import HeadTracking
 
-/// Feeds mutated streams to the profiles, and mutated profiles to their reader: 1,000 of each
-/// profile, or `STILLSTAGE_FUZZ_INPUTS`. An error stops the process.
+/// Feeds mutated streams to the profiles, and mutated profiles to their reader: 2,000 of each, or
+/// `STILLSTAGE_FUZZ_INPUTS`. An error stops the process.
 @Suite struct ProfileFuzzTests {
-  private static let count =
-    getenv("STILLSTAGE_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 1000
+  private static let count = FuzzCorpus.requestedCount ?? 2000
 
   private static func streams() throws -> [(name: String, piece: [UInt8])] {
     func sealed(_ body: [UInt8], from: Int) -> [UInt8] { body + [body[from...].reduce(0, &+)] }
@@ -53,7 +51,7 @@ import Testing
     let pieces = try Self.streams().map(\.piece)
     var generator = SeededGenerator(234)
     var valid = 0
-    for _ in 0..<Self.count * 3 {
+    for _ in 0..<Self.count {
       let text = Self.mutated(texts.randomElement(using: &generator) ?? [], &generator)
       let (profile, problems) = ProfileReader.read(text)
       precondition(profile != nil || !problems.isEmpty, "no reason")
