@@ -280,9 +280,8 @@ let tests: [Target] = [
     dependencies: [
       "Playback", "SoundSources", "Rendering", "Ambisonics", "Binaural", "Geometry", "HeadTracking",
       "Loudness", "Media",
-      "PulseAudio", "SoundServer", "SignalProcessing", "Surround", "UserFiles", "CommandSupport",
-      "Laboratory",
-      "TestSupport",
+      "PulseAudio", "SoundServer", "SignalProcessing", "Surround", "System", "UserFiles",
+      "CommandSupport", "Laboratory", "TestSupport",
     ]),
   .testTarget(
     name: "SystemWideTests",

@@ -55,9 +55,15 @@ static inline const char *curses_load(struct curses_library *library) {
   return NULL;
 }
 
+static inline void curses_keep_signal(int number) { (void)number; }
+
 /// Opens a terminal of the type that TERM names. Returns NULL if the type is unknown.
 ///
 /// newterm installs handlers of signals, which are removed again: the program has its own.
+///
+/// Without a handler of SIGTSTP, ncurses would ignore this signal during each wrefresh. The kernel
+/// then discards a SIGTSTP that is blocked and pending. ncurses leaves the signal alone for good if
+/// newterm finds a handler (ncurses 6.4, lib_tstp.c).
 static inline curses_screen *curses_open(const struct curses_library *library, int descriptor) {
   static const int numbers[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
   enum { count = sizeof numbers / sizeof *numbers };
@@ -66,6 +72,8 @@ static inline curses_screen *curses_open(const struct curses_library *library, i
   FILE *input = fdopen(dup(descriptor), "r");
   if (!output || !input) return NULL;
   for (int i = 0; i < count; i++) sigaction(numbers[i], NULL, &actions[i]);
+  struct sigaction kept = {.sa_handler = curses_keep_signal};
+  sigaction(SIGTSTP, &kept, NULL);
   curses_screen *screen = library->newterm(NULL, output, input);
   for (int i = 0; i < count; i++) sigaction(numbers[i], &actions[i], NULL);
   if (!screen) {

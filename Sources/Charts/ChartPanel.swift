@@ -12,6 +12,8 @@ public struct ChartPanel: Sendable, Equatable {
   public var xScale: ChartScale
   /// The scale of the y axis.
   public var yScale: ChartScale
+  /// The names of x = 1, 2 and so on; empty if x is a quantity.
+  public var xNames: [String]
   public var series: [ChartSeries]
   /// Values of y to reach, each drawn as a line across the panel.
   public var goals: [ChartGoal]
@@ -29,14 +31,15 @@ public struct ChartPanel: Sendable, Equatable {
 
   public init(
     xLabel: String, yLabel: String, yRange: ClosedRange<Double>? = nil,
-    xScale: ChartScale = .linear, yScale: ChartScale = .linear, series: [ChartSeries],
-    goals: [ChartGoal] = []
+    xScale: ChartScale = .linear, yScale: ChartScale = .linear, xNames: [String] = [],
+    series: [ChartSeries], goals: [ChartGoal] = []
   ) {
     self.xLabel = xLabel
     self.yLabel = yLabel
     self.yRange = yRange
     self.xScale = xScale
     self.yScale = yScale
+    self.xNames = xNames
     self.series = series
     self.goals = goals
   }

@@ -18,6 +18,16 @@ enum ChartRange {
     }
   }
 
+  /// Returns 1, 2 and 5 times the powers of ten in a range of positive numbers; of more than three
+  /// decades, only the powers.
+  static func decimalSteps(in range: ClosedRange<Double>) -> [Double] {
+    let (first, last) = (log10(range.lowerBound).rounded(.down), log10(range.upperBound))
+    let factors = last - log10(range.lowerBound) > 3 ? [1.0] : [1, 2, 5]
+    return stride(from: first, through: last, by: 1).flatMap { exponent in
+      factors.map { $0 * pow(10, exponent) }
+    }.filter { range.contains($0) }
+  }
+
   private static func fitted(_ values: [Double]) -> ClosedRange<Double>? {
     guard let least = values.min(), let most = values.max() else { return nil }
     // A constant has a range too.

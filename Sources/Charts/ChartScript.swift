@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+private import Glibc
+
 enum ChartFormat {
   case svg
   case png
@@ -66,7 +68,7 @@ struct ChartScript {
       lines += zip(series.x, series.y).map { "\(Self.plain($0)) \(Self.plain($1))" }
       lines.append("END")
     }
-    lines += panel.isPolar ? Self.polarAxes : Self.axes(of: panel)
+    lines += panel.isPolar ? Self.polarAxes(of: panel) : Self.axes(of: panel)
     let names = self.names
     let plots = panel.series.enumerated().map { number, series in
       let source = series.hasPoints ? "$data\(index)_\(number) using 1:2" : "NaN"
@@ -78,6 +80,7 @@ struct ChartScript {
         + "title \(Self.quoted(goal.name))"
     }
     let all = plots + goals
+    if !panel.hasPoints { lines += Self.noData }
     lines.append("plot \(all.isEmpty ? "NaN notitle" : all.joined(separator: ", "))")
     if panel.isPolar { lines += Self.afterPolarAxes }
     return lines
@@ -92,8 +95,16 @@ struct ChartScript {
       + "linecolor rgb '\(colour)' pointtype \(point) pointsize 0.6 pointinterval \(interval)"
   }
 
+  /// A panel without points has no numbers at its axes, and says so.
+  private static let noData = [
+    "unset xtics", "unset ytics", "set label 1 'no data' at graph 0.5, 0.5 center",
+  ]
+
   private static func axes(of panel: ChartPanel) -> [String] {
-    let x = ChartRange.fitted(panel.series.flatMap { $0.drawn.map(\.x) }, panel.xScale)
+    let x =
+      panel.xNames.isEmpty
+      ? ChartRange.fitted(panel.series.flatMap { $0.drawn.map(\.x) }, panel.xScale)
+      : 0.5...(Double(panel.xNames.count) + 0.5)
     let goals = panel.goals.map(\.y)
     let y =
       panel.yRange
@@ -101,22 +112,53 @@ struct ChartScript {
     return [
       "set xlabel \(quoted(panel.xLabel))", "set ylabel \(quoted(panel.yLabel))",
       scale("x", panel.xScale), scale("y", panel.yScale), "set xrange \(text(of: x))",
-      "set yrange \(text(of: y))",
+      "set yrange \(text(of: y))", "set xtics \(ticks(x, panel.xScale, panel.xNames))",
+      "set ytics \(ticks(y, panel.yScale))", "unset label",
     ]
   }
 
-  /// The settings for polar axes, with a ray every 30 degrees.
-  private static let polarAxes = [
-    "unset xlabel", "unset ylabel", "unset logscale", "set polar", "set angles degrees",
-    "set theta top counterclockwise", "set rrange [0:*]", "set xrange [*:*]", "set yrange [*:*]",
-    "set size ratio 1", "unset border", "unset xtics", "unset ytics", "unset rtics",
-    "set ttics 0,30", "set grid polar 30 linetype 1 linewidth 0.7 linecolor rgb '#d0d0d0'",
-  ]
+  /// Returns the numbers or the names at an axis, as the argument of `set xtics`.
+  private static func ticks(
+    _ range: ClosedRange<Double>?, _ scale: ChartScale, _ names: [String] = []
+  ) -> String {
+    if !names.isEmpty {
+      return "(\(names.enumerated().map { "\(quoted($1)) \($0 + 1)" }.joined(separator: ", ")))"
+    }
+    // gnuplot labels powers of ten only.
+    guard scale == .logarithmic(base: 10), let range, range.lowerBound > 0 else {
+      return "autofreq"
+    }
+    let numbers = ChartRange.decimalSteps(in: range)
+    return numbers.count < 2
+      ? "autofreq" : "(\(numbers.map { "\($0)" }.joined(separator: ", ")))"
+  }
+
+  /// Returns the settings for polar axes: a ray with its angle every 30 degrees, a circle at the
+  /// largest radius and one at half of it.
+  private static func polarAxes(of panel: ChartPanel) -> [String] {
+    let radius = max(panel.series.flatMap { $0.drawn.map(\.y) }.max() ?? 1, .leastNormalMagnitude)
+    let labels = (0..<12).map { ray in
+      let angle = 30 * (ray > 6 ? ray - 12 : ray)
+      let (x, y) = (-1.14 * radius * sin(Double(angle) * .pi / 180), cos(Double(angle) * .pi / 180))
+      let name = angle == 0 ? "front" : angle == 180 ? "back" : "\(angle)"
+      return "set label '\(name)' at \(x), \(1.14 * radius * y) center"
+    }
+    return [
+      "unset xlabel", "unset ylabel", "unset logscale", "set polar", "set angles degrees",
+      "set theta top counterclockwise", "set rrange [0:\(radius)]",
+      "set xrange [\(-1.25 * radius):\(1.25 * radius)]",
+      "set yrange [\(-1.25 * radius):\(1.25 * radius)]", "set size ratio 1", "unset border",
+      "unset xtics", "unset ytics", "unset ttics", "unset raxis",
+      "set rtics \(radius / 2) scale 0 format ''",
+      "set grid polar 30 linetype 1 linewidth 0.7 linecolor rgb '#d0d0d0'", "unset label",
+    ] + labels
+  }
 
   /// Restores the settings for panels with straight axes.
   private static let afterPolarAxes = [
     "unset polar", "set angles radians", "set size noratio", "set border", "set xtics", "set ytics",
-    "unset ttics", "set grid linetype 1 linewidth 0.7 linecolor rgb '#d0d0d0'",
+    "unset rtics", "unset label",
+    "set grid linetype 1 linewidth 0.7 linecolor rgb '#d0d0d0'",
   ]
 
   private static func scale(_ axis: String, _ scale: ChartScale) -> String {

@@ -6,7 +6,8 @@ private import Synchronization
 
 /// The whole terminal as a canvas, drawn by libncursesw.
 ///
-/// The library is opened with the first screen. Keys are not read here.
+/// The library is opened with the first screen. Keys are not read here, and ncurses is kept from
+/// changing signals.
 ///
 /// ## Threading
 /// Any thread may use any member.

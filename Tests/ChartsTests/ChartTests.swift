@@ -140,6 +140,44 @@ import Testing
     #expect(script.contains("set yrange [-0.2:5.2]"))
   }
 
+  /// Returns whether a text of the picture is `text`; gnuplot puts spaces before numbers.
+  private static func shows(_ svg: String, _ text: String) -> Bool {
+    svg.filter { $0 != " " }.contains(">\(text)<")
+  }
+
+  @Test func logarithmicAxesHaveSeveralNumbers() throws {
+    let series = [ChartSeries(name: "s", x: [300, 8000], y: [1, 1_000_000])]
+    let panel = ChartPanel(
+      xLabel: "x", yLabel: "y", xScale: .logarithmic(base: 10), yScale: .logarithmic(base: 10),
+      series: series)
+    let script = ChartScript(chart: Chart(title: "t", panels: [panel]), format: .svg).text
+    #expect(script.contains("set xtics (500.0, 1000.0, 2000.0, 5000.0)"))
+    let svg = String(decoding: try Gnuplot.draw(script).bytes, as: UTF8.self)
+    for number in ["500", "1000", "2000", "5000"] { #expect(Self.shows(svg, number), "\(number)") }
+    #expect(ChartRange.decimalSteps(in: 0.5...1e6) == [1, 10, 100, 1000, 10_000, 100_000, 1e6])
+  }
+
+  @Test func categoriesHaveNamesAndTheNextPanelHasNumbers() throws {
+    let series = [ChartSeries(name: "s", x: [1, 2], y: [3, 4])]
+    let panels = [
+      ChartPanel(xLabel: "mix", yLabel: "y", xNames: ["dense", "sparse"], series: series),
+      ChartPanel(xLabel: "x", yLabel: "y", series: series),
+    ]
+    let script = ChartScript(chart: Chart(title: "t", panels: panels), format: .svg).text
+    let svg = String(decoding: try Gnuplot.draw(script).bytes, as: UTF8.self)
+    #expect(svg.contains(">dense<") && svg.contains(">sparse<"))
+    // Only the second panel has numbers between the two.
+    #expect(svg.filter { $0 != " " }.ranges(of: ">1.2<").count == 1)
+  }
+
+  @Test func aChartWithoutDataSaysSo() throws {
+    let empty = ChartPanel(xLabel: "x", yLabel: "y", series: [ChartSeries(name: "s", x: [], y: [])])
+    let script = ChartScript(chart: Chart(title: "t", panels: [empty]), format: .svg).text
+    let svg = String(decoding: try Gnuplot.draw(script).bytes, as: UTF8.self)
+    #expect(svg.contains("no data"))
+    #expect(!Self.shows(svg, "0.2"))
+  }
+
   @Test func rangesFitTheData() throws {
     let linear = try #require(ChartRange.fitted([3, .nan, -1, .infinity], .linear))
     #expect(linear.contains(3) && linear.contains(-1))

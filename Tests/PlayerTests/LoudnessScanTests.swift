@@ -115,8 +115,7 @@ import Testing
       [field[0], field[1], field[0], field[1]])
     let (estimate, whole) = try results(source)
     #expect(estimate.source == nil)
-    // Only the omnidirectional component is surveyed.
-    #expect(abs(estimate.ears - whole.ears) < 2, "\(estimate) \(whole)")
+    #expect(abs(estimate.ears - whole.ears) < 1, "\(estimate) \(whole)")
   }
 
   @Test func silenceHasNoEstimate() throws {

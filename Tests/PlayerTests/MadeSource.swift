@@ -15,15 +15,19 @@ final class MadeSource: SoundSource {
   let warnings: [String] = []
   let another: (@Sendable () throws(PlaybackError) -> any SoundSource)?
   private let canSeek: Bool
+  private let waitBeforeFirstRead: () -> Void
+  private var hasBegun = false
   private var next = 0
   private let hertz = 1000.0
 
   init(
     sampleRate: Int, seconds: Double, canSeek: Bool = true,
-    another: (@Sendable () throws(PlaybackError) -> any SoundSource)? = nil
+    another: (@Sendable () throws(PlaybackError) -> any SoundSource)? = nil,
+    waitBeforeFirstRead: @escaping () -> Void = {}
   ) {
     self.sampleRate = sampleRate
     self.canSeek = canSeek
+    self.waitBeforeFirstRead = waitBeforeFirstRead
     self.another = another
     duration = Int(seconds * Double(sampleRate))
   }
@@ -31,6 +35,8 @@ final class MadeSource: SoundSource {
   func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(PlaybackError) -> Int {
+    if !hasBegun { waitBeforeFirstRead() }
+    hasBegun = true
     let count = min(frames, (duration ?? 0) - next)
     for i in 0..<count {
       let value = Float(0.25 * sin(2 * .pi * hertz * Double(next + i) / Double(sampleRate)))

@@ -7,6 +7,7 @@ import PulseAudio
 import SignalProcessing
 import SoundServer
 import Synchronization
+import System
 import TestSupport
 import Testing
 
@@ -15,8 +16,56 @@ import Testing
 @testable import Rendering
 @testable import SoundSources
 
-/// Behaviour near the end of a source.
+/// Behaviour at the start and near the end of a source.
 @Suite(.serialized) struct PlayerEndTests {
+  /// The queue would otherwise begin with silence, and the first sound would wait behind it.
+  @Test func outputWaitsForTheFirstSound() throws {
+    try PrivatePulseServer.withServer { server in
+      let gate = Gate()
+      let chain = try SoundChain(
+        server, seconds: 1, latency: 200, startsPaused: true, wait: gate.wait)
+      defer { chain.stop() }
+      usleep(300_000)
+      #expect(chain.output.status.state == .paused)
+      #expect(chain.output.status.framesWritten == 0)
+      gate.open()
+      #expect(chain.wait(milliseconds: 2000) { chain.output.status.framesWritten > 0 })
+      #expect(chain.output.status.state == .playing)
+      // Every frame that was written is sound.
+      let (written, heard) = (chain.output.status.framesWritten, chain.feed.sourcePosition)
+      #expect(abs(Int(written) - heard) < 4800, "\(written) frames written, \(heard) of the source")
+      #expect(chain.wait(milliseconds: 6000) { chain.conductor.isFinished })
+      #expect(chain.output.status.underruns == 0)
+    }
+  }
+
+  @Test func outputBeginsWithASourceThatIsShorterThanTheQueue() throws {
+    try PrivatePulseServer.withServer { server in
+      let chain = try SoundChain(server, seconds: 0.05, startsPaused: true)
+      defer { chain.stop() }
+      #expect(chain.wait(milliseconds: 6000) { chain.conductor.isFinished })
+    }
+  }
+
+  /// The request to resume may arrive while the stream is being opened.
+  @Test func outputThatIsResumedWhileItOpensPlays() throws {
+    try PrivatePulseServer.withServer { server in
+      for delay in stride(from: 0, to: 20_000, by: 2000) {
+        let gate = Gate()
+        let chain = try SoundChain(
+          server, seconds: 0.3, startsPaused: true, wait: gate.wait,
+          beforeStart: {
+            DetachedThread.run {
+              usleep(UInt32(delay))
+              gate.open()
+            }
+          })
+        defer { chain.stop() }
+        #expect(chain.wait(milliseconds: 6000) { chain.conductor.isFinished }, "\(delay)")
+      }
+    }
+  }
+
   @Test func seekingBackFromTheEndPlaysToTheEndAgain() throws {
     try PrivatePulseServer.withServer { server in
       let chain = try SoundChain(server, seconds: 0.6)
@@ -72,9 +121,12 @@ private final class SoundChain: Sendable {
   }
 
   init(
-    _ server: PrivatePulseServer, seconds: Double, latency: Double = 50, canSeek: Bool = true
+    _ server: PrivatePulseServer, seconds: Double, latency: Double = 50, canSeek: Bool = true,
+    startsPaused: Bool = false, wait: @escaping @Sendable () -> Void = {},
+    beforeStart: () -> Void = {}
   ) throws {
-    let source = MadeSource(sampleRate: 48_000, seconds: seconds, canSeek: canSeek)
+    let source = MadeSource(
+      sampleRate: 48_000, seconds: seconds, canSeek: canSeek, waitBeforeFirstRead: wait)
     feed = RenderFeed(
       ring: FrameRing(channelCount: 2, capacity: 96_000), renderer: plainRenderer(),
       head: HeadToStageSource(.none))
@@ -82,12 +134,16 @@ private final class SoundChain: Sendable {
     configuration.serverAddress = server.address
     configuration.sampleRate = 48_000
     configuration.latencyMilliseconds = latency
+    configuration.startsPaused = startsPaused
     output = try PulseOutput(configuration, render: feed.callback)
     let log = EventLog()
     events = log
-    conductor = Conductor(source: source, feed: feed, output: output) { event in
+    conductor = Conductor(
+      source: source, feed: feed, output: output, startsPaused: startsPaused
+    ) { event in
       log.all.withLock { $0.append(event) }
     }
+    beforeStart()
     conductor.start()
     try output.start()
   }
@@ -109,6 +165,15 @@ private final class SoundChain: Sendable {
     }
     return condition()
   }
+}
+
+/// Lets a thread pass once it is open.
+private final class Gate: Sendable {
+  private let isOpen = Atomic(false)
+
+  func open() { isOpen.store(true, ordering: .releasing) }
+
+  @Sendable func wait() { _ = waitUntil(seconds: 10) { isOpen.load(ordering: .acquiring) } }
 }
 
 /// Returns a renderer for plain stereo at order 1, with the limiter for headphones.

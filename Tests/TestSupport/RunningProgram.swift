@@ -77,7 +77,7 @@ public final class RunningProgram: Sendable {
     let follower: Int32
     var (near, far) = (Int32(-1), [Int32]())
     if onTerminal {
-      let terminal = try openTerminal()
+      let terminal = try PseudoTerminal.open()
       // A session leader opens the terminal, which therefore becomes the terminal of the session.
       launch.group = .session
       launch.output = .file(terminal.path, flags: O_RDWR)
@@ -206,20 +206,6 @@ private func openPipe() throws -> (reader: Int32, writer: Int32) {
   return (ends[0], ends[1])
 }
 
-private func openTerminal() throws -> (near: Int32, far: Int32, path: String) {
-  // Does the work of posix_openpt, unlockpt and ptsname, which Swift's Glibc lacks with their
-  // constants.
-  let (lock, number) = (UInt(0x4004_5431), UInt(0x8004_5430))
-  let near = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-  var (locked, index) = (Int32(0), UInt32(0))
-  guard near >= 0, ioctl(near, lock, &locked) == 0, ioctl(near, number, &index) == 0 else {
-    throw failure("a terminal")
-  }
-  let path = "/dev/pts/\(index)"
-  // Keep the terminal open until the program has opened it; otherwise the reader sees an early end.
-  return (near, open(path, O_RDWR | O_NOCTTY | O_CLOEXEC), path)
-}
-
-private func failure(_ what: String) -> RunningProgram.Failure {
+func failure(_ what: String) -> RunningProgram.Failure {
   .cannotStart(what, reason: String(cString: strerror(errno)))
 }

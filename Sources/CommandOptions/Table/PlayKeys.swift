@@ -19,7 +19,7 @@ public enum PlayKeys {
     key("up, down", "louder, quieter", "Change the volume by 1 dB."),
     key("m", "mute, unmute", "Mute or unmute."),
     key(
-      "c", "recentre the stage",
+      "c", "recentre: ahead is the front",
       "Recentre: turn the front to the direction that the head faces."),
     key(
       "t", "next mode of the stage",
@@ -34,15 +34,19 @@ public enum PlayKeys {
       "Select the next style of the Audio Mix, if the source is a soundfield."),
     key(", and .", "less, more mix", "Decrease or increase the amount of the Audio Mix by 0.1."),
     key(
-      "f", "full screen, or lines",
+      "f", "open, close the full screen",
       "Show the full-screen view, or return to the status line."),
     key("?", "show or hide the keys", "Show or hide the list of keys."),
     key("q", "quit", "Quit."),
   ]
 
-  /// Keys with their functions in one or two words, the most important first.
+  /// The keys that `play` shows at the start.
+  public static let first = "c recentre, up/down volume, f full screen, ? all keys, q quit"
+
+  /// Keys with their functions in one or two words, for the full-screen view, the most important
+  /// first.
   public static let hints = [
-    "q quit", "space pause", "up/down volume", "c recentre", "? keys", "f lines", "m mute",
+    "q quit", "space pause", "up/down volume", "c recentre", "? all keys", "f close view", "m mute",
     "left/right 10 s", "t mode", "d decoder", "h HRTF", "x , . mix", "1-7 order", "PgUp/PgDn 60 s",
   ]
 

@@ -13,6 +13,7 @@ internal import System
 ///
 /// For a seek during playback, the new sound is read while the old sound plays on. Then the feed
 /// fades to the new sound. A pause stops the output only when the silence has reached the listener.
+/// An output that is opened paused begins when there is enough sound for its queue.
 final class Conductor: @unchecked Sendable {
   struct Wishes {
     var isPaused = false
@@ -44,17 +45,21 @@ final class Conductor: @unchecked Sendable {
   private var wasStarved = true
   private var hasRead = false
   private var silentSince: Int64?
-  private var isCorked = false
+  private var isCorked: Bool
+  /// Whether the output has not begun yet, because it waits for the first sound.
+  private var awaitsSound: Bool
   private var heardLayout: ChannelLayout
   /// The seek during which the old sound plays on; nil if there is none.
   private var coming: (frame: Int, firstWritten: Int, since: Int64, isOrdered: Bool)?
   /// Whether queued sound was lost with the output.
   private var isCut = false
 
+  /// Creates a conductor. `startsPaused` states whether the output is opened paused.
   init(
-    source: any SoundSource, feed: RenderFeed,
-    output: any AudioOutput, tell: @escaping @Sendable (PlayerEvent) -> Void
+    source: any SoundSource, feed: RenderFeed, output: any AudioOutput, startsPaused: Bool = false,
+    tell: @escaping @Sendable (PlayerEvent) -> Void
   ) {
+    (isCorked, awaitsSound) = (startsPaused, startsPaused)
     self.source = source
     streamed = source.stream
     self.feed = feed
@@ -212,9 +217,16 @@ final class Conductor: @unchecked Sendable {
 
   private func uncork() {
     silentSince = nil
-    guard isCorked else { return }
+    guard isCorked, !awaitsSound else { return }
     output.resume()
     isCorked = false
+  }
+
+  /// Starts an output that was opened paused, once its queue can be filled with sound.
+  private func beginWhenReady() {
+    guard awaitsSound, isAtEnd || feed.ring.fill >= feed.resumeFrames else { return }
+    awaitsSound = false
+    if !wishes.withLock({ $0.isPaused }) { uncork() }
   }
 
   // MARK: The source
@@ -230,6 +242,7 @@ final class Conductor: @unchecked Sendable {
         if count == 0 { end() }
         hasRead = true
         feed.ring.write(from: UnsafePointer(planes.planes), frames: count)
+        beginWhenReady()
       } catch {
         fail(error)
         end()
@@ -252,6 +265,7 @@ final class Conductor: @unchecked Sendable {
   private func end() {
     isAtEnd = true
     feed.setEnded(true)
+    beginWhenReady()
   }
 
   private func fail(_ error: PlaybackError) {

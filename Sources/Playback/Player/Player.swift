@@ -148,8 +148,11 @@ public final class Player: @unchecked Sendable {
       channelCount: (stems?.layout ?? layout).channelCount, capacity: rate * 5 / 2)
     feed = RenderFeed(ring: ring, renderer: renderer, head: head.stage, mixer: mixer)
     feed.volume = linearGain(decibels: settings.gainDecibels)
+    // A queue that begins with silence would delay the first sound.
+    let startsPaused = client.hasQueue && made.stream == nil
     let output = try Self.makeOutput(
-      client, options, rate, feed, isHeadKnown: !head.stage.becomesKnown)
+      client, options, rate, feed, isHeadKnown: !head.stage.becomesKnown,
+      startsPaused: startsPaused)
     self.output = output
     // The objects that change the decoder or the route during playback.
     redesigner = Redesigner(
@@ -168,7 +171,7 @@ public final class Player: @unchecked Sendable {
     head.poses?.correctsQuickly = !client.hasQueue
     // The thread that reads the source and follows the output.
     conductor = Conductor(
-      source: stems ?? level ?? source, feed: feed, output: output
+      source: stems ?? level ?? source, feed: feed, output: output, startsPaused: startsPaused
     ) { event in
       if let sink = event.newSink {
         let status = output.status
@@ -352,48 +355,5 @@ public final class Player: @unchecked Sendable {
     }
     if isPaused { return .paused }
     return feed.isStarved ? .buffering : .playing
-  }
-
-  // MARK: Construction
-
-  /// Returns the named sink, the default sink or else the first sink. Returns nil if no sink is
-  /// named and the server has none.
-  ///
-  /// - Throws: `PlaybackError.output` if the server cannot be reached, does not answer or has no
-  ///   sink with the requested name.
-  private static func sink(
-    _ options: PlayerOptions, _ client: SoundServerClient
-  ) throws(PlaybackError) -> Sink? {
-    do throws(SoundServerError) {
-      let sinks = try client.sinks()
-      if let name = options.sinkName {
-        guard let sink = sinks.first(where: { $0.name == name }) else {
-          throw .unknownSink(name: name, available: sinks.map(\.name))
-        }
-        return sink
-      }
-      return sinks.first { $0.isDefault } ?? sinks.first
-    } catch { throw .output(error.description) }
-  }
-
-  private static func usable(_ rate: Int) -> Int {
-    AudioTrack.sampleRates.contains(rate) ? rate : 48000
-  }
-
-  private static func makeOutput(
-    _ client: SoundServerClient, _ options: PlayerOptions, _ rate: Int, _ feed: RenderFeed,
-    isHeadKnown: Bool
-  ) throws(PlaybackError) -> any AudioOutput {
-    var configuration = AudioOutputConfiguration()
-    configuration.sinkName = options.sinkName
-    configuration.sampleRate = rate
-    configuration.latencyMilliseconds = options.latencyMilliseconds
-    configuration.rewriting = options.rewriting
-    configuration.latencyIsFree = isHeadKnown
-    do throws(SoundServerError) {
-      let canRewrite = feed.renderer.isRewritable
-      return try client.output(
-        configuration, render: canRewrite ? feed.rewritingCallback : feed.callback)
-    } catch { throw .output(error.description) }
   }
 }

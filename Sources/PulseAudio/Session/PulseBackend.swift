@@ -87,6 +87,7 @@ final class PulseBackend: OutputBackend, CallbackTarget {
   // MARK: Running
 
   func begin() {
+    stream.corkIfChanged()
     readPlace()
     queue.startRewriting()
     board.post(.connected(sink: board.draft.sinkName))

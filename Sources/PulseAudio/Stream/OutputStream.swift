@@ -41,6 +41,8 @@ final class OutputStream: PlaybackStream, CallbackTarget {
   var flow: OutputFlow
   var place = Place()
   var depth: QueueDepth
+  /// Whether the stream was paused when it was opened.
+  private var wasOpenedPaused = false
   /// Whether this stream is topped up before the server asks.
   private(set) var isToppedUp = false
 
@@ -96,6 +98,9 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     guard let handle else { return false }
     listen(to: handle)
     renderer.pointee.beginQueue()
+    // The server requests sound even for a paused stream. Nothing is queued until `resume`.
+    wasOpenedPaused = flow.wantsPause
+    if wasOpenedPaused { renderer.pointee.isHeld = true }
     place.configuredMilliseconds = 0
     isToppedUp = isRewriting && !board.draft.isLatencyApproximate
     var attributes = attributes
@@ -131,6 +136,9 @@ final class OutputStream: PlaybackStream, CallbackTarget {
   func cork() {
     if let running { release(pa_stream_cork(running, flow.wantsPause ? 1 : 0, nil, nil)) }
   }
+
+  /// Tells the server if the stream was paused or resumed while it was being opened.
+  func corkIfChanged() { if flow.wantsPause != wasOpenedPaused { cork() } }
 
   func flush() {
     renderer.pointee.beginQueue()

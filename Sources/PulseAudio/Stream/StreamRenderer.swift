@@ -24,7 +24,7 @@ struct StreamRenderer {
   let sampleRate: Int
   var clock: PresentationClock
   var overwriter: QueueOverwriter
-  /// Whether rendering is suspended by `drain`.
+  /// Whether rendering is suspended, by `drain` or because the stream was opened paused.
   var isHeld = false
   /// The granted depth of the queue and the sink together [ns]. It serves as the latency until the
   /// server reports one.

@@ -169,12 +169,17 @@ package final class LoudnessScan: Sendable {
     content.withLock { $0.pieces = Self.glances }
   }
 
-  /// Returns the start of the loudest excerpt that was not used, once some have been read; nil if
-  /// there is none.
+  /// Returns the start of an excerpt that was not used, once some have been read; nil if there is
+  /// none.
+  ///
+  /// The first is the loudest, which probably contains the peak. The next ones are in the middle of
+  /// the louder half: the loudest excerpts of the channels are on average less loud at the ears.
   private func nextGlance(_ used: Set<Int>) -> Int? {
     while !worker.isStopped, let now = survey?.result {
       if now.isDone || now.loudest.count >= Self.choice + used.count {
-        return now.loudest.first { !used.contains($0) }
+        let half = now.loudest.prefix((now.loudest.count + 1) / 2).filter { !used.contains($0) }
+        return used.isEmpty || half.isEmpty
+          ? now.loudest.first { !used.contains($0) } : half[half.count / 2]
       }
       pauseThread(milliseconds: 1)
     }

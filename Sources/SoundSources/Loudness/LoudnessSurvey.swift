@@ -16,7 +16,7 @@ internal import System
 final class LoudnessSurvey: Sendable {
   struct Result {
     /// The loudness of the excerpts read so far, in LUFS; nil for silence. It is that of the
-    /// channels or, for a soundfield, that of its omnidirectional component.
+    /// channels or, for a soundfield, that of two microphones in place of the ears.
     var loudness: Double?
     /// The largest magnitude of a sample so far.
     var peak: Float = 0
@@ -112,22 +112,73 @@ final class LoudnessSurvey: Sendable {
   }
 }
 
-/// Measures the channels of a layout, or the omnidirectional component of a soundfield.
+/// Measures the channels of a layout or, for a soundfield, two microphones in place of the ears.
 final class ProxyMeter {
+  /// A channel of a soundfield, and its gains in the left and the right microphone.
+  private struct Pickup {
+    var channel: Int
+    var gains: SIMD2<Float>
+  }
+
+  /// The component to the left that each microphone adds to the omnidirectional one. It makes a
+  /// source at the side 9.5 dB louder at the near ear, which is about what a head does.
+  private static let sideGain = 0.5
+
   private let meter: LoudnessMeter
   private let channels: Int
+  private let pickups: [Pickup]
+  private let mixed = PlanarScratch(channels: 2, frames: 4096)
   /// The sum of the squares of all samples.
   private(set) var energy = 0.0
   /// The largest magnitude of a sample.
   private(set) var peak: Float = 0
 
   init(_ layout: ChannelLayout, sampleRate: Int) {
-    let weights = ChannelWeight.all(layout) ?? [.main]
+    pickups = Self.pickups(layout)
+    let field: [ChannelWeight] = pickups.isEmpty ? [.main] : [.main, .main]
+    let weights = ChannelWeight.all(layout) ?? field
     channels = weights.count
     meter = LoudnessMeter(weights: weights, sampleRate: sampleRate)
   }
 
+  /// Returns the channels that the microphones pick up; empty unless the layout is a soundfield.
+  private static func pickups(_ layout: ChannelLayout) -> [Pickup] {
+    guard case .ambisonics(let order, let convention, let headLocked) = layout else { return [] }
+    let conversion = convention.conversion(order: order)
+    let field = conversion.enumerated().compactMap { index, component -> Pickup? in
+      let gain = Float(component.gain)
+      switch component.channel {
+      case 0: return Pickup(channel: index, gains: SIMD2(gain, gain))
+      case 1: return Pickup(channel: index, gains: SIMD2(1, -1) * gain * Float(sideGain))
+      default: return nil
+      }
+    }
+    guard headLocked else { return field }
+    let first = conversion.count
+    return field + [
+      Pickup(channel: first, gains: SIMD2(1, 0)), Pickup(channel: first + 1, gains: SIMD2(0, 1)),
+    ]
+  }
+
+  /// Measures the next frames, at most 4096.
   func add(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) {
+    guard !pickups.isEmpty else { return measure(planes, frames) }
+    mix(planes, frames)
+    measure(UnsafePointer(mixed.planes), frames)
+  }
+
+  private func mix(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, _ frames: Int) {
+    for ear in 0..<2 {
+      let output = mixed.planes[ear]
+      for i in 0..<frames { output[i] = 0 }
+      for pickup in pickups {
+        let (input, gain) = (planes[pickup.channel], pickup.gains[ear])
+        for i in 0..<frames { output[i] += gain * input[i] }
+      }
+    }
+  }
+
+  private func measure(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, _ frames: Int) {
     meter.add(planes, frames: frames)
     for channel in 0..<channels {
       var sum: Float = 0

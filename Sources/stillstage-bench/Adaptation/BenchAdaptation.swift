@@ -134,6 +134,8 @@ private func shownName(_ path: String) -> String {
 extension AdaptationTrial {
   /// The duration that a chart shows, in s.
   private static let shownSeconds = 600.0
+  /// The lowest rate that a chart shows, in kbit/s.
+  private static let leastRate = 20.0
 
   /// A chart with two panels for each connection: the rates, and below them the buffers.
   fileprivate var chart: Chart {
@@ -141,10 +143,12 @@ extension AdaptationTrial {
     for run in runs where run.rule == .stillstage {
       let rival = runs.first { $0.rule == .gstreamer && $0.trace == run.trace }
       let both = [run] + (rival.map { [$0] } ?? [])
+      let connection = Self.line(run.trace)
       panels.append(
         ChartPanel(
-          xLabel: "time (s), \(shownName(run.trace.name))", yLabel: "kbit/s",
-          series: [Self.line(run.trace)] + both.map(Self.heard)))
+          xLabel: "time (s), \(shownName(run.trace.name))", yLabel: "rate (kbit/s)",
+          yRange: Self.leastRate...max(1000, connection.y.max() ?? 0),
+          yScale: .logarithmic(base: 10), series: [connection] + both.map(Self.heard)))
       panels.append(
         ChartPanel(
           xLabel: "time (s), \(shownName(run.trace.name))", yLabel: "buffer (s)",

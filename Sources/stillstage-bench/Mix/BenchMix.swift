@@ -68,13 +68,16 @@ private func table(_ rows: [MixRow]) -> String {
 
 private func draw(_ rows: [MixRow], to path: String) throws(CommandFailure) {
   let x = rows.indices.map { Double($0 + 1) }
-  let names = rows.enumerated().map { "\($0.offset + 1) \($0.element.scene)" }
-  let label = "scene: \(names.joined(separator: "; "))"
+  // The names have room for about twelve characters.
+  let names = rows.map { row in
+    row.scene.replacing(" talkers,", with: "").replacing(" talker,", with: "")
+  }
+  let label = "scene (a talker in diffuse noise, a moving talker, two talkers)"
   let chart = Chart(
     title: "Audio Mix",
     panels: [
       ChartPanel(
-        xLabel: label, yLabel: "speech relative to its errors (dB)",
+        xLabel: label, yLabel: "speech relative to its errors (dB)", xNames: names,
         series: [
           ChartSeries(name: "separated", x: x, y: rows.map(\.scores.speechRatio)),
           ChartSeries(name: "W channel", x: x, y: rows.map(\.scores.inputRatio)),
@@ -83,7 +86,7 @@ private func draw(_ rows: [MixRow], to path: String) throws(CommandFailure) {
             isDashed: true),
         ]),
       ChartPanel(
-        xLabel: label, yLabel: "speech removed from the ambience (dB)",
+        xLabel: label, yLabel: "speech removed from the ambience (dB)", xNames: names,
         series: [ChartSeries(name: "separated", x: x, y: rows.map(\.scores.removedSpeech))]),
     ], size: ChartSize(width: 900, height: 700))
   do throws(ChartError) { try chart.write(to: path) } catch {

@@ -166,9 +166,8 @@ private func draw(_ rows: [UpmixRow], to path: String) throws(CommandFailure) {
         name: method, x: own.indices.map { Double($0 + 1) }, y: own.map { value($0.metrics) })
     }
     let names = rows.filter { $0.method == methods[0] }.map(\.mix)
-    let numbers = names.enumerated().map { "\($0.offset + 1) \($0.element)" }
     return ChartPanel(
-      xLabel: "mix: \(numbers.joined(separator: ", "))", yLabel: label,
+      xLabel: "mix", yLabel: label, xNames: names,
       series: series.filter { !$0.x.isEmpty },
       goals: rows.first?.metrics.limits.filter { $0.name == goal }.map {
         ChartGoal(name: "goal: at least \(decimal($0.atLeast, 0))", y: $0.atLeast)
@@ -178,10 +177,10 @@ private func draw(_ rows: [UpmixRow], to path: String) throws(CommandFailure) {
     title: "Stereo to 5.1",
     panels: [
       panel(
-        "centre relative to other sound in FC (dB)", goal: "centre over others in FC (dB)",
+        "centre over others in FC (dB)", goal: "centre over others in FC (dB)",
         \.centreToOthers),
       panel(
-        "ambience relative to other sound in SL, SR (dB)",
+        "ambience over others in SL, SR (dB)",
         goal: "ambience over others in SL and SR (dB)", \.ambienceToOthers),
     ], size: ChartSize(width: 900, height: 700))
   do throws(ChartError) { try chart.write(to: path) } catch {

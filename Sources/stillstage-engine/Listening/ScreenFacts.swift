@@ -41,7 +41,9 @@ struct ScreenFacts {
     guard let head = status.head else { return ListeningState.Fact("tracker", "none") }
     let name = status.tracker.map { "\($0.name), " } ?? ""
     guard let age = head.ageMilliseconds, head.freshness != .waiting else {
-      return ListeningState.Fact("tracker", line.awaited ?? "none yet", style: .warning)
+      return ListeningState.Fact(
+        "tracker", line.awaited ?? "none yet; see 'stillstage trackers'",
+        style: .warning)
     }
     let rate = "\(Int(head.rate.rounded())) Hz"
     let isFresh = head.freshness == .fresh

@@ -124,7 +124,7 @@ final class PlayerReporter {
       writeText("\(label)\(printable(line.text))\n", to: STDOUT_FILENO)
     }
     if console.readsKeys {
-      writeText("? shows the keys, q quits, f fills the screen\n", to: STDOUT_FILENO)
+      writeText("keys:    \(PlayKeys.first)\n", to: STDOUT_FILENO)
     }
   }
 
@@ -160,9 +160,12 @@ final class PlayerReporter {
   /// Shows for 3 s what has changed.
   private func show(_ text: String) {
     notice = (text, monotonic_nanoseconds() + 3_000_000_000)
-    shownAt = 0
+    showSoon()
     if !console.isInteractive, !isQuiet { printStatus(text) }
   }
+
+  /// Shows a change at once. The full-screen view keeps its rate, even if a key repeats quickly.
+  private func showSoon() { if !isFullScreen { shownAt = 0 } }
 
   /// Says why a key has no effect, but not again within 3 s.
   private func refuse(_ reason: String) {
@@ -178,7 +181,7 @@ final class PlayerReporter {
       return
     }
     showsKeys.toggle()
-    shownAt = 0
+    showSoon()
     if !showsKeys { console.clear() }
   }
 

@@ -79,7 +79,7 @@ struct StatusLine {
     case .waiting:
       if let awaited { return ("waiting for \(awaited)", "") }
       return (status.tracker == nil ? "no tracker" : "no pose from the tracker yet", "")
-    case .fresh: return (pose(head.pose), "\(Int(head.rate.rounded())) Hz")
+    case .fresh: return (pose(head.pose), "tracker \(Int(head.rate.rounded())) Hz")
     case .stale, .lost: return (pose(head.pose, withRoll: false), "tracker silent")
     }
   }
@@ -93,8 +93,8 @@ struct StatusLine {
   private func degrees(_ value: Double) -> String { "\(Int(value.rounded()))" }
 
   private var latency: String {
-    guard let measured = status.output.measuredLatencyMilliseconds else { return "-- ms" }
-    return "\(Int(measured.rounded())) ms"
+    guard let measured = status.output.measuredLatencyMilliseconds else { return "latency -- ms" }
+    return "latency \(Int(measured.rounded())) ms"
   }
 
   private var mix: String {

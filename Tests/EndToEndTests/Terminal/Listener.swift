@@ -45,6 +45,21 @@ final class Listener {
       environment: environment)
   }
 
+  /// Makes a quiet stereo file of five minutes, and returns its path.
+  static func longFile(_ folder: TemporaryFolder) throws -> String {
+    let path = folder.file("long.wav")
+    let run = try ProgramRun.of(
+      "ffmpeg",
+      [
+        "-v", "error", "-f", "lavfi", "-i", "anoisesrc=r=48000:a=0.02:d=300", "-ac", "2",
+        "-metadata", "title=Long", "-metadata", "artist=Noise", path,
+      ])
+    guard run.exitCode == 0 else {
+      throw RunningProgram.Failure.cannotStart("ffmpeg", reason: run.errors)
+    }
+    return path
+  }
+
   /// Changes the width. The screen is empty afterwards.
   func resize(to columns: Int) {
     self.columns = columns
@@ -59,7 +74,13 @@ final class Listener {
   /// The last row that has text.
   var lastRow: String { screen.rows.last { !$0.isEmpty } ?? "" }
 
-  func type(_ keys: String) { program.type(keys) }
+  /// Everything that was typed.
+  private(set) var typed = ""
+
+  func type(_ keys: String) {
+    typed += keys
+    program.type(keys)
+  }
 
   /// Whether the program draws on the terminal's alternate screen.
   var isFullScreen: Bool { screen.isAlternate }

@@ -12,41 +12,34 @@ extension EndToEndTests {
   @Suite(.serialized) struct KeyTests {
     private typealias Key = Listener.Key
 
-    /// A quiet stereo file of five minutes.
-    private func longFile(_ folder: TemporaryFolder) throws -> String {
-      let path = folder.file("long.wav")
-      let run = try ProgramRun.of(
-        "ffmpeg",
-        [
-          "-v", "error", "-f", "lavfi", "-i", "anoisesrc=r=48000:a=0.02:d=300", "-ac", "2",
-          "-metadata", "title=Long", "-metadata", "artist=Noise", path,
-        ])
-      try #require(run.exitCode == 0, "\(run.errors)")
-      return path
-    }
-
     @Test func everyKeyHasAnEffectOrSaysWhyNot() throws {
       let folder = TemporaryFolder()
-      let path = try longFile(folder)
+      let path = try Listener.longFile(folder)
       let events = folder.file("events.jsonl")
       try PrivatePulseServer.withServer { server in
         let listener = try Listener(
           playing: path, ["--events", events], on: server.address)
         try listener.reads("playing: Noise - Long", seconds: 60)
         try listener.reads("layout:  stereo (two channels)")
-        try listener.reads("? shows the keys, q quits, f fills the screen")
+        try listener.reads("keys:    c recentre, up/down volume, f full screen, ? all keys, q quit")
         try listener.sees("0:01 / 5:00")
         try checkVolume(listener)
         try checkPositions(listener)
         try checkDecoders(listener)
         try checkStage(listener)
         try checkHelp(listener)
-        for (key, name) in [("z", "z"), ("n", "n"), ("+", "+"), ("-", "-"), ("\r", "Enter")] {
+        for (key, name) in [
+          ("z", "z"), ("n", "n"), ("+", "+"), ("-", "-"), ("\r", "Enter"),
+          ("l", "l"), ("\t", "Tab"), ("\u{7F}", "Backspace"), ("\u{1B}[H", "Home"),
+          ("\u{1B}[F", "End"), ("\u{1B}[2~", "Insert"), ("\u{1B}[3~", "Delete"),
+        ] {
           listener.type(key)
           try listener.reads("the key \(name) has no function here; ? shows the keys")
         }
+        try checkScreen(listener)
         listener.type("q")
         #expect(listener.program.wait(seconds: 5) == 0)
+        try checkThatEveryKeyOfTheHelpWasPressed(listener)
         #expect(listener.screen.wraps == 0)
         let lines = try String(decoding: Data(contentsOf: URL(filePath: events)), as: UTF8.self)
         #expect(lines.contains(#""db":1,"event":"volume","muted":false"#))
@@ -102,6 +95,10 @@ extension EndToEndTests {
       try listener.reads("note: decoder: default HRTF, ls, bus of order 2", seconds: 30)
       listener.type("h")
       try listener.reads("there is no other HRTF set")
+      for order in [1, 3, 4, 6, 7, 5] {
+        listener.type("\(order)")
+        try listener.reads("note: decoder: default HRTF, ls, bus of order \(order)", seconds: 60)
+      }
       for key in ["x", ",", "."] {
         sleepSeconds(3.1)
         let before = listener.screen.rows.filter { $0.contains("only soundfields") }.count
@@ -114,7 +111,7 @@ extension EndToEndTests {
 
     private func checkStage(_ listener: Listener) throws {
       listener.type("c")
-      try listener.reads("there is nothing to recentre: the head pose does not come from a tracker")
+      try listener.reads("there is nothing to recentre: the head does not come from a tracker")
       try listener.sees("no tracker")
       listener.type("t")
       try listener.sees("stage fixed to the head")
@@ -134,9 +131,70 @@ extension EndToEndTests {
       #expect(abs(listener.screen.rows.count - rows) <= 1)
     }
 
+    private func checkScreen(_ listener: Listener) throws {
+      listener.type("f")
+      try listener.waits(for: "the view") { _ in listener.isFullScreen }
+      listener.type("f")
+      try listener.waits(for: "the lines") { _ in !listener.isFullScreen }
+    }
+
+    /// What each key of `help play` sends.
+    private static let bytes: [String: [String]] = [
+      "space, p": [" ", "p"], "left, right": [Key.left, Key.right],
+      "Page Down, Up": [Key.pageDown, Key.pageUp], "up, down": [Key.up, Key.down], "m": ["m"],
+      "c": ["c"], "t": ["t"], "d": ["d"], "h": ["h"],
+      "1 to 7": ["1", "2", "3", "4", "5", "6", "7"], "x": ["x"], ", and .": [",", "."], "f": ["f"],
+      "?": ["?"], "q": ["q"],
+    ]
+
+    private func checkThatEveryKeyOfTheHelpWasPressed(_ listener: Listener) throws {
+      let help = try ProgramRun.of(Product.stillstage, ["help", "play"]).output
+      let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+      let rows = lines.drop { $0 != "KEYS:" }.dropFirst().prefix { !$0.isEmpty }
+      // A continued description begins further right.
+      let names = rows.filter { !$0.hasPrefix("   ") }.map { row in
+        row.dropFirst(2).prefix(24).split(separator: "  ").first.map(String.init) ?? ""
+      }
+      #expect(Set(names) == Set(Self.bytes.keys))
+      for (name, keys) in Self.bytes {
+        #expect(keys.allSatisfy { listener.typed.contains($0) }, "\(name) was not pressed")
+      }
+    }
+
+    /// On a soundfield with an HRTF set, the keys that have no effect on stereo.
+    @Test func theMixAndTheHRTFSetChange() throws {
+      let folder = TemporaryFolder()
+      let (path, set) = (folder.file("field.wav"), folder.file("mine.sofa"))
+      let made = try ProgramRun.of(
+        "ffmpeg",
+        ["-v", "error", "-f", "lavfi", "-i", "anoisesrc=r=48000:a=0.02:d=60", "-ac", "4", path])
+      try #require(made.exitCode == 0, "\(made.errors)")
+      try #require(
+        try ProgramRun.of("cp", ["/usr/share/libmysofa/default.sofa", set]).exitCode == 0)
+      try PrivatePulseServer.withServer { server in
+        let listener = try Listener(
+          playing: path, ["--layout", "foa", "--hrtf", set], on: server.address, columns: 200)
+        try listener.sees(" underruns", seconds: 60)
+        listener.type("x")
+        try listener.sees("  mix cinematic 50 %  ", seconds: 30)
+        listener.type(".")
+        try listener.sees("  mix cinematic 60 %  ")
+        listener.type(",,")
+        try listener.sees("  mix cinematic 40 %  ")
+        listener.type("x")
+        try listener.sees("  mix studio 40 %  ")
+        listener.type("h")
+        try listener.reads("note: decoder: default HRTF", seconds: 60)
+        listener.type("3")
+        try listener.reads("the source is ambisonic and keeps its own order")
+        listener.type("q")
+        #expect(listener.program.wait(seconds: 5) == 0)
+      }
+    }
+
     @Test func aNarrowTerminalShowsTheMostImportantParts() throws {
       let folder = TemporaryFolder()
-      let path = try longFile(folder)
+      let path = try Listener.longFile(folder)
       try PrivatePulseServer.withServer { server in
         let listener = try Listener(playing: path, on: server.address, columns: 120)
         try listener.sees(" underruns", seconds: 60)
@@ -162,7 +220,7 @@ extension EndToEndTests {
 
     @Test func aShellStopsAndContinuesPlayback() throws {
       let folder = TemporaryFolder()
-      let path = try longFile(folder)
+      let path = try Listener.longFile(folder)
       let events = folder.file("events.jsonl")
       try PrivatePulseServer.withServer { server in
         let listener = try Listener(
@@ -199,7 +257,7 @@ extension EndToEndTests {
 
     @Test func theStatusLineShowsTheOriginOfTheHead() throws {
       let folder = TemporaryFolder()
-      let path = try longFile(folder)
+      let path = try Listener.longFile(folder)
       let motion = folder.file("head.csv")
       try Array("t,w,x,y,z\n0,0.9659258,0,0,0.258819\n".utf8).withUnsafeBytes {
         try Data($0).write(to: URL(filePath: motion))
@@ -221,7 +279,7 @@ extension EndToEndTests {
 
     @Test func keysComeFromTheTerminalIfStandardInputIsAFile() throws {
       let folder = TemporaryFolder()
-      let path = try longFile(folder)
+      let path = try Listener.longFile(folder)
       try PrivatePulseServer.withServer { server in
         let listener = try Listener(
           ["sh", "-c", "\(Product.stillstage) play \(path) --tracker none < /dev/null"],
@@ -236,7 +294,7 @@ extension EndToEndTests {
 
     @Test func aDumbTerminalGetsAPlainStatusLine() throws {
       let folder = TemporaryFolder()
-      let path = try longFile(folder)
+      let path = try Listener.longFile(folder)
       try PrivatePulseServer.withServer { server in
         let dumb = try Listener(
           playing: path, on: server.address, environment: ["TERM": "dumb"])
@@ -251,125 +309,6 @@ extension EndToEndTests {
           #expect(listener.program.wait(seconds: 5) == 0)
         }
         #expect(!quiet.screen.rows.contains { $0.contains("stillstage: status") })
-      }
-    }
-
-    // MARK: Full screen
-
-    @Test func theFullScreenViewOpensAndCloses() throws {
-      let folder = TemporaryFolder()
-      let path = try longFile(folder)
-      try PrivatePulseServer.withServer { server in
-        let listener = try Listener(playing: path, on: server.address, columns: 100)
-        try listener.sees(" underruns", seconds: 60)
-        #expect(listener.isFullScreen == false)
-        listener.type("f")
-        try listener.reads("c recentre")
-        #expect(listener.isFullScreen == true)
-        let text = listener.screen.rows.joined(separator: "\n")
-        for part in [
-          "Noise - Long", "^ front ^", "FL", "FR", "FC", "SL", "SR", "no tracker", "default HRTF",
-          "magls, bus of order 5", "latency", "volume 0 dB", "/ 5:00", "q quit",
-        ] { #expect(text.contains(part), "\(part) is missing in\n\(text)") }
-        #expect(text.allSatisfy { $0.isASCII })
-        listener.type(Key.up)
-        try listener.reads("volume +1 dB")
-        listener.type(" ")
-        try listener.reads("paused")
-        listener.type("p")
-        try listener.waits(for: "no pause") { _ in !listener.shows("paused") }
-        listener.type("?")
-        try listener.reads("next mode of the stage")
-        listener.type("?")
-        try listener.reads("default HRTF")
-        listener.type("z")
-        try listener.reads("the key z has no function here")
-        listener.type("t")
-        try listener.reads("the stage turns with the head")
-        listener.type("f")
-        try listener.waits(for: "the lines") { _ in !listener.isFullScreen }
-        // The note waited for the end of the view.
-        try listener.reads("note: the key z has no function here")
-        try listener.sees("stage fixed to the head")
-        listener.type("f")
-        try listener.reads("the stage turns with the head")
-        listener.type("q")
-        #expect(listener.program.wait(seconds: 5) == 0)
-        #expect(listener.isFullScreen == false)
-      }
-    }
-
-    @Test func theFullScreenViewFollowsTheSizeWithoutUnderruns() throws {
-      let folder = TemporaryFolder()
-      let path = try longFile(folder)
-      let events = folder.file("events.jsonl")
-      try PrivatePulseServer.withServer { server in
-        let listener = try Listener(
-          playing: path, ["--screen", "full", "--events", events], on: server.address,
-          environment: ["LC_ALL": "C.UTF-8"])
-        try listener.reads("c recentre", seconds: 60)
-        #expect(listener.screen.rows.contains { $0.contains("▲ front ▲") })
-        for columns in [60, 200, 40, 61, 130, 20, 80] {
-          listener.resize(to: columns)
-          sleepSeconds(0.4)
-          #expect(listener.screen.wraps == 0)
-        }
-        listener.resize(to: 60)
-        try listener.reads("c recentre")
-        try listener.reads("default HRTF")
-        listener.resize(to: 40)
-        try listener.reads("enlarge to 60 x 16")
-        listener.type("q")
-        #expect(listener.program.wait(seconds: 5) == 0)
-        let lines = try String(decoding: Data(contentsOf: URL(filePath: events)), as: UTF8.self)
-        #expect(!lines.contains("underrun"), "\(lines)")
-      }
-    }
-
-    @Test(arguments: ["q", Key.interrupt])
-    func theFullScreenViewLeavesTheTerminalAsItWas(key: String) throws {
-      let folder = TemporaryFolder()
-      let path = try longFile(folder)
-      try PrivatePulseServer.withServer { server in
-        let listener = try Listener(
-          ["bash", "--norc", "--noprofile", "-i"], on: server.address,
-          environment: ["PS1": "ready> "])
-        try listener.sees("ready>")
-        listener.type("\(Product.stillstage) play \(path) --tracker none --screen full\n")
-        try listener.reads("c recentre", seconds: 60)
-        listener.type(Key.suspend)
-        try listener.waits(for: "the lines") { _ in !listener.isFullScreen }
-        try listener.sees("ready>")
-        listener.type("stty -a | grep -c ' icanon'\n")
-        sleepSeconds(1)
-        listener.type("fg\n")
-        try listener.reads("c recentre")
-        #expect(listener.isFullScreen == true)
-        listener.type(Key.up)
-        try listener.reads("volume +1 dB")
-        listener.type(key)
-        try listener.reads("ready>")
-        #expect(listener.isFullScreen == false)
-        listener.type("stty -a | grep -c ' icanon'; echo ended\n")
-        try listener.waits(for: "the shell") { screen in
-          screen.rows.filter { $0 == "1" }.count == 2
-        }
-        listener.type("exit\n")
-        #expect(listener.program.wait(seconds: 5) != nil)
-      }
-    }
-
-    @Test func theFullScreenViewSaysWhyItCannotOpen() throws {
-      let folder = TemporaryFolder()
-      let path = try longFile(folder)
-      try PrivatePulseServer.withServer { server in
-        let listener = try Listener(
-          playing: path, ["--screen", "full"], on: server.address,
-          environment: ["TERM": "no-such-terminal"])
-        try listener.reads("does not know this terminal (TERM=no-such-terminal)", seconds: 60)
-        try listener.sees(" underruns")
-        kill(listener.program.pid, SIGTERM)
-        #expect(listener.program.wait(seconds: 5) == 143)
       }
     }
   }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import Media
+internal import Rendering
+internal import SoundServer
+
+extension Player {
+  /// Returns the named sink, the default sink or else the first sink. Returns nil if no sink is
+  /// named and the server has none.
+  ///
+  /// - Throws: `PlaybackError.output` if the server cannot be reached, does not answer or has no
+  ///   sink with the requested name.
+  static func sink(
+    _ options: PlayerOptions, _ client: SoundServerClient
+  ) throws(PlaybackError) -> Sink? {
+    do throws(SoundServerError) {
+      let sinks = try client.sinks()
+      if let name = options.sinkName {
+        guard let sink = sinks.first(where: { $0.name == name }) else {
+          throw .unknownSink(name: name, available: sinks.map(\.name))
+        }
+        return sink
+      }
+      return sinks.first { $0.isDefault } ?? sinks.first
+    } catch { throw .output(error.description) }
+  }
+
+  /// Returns a rate [Hz] that playback supports: `rate` or 48000.
+  static func usable(_ rate: Int) -> Int {
+    AudioTrack.sampleRates.contains(rate) ? rate : 48000
+  }
+
+  /// Prepares an output at `rate` [Hz] that plays a feed.
+  ///
+  /// - Parameters:
+  ///   - isHeadKnown: whether the head pose cannot change queued sound.
+  ///   - startsPaused: whether the output is opened paused.
+  static func makeOutput(
+    _ client: SoundServerClient, _ options: PlayerOptions, _ rate: Int, _ feed: RenderFeed,
+    isHeadKnown: Bool, startsPaused: Bool
+  ) throws(PlaybackError) -> any AudioOutput {
+    var configuration = AudioOutputConfiguration()
+    configuration.sinkName = options.sinkName
+    configuration.sampleRate = rate
+    configuration.latencyMilliseconds = options.latencyMilliseconds
+    configuration.rewriting = options.rewriting
+    configuration.latencyIsFree = isHeadKnown
+    configuration.startsPaused = startsPaused
+    do throws(SoundServerError) {
+      let canRewrite = feed.renderer.isRewritable
+      return try client.output(
+        configuration, render: canRewrite ? feed.rewritingCallback : feed.callback)
+    } catch { throw .output(error.description) }
+  }
+}
