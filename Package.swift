@@ -319,7 +319,7 @@ let tests: [Target] = [
       "stillstage-engine", "stillstage-sofa",
     ]),
   .executableTarget(
-    name: "playback-example", dependencies: ["Playback"], path: "Tests/Examples"),
+    name: "playback-example", dependencies: ["Playback", "Capture"], path: "Tests/Examples"),
   .testTarget(
     name: "PlaybackLibraryTests",
     dependencies: [
@@ -347,6 +347,7 @@ let package = Package(
   name: "Stillstage",
   products: [
     .library(name: "Playback", targets: ["Playback"]),
+    .library(name: "Capture", targets: ["Capture"]),
     .executable(name: "stillstage", targets: ["stillstage"]),
     .executable(name: "stillstage-engine", targets: ["stillstage-engine"]),
     .executable(name: "stillstage-bench", targets: ["stillstage-bench"]),

@@ -83,7 +83,7 @@ class PrivateServer:
         for child in self.children:
             for task in os.listdir('/proc/%d/task' % child.pid) if child.poll() is None else []:
                 try:
-                    os.sched_setscheduler(int(task), os.SCHED_RR, os.sched_param(5))
+                    os.sched_setscheduler(int(task), os.SCHED_RR, os.sched_param(8))
                 except OSError:
                     pass
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shows how to use Stillstage as a library.
 //
-// usage: playback-example circle OUT.wav | play FILE | routes SECONDS
+// usage: playback-example circle OUT.wav | play FILE | routes SECONDS | record OUT.wav SECONDS
 
+import Capture
 import Playback
 
 /// Renders noise in front of a head that turns left once in 4 s, so that the noise circles the
@@ -49,9 +50,37 @@ func routes(_ seconds: Int) async throws {
   monitor.stop()
 }
 
+/// Records the first input that is not a monitor, and shows its level in the meantime.
+func record(to path: String, _ seconds: Double) async throws {
+  guard let input = try Inputs.list().first(where: { !$0.isMonitor }) else {
+    return print("there is no input")
+  }
+  var configuration = RecorderConfiguration(sourceName: input.name)
+  configuration.selection = [0]
+  configuration.seconds = seconds
+  let recorder = Recorder(configuration)
+  let delivery = recorder.deliver { block in
+    let peak = (0..<block.frames).reduce(0) { max($0, abs(block.samples[$1])) }
+    if block.position / 24_000 != (block.position + Int64(block.frames)) / 24_000 { print(peak) }
+  }
+  try recorder.start { format in
+    FileSink(
+      try RecordingContainer.open(
+        path: path,
+        format: RecordingFormat(layout: format.layout, sampleRate: format.sampleRate)))
+  }
+  while !recorder.isFinished { try await Task.sleep(for: .milliseconds(50)) }
+  delivery.stop()
+  print("\(recorder.stop().seconds) s of \(input.name)")
+}
+
 switch CommandLine.arguments.dropFirst().first {
 case "circle": try circle(to: CommandLine.arguments[2])
 case "play": try await play(CommandLine.arguments[2])
 case "routes": try await routes(Int(CommandLine.arguments[2]) ?? 10)
-default: print("usage: playback-example circle OUT.wav | play FILE | routes SECONDS")
+case "record":
+  try await record(to: CommandLine.arguments[2], Double(CommandLine.arguments[3]) ?? 1)
+default:
+  print(
+    "usage: playback-example circle OUT.wav | play FILE | routes SECONDS | record OUT.wav SECONDS")
 }

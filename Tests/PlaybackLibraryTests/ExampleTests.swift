@@ -56,6 +56,20 @@ import Testing
     }
   }
 
+  @Test func recordExampleRecordsAnInput() throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("a.wav")
+    try PrivatePulseServer.withServer { server in
+      try server.pactl(["load-module", "module-null-source", "source_name=mic", "rate=48000"])
+      let run = try ProgramRun.of(
+        program, ["record", path, "0.75"],
+        environment: ["PULSE_SERVER": server.address, "HOME": folder.path], timeoutSeconds: 60)
+      #expect(run.exitCode == 0, "\(run.errors)")
+      #expect(run.output.contains("0.75 s of mic"), "\(run.output)")
+      #expect(try FloatWAV(reading: path).channels.first?.count == 36_000)
+    }
+  }
+
   @Test func exampleWithoutArgumentsPrintsItsUsage() throws {
     let run = try ProgramRun.of(program)
     #expect(run.exitCode == 0)

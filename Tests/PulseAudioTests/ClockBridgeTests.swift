@@ -84,6 +84,48 @@ struct ClockBridgeTests {
     #expect(clocks.heard.suffix(100).allSatisfy { abs($0 - 1) < 1e-5 })
   }
 
+  @Test func aQueueThatIsDeeperThanNecessaryBecomesShallow() {
+    var clocks = Clocks(Self.depth)
+    clocks.run(seconds: 1) { _ in 1 }
+    for _ in 0..<3 {
+      clocks.run(seconds: 0.2, isWriting: false) { _ in 1 }
+      clocks.run(seconds: 0.5) { _ in 1 }
+    }
+    #expect(clocks.bridge.targetSeconds > 0.06)
+    clocks.run(seconds: 240) { _ in 1 }
+    #expect(clocks.bridge.pauses == 3)
+    #expect(clocks.bridge.targetSeconds < 0.024, "\(clocks.bridge.targetSeconds)")
+    #expect(Double(clocks.bridge.waitingFrames) / Self.rate < 0.035)
+  }
+
+  /// Reads of 15 ms leave nothing of a queue of 12 ms, so it becomes deeper by itself.
+  @Test func aScarceQueueBecomesDeeperWithoutManyPauses() {
+    var clocks = Clocks(ClockBridge.Depth(initial: 0.012, longest: 0.08, excess: 0.04))
+    clocks.readBlock = 720
+    clocks.run(seconds: 30) { _ in 1 }
+    let pauses = clocks.bridge.pauses
+    #expect(pauses < 4, "\(pauses)")
+    clocks.run(seconds: 300) { _ in 1 }
+    #expect(clocks.bridge.pauses == pauses)
+    #expect(clocks.bridge.targetSeconds < 0.03, "\(clocks.bridge.targetSeconds)")
+  }
+
+  /// A server may fill its own queue with the first read.
+  @Test func aLongFirstReadIsNoPause() {
+    let bridge = ClockBridge(channelCount: 1, sampleRate: Self.rate, depth: Self.depth)
+    var block = [Float](repeating: 0, count: 2400)
+    func read(_ count: Int) -> Int {
+      block.withUnsafeMutableBufferPointer { bridge.read($0.baseAddress!, frameCount: count) }
+    }
+    bridge.write(block, frameCount: 1200)
+    #expect(read(2400) == 0)
+    bridge.write(block, frameCount: 4800)
+    #expect(read(2400) == 2400)
+    #expect(bridge.pauses == 0)
+    // The rest of the surplus was skipped.
+    #expect(bridge.waitingFrames < 200, "\(bridge.waitingFrames)")
+  }
+
   @Test func soundFadesInAfterAPause() {
     var clocks = Clocks(Self.depth)
     clocks.run(seconds: 1) { _ in 1 }

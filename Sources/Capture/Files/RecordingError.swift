@@ -7,10 +7,12 @@ public enum RecordingError: Error, Sendable, Equatable {
   case isDirectory(path: String)
   case notRegularFile(path: String)
   case cannotCreate(path: String, reason: String)
-  /// The disk is full or the user's quota is used up.
-  case diskFull(path: String)
-  /// The file system or a limit of the process allows no larger file.
-  case fileTooLarge(path: String)
+  /// The disk is full or the user's quota is used up. `hasSound`: whether a file with sound
+  /// remains.
+  case diskFull(path: String, hasSound: Bool)
+  /// The file system or a limit of the process allows no larger file. `hasSound`: whether a file
+  /// with sound remains.
+  case fileTooLarge(path: String, hasSound: Bool)
   case writeFailed(path: String, reason: String)
   /// The file name's extension selects no container.
   case unknownContainer(path: String)
@@ -31,12 +33,12 @@ extension RecordingError: CustomStringConvertible {
       "\(printable(path)): is not a regular file and cannot hold a recording; choose another name"
     case .cannotCreate(let path, let reason):
       "\(printable(path)): cannot be created (\(printable(reason))); choose another folder or name"
-    case .diskFull(let path):
-      "\(printable(path)): no space is left on the disk or in the quota, so nothing more "
-        + "can be recorded; sound that is already in the file can be played; free some space"
-    case .fileTooLarge(let path):
-      "\(printable(path)): the file system or a limit of the process allows no larger file; "
-        + "sound that is already in the file can be played; use another disk, or raise the limit"
+    case .diskFull(let path, let hasSound):
+      "\(printable(path)): no space is left on the disk or in the quota, so "
+        + Self.rest(hasSound) + "; free some space"
+    case .fileTooLarge(let path, let hasSound):
+      "\(printable(path)): the file system or a limit of the process allows no larger file, so "
+        + Self.rest(hasSound) + "; use another disk, or raise the limit"
     case .writeFailed(let path, let reason):
       "\(printable(path)): cannot be written (\(printable(reason))), so the recording has stopped; "
         + "check the disk"
@@ -49,6 +51,13 @@ extension RecordingError: CustomStringConvertible {
       "\(printable(path)): the sound cannot be encoded (\(printable(reason))); "
         + "choose another file format"
     }
+  }
+
+  /// Says what a recording that has run out of space leaves.
+  private static func rest(_ hasSound: Bool) -> String {
+    hasSound
+      ? "nothing more can be recorded; sound that is already in the file can be played"
+      : "there is no file with sound"
   }
 }
 

@@ -8,6 +8,8 @@ final class RecordingOutput {
   let path: String
   /// The size in bytes, without a failed append.
   private(set) var size: Int64 = 0
+  /// Whether the file contains sound.
+  var hasSound = false
   /// Whether long runs of zeros become holes, which take no space on the disk.
   var leavesHoles = false
   private let descriptor: Int32
@@ -132,16 +134,21 @@ final class RecordingOutput {
   private static let holeLength = 65536
 
   private func failure() -> RecordingError {
-    switch errno {
-    case ENOSPC, EDQUOT: .diskFull(path: path)
-    case EFBIG: .fileTooLarge(path: path)
-    default: .writeFailed(path: path, reason: SystemError.latest.description)
+    let error = SystemError.latest
+    let number = errno
+    var status = stat()
+    // A file that was deleted meanwhile has no link.
+    let remains = hasSound && fstat(descriptor, &status) == 0 && status.st_nlink > 0
+    return switch number {
+    case ENOSPC, EDQUOT: .diskFull(path: path, hasSound: remains)
+    case EFBIG: .fileTooLarge(path: path, hasSound: remains)
+    default: .writeFailed(path: path, reason: error.description)
     }
   }
 
   private static func creationError(_ path: String) -> RecordingError {
     switch errno {
-    case ENOSPC, EDQUOT: .diskFull(path: path)
+    case ENOSPC, EDQUOT: .diskFull(path: path, hasSound: false)
     default: .cannotCreate(path: path, reason: SystemError.latest.description)
     }
   }

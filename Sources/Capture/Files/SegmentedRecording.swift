@@ -120,9 +120,8 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
     }
     pendingSamples = 0
     note = RecordingNote()
-    counts.storedFrames = body.storedFrames
+    noteStored()
     markProgress()
-    if counts.storedFrames > 0 { output.discardReplaced() }
   }
 
   func finish() throws(RecordingError) {
@@ -137,10 +136,17 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
       try body.finish(output, tuning: tuning, isWhole: failure == nil)
       try output.synchronise()
     } catch { latest = latest ?? error }
-    counts.storedFrames = body.storedFrames
-    if counts.storedFrames > 0 { output.discardReplaced() }
+    noteStored()
+    if !output.hasSound, (failure ?? latest) != nil { output.remove() }
     output.close()
     if wasWhole, let latest { throw latest }
+  }
+
+  /// Notes how much sound the file contains. A replaced file goes when there is some.
+  private func noteStored() {
+    counts.storedFrames = body.storedFrames
+    output.hasSound = counts.storedFrames > 0
+    if output.hasSound { output.discardReplaced() }
   }
 
   /// Adds samples to `pending`, which must have room for them.

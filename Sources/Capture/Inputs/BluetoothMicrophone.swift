@@ -103,10 +103,8 @@ public struct BluetoothMicrophone: Sendable, Equatable {
   ) throws(SoundServerError) -> Bool {
     let now = try BluetoothCards.codec(of: card.name, serverAddress: address)
     let all = try BluetoothCards.codecs(of: card.name, serverAddress: address)
-    guard let best = BluetoothCard.best(of: all + [now].compactMap(\.self)), best != now else {
-      return false
-    }
-    return try BluetoothCards.setCodec(best, of: card.name, serverAddress: address)
+    guard let best = BluetoothCard.best(of: all), best.name != now else { return false }
+    return try BluetoothCards.setCodec(best.name, of: card.name, serverAddress: address)
   }
 
   /// Waits for the microphone of a card. Returns nil if it does not appear.

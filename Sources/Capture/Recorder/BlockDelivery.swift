@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import SoundServer
 private import Synchronization
 internal import System
 
@@ -42,14 +41,11 @@ public final class BlockDelivery: Sendable {
 
   /// Starts the receiver's thread.
   ///
-  /// - Parameters:
-  ///   - queueSeconds: the size of the queue, as seconds of sound with 8 channels at 48 kHz.
-  ///   - isUrgent: whether the thread asks for real-time scheduling or a higher priority.
-  init(queueSeconds: Double, isUrgent: Bool, to receive: @escaping Receiver) {
+  /// - Parameter queueSeconds: the size of the queue, in seconds of 8 channels at 48 kHz.
+  init(queueSeconds: Double, to receive: @escaping Receiver) {
     let queue = Queue(bytes: Int(queueSeconds * 8 * 48_000 * 4))
     self.queue = queue
     worker.start { [worker] in
-      if isUrgent { AudioThread.raisePriority() }
       var samples: [Float] = []
       while true {
         let isLast = queue.hasEnded.load(ordering: .acquiring)

@@ -15,6 +15,8 @@ final class BlockRing: @unchecked Sendable {
     var kind = Kind.block
     var channels: Int32 = 0
     var frames: Int32 = 0
+    /// The rate of the source [Hz], if it is known.
+    var sampleRate: Int32 = 0
     /// The number of frames that were dropped before this record.
     var droppedFrames: Int64 = 0
     /// The time of arrival on CLOCK_MONOTONIC, in nanoseconds.

@@ -2,7 +2,6 @@
 
 internal import PulseAudio
 private import Synchronization
-internal import System
 
 /// Carries blocks and events from the capture thread to the writing thread.
 final class CaptureFeed: SourceCapture.Receiver {
@@ -10,13 +9,13 @@ final class CaptureFeed: SourceCapture.Receiver {
   /// The events whose records are in the ring, in the same order.
   private let events = Mutex<[SourceCaptureEvent]>([])
 
-  /// The writing thread, if it is to read each block at once; otherwise nil.
-  private let reader: Worker?
+  /// The way to a listener; nil if nobody can listen.
+  private let live: LiveFeed?
 
   /// Creates an empty buffer with a capacity in bytes.
-  init(bytes: Int, waking reader: Worker? = nil) {
+  init(bytes: Int, live: LiveFeed? = nil) {
     ring = BlockRing(bytes: bytes)
-    self.reader = reader
+    self.live = live
   }
 
   /// The used part of the buffer, 0 to 1.
@@ -29,10 +28,11 @@ final class CaptureFeed: SourceCapture.Receiver {
     header.frames = Int32(block.frameCount)
     header.arrival = block.arrivalTimeNanoseconds
     ring.write(header, block.samples)
-    reader?.wake()
+    live?.receive(block)
   }
 
   func receive(_ event: SourceCaptureEvent, timeNanoseconds: Int64) {
+    live?.receive(event)
     var header = BlockRing.Header()
     header.kind = .event
     header.arrival = timeNanoseconds

@@ -23,7 +23,7 @@ public struct Gap: Sendable, Equatable {
   public let cause: Cause
   /// The frame of the recording at which the gap starts.
   public let position: Int64
-  /// The length of the silence in seconds; 0 if nothing is missing.
+  /// The length of the silence in seconds, above 0.
   public let seconds: Double
 }
 

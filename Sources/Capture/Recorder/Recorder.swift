@@ -23,6 +23,8 @@ public final class Recorder: @unchecked Sendable {
   private let deliveries = Mutex<[BlockDelivery]>([])
   private let onEvent: EventReceiver
   private let board: RecorderBoard
+  /// The way to a listener; nil if nobody can listen.
+  private let live: LiveFeed?
   private let worker = Worker()
   private let writing = Mutex<RecordingLoop?>(nil)
 
@@ -39,7 +41,9 @@ public final class Recorder: @unchecked Sendable {
     self.configuration = configuration
     self.onBlock = onBlock
     self.onEvent = onEvent
-    board = RecorderBoard(gain: configuration.gain)
+    let board = RecorderBoard(gain: configuration.gain)
+    self.board = board
+    live = configuration.canBeMonitored ? LiveFeed { board.requests.gain } : nil
   }
 
   deinit { stop() }
@@ -48,7 +52,7 @@ public final class Recorder: @unchecked Sendable {
   ///
   /// - Throws: `SoundServerError`, `RecorderError`, or any error from `makeSink`.
   public func start(makeSink: SinkMaker) throws {
-    let loop = RecordingLoop(configuration, board: board, worker: worker, onEvent: onEvent)
+    let loop = RecordingLoop(configuration, board: board, live: live, onEvent: onEvent)
     do {
       try loop.open(onBlock: blockReceiver, makeSink: makeSink)
     } catch {
@@ -71,19 +75,34 @@ public final class Recorder: @unchecked Sendable {
   /// to recognise speech.
   ///
   /// The closure runs on its own thread and may block: it then misses frames, and the recording
-  /// loses nothing.
+  /// loses nothing. Frames are delivered when they have been recorded: usually up to 30 ms after
+  /// their arrival, and up to 1 s later if it is uncertain whether sound before them is missing.
   ///
-  /// - Parameters:
-  ///   - queueSeconds: the size of the queue, as seconds of sound with 8 channels at 48 kHz.
-  ///   - isUrgent: whether the closure's thread asks for real-time scheduling or a higher priority.
+  /// - Parameter queueSeconds: the size of the queue, in seconds of 8 channels at 48 kHz.
   public func deliver(
-    queueSeconds: Double = 2, isUrgent: Bool = false,
-    to receive: @escaping BlockDelivery.Receiver
+    queueSeconds: Double = 2, to receive: @escaping BlockDelivery.Receiver
   ) -> BlockDelivery {
-    let delivery = BlockDelivery(queueSeconds: queueSeconds, isUrgent: isUrgent, to: receive)
+    let delivery = BlockDelivery(queueSeconds: queueSeconds, to: receive)
     deliveries.withLock { $0.append(delivery) }
     return delivery
   }
+
+  /// Passes the sound to a closure as soon as it arrives, for listening: in the format and with the
+  /// gain of the recording, but without silence in place of lost sound. It goes on while the
+  /// recording is paused.
+  ///
+  /// The closure runs on its own thread with a high priority. Only the first call has an effect,
+  /// and only if the configuration permits it.
+  ///
+  /// - Parameter listener: receives frames x channels and the number of frames.
+  package func monitor(
+    _ listener: @escaping @Sendable (_ samples: UnsafePointer<Float>, _ frames: Int) -> Void
+  ) {
+    live?.start(listener)
+  }
+
+  /// The number of frames that the closure of `monitor` has missed.
+  package var unheardFrames: Int { live?.droppedFrames ?? 0 }
 
   public var status: RecorderStatus { board.status }
 
@@ -139,6 +158,7 @@ public final class Recorder: @unchecked Sendable {
       return deliveries
     }
     for delivery in ended { delivery.stop() }
+    live?.stop()
     return board.status
   }
 }

@@ -19,9 +19,9 @@ public struct RecorderConfiguration: Sendable {
   /// Whether the recording ends when the source or the server is lost. If not, silence is recorded
   /// until the sound returns.
   public var stopsOnLoss = false
-  /// Whether blocks are passed on as soon as they arrive, for listening. If not, that takes up to
-  /// 20 ms longer.
-  public var isPrompt = false
+  /// Whether `Recorder.monitor` can be used. The server then delivers the sound in blocks of 5 ms
+  /// instead of 10 ms.
+  package var canBeMonitored = false
   /// The size of the buffer, as seconds of sound with 8 channels at 48 kHz.
   public var bufferSeconds = 10.0
 

@@ -18,11 +18,16 @@ final class RecordingLoop {
   private static let stopPatience = 0.08
   /// The interval at which `secondsLeft` is updated [s].
   private static let roomCheckSeconds = 0.5
+  /// How much longer than demanded a recording may take, because its sound arrives late [s].
+  private static let latenessSeconds = 1.0
+  /// The interval at which the server delivers sound [ms], and that while someone may listen.
+  private static let interval = (usual: 10.0, listening: 5.0)
 
   private let configuration: RecorderConfiguration
   private let board: RecorderBoard
   private let onEvent: Recorder.EventReceiver
   private let feed: CaptureFeed
+  private let live: LiveFeed?
   private var capture: SourceCapture?
   private var pipeline: RecordingPipeline?
   private var timeline: Timeline?
@@ -32,7 +37,10 @@ final class RecordingLoop {
   private var opened: SourceFormat?
   private var isLost = false
   private var changesInput = false
+  /// The time at which the recording began: that of its first frame, or of the call of `open`
+  /// before that, plus the pauses.
   private var beganAt = 0.0
+  private var hasSound = false
   private var pausedAt: Double?
   private var hasEnded = false
   private var nextRoomCheck = 0.0
@@ -40,7 +48,7 @@ final class RecordingLoop {
   private let ended = Atomic(false)
 
   init(
-    _ configuration: RecorderConfiguration, board: RecorderBoard, worker: Worker,
+    _ configuration: RecorderConfiguration, board: RecorderBoard, live: LiveFeed?,
     onEvent: @escaping Recorder.EventReceiver
   ) {
     self.configuration = configuration
@@ -48,16 +56,21 @@ final class RecordingLoop {
     self.onEvent = onEvent
     input = configuration.sourceName
     // Room for sound with 8 channels at 48 kHz, or with 2 channels at 192 kHz.
-    feed = CaptureFeed(
-      bytes: Int(configuration.bufferSeconds * 8 * 48_000 * 4),
-      waking: configuration.isPrompt ? worker : nil)
+    self.live = live
+    feed = CaptureFeed(bytes: Int(configuration.bufferSeconds * 8 * 48_000 * 4), live: live)
+  }
+
+  private func makeCapture(_ source: String) throws(SoundServerError) -> SourceCapture {
+    try SourceCapture(
+      serverAddress: configuration.serverAddress, sourceName: source,
+      fragmentMilliseconds: live == nil ? Self.interval.usual : Self.interval.listening,
+      receiver: feed)
   }
 
   // MARK: Start and end
 
   func open(onBlock: Recorder.BlockReceiver?, makeSink: Recorder.SinkMaker) throws {
-    let capture = try SourceCapture(
-      serverAddress: configuration.serverAddress, sourceName: input, receiver: feed)
+    let capture = try makeCapture(input)
     self.capture = capture
     try capture.start()
     guard let first = feed.read(into: &samples), case .opened(let source)? = first.event else {
@@ -74,6 +87,10 @@ final class RecordingLoop {
       pipeline.limit = Int64((seconds * Double(format.sampleRate)).rounded())
     }
     self.pipeline = pipeline
+    live?.prepare(
+      LiveConverter.Form(
+        microphone: microphone, selection: configuration.selection,
+        sampleRate: format.sampleRate))
     timeline = Timeline(output: pipeline)
     beganAt = Self.now
     board.publish {
@@ -144,19 +161,21 @@ final class RecordingLoop {
     publish(now)
     if let stop = requests.stopTime, newest >= stop || now > stop + Self.stopPatience {
       try finish(at: stop)
-    } else if pipeline.isFull || isOverdue(now) {
+    } else if pipeline.isFull {
       try finish(at: now)
+    } else if isOverdue(now) {
+      try finish(at: now, isOverdue: true)
     }
   }
 
-  /// Returns whether the recording should have ended more than a second ago.
+  /// Returns whether the recording should have ended more than `latenessSeconds` ago.
   private func isOverdue(_ now: Double) -> Bool {
     guard let seconds = configuration.seconds, pausedAt == nil else { return false }
-    return now - beganAt > seconds + 1
+    return now - beganAt > seconds + Self.latenessSeconds
   }
 
-  private func finish(at time: Double) throws {
-    try timeline?.finish(at: time)
+  private func finish(at time: Double, isOverdue: Bool = false) throws {
+    try timeline?.finish(at: time, isOverdue: isOverdue)
     try pipeline?.finish()
     publish(Self.now)
     board.publish { $0.state = .finished }
@@ -209,8 +228,7 @@ final class RecordingLoop {
     board.publish { $0.input = name }
     try timeline?.lose(.inputChanged)
     (isLost, changesInput) = (true, true)
-    let next = try SourceCapture(
-      serverAddress: configuration.serverAddress, sourceName: name, receiver: feed)
+    let next = try makeCapture(name)
     capture = next
     next.startWaiting()
     post(.inputChanged(input: name))
@@ -227,6 +245,7 @@ final class RecordingLoop {
     case .event: break
     case .hole: try timeline?.addHole(frames: Int(header.frames), cause: .dropped, at: time)
     case .block:
+      if !hasSound, pausedAt == nil { (hasSound, beganAt) = (true, time) }
       try samples.withUnsafeBufferPointer {
         guard let start = $0.baseAddress else { return }
         try timeline?.add(start, frames: Int(header.frames), at: time)

@@ -106,8 +106,8 @@ final class RecordingPipeline: TimelineOutput {
     let start = silenceStart ?? position
     silenceStart = nil
     let rest = limit.map { Double(max(0, $0 - start)) / Double(format.sampleRate) } ?? seconds
-    let gap = Gap(cause: cause, position: start, seconds: min(seconds, rest))
-    onGap(gap)
+    guard min(seconds, rest) > 0 else { return }
+    onGap(Gap(cause: cause, position: start, seconds: min(seconds, rest)))
   }
 
   /// Writes the remaining frames and completes the sink, even if writing fails. Further calls do

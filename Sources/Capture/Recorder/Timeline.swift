@@ -148,11 +148,13 @@ struct Timeline {
   }
 
   /// Ends the recording at the time `now`.
-  mutating func finish(at now: Double) throws {
+  ///
+  /// - Parameter isOverdue: whether sound that has not arrived yet counts as missing.
+  mutating func finish(at now: Double, isOverdue: Bool = false) throws {
     try settle()
     guard !isPaused, let end else { return }
     let missing = now - end - filled
-    if !isOpen || now - lastArrival > 0.2, missing > 0 {
+    if isOverdue || !isOpen || now - lastArrival > 0.2, missing > 0 {
       try output.appendSilence(seconds: missing)
       filled += missing
     }
@@ -225,9 +227,9 @@ struct Timeline {
     } else if missing < 0 {
       surplus += Int((-missing * rate).rounded())
     }
-    if cause != nil || gap > 0 || filled > 0 {
-      output.note(cause ?? .device, seconds: max(0, gap))
-    }
+    // Silence that was written in place of frames that then arrived is a gap, too.
+    let silence = max(gap, filled)
+    if silence * rate >= 1 { output.note(cause ?? .device, seconds: silence) }
     (filled, cause, isFresh, resumed) = (0, nil, false, false)
     suspicionEnds = .infinity
     drift.breakOff()

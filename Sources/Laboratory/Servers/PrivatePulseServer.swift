@@ -9,14 +9,30 @@ import Glibc
 /// ## Threading
 /// Not thread-safe: call it from one thread at a time.
 public final class PrivatePulseServer {
+  /// What a server has.
+  public struct Form: Sendable {
+    /// The sample rate of the sink "ears" [Hz].
+    public var sinkRate = 48_000
+    /// Whether there is the sink "ears".
+    public var hasDefaultSink = true
+    /// Modules to load, each with its arguments.
+    public var modules: [String] = []
+    /// Additional variables of the server's environment.
+    public var environment: [String: String] = [:]
+    /// The path of a library whose functions replace those of the server; nil for none.
+    public var preloadedLibrary: String?
+
+    public init() {}
+  }
+
   /// The server's address, as in `PULSE_SERVER`.
   public let address: String
-  public let sinkRate: Int
+  public var sinkRate: Int { form.sinkRate }
 
   private let directory: PrivatePulseDirectory
   private let program: String
   private let environment: [String: String]
-  private let hasDefaultSink: Bool
+  private let form: Form
   private var process: PrivatePulseProcess?
   private var socketPath: String { directory.path + "/native" }
 
@@ -32,12 +48,20 @@ public final class PrivatePulseServer {
   ///   - sinkRate: the sample rate of the sink "ears", in Hz.
   ///   - hasDefaultSink: false to start without any sink.
   /// - Throws: `PrivatePulseError` if a program is missing or the server does not start in time.
-  public init(sinkRate: Int = 48_000, hasDefaultSink: Bool = true) throws {
+  public convenience init(sinkRate: Int = 48_000, hasDefaultSink: Bool = true) throws {
+    var form = Form()
+    (form.sinkRate, form.hasDefaultSink) = (sinkRate, hasDefaultSink)
+    try self.init(form)
+  }
+
+  /// Starts a server of a form.
+  ///
+  /// - Throws: `PrivatePulseError` if a program is missing or the server does not start in time.
+  public init(_ form: Form) throws {
     program = try PrivatePulseDirectory.require("pulseaudio", package: "pulseaudio")
     _ = try PrivatePulseDirectory.require("pactl", package: "pulseaudio-utils")
     directory = try PrivatePulseDirectory()
-    self.sinkRate = sinkRate
-    self.hasDefaultSink = hasDefaultSink
+    self.form = form
     address = "unix:" + directory.path + "/native"
     environment = [
       "PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": directory.make("home"),
@@ -115,12 +139,15 @@ public final class PrivatePulseServer {
       program, "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "--realtime=no",
       "--high-priority=no", "--disable-shm=yes", "--log-level=notice", "-n",
     ]
-    if hasDefaultSink {
+    for module in form.modules { arguments += ["-L", module] }
+    if form.hasDefaultSink {
       arguments += ["-L", Self.nullSink("ears", rate: sinkRate).joined(separator: " ")]
     }
     // The socket comes last: once the socket exists, everything else does.
     arguments += ["-L", "module-native-protocol-unix socket=\(socketPath) auth-anonymous=1"]
     let log = directory.path + "/pulse.log"
+    var environment = environment.merging(form.environment) { $1 }
+    if let library = form.preloadedLibrary { environment["LD_PRELOAD"] = library }
     let started = try PrivatePulseProcess(arguments, environment: environment, log: log)
     process = started
     for _ in 0..<2500 {

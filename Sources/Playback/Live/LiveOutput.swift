@@ -13,7 +13,7 @@ private import Synchronization
 /// One thread may call `write`. Any other thread may use the rest.
 final class LiveOutput: @unchecked Sendable {
   /// The sound that waits between the two clocks.
-  private static let depth = ClockBridge.Depth(initial: 0.016, longest: 0.08, excess: 0.04)
+  private static let depth = ClockBridge.Depth(initial: 0.012, longest: 0.08, excess: 0.04)
   /// The depth of PulseAudio's queue and sink [ms].
   private static let latency = 24.0
   /// The largest number of frames to read at a time.

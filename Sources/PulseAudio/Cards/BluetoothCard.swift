@@ -22,6 +22,31 @@ public struct BluetoothCard: Sendable, Equatable {
     public var isHandsFree: Bool { name.hasPrefix("handsfree") || name.hasPrefix("headset") }
   }
 
+  /// A codec that a profile can use.
+  public struct Codec: Sendable, Equatable {
+    /// The server's name; with PipeWire, a number.
+    public var name: String
+    /// The name for people, such as "mSBC".
+    public var description: String
+
+    public init(name: String, description: String) {
+      (self.name, self.description) = (name, description)
+    }
+
+    /// How good the sound of the microphone is; 0 if unknown.
+    fileprivate var rank: Int { max(Self.rank(name), Self.rank(description)) }
+
+    private static func rank(_ codec: String) -> Int {
+      switch codec.lowercased().filter({ $0.isLetter || $0.isNumber }) {
+      case "lc3swb", "lc324khz", "lc3": 4
+      case "lc3a127", "aptxswb": 3
+      case "msbc": 2
+      case "cvsd": 1
+      default: 0
+      }
+    }
+  }
+
   /// The server's name for the card.
   public var name: String
   public var description: String
@@ -41,19 +66,9 @@ public struct BluetoothCard: Sendable, Equatable {
       .max { $0.priority < $1.priority }
   }
 
-  /// Returns the codec with the best sound; nil if there is none.
-  public static func best(of codecs: [String]) -> String? {
-    codecs.max { rank($0) < rank($1) }
-  }
-
-  private static func rank(_ codec: String) -> Int {
-    switch codec.lowercased().filter({ $0.isLetter || $0.isNumber }) {
-    case "lc3swb", "lc324khz", "lc3": 4
-    case "lc3a127", "aptxswb": 3
-    case "msbc": 2
-    case "cvsd": 1
-    default: 0
-    }
+  /// Returns the codec with the best sound; nil if no codec is known.
+  public static func best(of codecs: [Codec]) -> Codec? {
+    codecs.filter { $0.rank > 0 }.max { $0.rank < $1.rank }
   }
 
   /// Returns whether a source belongs to this card.
@@ -88,19 +103,21 @@ public enum BluetoothCards {
     }
   }
 
-  /// Returns the codecs of the active profile by name; empty if the server does not list any.
+  /// Returns the codecs of the active profile; empty if the server does not list any.
   public static func codecs(
     of card: String, serverAddress: String? = nil
-  ) throws(SoundServerError) -> [String] {
+  ) throws(SoundServerError) -> [BluetoothCard.Codec] {
     try with(serverAddress) { (connection) throws(SoundServerError) in
       // A list of objects such as {"name":"mSBC","description":"mSBC"}.
       let answer = try connection.send("list-codecs", nil, to: Self.object(card)) ?? ""
-      let parts = answer.components(quotedAfter: "name")
-      return parts
+      let names = answer.components(quotedAfter: "name")
+      return zip(names, answer.components(quotedAfter: "description")).map {
+        BluetoothCard.Codec(name: $0, description: $1)
+      }
     }
   }
 
-  /// Returns the codec in use; nil if the server does not report it.
+  /// Returns the name of the codec in use; nil if the server does not report it.
   public static func codec(
     of card: String, serverAddress: String? = nil
   ) throws(SoundServerError) -> String? {

@@ -17,6 +17,9 @@ package final class VoiceModule: @unchecked Sendable {
   package static let sinkName = "stillstage_voice_output"
   private static let moduleName = "module-echo-cancel"
   private static let timeout = 4000
+  /// The options of the WebRTC method. By default, PulseAudio's analog gain control changes the
+  /// volume of the input, which stays changed.
+  private static let method = "analog_gain_control=0 digital_gain_control=0"
 
   private let serverAddress: String?
   private var index: UInt32?
@@ -75,6 +78,7 @@ package final class VoiceModule: @unchecked Sendable {
     let owner = "\(SinkOwner.property)=\"\(SinkOwner.current.text)\""
     return "source_name=\(sourceName) sink_name=\(sinkName) source_master=\(source) "
       + "sink_master=\(sink) aec_method=webrtc rate=48000 channels=\(channels) channel_map=\(map) "
+      + "aec_args=\"\(method)\" "
       + "source_properties='device.description=\"Stillstage voice\" \(owner)' "
       + "sink_properties='device.description=\"Stillstage voice output\" \(owner)'"
   }

@@ -8,6 +8,10 @@ private import Synchronization
 /// constant. If frames are missing, the sound pauses until enough frames wait again, and then fades
 /// in.
 ///
+/// An adaptive queue keeps as little sound waiting as the irregularity of the two sides permits: it
+/// becomes deeper after a pause or when a read leaves hardly any frames, and shallower again when
+/// every read for some time has left more than necessary.
+///
 /// ## Threading
 /// One thread may write, and another may call `restart` and `read`. Both sides are wait-free and do
 /// not allocate. Any thread may use `waitingFrames`, `pauses` and `targetSeconds`.
@@ -44,6 +48,17 @@ package final class ClockBridge: @unchecked Sendable {
   private static let smoothing = 1.0
   private static let growth = 1.5
   private static let fadeSeconds = 0.01
+  /// The duration of sound that every read should leave [s].
+  private static let reserve = 0.003
+  /// The duration of sound below which a read has left too little [s].
+  private static let scarcity = 0.001
+  /// The increase of the depth when a read has left too little [s], and the least time until the
+  /// next one [s].
+  private static let increase = 0.002
+  private static let increaseInterval = 1.0
+  /// How long the reads are observed before the depth is reduced [s]: at the start, and at most.
+  private static let observation = 4.0
+  private static let longestObservation = 64.0
 
   package let channelCount: Int
   private let sampleRate: Double
@@ -62,6 +77,15 @@ package final class ClockBridge: @unchecked Sendable {
     var sounding = 0
     var error = 0.0
     var sum = 0.0
+    /// The least duration of sound that a read has left since the depth was last considered [s].
+    var least = Double.infinity
+    /// The time since then, and since the last increase [s].
+    var observed = 0.0
+    var sinceIncrease = 0.0
+    /// How long to observe the reads before the depth is reduced [s].
+    var patience = ClockBridge.observation
+    /// Whether the depth was reduced since it was last increased.
+    var isReduced = false
   }
 
   /// Creates an empty queue.
@@ -91,6 +115,8 @@ package final class ClockBridge: @unchecked Sendable {
 
   /// The number of times the sound has paused for lack of frames.
   package var pauses: Int { interruptions.load(ordering: .relaxed) }
+
+  private var isAdaptive: Bool { depth.longest > depth.initial }
 
   /// The duration of sound that should wait before a read [s].
   package var targetSeconds: Double { Double(bitPattern: target.load(ordering: .relaxed)) }
@@ -126,7 +152,7 @@ package final class ClockBridge: @unchecked Sendable {
       restart()
       waiting = 0
     }
-    if !reader.pointee.isPrimed { prime(waiting) }
+    if !reader.pointee.isPrimed { waiting = prime(waiting, frameCount) }
     guard reader.pointee.isPrimed, frameCount > 0 else { return 0 }
     let ratio = ratio(waiting: waiting, frameCount: frameCount)
     if reader.pointee.error > depth.excess { waiting = dropExcess(waiting) }
@@ -137,8 +163,43 @@ package final class ClockBridge: @unchecked Sendable {
     }
     fade(samples, count)
     move(to: start + Double(count) * ratio)
-    if count < frameCount { pause() }
+    if count < frameCount { pause() } else { adapt(frameCount) }
     return count
+  }
+
+  /// Adapts the depth to the frames that are left after a read of `frameCount` frames.
+  private func adapt(_ frameCount: Int) {
+    guard isAdaptive else { return }
+    let time = Double(frameCount) / sampleRate
+    let left = Double(waitingFrames) / sampleRate
+    reader.pointee.least = min(reader.pointee.least, left)
+    reader.pointee.observed += time
+    reader.pointee.sinceIncrease += time
+    if left < Self.scarcity, reader.pointee.sinceIncrease > Self.increaseInterval {
+      deepen(to: targetSeconds + Self.increase)
+    } else if reader.pointee.observed > reader.pointee.patience {
+      let surplus = max(0, reader.pointee.least - Self.reserve)
+      // A part, because the queue follows its new depth slowly.
+      let shallower = max(depth.initial, targetSeconds - surplus / 2)
+      if shallower < targetSeconds { reader.pointee.isReduced = true }
+      setTarget(shallower)
+      (reader.pointee.least, reader.pointee.observed) = (.infinity, 0)
+    }
+  }
+
+  private func deepen(to seconds: Double) {
+    setTarget(min(depth.longest, seconds))
+    if reader.pointee.isReduced {
+      // The reduction was too early.
+      reader.pointee.patience = min(Self.longestObservation, 2 * reader.pointee.patience)
+      reader.pointee.isReduced = false
+    }
+    (reader.pointee.least, reader.pointee.observed) = (.infinity, 0)
+    reader.pointee.sinceIncrease = 0
+  }
+
+  private func setTarget(_ seconds: Double) {
+    target.store(seconds.bitPattern, ordering: .relaxed)
   }
 
   private func move(to position: Double) {
@@ -146,18 +207,24 @@ package final class ClockBridge: @unchecked Sendable {
     taken.store(Int(position), ordering: .relaxed)
   }
 
-  private func prime(_ waiting: Int) {
-    let wanted = Int(targetSeconds * sampleRate)
-    guard waiting >= wanted else { return }
+  /// Begins the sound if enough frames wait for a read of `frameCount` frames, and skips the
+  /// surplus. Returns the number of frames that wait then.
+  private func prime(_ waiting: Int, _ frameCount: Int) -> Int {
+    var wanted = Int(targetSeconds * sampleRate)
+    // A server may fill a long queue of its own at the start.
+    if isAdaptive { wanted = max(wanted, frameCount + Int(Self.reserve * sampleRate)) }
+    guard waiting >= wanted else { return waiting }
     reader.pointee.isPrimed = true
     (reader.pointee.sounding, reader.pointee.error) = (0, 0)
-    if depth.excess.isFinite { move(to: reader.pointee.position + Double(waiting - wanted)) }
+    guard depth.excess.isFinite else { return waiting }
+    move(to: reader.pointee.position + Double(waiting - wanted))
+    return wanted
   }
 
   private func pause() {
     reader.pointee.isPrimed = false
     interruptions.add(1, ordering: .relaxed)
-    target.store(min(depth.longest, targetSeconds * Self.growth).bitPattern, ordering: .relaxed)
+    if isAdaptive { deepen(to: targetSeconds * Self.growth) }
   }
 
   /// Skips to the target. Returns the number of frames that wait then.

@@ -120,8 +120,7 @@ struct RecorderEventText {
       note =
         gap.cause == .inputChanged
         ? nil
-        : "\(decimal(gap.seconds, 3)) s of sound is missing at \(decimal(seconds, 3)) s "
-          + "(\(gap.cause.text))"
+        : "\(gap.length) of sound is missing at \(decimal(seconds, 3)) s (\(gap.cause.text))"
     case .waiting(let cause, let reason):
       name = "waiting"
       own = ["cause": .text(cause.rawValue), "reason": .text(reason)]
@@ -141,6 +140,13 @@ struct RecorderEventText {
     }
     own["position"] = .number(seconds)
     values = own
+  }
+}
+
+extension Gap {
+  /// The length in seconds, for example "0.250 s".
+  fileprivate var length: String {
+    seconds < 0.0005 ? "less than 0.001 s" : "\(decimal(seconds, 3)) s"
   }
 }
 

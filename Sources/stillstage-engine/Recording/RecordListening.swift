@@ -25,6 +25,7 @@ final class RecordListening {
   private var notes: [String] = []
   private var isMotionFailed = false
   private var reportedDrops = 0
+  private var reportedPauses = 0
   /// The name of the sink that the sound goes to; nil if nothing is heard.
   private(set) var sink: String?
 
@@ -86,13 +87,18 @@ final class RecordListening {
     ended("the key l")
   }
 
+  /// Ends the sound. The head is followed until `stop`.
+  func endSound() {
+    guard let listener, listener.isListening else { return }
+    listener.endListening()
+    ended("the end of the recording")
+  }
+
   func stop() {
     delivery?.stop()
+    endSound()
     if let listener {
       fronts.keep(listener.front)
-      let wasListening = listener.isListening
-      listener.endListening()
-      if wasListening { ended("the end of the recording") }
       listener.stop()
     }
     network?.session.stop()
@@ -112,14 +118,19 @@ final class RecordListening {
     if command.name == .record { options.output = OutputChoice(command[Options.listenServer]) }
     let made = LiveListener(options)
     listener = made
-    delivery = recorder.deliver(isUrgent: true) { [motion, weak recorder] block in
-      made.receive(block.samples, frames: block.frames)
-      guard let motion, let recorder else { return }
+    recorder.monitor { made.receive($0, frames: $1) }
+    if let motion { delivery = save(motion, of: made) }
+    return made
+  }
+
+  /// Saves the pose of the head for each recorded block.
+  private func save(_ motion: MotionSaver, of listener: LiveListener) -> BlockDelivery {
+    recorder.deliver { [weak recorder] block in
+      guard let recorder else { return }
       let end = Double(block.position + Int64(block.frames))
       motion.add(
-        made.pose(at: block.timeNanoseconds), at: end / Double(recorder.status.sampleRate))
+        listener.pose(at: block.timeNanoseconds), at: end / Double(recorder.status.sampleRate))
     }
-    return made
   }
 
   /// Returns why nothing can be heard; nil if listening has begun.
@@ -164,11 +175,24 @@ final class RecordListening {
       note("the motion can no longer be written to '\(command[Options.saveMotion] ?? "")'")
     }
     for event in listener?.takeEvents() ?? [] { take(event) }
-    let drops = delivery?.droppedFrames ?? 0
+    reportPauses()
+    let drops = recorder.unheardFrames
     if drops > reportedDrops {
       note("\(drops - reportedDrops) frames were not heard, because the computer was too slow")
       reportedDrops = drops
     }
+  }
+
+  /// Logs when the sound has paused for lack of frames.
+  private func reportPauses() {
+    guard let listener, listener.pauses > reportedPauses else { return }
+    reportedPauses = listener.pauses
+    log.write(
+      "listening",
+      [
+        "state": .text("pause"), "pauses": .integer(reportedPauses),
+        "delayMs": .number(listener.delayMilliseconds ?? 0),
+      ])
   }
 
   /// Returns the notes since the last call, as sentences without a full stop.

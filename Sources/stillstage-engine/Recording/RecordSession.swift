@@ -59,7 +59,7 @@ final class RecordSession {
     configuration.seconds = command[Options.recordSeconds]
     configuration.stopsOnLoss = command[Options.onLoss] == .stop
     // The key l may start listening at any time.
-    configuration.isPrompt =
+    configuration.canBeMonitored =
       command.name == .listen || command[Options.listen] != .off || console.readsKeys
     let picture = command[Options.chart] != nil ? RecordPicture() : nil
     self.picture = picture
@@ -97,6 +97,7 @@ final class RecordSession {
       report()
     }
     keys.stop()
+    listening.endSound()
     let final = recorder.stop()
     listening.stop()
     report()

@@ -7,43 +7,8 @@ import Testing
 
 extension CaptureServerTests {
   @Suite(.serialized) struct CommandTests {
-    private static let program = "\(ProgramRun.builtProducts)/stillstage"
-
-    /// A server with a microphone of four channels, and a folder for files and state.
-    private struct Place {
-      let server: PrivatePulseServer
-      let microphone: VirtualMicrophone
-      let folder = TemporaryFolder()
-
-      init(_ change: (inout VirtualMicrophone.Form) -> Void = { _ in }) throws {
-        server = try PrivatePulseServer()
-        var form = VirtualMicrophone.Form()
-        change(&form)
-        microphone = try VirtualMicrophone(server, form)
-        try server.pactl(["set-default-source", "mic"])
-      }
-
-      var environment: [String: String?] {
-        ["PULSE_SERVER": server.address, "XDG_STATE_HOME": folder.file("state")]
-      }
-
-      func run(_ arguments: [String]) throws -> ProgramRun {
-        try ProgramRun.of(program, arguments, environment: environment)
-      }
-
-      func start(_ arguments: [String], hasTerminal: Bool = false) throws -> RunningProgram {
-        try RunningProgram(
-          [program] + arguments, environment: environment, hasTerminal: hasTerminal)
-      }
-
-      func end() {
-        microphone.stop()
-        server.stop()
-      }
-    }
-
     @Test func fourChannelsNeedAFormat() throws {
-      let place = try Place()
+      let place = try CommandPlace()
       defer { place.end() }
       let run = try place.run(["record", "-o", place.folder.file("a.wav")])
       #expect(run.exitCode == 2)
@@ -65,7 +30,7 @@ extension CaptureServerTests {
       (["-o", "a.wav", "--mic-format", "stereo"], "2 channels"),
     ])
     func wrongUsageIsExplained(_ arguments: [String], _ word: String) throws {
-      let place = try Place()
+      let place = try CommandPlace()
       defer { place.end() }
       let run = try place.run(["record"] + arguments)
       #expect(run.exitCode == 2, "\(run.errors)")
@@ -74,7 +39,7 @@ extension CaptureServerTests {
     }
 
     @Test func anExistingFileIsKept() throws {
-      let place = try Place()
+      let place = try CommandPlace()
       defer { place.end() }
       let path = try place.folder.write("old", to: "a.wav")
       let arguments = ["record", "-o", path, "--mic-format", "ambix", "--seconds", "0.5"]
@@ -85,7 +50,7 @@ extension CaptureServerTests {
     }
 
     @Test func aRecordingIsExactAndReported() throws {
-      let place = try Place()
+      let place = try CommandPlace()
       defer { place.end() }
       let path = place.folder.file("a.wav")
       let run = try place.run([
@@ -106,7 +71,7 @@ extension CaptureServerTests {
 
     @Test(arguments: zip([SIGINT, SIGTERM], [Int32(130), 143]))
     func aSignalEndsARecording(_ signal: Int32, _ code: Int32) throws {
-      let place = try Place()
+      let place = try CommandPlace()
       defer { place.end() }
       let path = place.folder.file("a.wav")
       let program = try place.start([
@@ -119,7 +84,7 @@ extension CaptureServerTests {
     }
 
     @Test func anInputIsRememberedAndForgotten() throws {
-      let place = try Place { $0.channels = 2 }
+      let place = try CommandPlace { $0.channels = 2 }
       defer { place.end() }
       #expect(try place.run(["inputs", "choose", "absent"]).exitCode == 1)
       #expect(try place.run(["inputs", "choose", "mic"]).exitCode == 0)
@@ -141,7 +106,7 @@ extension CaptureServerTests {
     }
 
     @Test func aRememberedMonitorIsNotRecorded() throws {
-      let place = try Place { $0.channels = 2 }
+      let place = try CommandPlace { $0.channels = 2 }
       defer { place.end() }
       let refused = try place.run(["inputs", "choose", "ears.monitor"])
       #expect(refused.exitCode == 1 && refused.errors.contains("--input"), "\(refused.errors)")
@@ -164,7 +129,7 @@ extension CaptureServerTests {
     }
 
     @Test func thePickerRemembersTheChosenInput() throws {
-      let place = try Place()
+      let place = try CommandPlace()
       defer { place.end() }
       var form = VirtualMicrophone.Form()
       (form.name, form.channels) = ("second", 2)
@@ -183,7 +148,7 @@ extension CaptureServerTests {
     }
 
     @Test func keysPauseAndStopARecording() throws {
-      let place = try Place()
+      let place = try CommandPlace()
       defer { place.end() }
       let path = place.folder.file("a.wav")
       let program = try place.start(
@@ -202,7 +167,7 @@ extension CaptureServerTests {
     }
 
     @Test func levelsOfAllInputsAreWatched() throws {
-      let place = try Place { $0.values = { _, channel in channel == 1 ? 0.5 : 0 } }
+      let place = try CommandPlace { $0.values = { _, channel in channel == 1 ? 0.5 : 0 } }
       defer { place.end() }
       let run = try place.run(["inputs", "watch", "--seconds", "1.5", "--json"])
       #expect(run.exitCode == 0)

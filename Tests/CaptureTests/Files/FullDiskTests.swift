@@ -66,6 +66,47 @@ struct FullDiskTests {
       message: "no space is left on the disk")
   }
 
+  /// A disk without room even for the first sound leaves no file, and the message does not mention
+  /// sound in it.
+  @Test(.enabled(if: canMount, "file systems cannot be mounted"), arguments: RoundTripTests.cases)
+  func aDiskThatIsFullAtOnceLeavesNoFile(_ test: RoundTripTests.Case) throws {
+    let folder = TemporaryFolder()
+    let codec = test.codec == .pcm24 ? "pcm24" : "float"
+    mkdir(folder.file("disk"), 0o755)
+    for room in [0, 40] {
+      let script = """
+        mount -t tmpfs -o size=1m none "$1/disk" || exit 9
+        head -c \((1024 - room) * 1024) /dev/zero > "$1/disk/filler"
+        "$2" write "$1/disk/a.\(test.container.suffix)" \(codec) foa \(rate) 3 0
+        code=$?
+        ls "$1/disk"
+        exit $code
+        """
+      let run = try ProgramRun.of(
+        "unshare", ["-m", "sh", "-c", script, "sh", folder.path, probe])
+      #expect(run.exitCode == 1)
+      #expect(run.output.contains("no space is left"), "\(run.output)")
+      #expect(!run.output.contains("can be played"), "\(run.output)")
+      #expect(run.output.hasSuffix("filler\n"), "\(run.output)")
+    }
+  }
+
+  /// A file that was deleted during the recording cannot be played.
+  @Test(arguments: [false, true]) func aDeletedFileIsNotMentioned(isDeleted: Bool) throws {
+    let folder = TemporaryFolder()
+    let path = folder.file("a.wav")
+    // 3 MB last for 4 s of four channels.
+    let script = """
+      "$1" write "$2" float foa \(rate) 20 1 0 3000000 &
+      sleep 2
+      \(isDeleted ? #"rm "$2""# : "")
+      wait $!
+      """
+    let run = try ProgramRun.of("sh", ["-c", script, "sh", probe, path])
+    #expect(run.output.contains("allows no larger file"), "\(run.output)")
+    #expect(run.output.contains("can be played") == !isDeleted, "\(run.output)")
+  }
+
   static let canMount: Bool = {
     let folder = TemporaryFolder()
     let run = try? ProgramRun.of(
@@ -83,7 +124,7 @@ struct FullDiskTests {
       func begin(_ output: RecordingOutput) throws(RecordingError) {}
 
       func write(_ segment: RecordingSegment, to output: RecordingOutput) throws(RecordingError) {
-        guard storedFrames == 0 else { throw .diskFull(path: "") }
+        guard storedFrames == 0 else { throw .diskFull(path: "", hasSound: true) }
         storedFrames = Int64(segment.frames)
       }
 
@@ -103,8 +144,8 @@ struct FullDiskTests {
     try file.append(block)
     try file.append(block)
     for _ in 0..<3 {
-      #expect(throws: RecordingError.diskFull(path: "")) { try file.append(block) }
-      #expect(throws: RecordingError.diskFull(path: "")) { try file.flush() }
+      #expect(throws: RecordingError.diskFull(path: "", hasSound: true)) { try file.append(block) }
+      #expect(throws: RecordingError.diskFull(path: "", hasSound: true)) { try file.flush() }
     }
     // `finish` does not throw, because the error is already known.
     try file.finish()

@@ -45,8 +45,18 @@ struct BluetoothCardTests {
     (["CVSD", "mSBC"], "mSBC"), (["mSBC", "CVSD"], "mSBC"), (["CVSD"], "CVSD"),
     (["cvsd", "msbc", "lc3_swb"], "lc3_swb"),
   ])
-  func theBestCodecIsChosen(_ codecs: [String], _ best: String) {
-    #expect(BluetoothCard.best(of: codecs) == best)
+  func theBestCodecIsChosen(_ names: [String], _ best: String) {
+    let codecs = names.map { BluetoothCard.Codec(name: $0, description: $0) }
+    #expect(BluetoothCard.best(of: codecs)?.name == best)
+    // PipeWire's names are numbers.
+    let numbered = names.enumerated().map {
+      BluetoothCard.Codec(name: "\(256 + $0.offset)", description: $0.element)
+    }
+    #expect(BluetoothCard.best(of: numbered)?.description == best)
+  }
+
+  @Test func anUnknownCodecIsNotChosen() {
+    #expect(BluetoothCard.best(of: [BluetoothCard.Codec(name: "1", description: "SBC")]) == nil)
   }
 
   @Test func inputsSupportTheModesThatKeepTheirMeaning() {

@@ -6,6 +6,14 @@ import Synchronization
 import System
 import TestSupport
 
+/// A private server that loads modules.
+protocol ModuleServer {
+  @discardableResult func pactl(_ arguments: [String]) throws -> String
+}
+
+extension PrivatePulseServer: ModuleServer {}
+extension PrivatePipeWireServer: ModuleServer {}
+
 /// A source of a private server that delivers numbered frames in real time, through a FIFO.
 ///
 /// Channel c of frame n has the value `Numbering.value(n, c)`. PulseAudio 16 reads the FIFO in
@@ -33,7 +41,7 @@ final class VirtualMicrophone: Sendable {
   let module: Int
 
   /// Loads the source, and begins to deliver frames.
-  init(_ server: PrivatePulseServer, _ form: Form = Form()) throws {
+  init(_ server: any ModuleServer, _ form: Form = Form()) throws {
     self.form = form
     path = folder.file("fifo")
     let map = (0..<form.channels).map { "aux\($0)" }.joined(separator: ",")

@@ -34,7 +34,7 @@ extension CaptureServerTests {
         let microphone = try VirtualMicrophone(server)
         defer { microphone.stop() }
         let received = Received()
-        let recording = try TestRecording(server) { $0.isPrompt = true }
+        let recording = try TestRecording(server) { $0.canBeMonitored = true }
         let delivery = recording.recorder.deliver { received.add($0) }
         sleepMilliseconds(1500)
         let (planes, _) = recording.stop()

@@ -23,11 +23,12 @@ struct PipelineTests {
   }
 
   private func pipeline(
-    _ sink: NoteSink, _ onBlock: @escaping (RecordedBlock) -> Void = { _ in }
+    _ sink: NoteSink, onGap: @escaping (Gap) -> Void = { _ in },
+    _ onBlock: @escaping (RecordedBlock) -> Void = { _ in }
   ) -> RecordingPipeline {
     RecordingPipeline(
       format: RecorderFormat(sampleRate: 8000, layout: .firstOrder), microphone: .ambiX,
-      selection: nil, gain: 1, sink: sink, onBlock: onBlock, onGap: { _ in })
+      selection: nil, gain: 1, sink: sink, onBlock: onBlock, onGap: onGap)
   }
 
   /// The status, the notes and the listeners get their directions from the same measurement.
@@ -56,6 +57,19 @@ struct PipelineTests {
     let note = try #require(sink.notes.first)
     #expect(note.azimuthDegrees == direction.azimuth * 180 / .pi)
     #expect(note.elevationDegrees == direction.elevation * 180 / .pi)
+  }
+
+  @Test func silenceAfterTheLimitIsNoGap() throws {
+    var gaps: [Gap] = []
+    let pipeline = pipeline(NoteSink(), onGap: { gaps.append($0) })
+    pipeline.limit = 8000
+    try pipeline.open(channels: 4, sampleRate: 8000)
+    try pipeline.append([Float](repeating: 0.5, count: 4 * 7000), frames: 7000)
+    try pipeline.appendSilence(seconds: 1)
+    pipeline.note(.device, seconds: 1)
+    try pipeline.appendSilence(seconds: 1)
+    pipeline.note(.device, seconds: 1)
+    #expect(gaps == [Gap(cause: .device, position: 7000, seconds: 0.125)], "\(gaps)")
   }
 
   @Test func theSinkIsFinishedOnce() throws {

@@ -40,6 +40,40 @@ extension CaptureServerTests {
       }
     }
 
+    /// The length is counted from the first frame, however late the source begins.
+    @Test func aLateSourceIsRecordedInFull() throws {
+      try PrivatePulseServer.withServer { server in
+        let microphone = try VirtualMicrophone(server)
+        microphone.mute(true)
+        defer { microphone.stop() }
+        let recording = try TestRecording(server) { $0.seconds = 0.5 }
+        sleepMilliseconds(1300)
+        microphone.mute(false)
+        #expect(isTrue(within: 4000) { recording.recorder.isFinished })
+        let planes = recording.stop().planes
+        #expect(planes[0].count == 24_000)
+        #expect(recording.events.gaps.isEmpty, "\(recording.events.gaps)")
+        #expect(planes[0].allSatisfy { $0 != 0 })
+      }
+    }
+
+    @Test func anEndThatDoesNotArriveIsAGap() throws {
+      try PrivatePulseServer.withServer { server in
+        let microphone = try VirtualMicrophone(server)
+        defer { microphone.stop() }
+        let recording = try TestRecording(server) { $0.seconds = 1 }
+        sleepMilliseconds(500)
+        microphone.mute(true)
+        #expect(isTrue(within: 4000) { recording.recorder.isFinished })
+        let planes = recording.stop().planes
+        #expect(planes[0].count == 48_000)
+        let silent = Double(planes[0].count { $0 == 0 }) / 48_000
+        #expect(silent > 0.2)
+        let status = recording.recorder.status
+        #expect(status.gaps == 1 && abs(status.gapSeconds - silent) < 0.001, "\(status)")
+      }
+    }
+
     @Test func aSlowSinkLosesNothing() throws {
       try PrivatePulseServer.withServer { server in
         let microphone = try VirtualMicrophone(server)

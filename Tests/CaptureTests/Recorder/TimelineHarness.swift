@@ -74,6 +74,12 @@ struct SimulatedSource {
     try timeline.tick(at: now)
   }
 
+  /// Delivers the blocks of the past `seconds` now.
+  mutating func playStored(_ seconds: Double) throws {
+    now -= seconds
+    try play(seconds, isLate: true)
+  }
+
   /// Lets time pass without blocks.
   mutating func wait(_ seconds: Double) throws {
     let end = now + seconds

@@ -66,6 +66,48 @@ struct TimelineTests {
     #expect(output.heard.count == source.sent)
   }
 
+  /// Sound that has not arrived when a recording is overdue is missing.
+  @Test(arguments: [0.01, 0.5]) func anOverdueEndIsSilence(_ sinceSound: Double) throws {
+    var source = SimulatedSource(jitter: 0)
+    source.begin()
+    try source.play(1)
+    try source.wait(1)
+    try source.play(0.1, isLate: true)
+    try source.wait(sinceSound)
+    try source.timeline.finish(at: source.now, isOverdue: true)
+    #expect(abs(source.output.seconds - 2.1 - sinceSound) < 0.02, "\(source.output.seconds)")
+    #expect(abs(source.output.gaps.reduce(0) { $0 + $1.seconds } - 1 - sinceSound) < 0.02)
+  }
+
+  /// A loss during which no frame was lost is no gap.
+  @Test func nothingMissingIsNoGap() throws {
+    var source = SimulatedSource(jitter: 0)
+    source.begin()
+    try source.play(3)
+    try source.timeline.lose(.inputLost)
+    source.begin()
+    try source.play(3)
+    try source.timeline.finish(at: source.now)
+    #expect(source.output.gaps.isEmpty, "\(source.output.gaps)")
+    #expect(source.output.heard.count == source.sent)
+  }
+
+  /// Sound that arrives after silence was written in its place is dropped; the silence is a gap.
+  @Test func soundThatIsTooLateIsAGap() throws {
+    var source = SimulatedSource(jitter: 0)
+    source.begin()
+    try source.play(3)
+    try source.wait(6)
+    try source.playStored(6)
+    try source.play(3)
+    try source.timeline.finish(at: source.now)
+    let output = source.output
+    let silence = Double(output.frames.count { $0 == 0 }) / output.rate
+    #expect(silence > 4)
+    #expect(abs(output.gaps.reduce(0) { $0 + $1.seconds } - silence) < 0.001, "\(output.gaps)")
+    #expect(abs(output.seconds - 12) < 0.02)
+  }
+
   @Test func aFrozenServerNamesItsGap() throws {
     var source = SimulatedSource()
     source.begin()
