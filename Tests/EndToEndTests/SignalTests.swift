@@ -97,12 +97,10 @@ private final class SignalStage {
     try folder.write("#!/bin/sh\nexec sleep 60\n", to: "hang", mode: 0o755)
     for name in ["home", "run"] { mkdir(folder.file(name), 0o700) }
     files = folder.names
-    frozen.freeze()
     makeTrials(url: "http://127.0.0.1:\(port)/a.m3u8")
   }
 
   func end() {
-    frozen.thaw()
     frozen.stop()
     server.stop()
   }
@@ -163,6 +161,13 @@ private final class SignalStage {
       "XDG_RUNTIME_DIR": folder.file("run"), "PIPEWIRE_RUNTIME_DIR": folder.file("run"),
       "DBUS_SESSION_BUS_ADDRESS": nil,
     ]
+    if trial.isFrozen {
+      // An answer shows that the server has accepted the connections of programs that have ended.
+      // Otherwise they would fill its queue, and this program would be refused a connection.
+      try frozen.pactl(["info"])
+      frozen.freeze()
+    }
+    defer { frozen.thaw() }
     let program = try RunningProgram(
       [Product.stillstage] + trial.words,
       environment: environment.merging(trial.environment) { $1 })

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import struct
+import subprocess
 
 import numpy
 
@@ -51,6 +52,13 @@ def finite_wav(path):
             return None if numpy.isfinite(samples).all() else 'a sample of the output is not finite'
         at += 8 + size + size % 2
     return 'the output WAV file has no data'
+
+
+def complete_sound(path):
+    """A media file that ffmpeg decodes without an error."""
+    run = subprocess.run(['ffmpeg', '-v', 'error', '-i', path, '-f', 'null', '-'], stdin=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE)
+    return 'ffmpeg reports %r' % run.stderr[:200] if run.returncode or run.stderr else None
 
 
 def finite_text(path):

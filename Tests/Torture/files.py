@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -31,7 +32,7 @@ class FileKind:
 
     def __init__(self, torture, seed):
         self.torture, self.seed, self.servers, self.count, self.failures = torture, seed, {}, 0, 0
-        self.folder = torture.folder(self.name)
+        self.folder, self.starting = torture.folder(self.name), []
         self.prepare()
         self.commands = self.list_commands()
         for command in self.commands:
@@ -40,8 +41,9 @@ class FileKind:
     def seeds(self, command):
         return self.contents
 
-    def encode(self, rng, data, command):
-        return data
+    def draw(self, rng, command):
+        """Returns the content of the mutated file."""
+        return mutation.mutated(rng, command.seeds, self.tokens, self.text)
 
     def place(self, index):
         """The folder in which a command runs; a copy of the common files for each."""
@@ -78,7 +80,7 @@ class FileKind:
         rng = random.Random('%s:%s:%d' % (self.seed, self.name, number))
         index = rng.choices(range(len(self.commands)), [each.weight for each in self.commands])[0]
         command, server, place = self.commands[index], self.server(index), self.place(index)
-        data = self.encode(rng, mutation.mutated(rng, command.seeds, self.tokens, self.text), command)
+        data = self.draw(rng, command)
         with open('%s/%s' % (place, command.mutant), 'wb') as f:
             f.write(data)
         result = server.run(command.patience)
@@ -92,6 +94,11 @@ class FileKind:
         self.torture.note(self.name, result)
         return 1
 
+    @property
+    def details(self):
+        return '%d ended before they handled signals, after at most %.3f s CPU' % (
+            len(self.starting), max(self.starting)) if self.starting else ''
+
     def judge(self, command, place, result):
         errors = read(place + '/err')
         code = result.code
@@ -100,7 +107,9 @@ class FileKind:
         if command.words[0] == 'stillstage-sofa' and code == -9 and result.cpu > 4:
             return None  # It ends itself after 5 s of processor time.
         if result.hung == 'starting' and code == -15:
-            return None
+            # Other load had kept the program from running.
+            self.starting.append(result.cpu)
+            return None if result.cpu < 0.1 else 'used %.2f s before it handled SIGTERM' % result.cpu
         if code < 0:
             return 'ended by signal %d' % -code
         if code not in (0, 1) and not (result.hung == 'waiting' and code == 143):
@@ -295,7 +304,8 @@ class CSV(FileKind):
     def seeds(self, command):
         return self.raw if command.words[1] == 'fuse' else self.motion
 
-    def encode(self, rng, data, command):
+    def draw(self, rng, command):
+        data = super().draw(rng, command)
         if not command.mutant.endswith('.gz'):
             return data
         packed = gzip.compress(data, 1, mtime=0)
@@ -363,4 +373,134 @@ class JSON(FileKind):
         return self.by_name[command.mutant]
 
 
-KINDS = [Sofa, Audio, Playlist, CSV, JSON]
+class Config(FileKind):
+    """Settings that are valid JSON, with values of wrong types and ranges."""
+    name, share = 'config', 6
+    # An option that names a new file is not a setting of this test.
+    left_out = {'help', 'output', 'events', 'chart'}
+    words = ['', 'on', 'off', 'auto', 'none', 'any', 'stereo', 'foa', 'binaural', '5.1', 'ls', 'magls', 'parametric', 'studio',
+             'cinematic', 'fixed', 'speakers', 'headphones', 'living', 'plain.sofa', 'nowhere.sofa', '/dev/null', '/dev/zero',
+             'osc:1:2:3', 'replay:', '1,2,3', '-1', '1e999', 'nan', '0x10', '\n', '\x1b[2J', '\0', '\u202e', '\U0001f600', 'x' * 5000]
+    numbers = [0, 1, -1, 2, 3, 7, 8, 256, 0.5, -0.0, 1e-320, 1e300, 2**31, 2**63, -2**63 - 1, 10**400, 48000, 44100.5]
+    known = {
+        'sinks': {'ears': 'speakers'}, 'airpods': {'stem': 'recentre'},
+        'midi': {'supperware': {'rate': 50, 'compass': 'off', 'cable': 'left', 'zero': True, 'shake': True},
+                 'mrheadtracker': {'form': 'angles', 'inverse': True}},
+        'sink': {'layouts': 'stereo', 'mode': 'fixed', 'order': 3}}
+
+    def prepare(self):
+        common = self.folder + '/common'
+        os.makedirs(common)
+        make_tone(common)
+        make_sofa(common, 'plain')
+        self.names = set()
+        for command in ('play', 'render', 'sink'):
+            run = subprocess.run([self.torture.program('stillstage'), command, '--help'], check=True, capture_output=True,
+                                 text=True)
+            self.names.update(re.findall(r'^  (?:-\w, )?--([\w-]+)', run.stdout, re.M))
+        self.names = sorted(self.names - self.left_out)
+        self.contents = []
+
+    def list_commands(self):
+        path, render = 'home/.config/stillstage/config.json', ['stillstage-engine', 'render', 'tone.wav', '-o', 'out.wav']
+        designs = {'STILLSTAGE_CACHE': self.folder + '/designs'}
+        return [
+            Command(4, render + ['--to', 'stereo'], path, 'out.wav', checks.finite_wav, patience=5),
+            Command(3, render + ['--hrtf', 'plain.sofa', '--order', '1'], path, 'out.wav', checks.finite_wav, patience=5,
+                    settings=designs),
+            Command(1, ['stillstage-engine', 'trackers', '--json'], path, stdout=checks.finite_json),
+        ]
+
+    def value(self, rng, depth=0):
+        kind = rng.randrange(8)
+        if kind < 2:
+            return rng.choice(self.words)
+        if kind < 4:
+            return rng.choice(self.numbers)
+        if kind == 4 or depth > 2:
+            return rng.choice((None, True, False))
+        if kind < 7:
+            return [self.value(rng, depth + 1) for _ in range(rng.choice((0, 1, 3, 3, 5)))]
+        return {rng.choice(self.names + self.words): self.value(rng, depth + 1) for _ in range(rng.randrange(3))}
+
+    def changed(self, rng, tree):
+        """Returns a copy of an object in which one value is replaced."""
+        if not isinstance(tree, dict) or rng.random() < 0.2:
+            return self.value(rng)
+        name = rng.choice(sorted(tree))
+        return dict(tree, **{name: self.changed(rng, tree[name])})
+
+    def draw(self, rng, command):
+        tree = {}
+        for _ in range(rng.choice((1, 1, 1, 2, 3))):
+            if rng.random() < 0.25:
+                name = rng.choice(sorted(self.known))
+                tree[name] = self.changed(rng, self.known[name])
+            else:
+                tree[rng.choice(self.names)] = self.value(rng)
+        text = json.dumps(tree, ensure_ascii=rng.random() < 0.5)
+        if rng.random() < 0.05:  # A name that occurs twice.
+            text = text[:-1] + ', ' + text[1:]
+        return text.encode('utf-8', 'surrogatepass')
+
+
+class Tuning(FileKind):
+    """Tunings of the Audio Mix: files, timed metadata of movies, and attachments of Matroska files."""
+    name, text, share = 'tuning', True, 10
+    tokens = JSON.tokens + [b'"version":', b'"speech":', b'"eq":', b'"gain_db":', b'"q":', b'"frequency":', b'"type":',
+                            b'{"type":"peak","frequency":1000},' * 40]
+
+    def prepare(self):
+        common = self.folder + '/common'
+        os.makedirs(common)
+        make_sofa(common, 'plain')
+        ffmpeg(common, 'anoisesrc=r=48000:a=0.05:d=0.4', '-af', 'pan=4c|c0=c0|c1=c0|c2=c0|c3=0.5*c0', '-c:a', 'pcm_f32le',
+               'field.wav')
+        text = ('{"version":1,"speech":{"gain_db":3.0,"eq":[{"type":"peak","frequency":1000.0,"gain_db":3.0,"q":0.7},'
+                '{"type":"lowshelf","frequency":100.0,"gain_db":-3.0,"q":0.7}]},"ambience":{"gain_db":-3.0,"eq":[]}}')
+        with open(common + '/in.json', 'w') as f:
+            f.write(text)
+        self.made = {'in.json': text.encode()}
+        for name in ('in.mov', 'baked.mka'):
+            tool(self.torture.program('stillstage-engine'), 'mix', 'bake', 'field.wav', '--layout', 'foa', '-o', name,
+                 folder=common)
+        tool('ffmpeg', '-v', 'error', '-i', 'baked.mka', '-map', '0:a', '-c', 'copy', '-attach', 'in.json', '-metadata:s:t',
+             'mimetype=application/json', '-metadata:s:t', 'filename=in.json', 'in.mka', folder=common)
+        for name in ('in.mov', 'in.mka'):
+            self.made[name] = read(common + '/' + name)
+
+    def list_commands(self):
+        engine, designs = 'stillstage-engine', {'STILLSTAGE_CACHE': self.folder + '/designs'}
+        render = [engine, 'render', 'field.wav', '--layout', 'foa', '-o', 'out.wav', '--to', 'foa', '--mix', 'studio']
+        listed = [Command(3, render + ['--mix-tuning', 'in.json'], 'in.json', 'out.wav', checks.finite_wav),
+                  Command(1, [engine, 'mix', 'process', 'field.wav', '--layout', 'foa', '-o', 'out.wav', '--to', 'binaural',
+                              '--hrtf', 'plain.sofa', '--mix-tuning', 'in.json'], 'in.json', 'out.wav',
+                          checks.finite_wav, settings=designs)]
+        for name in ('in.mov', 'in.mka'):
+            listed += [
+                Command(4, [engine, 'render', name, '-o', 'out.wav', '--to', 'foa+speech', '--mix', 'cinematic'], name,
+                        'out.wav', checks.finite_wav),
+                Command(1, [engine, 'mix', 'bake', name, '-o', 'out' + name[2:]], name, 'out' + name[2:],
+                        lambda path: None)]
+        return listed
+
+    def seeds(self, command):
+        return [self.made[command.mutant]]
+
+    def draw(self, rng, command):
+        data = self.made[command.mutant]
+        if command.mutant == 'in.json':
+            return super().draw(rng, command)
+        start = data.index(b'{"version"')
+        end = data.index(b'}}', start) + 2
+        if rng.random() < 0.5:
+            # The sizes of the container stay valid.
+            changed = mutation.mutated(rng, [data[start:end]], self.tokens, True)[:end - start]
+            return data[:start] + changed.ljust(end - start) + data[end:]
+        if rng.random() < 0.5:
+            start, end = max(0, start - 200), end + 200
+            return data[:start] + mutation.mutated(rng, [data[start:end]]) + data[end:]
+        return mutation.mutated(rng, [data])
+
+
+KINDS = [Sofa, Audio, Playlist, CSV, JSON, Config, Tuning]

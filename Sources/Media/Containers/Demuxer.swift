@@ -14,6 +14,11 @@ final class Demuxer {
 
   let context: UnsafeMutablePointer<AVFormatContext>
   private static let longestStall = 100
+  /// The largest memory block of libavformat and libavcodec, in bytes. Otherwise, a movie of a few
+  /// bytes could state so many samples that their index needs gigabytes. This is enough for the
+  /// index of 65 hours of AAC.
+  private static let largestBlock = 256 << 20
+  private static let mostStreams: Int32 = 128
   let format: ContainerFormat
   private let io: IOContext
   /// The stream that `next` reads; nil before `select`.
@@ -33,12 +38,14 @@ final class Demuxer {
   ///   `interrupt` is raised.
   init(source: any ByteSource, interrupt: InterruptFlag?) throws(MediaError) {
     av_log_set_level(AV_LOG_QUIET)
+    av_max_alloc(Self.largestBlock)
     io = try IOContext(source: source, interrupt: interrupt)
     guard let allocated = avformat_alloc_context() else {
       throw .openFailed(path: source.name, reason: "out of memory")
     }
     allocated.pointee.pb = io.context
     allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+    allocated.pointee.max_streams = Self.mostStreams
     // A container must not open other files or connections. Some demuxers, such as those for concat
     // scripts and SDP, do so without `io_open`. The whitelist prevents this.
     allocated.pointee.io_open = { _, _, _, _, _ in FF_ERROR_EXIT }

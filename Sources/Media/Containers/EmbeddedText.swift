@@ -2,13 +2,22 @@
 
 import CFFmpeg
 
-/// Text in a media file.
+/// JSON objects in a media file.
 package enum EmbeddedText {
-  /// The largest size of a piece of text, in bytes.
+  /// The largest size of an object, in bytes.
   private static let limit = 1 << 20
+  /// The total size of the timed metadata that is read, in bytes. A sample counts as at least
+  /// `sampleCost` bytes.
+  private static let totalLimit = 64 << 20
+  private static let sampleCost = 64
+  /// The largest number of objects that are read from timed metadata.
+  private static let countLimit = 1000
 
-  /// Returns the timed metadata (`mebx`) of a QuickTime movie, and then the JSON attachments of a
-  /// Matroska file. Returns an empty array if the file cannot be read.
+  /// Returns the objects in the timed metadata (`mebx`) of a QuickTime movie, and then the JSON
+  /// attachments of a Matroska file. Returns an empty array if the file cannot be read.
+  ///
+  /// Many samples can share the same bytes of a file. The timed metadata is therefore read only up
+  /// to 64 MiB and 1000 objects.
   package static func read(_ path: String) -> [[UInt8]] {
     guard let source = try? FileByteSource(path: path),
       let demuxer = try? Demuxer.opening(source, interrupt: nil)
@@ -28,29 +37,34 @@ package enum EmbeddedText {
     guard !isWanted.isEmpty, let packet = av_packet_alloc() else { return [] }
     var owned: UnsafeMutablePointer<AVPacket>? = packet
     defer { av_packet_free(&owned) }
-    var texts: [[UInt8]] = []
-    while av_read_frame(demuxer.context, packet) >= 0 {
+    var objects: [[UInt8]] = []
+    var rest = totalLimit
+    while rest > 0, objects.count < countLimit, av_read_frame(demuxer.context, packet) >= 0 {
+      rest -= max(sampleCost, Int(packet.pointee.size))
       if isWanted.contains(packet.pointee.stream_index), let data = packet.pointee.data {
-        texts += values(
-          Array(UnsafeBufferPointer(start: data, count: Int(packet.pointee.size).clamped(limit))))
+        let size = Int(packet.pointee.size).clamped(limit)
+        objects += Self.objects(in: Array(UnsafeBufferPointer(start: data, count: size)))
+          .prefix(countLimit - objects.count)
       }
       av_packet_unref(packet)
     }
-    return texts
+    return objects
   }
 
-  /// Returns the values in a sample. Each value follows a length and a key identifier, 4 bytes
-  /// each.
-  private static func values(_ sample: [UInt8]) -> [[UInt8]] {
-    var values: [[UInt8]] = []
+  /// Returns the values in a sample that begin as JSON objects do. Each value follows a length and
+  /// a key identifier, 4 bytes each.
+  private static func objects(in sample: [UInt8]) -> [[UInt8]] {
+    var objects: [[UInt8]] = []
     var at = 0
-    while at + 8 <= sample.count {
+    while at + 8 <= sample.count, objects.count < countLimit {
       let size = sample[at..<at + 4].reduce(0) { $0 << 8 | Int($1) }
       guard size >= 8, at + size <= sample.count else { break }
-      values.append(Array(sample[at + 8..<at + size]))
+      if size > 8, sample[at + 8] == UInt8(ascii: "{") {
+        objects.append(Array(sample[at + 8..<at + size]))
+      }
       at += size
     }
-    return values
+    return objects
   }
 
   private static func attachments(_ demuxer: Demuxer) -> [[UInt8]] {
