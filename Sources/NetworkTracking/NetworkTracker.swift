@@ -148,7 +148,7 @@ extension NetworkTrackerError: CustomStringConvertible {
     case .badAddress(let text):
       "'\(text)' is not a network tracker; give osc:[ADDRESS:]PORT, opentrack:[ADDRESS:]PORT or "
         + "freepie:[ADDRESS:]PORT, such as osc:9000 or osc:any:9000; ADDRESS is an IPv4 address, "
-        + "an IPv6 address in brackets, or any"
+        + "an IPv6 address in brackets, or 'any'"
     case .unknownPreset(let name, let known):
       "unknown preset '\(name)'; choose from: \(known.joined(separator: ", "))"
     case .cannotListen(let place, let reason):
@@ -156,7 +156,7 @@ extension NetworkTrackerError: CustomStringConvertible {
         + "program that is using this one"
     case .notOurAddress(let place):
       "cannot listen on \(place) (UDP): this computer does not have that address; give one of "
-        + "its own addresses, or any"
+        + "its own addresses, or 'any' for all of them"
     case .badTarget(let text):
       "'\(text)' is not an OSC target; give osc://HOST:PORT, such as osc://localhost:9000"
     case .unknownHost(let host):

@@ -57,8 +57,9 @@ public final class OfflineRenderer: RenderedSound {
   /// Creates a renderer for a prepared source.
   ///
   /// - Parameters:
-  ///   - source: a source that needs no further preparation, such as an upmix.
-  ///   - head: `headToWorld` over the time in the source.
+  ///   - source: a source that needs no further preparation; an upmix, for example, is already
+  ///     applied.
+  ///   - head: `headToWorld` as a function of the time in the source.
   ///   - hrtf: the HRTF set.
   ///   - settings: how to render.
   ///   - isLimited: whether the true peak is limited to -1 dBTP.

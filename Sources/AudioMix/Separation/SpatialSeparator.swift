@@ -6,7 +6,8 @@ internal import SignalProcessing
 ///
 /// The analysis is a short-time Fourier transform with windows of 42.7 ms and hops of a quarter
 /// window. `FieldDirections` and `SourceTracker` find up to three sources, `SourceBeams` extracts
-/// them, and `SpeechEvidence` weights them. A `SpeechEnhancer` can attenuate the rest of the beams.
+/// them, and `SpeechEvidence` weights them. A `SpeechEnhancer` can attenuate what is not speech in the
+/// beams.
 ///
 /// The result does not depend on the number of frames in a call. A separator that starts at a
 /// multiple of `alignmentFrames` gives practically the same result after `settlingFrames` as one

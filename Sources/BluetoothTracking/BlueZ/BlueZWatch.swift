@@ -86,7 +86,8 @@ extension BlueZWatch.State {
     }
   }
 
-  /// Handles the waiting messages. Returns whether there was a signal about a change.
+  /// Handles the waiting messages. Returns whether a change was signalled or the connection was
+  /// lost.
   private mutating func process() -> Bool {
     guard let bus, let changes else { return false }
     let before = changes.pointee

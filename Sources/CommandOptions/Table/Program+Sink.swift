@@ -3,7 +3,7 @@
 /// The command `sink`.
 extension Program {
   static let sink = CommandSpecification(
-    name: .sink, summary: "Play the sound of all programs with head tracking.",
+    name: .sink, summary: "Add head tracking to the sound of all programs.",
     discussion: """
       Offers virtual sinks to all programs, renders what they play, and plays it to the real \
       output. Runs until Ctrl-C, which restores the default sink. '--status', '--recentre' and \

@@ -19,7 +19,7 @@ package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -
     result = try OptionDefaults(in: folder).applied(to: command)
   } catch { throw CommandFailure(error.description) }
   guard !command.isGiven(Options.layout) else { return result }
-  // The value is checked here because only the engine knows all layouts.
+  // `OptionDefaults` cannot check the layout, because its module does not know `LayoutOption`.
   do throws(MediaError) { _ = try LayoutOption(result[Options.layout]) } catch {
     throw CommandFailure(
       "\(folder.configPath): 'layout' is '\(result[Options.layout].withoutControls)', but"

@@ -2,8 +2,8 @@
 
 /// A `.movpkg` folder, in which Apple's players keep a downloaded presentation.
 ///
-/// `boot.xml` lists the streams. The `StreamInfoBoot.xml` of each stream lists its segments, whose
-/// files have other names than in the stream's playlist.
+/// `boot.xml` lists the streams. The `StreamInfoBoot.xml` of each stream lists its segments. Their
+/// file names differ from those in the stream's playlist.
 struct MoviePackage: Sendable, Equatable {
   struct Stream: Sendable, Equatable {
     /// Path of the stream's folder, relative to the package.

@@ -132,8 +132,9 @@ extension Variant {
   init(_ attributes: AttributeList, _ notes: inout [String]) {
     self.init(uri: "", bandwidth: Self.bitRate("BANDWIDTH", attributes, &notes) ?? 0)
     averageBandwidth = Self.bitRate("AVERAGE-BANDWIDTH", attributes, &notes)
-    if bandwidth == 0, attributes.word("BANDWIDTH") == nil {
-      notes.append("the BANDWIDTH of EXT-X-STREAM-INF is missing or quoted; it is estimated")
+    if bandwidth == 0, averageBandwidth == nil, attributes.word("BANDWIDTH") == nil {
+      notes.append(
+        "the BANDWIDTH of EXT-X-STREAM-INF is missing or quoted; the bit rate is estimated")
     }
     codecs = (attributes.text("CODECS") ?? "").split(separator: ",").map { codec in
       String(codec.filter { $0 != " " })

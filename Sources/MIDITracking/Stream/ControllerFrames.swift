@@ -14,10 +14,10 @@ package struct ControllerPair: Sendable, Equatable {
   }
 }
 
-/// Collects control changes to samples of several 14-bit numbers.
+/// Combines control changes into samples of several 14-bit numbers.
 ///
-/// Nothing in the stream marks the end of a sample. It has ended when no pair has followed for a
-/// while, or when a controller arrives again. A number that is not sent keeps its value.
+/// Nothing in the stream marks the end of a sample. A sample ends when no pair has followed for a
+/// while, or when one of its controllers arrives again. A number that is not sent keeps its value.
 package struct ControllerFrames: Sendable {
   /// A sample.
   package struct Frame: Sendable, Equatable {

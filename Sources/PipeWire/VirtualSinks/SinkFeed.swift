@@ -26,7 +26,8 @@ struct SinkFeed {
   private static var longestGap: Int64 {
     @_noLocks get { 200_000_000 }
   }
-  /// The number of silent frames before the first sound if the server resamples.
+  /// The number of silent frames at a start, and after held frames are dropped, if the server
+  /// resamples.
   private static var cushion: Int {
     @_noLocks get { 4 }
   }

@@ -50,8 +50,8 @@ enum SignalExtension {
     return Array(line.dropFirst(order))
   }
 
-  /// Returns coefficients in the form of `prediction` by Burg's method, which is stable but detunes
-  /// tones slightly. [J. Burg, "Maximum entropy spectral analysis", 1967; Levinson's recursion]
+  /// Returns the coefficients of a linear predictor, as `prediction` does, but by Burg's method,
+  /// which is stable but detunes tones slightly. [J. Burg, "Maximum entropy spectral analysis", 1967; Levinson's recursion]
   private static func stablePrediction(_ x: UnsafeBufferPointer<Double>) -> [Double] {
     var (forward, backward) = (Array(x), Array(x))
     var terms: [Double] = []
