@@ -3,10 +3,10 @@
 import Glibc
 
 /// Prints an error line to stderr.
-package func printError(_ message: String) { printLine(printable(message)) }
+package func printError(_ message: String) { printLine(shortened(printable(message))) }
 
 /// Prints a note to stderr.
-package func printNote(_ message: String) { printLine("note: \(printable(message))") }
+package func printNote(_ message: String) { printLine("note: \(shortened(printable(message)))") }
 
 /// Prints a line to stderr. While a full-screen view fills that terminal, the line is held until
 /// the view closes.
@@ -24,6 +24,13 @@ package func printable(_ text: String) -> String {
     }
   }
   return String(String.UnicodeScalarView(scalars))
+}
+
+/// Returns `text` without its middle if it has more than 3000 characters. A message is as long as
+/// that only if it quotes input, such as a path in config.json.
+package func shortened(_ text: String) -> String {
+  guard text.count > 3000 else { return text }
+  return "\(text.prefix(1500)) ... \(text.suffix(1000))"
 }
 
 /// Calls `write`, for types that have a method of that name.
