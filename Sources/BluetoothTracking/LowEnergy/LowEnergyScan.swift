@@ -6,7 +6,7 @@ import Glibc
 
 /// A search for Bluetooth LE devices that are not known yet.
 package enum LowEnergyScan {
-  /// Searches with all adapters that are on. BlueZ remembers each device that is found for at least
+  /// Searches with all adapters that are on. BlueZ keeps the found devices in its list for at least
   /// 30 s.
   ///
   /// - Parameters:
