@@ -38,7 +38,7 @@ package final class Bus {
   /// - Parameters:
   ///   - kind: the bus.
   ///   - address: the bus's D-Bus address; nil for the usual address.
-  /// - Throws: the reason, such as that libsystemd or the bus is missing.
+  /// - Throws: an error, for example if libsystemd or the bus is missing.
   package init(_ kind: Kind = .system, address: String? = nil) throws(BusError) {
     var bus: OpaquePointer?
     guard let address else {

@@ -40,7 +40,7 @@ package final class MediaControls: Sendable {
   ///   - identity: the program's name for display.
   ///   - address: the bus's D-Bus address; nil for the usual address.
   ///   - onCommand: called on the bus's thread for each command.
-  /// - Throws: the reason, such as that libsystemd or the bus is missing or that the name is taken.
+  /// - Throws: an error, for example if libsystemd or the bus is missing, or if the name is taken.
   package init(
     name: String, identity: String, address: String? = nil,
     onCommand: @escaping @Sendable (Command) -> Void

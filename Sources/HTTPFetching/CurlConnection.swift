@@ -37,7 +37,7 @@ final class CurlConnection: @unchecked Sendable {
 
   /// Begins a transfer, which `advance` continues.
   ///
-  /// - Parameter known: addresses for names, in the form of `CURLOPT_RESOLVE`.
+  /// - Parameter known: host names and their IP addresses, in the format of `CURLOPT_RESOLVE`.
   func begin(_ transfer: Transfer, _ request: FetchRequest, known: [String]) {
     end()
     curl_easy_reset(easy)

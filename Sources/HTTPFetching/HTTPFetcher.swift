@@ -15,7 +15,7 @@ import Synchronization
 public final class HTTPFetcher: ResourceFetcher {
   private let rules: AccessRules
   private let patience: NetworkPatience
-  /// Addresses for names, in the form of `CURLOPT_RESOLVE`.
+  /// Host names and their IP addresses, in the format of `CURLOPT_RESOLVE`.
   private let known: [String]
   private let pace = RequestPace()
   private let idle = Mutex<[CurlConnection]>([])

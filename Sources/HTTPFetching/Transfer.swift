@@ -73,8 +73,8 @@ final class Transfer {
 
   // MARK: Calls from the connection
 
-  /// Returns whether a connection to an IP address may be opened. `place` is nil for an address of
-  /// another kind.
+  /// Returns whether a connection to an IP address may be opened. `place` is nil for an address
+  /// that is not an IP address.
   func mayConnect(to place: NetworkAddress?) -> Bool {
     if address.reach == .anyAddress || place?.isPublic == true { return true }
     refusal = AccessRules.notPublic(address.text)

@@ -19,7 +19,7 @@ public final class NetworkTrackerSession: Sendable {
   private let record: (@Sendable (HeadSample) -> Void)?
   private let onSilence: @Sendable (String) -> Void
 
-  /// Time without a first message after which `onSilence` is called, in nanoseconds.
+  /// Time after which `onSilence` is called if no message has arrived, in nanoseconds.
   private static let silence: Int64 = 5_000_000_000
   /// Time from the first message without a pose to the note about it, in nanoseconds.
   private static let patienceForPose: Int64 = 1_000_000_000

@@ -79,7 +79,8 @@ enum OSCPacket {
     return value
   }
 
-  /// Takes a text that ends with zeros up to a multiple of four bytes.
+  /// Takes a text that is terminated by a zero byte and padded with zeros to a multiple of four
+  /// bytes.
   private static func text(_ rest: inout ArraySlice<UInt8>) -> String? {
     guard let end = rest.firstIndex(of: 0) else { return nil }
     let text = String(decoding: rest[..<end], as: UTF8.self)

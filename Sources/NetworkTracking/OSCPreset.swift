@@ -83,8 +83,8 @@ public struct OSCHead: Sendable {
 
   /// Returns the head pose after a message, or nil if the message does not yield a valid pose.
   ///
-  /// Angles have the signs of the preset. `sparta` does not accept quaternions. Of the components
-  /// `qw`, `qx`, `qy` and `qz`, the last must be `qz`.
+  /// Angles have the signs of the preset. `sparta` does not accept quaternions. The component `qz`
+  /// must arrive after `qw`, `qx` and `qy`.
   public mutating func take(_ message: OSCMessage) -> Quaternion? {
     guard message.numbers.allSatisfy({ $0.isFinite && abs($0) < 1e6 }) else { return nil }
     var name = message.address[...]

@@ -16,7 +16,7 @@ final class StreamSocket {
     case closed
   }
 
-  /// The longest piece to read, in bytes.
+  /// The maximum number of bytes per read.
   private static let pieceLength = 1 << 14
 
   /// Connects to a numeric address.

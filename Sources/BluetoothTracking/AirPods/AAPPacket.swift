@@ -4,7 +4,7 @@
 enum AAPPacket {
   /// The first packet on a new link.
   static let handshake: [UInt8] = [0, 0, 4, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]
-  /// Announces which features this side supports.
+  /// Announces the features that the host supports.
   static let features: [UInt8] = [4, 0, 4, 0, 0x4D, 0, 0xFF, 0, 0, 0, 0, 0, 0, 0]
   /// Asks for all notifications.
   static let notifications: [UInt8] = [4, 0, 4, 0, 0x0F, 0, 0xFF, 0xFF, 0xFF, 0xFF]

@@ -6,7 +6,7 @@ import HeadTracking
 
 /// Asks AirPods for what they report about themselves, without starting their sensor.
 struct AirPodsInquiry {
-  /// Returns what the earphones report, at the latest at `end`, in CLOCK_MONOTONIC nanoseconds.
+  /// Returns what the earphones have reported by `end`, a time in CLOCK_MONOTONIC nanoseconds.
   mutating func details(
     _ socket: EarphoneConnection.Socket, until end: Int64
   ) -> EarphoneDetails {

@@ -21,7 +21,7 @@ struct MotionOrientation {
   private static let rounding = 1.8e-5 * 1.8e-5
   /// Variance that the prediction of `w` gains per second.
   private static let growth = 4e-7
-  /// A longer gap, in seconds, is not bridged by the angular velocity.
+  /// The longest gap between reports, in seconds, over which the angular velocity is integrated.
   private static let longestGap = 0.25
 
   /// Takes the next report.

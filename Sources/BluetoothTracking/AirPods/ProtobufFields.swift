@@ -43,7 +43,7 @@ struct ProtobufFields: Sequence, IteratorProtocol {
     var number: UInt64 = 0
     for shift in stride(from: UInt64(0), to: 70, by: 7) {
       guard let byte = rest.popFirst() else { return nil }
-      // The tenth byte has room for one bit only.
+      // The tenth byte can hold only one bit.
       guard shift < 63 || byte <= 1 else { return nil }
       number |= UInt64(byte & 0x7F) << shift
       if byte < 0x80 { return number }

@@ -23,7 +23,7 @@ struct ServiceStarter {
     var needsReopening = false
   }
 
-  /// Ids of the motion service: 16 for Pro 2 and Pro 3, 15 for model A3441, 6 for Max 2, and 14 for
+  /// IDs of the motion service: 16 for Pro 2 and Pro 3, 15 for model A3441, 6 for Max 2, and 14 for
   /// Pro 2 with firmware from 2024.
   static let knownServices: [UInt64] = [16, 15, 6, 14]
   static let intervalMicroseconds: UInt32 = 20_000
@@ -36,8 +36,8 @@ struct ServiceStarter {
   private static let silentStream: Int64 = 3_000_000_000
   private static let longSilence: Int64 = 8_000_000_000
   private static let deadLink: Int64 = 12_000_000_000
-  /// A link that breaks within this time after a start [ns], before a report, counts as broken by
-  /// the start.
+  /// If the link breaks within this time [ns] after a start, before a report arrives, the start is
+  /// assumed to be the cause.
   private static let crash: Int64 = 5_000_000_000
   private static let slowPause: Int64 = 400_000_000
   private static let silentPause: Int64 = 300_000_000
@@ -88,7 +88,7 @@ struct ServiceStarter {
     if case .describing = phase, service == candidates.first { phase = .pausing(until: now) }
   }
 
-  /// Notes a report from a service. `microseconds` is its time on the sensor's clock.
+  /// Records a report from a service. `microseconds` is the report's time on the sensor's clock.
   mutating func received(_ service: UInt64, _ microseconds: UInt64, now: Int64) {
     self.service = service
     reportedAt = now
@@ -166,7 +166,7 @@ struct ServiceStarter {
 
   private mutating func watch(_ now: Int64) -> Step {
     if pace.slowSteps >= 2, !pace.isJudged {
-      // The first start can stream at 1.6 Hz; the second does not.
+      // After the first start, the report rate can be only 1.6 Hz; a second start corrects this.
       pace.isJudged = true
       phase = .pausing(until: now + Self.slowPause)
       return Step(packets: stop())

@@ -24,7 +24,7 @@ struct BlueZObjects: Equatable {
     var uuid = ""
   }
 
-  /// Returns the characteristic of a device whose UUID begins with a text; nil if there is none.
+  /// Returns the device's characteristic whose UUID begins with `uuid`; nil if there is none.
   func characteristic(_ uuid: String, of device: String) -> Characteristic? {
     characteristics.first { $0.path.hasPrefix(device + "/") && $0.uuid.hasPrefix(uuid) }
   }
@@ -50,7 +50,7 @@ extension Bus {
   /// The well-known name of BlueZ.
   static let bluez = "org.bluez"
 
-  /// Returns a method of an object of BlueZ.
+  /// Returns a method of a BlueZ object.
   static func bluez(_ path: String, _ interface: String, _ name: String) -> Method {
     Method(service: bluez, path: path, interface: "org.bluez.\(interface)", name: name)
   }

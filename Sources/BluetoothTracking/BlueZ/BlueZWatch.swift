@@ -25,7 +25,7 @@ final class BlueZWatch: Sendable {
     deinit { close(slots, changes) }
   }
 
-  /// Time between two attempts while there is no BlueZ, in nanoseconds.
+  /// Time between two attempts after a failure, in nanoseconds.
   fileprivate static let absence: Int64 = 10_000_000_000
   /// The signals after which the list may be outdated.
   fileprivate static let rules = [
@@ -40,11 +40,12 @@ final class BlueZWatch: Sendable {
   /// - Parameter address: the address of the D-Bus system bus; nil for the usual address.
   init(address: String?) { self.address = address }
 
-  /// Returns BlueZ's objects as of now.
+  /// Returns BlueZ's current objects.
   ///
   /// - Parameter isFresh: whether to ask BlueZ even without a signal.
-  /// - Throws: an error from the bus, for example if bluetoothd is not running. An error is
-  ///   repeated for up to 10 s without another attempt.
+  /// - Throws: an error from the bus, for example if bluetoothd is not running. For 10 s after an
+  ///   error, the same error is thrown without another attempt, unless `isFresh` is true or a
+  ///   signal arrives.
   func objects(isFresh: Bool = false) throws(BusError) -> BlueZObjects {
     let result = state.withLock { state in
       Result { () throws(BusError) in try state.current(address, isFresh: isFresh) }
@@ -86,7 +87,7 @@ extension BlueZWatch.State {
     }
   }
 
-  /// Handles the waiting messages. Returns whether a change was signalled or the connection was
+  /// Handles the queued messages. Returns whether a change was signalled or the connection was
   /// lost.
   private mutating func process() -> Bool {
     guard let bus, let changes else { return false }

@@ -10,7 +10,7 @@ struct BluetoothDevice: Equatable {
   var address = ""
   var name = ""
   var isConnected = false
-  /// Whether the services of a connected LE device are known completely.
+  /// Whether all services of a connected LE device are known.
   var isResolved = false
   /// The services, as lower-case UUIDs.
   var services: [String] = []
@@ -22,7 +22,8 @@ struct BluetoothDevice: Equatable {
   /// The longest name that a device can have is 248 bytes [Bluetooth Core 5.4, 4 E 6.23].
   static let longestName = 248
 
-  /// Whether the address has the form that BlueZ writes. Without it, a device cannot be named.
+  /// Whether the address has the form that BlueZ writes. Trackers are identified by their
+  /// addresses.
   var hasAddress: Bool {
     let parts = address.split(separator: ":", omittingEmptySubsequences: false)
     return parts.count == 6

@@ -5,7 +5,8 @@ import CRealtime
 import DBus
 import Glibc
 
-/// A serial port (RFCOMM) on a Bluetooth device, which BlueZ opens and hands over.
+/// A serial port (RFCOMM) of a Bluetooth device. BlueZ opens the port and passes its descriptor to
+/// the program.
 ///
 /// The program registers itself as the handler of the port's service (org.bluez.ProfileManager1).
 /// On `ConnectProfile`, BlueZ connects and calls `NewConnection` with a descriptor.
@@ -68,7 +69,8 @@ final class SerialProfile {
         service: "org.bluez", path: device, interface: "org.bluez.Device1", name: "ConnectProfile"))
     call.append(service)
     var pending: OpaquePointer?
-    // A blocking call would prevent the reply to NewConnection, which BlueZ waits for.
+    // During a blocking call, this program could not send the reply to NewConnection that BlueZ
+    // waits for.
     let result = bus_call_async(
       bus.bus, &pending, call.pointer, Self.finish, state, Self.connectMicroseconds)
     guard result >= 0 else { throw BusError(number: -result) }

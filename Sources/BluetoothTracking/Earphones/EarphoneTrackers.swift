@@ -31,7 +31,7 @@ package final class EarphoneTrackers: TrackerProvider {
   private let settings: Settings
   private let state = Mutex(State())
 
-  /// An earphone that BlueZ lists.
+  /// Earphones that BlueZ lists.
   private struct Found {
     var device: BluetoothDevice
     var model: EarphoneModel

@@ -35,7 +35,7 @@ struct FrameReplay: Sendable {
   private func due(_ frame: FrameCapture.Frame) -> Int64 { start + Int64(frame.time * 1e9) }
 }
 
-/// A capture of a Bluetooth LE tracker or of a tracker with a profile.
+/// Replays a capture of a Bluetooth LE tracker or of a tracker with a profile.
 struct PacketReplay: TrackerConnection {
   private var replay: FrameReplay
   private var session: any LowEnergyProtocol
@@ -72,7 +72,7 @@ struct PacketReplay: TrackerConnection {
   }
 }
 
-/// A capture of earphones.
+/// Replays a capture of earphones.
 struct EarphoneReplay: TrackerConnection {
   private var replay: FrameReplay
   private var session: any EarphoneProtocol

@@ -27,10 +27,11 @@ package final class ReplayTracker: TrackerProvider {
   /// - Parameters:
   ///   - path: the file, plain or compressed with gzip.
   ///   - id: the tracker's ID; nil for `replay:` and the path.
-  ///   - profile: the profile to decode the packets with; nil for that of the capture.
+  ///   - profile: the profile to decode the packets with; nil for the protocol that the capture
+  ///     names.
   ///   - profiles: the known profiles.
   ///   - axes: the mounting of the tracker on the head; nil for the usual mounting.
-  ///   - memory: the mounting and service, for a capture of earphones without them.
+  ///   - memory: the mounting and service of earphones, for a capture that does not contain them.
   /// - Throws: `cannotReadMotion` or `badMotionRow`.
   package init(
     _ path: String, id: String? = nil, profile: TrackerProfile? = nil,
@@ -98,7 +99,7 @@ package final class ReplayTracker: TrackerProvider {
       let settings = LowEnergyModel.Settings(axes: axes, isCalibrated: isCalibrated)
       return PacketReplay(file.frames, model.open(settings), atEnd: atEnd)
     case .profile(let profile):
-      // Whether the packets are messages is the same for all links.
+      // The decoding does not depend on the link, so an empty service suffices.
       let service = TrackerProfile.BluetoothService(notify: "")
       return PacketReplay(
         file.frames, ProfiledLowEnergy(profile, service, axes: axes), atEnd: atEnd)

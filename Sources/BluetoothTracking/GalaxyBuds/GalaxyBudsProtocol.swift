@@ -66,7 +66,7 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
 
   package mutating func advance(now: Int64) -> EarphoneOutput {
     var output = EarphoneOutput()
-    // Out of the ears, the buds send nothing.
+    // Buds that are not worn send nothing.
     if details.state == .removed { heardAt = now }
     if now - heardAt > Self.deadLink {
       output.needsReopening = true

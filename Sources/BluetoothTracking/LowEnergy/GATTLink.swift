@@ -12,7 +12,7 @@ final class GATTLink {
   private let bus: Bus
   private let device: String
   private let objects: BlueZObjects
-  /// Whether this link connected the device, and so disconnects it.
+  /// Whether this link connected the device and must therefore disconnect it.
   private let isOwner: Bool
   /// A packet socket on which each packet is one notification.
   let descriptor: Int32
@@ -22,7 +22,7 @@ final class GATTLink {
   /// Longest wait for the list of the device's services, in nanoseconds.
   private static let resolveTime: Int64 = 6_000_000_000
   /// Longest wait for the characteristics of a device whose services are known, in nanoseconds.
-  /// BlueZ can list them a moment later.
+  /// BlueZ may list the characteristics slightly later than the services.
   private static let listingTime: Int64 = 1_000_000_000
 
   /// Connects to a device, if it is not connected, and enables the notifications.
@@ -77,7 +77,7 @@ final class GATTLink {
         Bus.bluez(device, "Device1", "Connect"), milliseconds: connectMilliseconds)
     } catch {
       if error.name == "org.bluez.Error.AlreadyConnected" { return false }
-      // The attempt must not go on.
+      // Cancel the attempt, which may still be in progress.
       disconnect(device, bus)
       throw error
     }
@@ -88,8 +88,8 @@ final class GATTLink {
     _ = try? bus.call(Bus.bluez(device, "Device1", "Disconnect"))
   }
 
-  /// Waits until the services of the device are known, and returns BlueZ's objects and the
-  /// characteristic whose UUID begins with a text.
+  /// Waits until the services of the device are known. Returns BlueZ's objects and the
+  /// characteristic whose UUID begins with `uuid`.
   private static func resolved(
     _ device: String, _ uuid: String, _ bus: Bus
   ) throws(BusError) -> (BlueZObjects, BlueZObjects.Characteristic) {

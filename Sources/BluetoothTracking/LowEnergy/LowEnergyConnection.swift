@@ -15,7 +15,7 @@ struct LowEnergyConnection: TrackerConnection {
   private var keepAliveDue = Int64.min
   private var buffer = [UInt8](repeating: 0, count: 1024)
 
-  /// Notifications per call of `listen`.
+  /// The maximum number of notifications per call of `listen`.
   private static let mostNotifications = 64
 
   /// Starts the tracker.

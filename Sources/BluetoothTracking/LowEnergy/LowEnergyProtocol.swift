@@ -15,10 +15,10 @@ protocol LowEnergyProtocol: Sendable {
   var keepAlive: (writes: [GATTWrite], period: Int64)? { get }
   /// Whether the tracker's own reference frame survives an interruption of the link.
   var keepsReference: Bool { get }
-  /// Whether a silent tracker must be left alone.
+  /// Whether a silent tracker must not be restarted.
   var toleratesSilence: Bool { get }
 
-  /// Decodes a notification to readings, oldest first; nil if it is invalid.
+  /// Decodes a notification into readings, oldest first; nil if the notification is invalid.
   ///
   /// - Parameter arrival: the arrival time, in CLOCK_MONOTONIC nanoseconds.
   mutating func decode(_ notification: [UInt8], arrival: Int64) -> [TrackerReading]?

@@ -6,8 +6,8 @@ import Glibc
 
 /// A search for Bluetooth LE devices that are not known yet.
 package enum LowEnergyScan {
-  /// Searches with all adapters. BlueZ then knows the devices that were found for at least half a
-  /// minute.
+  /// Searches with all adapters that are on. BlueZ keeps the found devices in its list for at least
+  /// 30 s.
   ///
   /// - Parameters:
   ///   - seconds: the duration.
@@ -18,7 +18,7 @@ package enum LowEnergyScan {
     seconds: Double, busAddress: String? = nil, isCancelled: () -> Bool
   ) -> String? {
     do throws(BusError) {
-      // The search ends with the connection to the bus.
+      // BlueZ ends the search when this connection to the bus closes.
       let bus = try Bus(address: busAddress)
       let adapters = try bus.bluetoothObjects().adapters
       guard !adapters.isEmpty else { return "this computer has no Bluetooth adapter; connect one" }

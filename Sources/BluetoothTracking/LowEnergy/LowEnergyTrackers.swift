@@ -36,7 +36,7 @@ package final class LowEnergyTrackers: TrackerProvider {
 
   /// - Parameters:
   ///   - axes: the mounting of a WitMotion or DOT on the head; nil for the usual mounting.
-  ///   - profiles: the profiles, of which those with another link are ignored.
+  ///   - profiles: the profiles. Those whose link is not Bluetooth LE are ignored.
   ///   - capture: receives the packets of the tracker that is opened; nil for none.
   ///   - busAddress: the address of the D-Bus system bus; nil for the usual address.
   package init(

@@ -9,7 +9,7 @@ import HeadTracking
 /// docs/PROTOCOL.md; mgth/nx-tracker-osc; Mach1Studios/m1-orientationmanager.
 ///
 /// The sources differ by half a turn about the axis through the ears, because their authors wore
-/// the tracker differently. It is uncertain how a listener wears it. The driver takes the form in
+/// the tracker differently. It is uncertain how a listener wears it. The driver chooses the form in
 /// which the head is upright, unless a calibration exists.
 struct WavesNx: LowEnergyProtocol {
   static let notifications = "0000a015-5761-7665-7341-7564696f4c74"
@@ -26,7 +26,8 @@ struct WavesNx: LowEnergyProtocol {
 
   private let isCalibrated: Bool
   private var form: Form?
-  /// The time since which the head would be upside down in the present form, in nanoseconds.
+  /// The time at which the head became upside down according to the present form, in nanoseconds;
+  /// nil if the head is upright.
   private var upsideDownSince: Int64?
   private var changes = 0
   private var arrivals = EvenArrivals()

@@ -21,7 +21,7 @@ struct WitMotion: LowEnergyProtocol {
   private static let quaternionRegister: UInt8 = 0x51
 
   private let axes: AxisMap
-  /// The beginning of a frame whose rest is still to come.
+  /// The beginning of a frame that is not yet complete.
   private(set) var rest: [UInt8] = []
   private var isRaw = false
   private var arrivals = EvenArrivals()
@@ -33,8 +33,8 @@ struct WitMotion: LowEnergyProtocol {
     return device.name.hasPrefix("WT") && device.services.contains { $0.hasPrefix(service) }
   }
 
-  /// Unlocks the settings and sets the rate to 100 Hz. The contents register is left alone, because
-  /// it silences some models.
+  /// Unlocks the settings and sets the rate to 100 Hz. The register for the contents of the frames
+  /// is not written, because that silences some models.
   var startWrites: [GATTWrite] {
     [[0xFF, 0xAA, 0x69, 0x88, 0xB5], [0xFF, 0xAA, 0x03, 0x09, 0x00]].map {
       GATTWrite(characteristic: Self.control, bytes: $0, isAcknowledged: false)

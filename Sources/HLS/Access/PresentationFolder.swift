@@ -129,9 +129,9 @@ public struct PresentationFolder: Sendable {
     return spellings.filter { !$0.isEmpty && seen.insert($0).inserted }
   }
 
-  /// Returns the file whose path has the longest matching end. Returns nil if there is none, if
-  /// several files match equally well, or if only the name matches and the file appears to belong
-  /// to another rendition.
+  /// Returns the file whose path shares the most trailing components with the URI. Returns nil if
+  /// there is none, if several files match equally well, or if only the name matches and the file
+  /// appears to belong to another rendition.
   private func match(_ uri: String, from playlist: String) -> String? {
     let parts = uri.split(separator: "/").map(String.init)
     guard let name = parts.last, let candidates = files[name] ?? named[name] else { return nil }

@@ -76,7 +76,8 @@ struct AudioCarrier {
 
   /// Returns the best carrier for each version of the sound. A stated bit rate is better than a
   /// guessed one, and a lower bit rate is better than a higher one. The carrier gets the highest
-  /// score of its version. Leaves out carriers with video if others offer the same treatment.
+  /// score of its version. Leaves out carriers with video if carriers without video offer the same
+  /// treatment.
   static func cheapest(_ carriers: [AudioCarrier]) -> [AudioCarrier] {
     var kept: [AudioCarrier] = []
     for carrier in carriers {

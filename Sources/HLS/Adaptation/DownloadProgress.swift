@@ -27,7 +27,7 @@ public struct DownloadProgress: Sendable {
   /// Returns the rate over about the last second, in bit/s. Nil if at most 0.3 s have been
   /// observed.
   ///
-  /// The observation begins with the request, and again with the first call of `received`.
+  /// The observation begins with the request, and restarts with the first call of `received`.
   public func recentRate(at now: Double) -> Double? { rate(over: 1, at: now) }
 
   /// Returns the rate over about the last 0.4 s, in bit/s; nil if at most 0.3 s have been observed.

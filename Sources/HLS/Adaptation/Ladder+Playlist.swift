@@ -90,8 +90,8 @@ struct SpokenLanguage {
 }
 
 extension MultivariantPlaylist {
-  /// The variants in the order of their pathways: those of the steering manifest, or else the first
-  /// pathway, and then the others.
+  /// The variants in the order of their pathways: first the pathways of the steering manifest, or
+  /// `firstPathway` if there is no manifest, then all other pathways.
   fileprivate var variantsByPathway: [Variant] {
     let order = pathways.isEmpty ? [firstPathway].compactMap(\.self) : pathways
     func rank(_ variant: Variant) -> Int {
@@ -100,8 +100,8 @@ extension MultivariantPlaylist {
     return (0...order.count).flatMap { place in variants.filter { rank($0) == place } }
   }
 
-  /// The addresses of redundant media playlists, by the address of the first, which is the one to
-  /// use. Codecs, languages and bit rates do not matter.
+  /// The addresses of redundant media playlists, by the address of the playlist to use first.
+  /// Includes all languages, and codecs that cannot be decoded.
   var redundantPlaylists: [String: [String]] {
     let any = SpokenLanguage.any
     let carriers = variantsByPathway.flatMap { variant in

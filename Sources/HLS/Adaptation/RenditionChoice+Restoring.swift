@@ -41,7 +41,7 @@ extension RenditionChoice {
   }
 
   /// Whether the throughput has recovered for long enough to return to multichannel. The required
-  /// time is the hold at the ratio `recovery`, and falls to half of the hold at `strongRecovery`.
+  /// time decreases from the hold at the ratio `recovery` to half of the hold at `strongRecovery`.
   /// On a steady line, the ratio `steadyRecovery` suffices.
   func hasRecovered(_ situation: PlaySituation) -> Bool {
     guard canChange, let first = ladder.firstMultichannel else { return false }

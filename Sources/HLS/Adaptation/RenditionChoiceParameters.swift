@@ -22,10 +22,10 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// multichannel rendition is chosen or a multichannel download is abandoned.
   public var raisingHold = 30.0
 
-  /// Limits for the buffer at which a slow download is abandoned for a lower rendition. Normally,
-  /// that buffer is the time that the lower rendition needs. If the time exceeds `earliestRescue`
-  /// segment durations, the buffer is `hopelessRescue` segment durations. It is at least
-  /// `leastRescue` s.
+  /// A slow download is abandoned for a lower rendition when the buffer falls to a threshold.
+  /// Normally, the threshold is the time that the lower rendition needs. If that time exceeds
+  /// `earliestRescue` segment durations, the threshold is `hopelessRescue` segment durations. The
+  /// threshold is at least `leastRescue` s.
   public var leastRescue = 1.5
   public var earliestRescue = 0.75
   public var hopelessRescue = 0.45
@@ -48,11 +48,11 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// throughput ratio, from this value at `recovery` to half of it at `strongRecovery`.
   public var hold = 6.0
   public var strongRecovery = 4.0
-  /// Number of consecutive segments that must show the recovery. One suffices if that many do not
-  /// fit in `hold`.
+  /// Number of consecutive segments that must show the recovery. One segment suffices if `hold` is
+  /// shorter than that many segments.
   public var recoveredSamples = 2
-  /// Buffer that a return to multichannel requires, in s. A buffer of `recoverySegments` segment
-  /// durations suffices.
+  /// Buffer that a return to multichannel requires: the lesser of `recoveryBuffer`, in s, and
+  /// `recoverySegments` segment durations.
   public var recoveryBuffer = 7.0
   public var recoverySegments = 1.75
   /// If multichannel lasts for less than `shortReturn` s after a return, the hold is doubled, up to

@@ -132,7 +132,7 @@ struct KeeperState {
   }
 
   /// Writes the playlists. If that fails, deletes the newest segment to free space and tries again.
-  /// Without playlists, the segments before it would be lost.
+  /// Without playlists, the earlier segments would be lost.
   ///
   /// - Throws: the error if there is no segment to delete or the second attempt fails too.
   mutating func writeMakingRoom() throws(KeepingError) {
@@ -152,9 +152,9 @@ struct KeeperState {
     return first...last
   }
 
-  /// The renditions for the multivariant playlist: those without gaps from the first segment to
-  /// about the end of the longest rendition, which every player can play completely, or all if
-  /// there are none.
+  /// The renditions for the multivariant playlist: those that have no gaps from the first segment
+  /// to about the end of the longest rendition, because every player can play them completely. If
+  /// there are none, all renditions.
   private var listed: [KeptFiles] {
     let kept = renditions.filter { $0.timeline.first != nil }
     let longest = kept.map { $0.timeline.seconds(from: first ?? 0) }.max() ?? 0

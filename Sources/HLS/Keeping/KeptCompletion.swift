@@ -5,7 +5,7 @@ private import Synchronization
 /// Fetches the segments that a kept presentation lacks, so that one rendition is complete.
 ///
 /// A player that changes renditions fetches each segment in one of them only. Other players cannot
-/// join the parts, so they need a rendition without gaps.
+/// join segments of different renditions, so they need a rendition without gaps.
 ///
 /// ## Threading
 /// All members may be used from any thread.
@@ -48,8 +48,8 @@ public final class KeptCompletion: Sendable {
     }
   }
 
-  /// Fetches what is missing in the rendition for which the least must be fetched, or else in the
-  /// next one. Does nothing if a rendition is complete.
+  /// Fetches the missing segments of one rendition. Tries the renditions in ascending order of the
+  /// amount of data to fetch. Does nothing if a rendition is complete.
   ///
   /// - Parameters:
   ///   - begins: called with the number of segments before they are fetched.

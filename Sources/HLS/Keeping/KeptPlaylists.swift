@@ -34,7 +34,7 @@ struct KeptPlaylists {
     return playlist
   }
 
-  /// The rows, grouped by audio group and codecs. A row without an audio group is a group itself.
+  /// The rows, grouped by audio group and codecs. A row without an audio group forms its own group.
   private var groups: [[Row]] {
     var groups: [[Row]] = []
     for row in rows {

@@ -94,8 +94,8 @@ extension KeptRendition {
     return tag.isEmpty ? text : text + "-" + tag
   }
 
-  /// Whether `other` is likely this rendition with another query in its address. On some servers,
-  /// the query changes from day to day.
+  /// Whether `other` is probably this rendition with a different query in its address. On some
+  /// servers, the query changes from day to day.
   func isLikely(_ other: KeptRendition) -> Bool {
     uri.withoutQuery == other.uri.withoutQuery && name == other.name && group == other.group
       && language == other.language && channelText == other.channelText && codecs == other.codecs

@@ -87,8 +87,8 @@ struct KeptTimeline {
   /// Returns the playlist of the kept segments, with gaps for missing segments before and between
   /// them. Long series of missing segments are omitted. The playlist is marked as ended.
   ///
-  /// - Parameter start: the segment number to begin with. It is ignored if it is above the first
-  ///   kept number, or more than `mostGaps` below it.
+  /// - Parameter start: the number of the first segment to list. It is ignored if it is above the
+  ///   first kept number, or more than `mostGaps` below it.
   func playlist(from start: Int) -> MediaPlaylist {
     let kept = segments.values.sorted { $0.number < $1.number }
     var playlist = MediaPlaylist()
@@ -118,8 +118,8 @@ struct KeptTimeline {
     return playlist
   }
 
-  /// Returns the time from a segment number to the end of the last segment, in s. A missing
-  /// segment counts as long as the longest one.
+  /// Returns the time from a segment number to the end of the last segment, in s. A missing segment
+  /// is assumed to be as long as the longest segment.
   func seconds(from start: Int) -> Double {
     let kept = segments.values.reduce(0) { $0 + $1.duration }
     let missing = (last ?? start - 1) - start + 1 - segments.count

@@ -20,7 +20,7 @@ public struct PresentationDownload {
     }
   }
 
-  /// The redundant playlists of a job, and the one that segments come from at present.
+  /// The redundant playlists of a job, and the index of the playlist in use.
   private struct Sites {
     var places: [ResourceAddress]
     /// The playlists by place; nil for a playlist that cannot be used.
@@ -50,7 +50,7 @@ public struct PresentationDownload {
     /// Number of segments that the playlist marks as gaps.
     public var gaps = 0
     public var missing: [Missing] = []
-    /// The changes to a redundant playlist, one sentence each.
+    /// The switches from one redundant playlist to another, one sentence each.
     public var switches: [String] = []
     public var isInterrupted = false
     /// The first write error; nil if there was none.
@@ -86,7 +86,7 @@ public struct PresentationDownload {
   ///
   /// - Parameters:
   ///   - progress: called after each segment with its duration in s, even if it is missing.
-  ///   - goesOn: return false to stop. The playlists in the folder are then valid too.
+  ///   - goesOn: return false to stop. The playlists in the folder are still valid then.
   public func run(
     _ jobs: [Job], progress: (_ seconds: Double) -> Void = { _ in }, goesOn: () -> Bool
   ) -> Outcome {
@@ -145,8 +145,8 @@ public struct PresentationDownload {
     }
   }
 
-  /// Loads a segment of a job. If its present site does not have it, moves to the next one that
-  /// does.
+  /// Loads a segment of a job. If the current site does not have the segment, switches to the next
+  /// site that does.
   private func load(
     _ segment: MediaSegment, of job: Job, from sites: inout Sites,
     _ segments: inout SegmentLoader, _ outcome: inout Outcome, _ goesOn: () -> Bool
@@ -175,8 +175,8 @@ public struct PresentationDownload {
     throw first ?? .absent("no playlist lists the segment")
   }
 
-  /// Returns the playlist of a site, which is loaded when it is needed first; nil if it cannot be
-  /// loaded or does not list as many segments as the job.
+  /// Returns the playlist of a site, and loads it on first use. Returns nil if the playlist cannot
+  /// be loaded, or if its number of segments differs from that of the job's playlist.
   private func playlist(
     _ site: Int, of job: Job, _ sites: inout Sites, _ goesOn: () -> Bool
   ) -> MediaPlaylist? {

@@ -12,7 +12,7 @@ private import Synchronization
 /// omitted.
 ///
 /// Files get their names when they are complete and on the disk, and playlists are written after
-/// the files that they list. From the first playlists on, the folder is therefore a valid
+/// the files that they list. Once the first playlists are written, the folder is therefore a valid
 /// presentation whenever the process ends. Playlists are written at most once per second while
 /// segments are kept, and by ``finish()``.
 ///
@@ -73,8 +73,8 @@ public final class PresentationKeeper: Sendable {
 
   // MARK: Keeping segments
 
-  /// Records the segment durations in a rendition's playlist, for the lengths of gaps. Call this
-  /// method again with each newer copy of a live playlist.
+  /// Records the durations of the segments that a rendition's playlist lists, for the lengths of
+  /// gaps. Call this method again with each newer copy of a live playlist.
   public func follow(_ playlist: MediaPlaylist, of rendition: KeptRendition) {
     _ = guarded(tells: false) { (state) throws(KeepingError) in
       let index = try state.open(rendition)

@@ -115,7 +115,7 @@ extension PlaylistLoader {
     var jobs: [PresentationDownload.Job] = []
     switch presentation {
     case .media(let all):
-      // Media playlists alone do not describe their sound, so all of them are wanted.
+      // Media playlists alone do not describe their sound, so all of them are selected.
       for loaded in all {
         guard case .media(let playlist) = loaded.playlist else { continue }
         let rendition = KeptRendition(uri: loaded.address.name, name: "")

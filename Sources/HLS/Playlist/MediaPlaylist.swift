@@ -44,7 +44,8 @@ public struct MediaPlaylist: Sendable, Equatable {
 public struct PlaylistStart: Sendable, Equatable {
   /// Offset from the beginning of the playlist, or from its end if negative, in s.
   public var offset: Double
-  /// Whether to begin exactly at the offset, instead of at the start of the segment there.
+  /// Whether to begin exactly at the offset, instead of at the start of the segment that contains
+  /// it.
   public var isPrecise: Bool
 }
 

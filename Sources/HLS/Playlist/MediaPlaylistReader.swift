@@ -120,8 +120,8 @@ struct MediaPlaylistReader {
   /// Returns the byte range of a segment; nil if the segment has none. A range without an offset
   /// begins where the range of the previous segment ends.
   ///
-  /// - Throws: an error if the offset is missing and the previous segment has no range or another
-  ///   URI.
+  /// - Throws: an error if the offset is missing and the previous segment has a different URI or no
+  ///   range.
   private func place(
     _ range: (length: Int, offset: Int?)?, in uri: String
   ) throws(PlaylistError) -> ByteRange? {

@@ -149,7 +149,7 @@ extension Variant {
     if size.count == 2 { resolution = Resolution(width: size[0], height: size[1]) }
   }
 
-  /// Returns a bit rate in bit/s. Of a decimal number, the fraction is ignored.
+  /// Returns a bit rate in bit/s. Ignores the fraction of a decimal number.
   private static func bitRate(
     _ name: String, _ attributes: AttributeList, _ notes: inout [String]
   ) -> Int? {
@@ -163,8 +163,7 @@ extension Variant {
 }
 
 extension RenditionEntry {
-  /// Reads the attributes of an audio rendition. Ignores optional values that are not valid, and
-  /// notes that.
+  /// Reads the attributes of an audio rendition. Ignores invalid optional values, with a note.
   init(_ attributes: AttributeList, _ notes: inout [String]) throws(PlaylistError) {
     self.init(
       group: try attributes.required("GROUP-ID"), name: try attributes.required("NAME"),

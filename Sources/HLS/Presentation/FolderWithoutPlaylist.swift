@@ -65,8 +65,8 @@ extension PlaylistLoader {
     return MediaPlaylist(pieces, map: map.map { MediaMap(uri: $0.path) })
   }
 
-  /// Returns the initialisation section of a series without one of its own: the file in its folder
-  /// whose name has the longest start in common with the fragments.
+  /// Returns the initialisation section of a series that does not contain one: the section in its
+  /// folder whose file name shares the longest prefix with the names of the fragments.
   private func initialisation(
     for series: FragmentSeries, _ folder: PresentationFolder
   ) -> (path: String, bytes: [UInt8])? {
@@ -105,7 +105,7 @@ extension MediaPlaylist {
     let known = told.compactMap(\.self).sorted()
     let usual = known.isEmpty ? nil : known[known.count / 2]
     let numbers = pieces.map(\.fragment.number)
-    // If most numbers are missing, the numbers are times rather than counts.
+    // If most numbers are missing, the numbers are assumed to be times, not counts.
     let missing = (numbers.last ?? 0) - (numbers.first ?? 0) + 1 - numbers.count
     let areCounts = missing <= pieces.count
     for (index, piece) in pieces.enumerated() {

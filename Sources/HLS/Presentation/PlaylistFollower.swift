@@ -19,8 +19,8 @@ public struct PlaylistFollower: Sendable {
 
   /// Applies a newly loaded copy of the playlist; `newer` is nil if the server reports no change.
   ///
-  /// Ignores a copy from a cache that is probably outdated: it is not marked as ended, and its last
-  /// segment is 1 to 99 segments before that of the known copy.
+  /// Ignores a copy that probably comes from an outdated cache: one that is not marked as ended and
+  /// whose last segment is 1 to 99 segments before that of the known copy.
   public mutating func take(_ newer: MediaPlaylist?, at now: Double) {
     let isOlder = newer.map { $0.end < playlist.end && !$0.hasEnded && $0.end + 100 > playlist.end }
     guard let newer, newer != playlist, isOlder != true else {
@@ -35,8 +35,8 @@ public struct PlaylistFollower: Sendable {
   /// Adopts the reload schedule of a rendition whose segments appear at the same times. Call this
   /// method right after this playlist was loaded.
   ///
-  /// - Parameter ahead: the number of segments by which this playlist extends beyond the other. A
-  ///   negative number has no effect.
+  /// - Parameter ahead: the number of segments by which this playlist extends beyond that of the
+  ///   other rendition. A negative number has no effect.
   public mutating func follow(_ other: PlaylistFollower, ahead: Int, at now: Double) {
     guard ahead >= 0 else { return }
     beat = other.beat.seen(ahead, at: now, pause: pause)

@@ -51,7 +51,7 @@ extension PlaylistLoader {
   ///
   /// Ignores multivariant playlists without variants. A playlist whose files are not in the folder
   /// is used only if there is nothing else. Numbered fragments replace a playlist that lists only
-  /// the last of them.
+  /// the last few of them.
   ///
   /// - Throws: if there is nothing to open, the first error that loading a playlist caused, or else
   ///   `.nothing`. Also `.interrupted` if `goesOn` returned false.

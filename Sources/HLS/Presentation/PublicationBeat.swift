@@ -16,7 +16,8 @@ struct PublicationBeat: Sendable {
   private var patience = Self.leastPatience
 
   private static let leastPatience = 0.25
-  /// Width of the interval below which the next load takes place at its end, in s.
+  /// If the interval is narrower than this, in s, the next load takes place at the end of the
+  /// interval.
   private static let narrow = 0.4
   /// Clock drift to allow for, as a fraction of a segment's duration.
   private static let drift = 0.01
@@ -46,8 +47,8 @@ struct PublicationBeat: Sendable {
     (lastLoad, hasLookedEarly) = (now, false)
   }
 
-  /// Returns the prediction for a rendition that was just loaded and whose segments appear at the
-  /// same times. That rendition is `ahead` segments ahead of this one.
+  /// Returns the prediction for another rendition that was just loaded and whose segments appear at
+  /// the same times. Its playlist extends `ahead` segments beyond that of this rendition.
   func seen(_ ahead: Int, at now: Double, pause: Double) -> PublicationBeat {
     var beat = self
     if ahead > 0 {

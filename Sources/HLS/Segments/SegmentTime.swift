@@ -54,7 +54,7 @@ struct SegmentTime: Equatable {
     return Double(ticks) / Double(scale)
   }
 
-  /// Returns the content of the first box with a path of types.
+  /// Returns the content and the end of the first box at a path of box types.
   private static func find(_ path: [String], in bytes: [UInt8]) -> (content: [UInt8], end: Int)? {
     var (place, limit) = (0, bytes.count)
     for (depth, type) in path.enumerated() {

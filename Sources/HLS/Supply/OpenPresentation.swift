@@ -26,8 +26,8 @@ public struct OpenPresentation: Sendable {
   public let hasMultichannelBeyond: Bool
   /// The start in the multivariant playlist; nil if there is none.
   let start: PlaylistStart?
-  /// The media playlists of each rendition, in ladder order. Those of a rendition have the same
-  /// content; they are tried in order.
+  /// The media playlists of each rendition, in ladder order. The playlists of one rendition have
+  /// the same content and are tried in order.
   let places: [[Place]]
   /// Notes about values in the multivariant playlist that are ignored.
   let notes: [String]

@@ -31,7 +31,7 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether the playlist lists the segment, which cannot be loaded.
+  /// Whether the playlist lists the segment that cannot be loaded.
   var isOfListedSegment: Bool { if case .absent = self { false } else { true } }
 
   /// Whether the server gave no complete answer, or was too slow.
@@ -42,7 +42,7 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether the server was given up because it was too slow.
+  /// Whether the request was given up because the server was too slow.
   var isTooSlow: Bool {
     switch self {
     case .fetch(.tooSlow), .playlist(.tooSlow, _): true

@@ -16,9 +16,9 @@ public final class SegmentSupply: Sendable {
     public var unreadable = 0.35
     /// Time without a byte after which a segment's download fails, in s.
     public var silence = 5.0
-    /// Time for which a segment that the server fails to send is retried, in s. If the server gives
-    /// no complete answer, the time is three times this value, or this value if a segment has been
-    /// given up for that reason, and no segment has been fetched since. Retries continue for longer
+    /// Time for which a segment that the server fails to send is requested again, in s. The time is
+    /// tripled if the server gives no complete answer. It is divided by 3 after a segment has been
+    /// given up for that reason, until another segment is fetched. Requests continue for longer
     /// while more than 4 s are buffered.
     public var patience = 15.0
     /// Time after the last sound for which a live playlist that no longer changes is requested
@@ -27,8 +27,8 @@ public final class SegmentSupply: Sendable {
     /// Maximum number of requests for a segment before another rendition is tried, if another
     /// request may succeed.
     public var attempts = 3
-    /// Number of consecutive gaps at which an on-demand supply from a server fails after a segment
-    /// that could not be loaded.
+    /// Number of consecutive gaps at which an on-demand supply from a server fails, if the segment
+    /// of the last gap was listed but could not be loaded.
     public var mostGaps = 8
 
     public init() {}

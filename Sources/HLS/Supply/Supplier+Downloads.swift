@@ -4,11 +4,10 @@ extension Supplier {
   /// Wait between two requests if the server gives no complete answer, in s. The wait does not
   /// increase, so that data is requested soon after the connection has returned.
   static let lineWait = 0.2
-  /// Least time without a byte after which a request counts as lost while the connection is lost,
-  /// in s.
+  /// Minimum time without a byte after which a request fails while the connection is lost, in s.
   private static let leastSilence = 0.6
-  /// Duration of a loss after which requests have the usual time again, in s, because the server
-  /// may be slow.
+  /// Duration of a connection loss, in s, after which requests may take the usual time again,
+  /// because the server may be slow rather than unreachable.
   private static let longestLoss = 40.0
 
   /// Time without a byte after which a download fails, in s. It is short while the connection is

@@ -22,7 +22,8 @@ extension Supplier {
     var wanted = usable(rule.next(situation(isWaiting: false)))
     var failures: [Int: Int] = [:]
     var moves: [Int: Int] = [:]
-    // The first wanted rendition that failed, and the first reason that is about its segment.
+    // The first rendition that failed, and the first error other than `.absent`, or else the first
+    // error.
     var lost: (rendition: Int, problem: LoadProblem)?
     let began = now
     while goesOn {
@@ -69,8 +70,8 @@ extension Supplier {
     }
   }
 
-  /// Returns the rendition, or the best other rendition if the rendition cannot be decrypted. If
-  /// none can, returns the rendition.
+  /// Returns the rendition, or the best other rendition if the rendition cannot be decrypted. If no
+  /// rendition can be decrypted, returns the given one.
   private func usable(_ rendition: Int) -> Int {
     let count = presentation.ladder.count
     let rendition = min(max(0, rendition), count - 1)
@@ -224,7 +225,8 @@ extension Supplier {
     }
   }
 
-  /// Moves the timelines back by sound that a live server has removed, so that playback has no gap.
+  /// Moves the timelines back by the duration of the sound that a live server has removed, so that
+  /// playback has no gap.
   private mutating func leaveOut(_ seconds: Double) {
     for rendition in timelines.keys { timelines[rendition]?.move(by: -seconds) }
     let rounded = (seconds * 10).rounded() / 10

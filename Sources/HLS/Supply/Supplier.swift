@@ -17,14 +17,14 @@ struct Supplier {
   private var reloadProblem: String?
   /// Number of reloads of the live playlist that failed in a row.
   private var failedReloads = 0
-  /// Time at which the queue of a live presentation ran dry, in s; nil while there is sound, or if
-  /// another segment is known.
+  /// Time at which the queue of a live presentation became empty, in s; nil while there is sound,
+  /// or if another segment is known.
   private var drySince: Double?
   /// For each rendition, the index of the place from which it is fetched; 0 if not listed.
   var sites: [Int: Int] = [:]
   /// The timeline of a rendition before it was last moved to another place.
   private var former: [Int: RenditionTimeline] = [:]
-  /// The rendition that others replace at present, because its segments cannot be loaded.
+  /// The rendition that other renditions currently replace, because its segments cannot be loaded.
   var replaced: Int?
   private var hasLoadedAll = false
   /// Number of segments that were given up because the server did not answer, since the last
@@ -111,12 +111,13 @@ struct Supplier {
   }
 
   /// Returns the best rendition whose loaded playlist has ended and lists at least 0.25 s of sound
-  /// from a time on; nil if there is none. The last frames of encoders make smaller differences.
+  /// from a time on; nil if there is none. Smaller differences come from the last frames of the
+  /// encoders.
   func longer(at time: Double) -> Int? {
     timelines.filter { $0.value.playlist.hasEnded && $0.value.end - time > 0.25 }.keys.max()
   }
 
-  /// Loads all playlists of a presentation in a folder, of which some may be shorter than others.
+  /// Loads all playlists of a presentation in a folder, because some may be longer than others.
   private mutating func loadAllOfFolder() {
     guard !hasLoadedAll, !presentation.isRemote else { return }
     hasLoadedAll = true

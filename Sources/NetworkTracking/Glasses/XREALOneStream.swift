@@ -15,8 +15,8 @@ import HeadTracking
 /// Numbers are little-endian. The glasses apply their factory calibration. Sources:
 /// opentrack/opentrack, tracker-xreal-one; taowen/ar-glass-lib.
 ///
-/// The axes are uncertain, because there are three different statements about them. The driver
-/// takes the one that makes the force of the first samples point upwards.
+/// The axes are uncertain, because the available descriptions give three different sets of axes.
+/// The driver chooses the set for which the specific force of the first samples points upwards.
 struct XREALOneStream: Sendable {
   private static let length = 134
   private static let header: [UInt8] = [0x28, 0x36, 0x00, 0x00, 0x00, 0x80]
@@ -93,7 +93,7 @@ struct XREALOneStream: Sendable {
     return axes
   }
 
-  /// Returns those of the stated axes that agree with the force on an upright head.
+  /// Returns the set of axes that agrees with the specific force on an upright head.
   static func axes(force: SIMD3<Double>) -> AxisMap {
     guard abs(force.z) > abs(force.y) else { return .rightUpBack }
     return force.z > 0 ? .rightFrontUp : .leftFrontDown

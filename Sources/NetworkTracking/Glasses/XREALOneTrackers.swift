@@ -6,7 +6,7 @@ package import HeadTracking
 import Synchronization
 import System
 
-/// Provides XREAL One, One Pro and 1S (3318:0438, 0436, 043e), which are network cards on USB.
+/// Provides XREAL One, One Pro and 1S (3318:0438, 0436, 043e), which act as USB network adapters.
 ///
 /// The glasses send their measurements over TCP from a fixed address. The computer needs an address
 /// in the same network on the interface of the glasses.
