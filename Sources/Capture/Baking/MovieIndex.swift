@@ -54,7 +54,7 @@ extension [UInt8] {
 
 /// The `moov` box of a movie file.
 struct MovieIndex {
-  /// The whole box.
+  /// The bytes of the box, including its header.
   let bytes: [UInt8]
   /// The offset of the box in the file.
   let offset: Int64

@@ -64,7 +64,7 @@ enum TrackCopier {
   private final class Reader {
     private var context: UnsafeMutablePointer<AVFormatContext>?
     let packet: UnsafeMutablePointer<AVPacket>
-    /// The index in the output by the index of each copied track.
+    /// The index of each copied track in the output, by its index in the input.
     var targets: [Int32: Int32] = [:]
     private(set) var hasPacket = false
 

@@ -19,7 +19,7 @@ final class AudioEncoder {
   private let frame: UnsafeMutablePointer<AVFrame>
   private let packet: UnsafeMutablePointer<AVPacket>
   private var nextFrame: Int64 = 0
-  /// The codec's header. FLAC replaces it at the end.
+  /// The codec's header. The FLAC encoder replaces it at the end of the stream.
   private(set) var header: [UInt8]
 
   /// Opens the encoder.

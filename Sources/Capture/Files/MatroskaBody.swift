@@ -57,7 +57,7 @@ final class MatroskaBody: RecordingBody {
 
   func write(_ segment: RecordingSegment, to output: RecordingOutput) throws(RecordingError) {
     let bytes = segment.bytes(format.codec)
-    // Timestamps are whole milliseconds. At most rates, a block lasts exactly 0.1 s.
+    // Timestamps are whole milliseconds. At most sample rates, a block lasts exactly 0.1 s.
     let step = max(1, format.sampleRate / 10)
     var done = 0
     while done < segment.frames {

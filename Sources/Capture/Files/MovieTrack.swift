@@ -41,8 +41,8 @@ struct MovieTrack {
     add(count: frames, ticks: 1)
   }
 
-  /// Subtracts `excess` ticks from the duration of the last sample that is longer than that. Does
-  /// nothing if there is no such sample or `excess` is not positive.
+  /// Subtracts `excess` ticks from the duration of the last sample that lasts longer than `excess`.
+  /// Does nothing if there is no such sample or `excess` is not positive.
   mutating func shortenLast(by excess: Int64) {
     guard excess > 0, let index = durations.lastIndex(where: { Int64($0.ticks) > excess }) else {
       return
@@ -75,7 +75,7 @@ extension MovieTrack {
   ///   - date: in seconds since 1904.
   func write(to boxes: inout BoxBytes, rate: Int, frames: Int64, date: UInt32) {
     boxes.box("trak") { track in
-      // Enabled, in the movie, in the preview.
+      // Flags: enabled (1), in the movie (2), in the preview (4).
       track.box("tkhd", flags: isEnabled ? 7 : 6) { header in
         header.put(date)
         header.put(date)

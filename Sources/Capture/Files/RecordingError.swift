@@ -53,7 +53,7 @@ extension RecordingError: CustomStringConvertible {
     }
   }
 
-  /// Says what a recording that has run out of space leaves.
+  /// Returns the part of a message that states whether a file with sound remains.
   private static func rest(_ hasSound: Bool) -> String {
     hasSound
       ? "nothing more can be recorded; sound that is already in the file can be played"

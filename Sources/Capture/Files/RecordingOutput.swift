@@ -6,7 +6,7 @@ import System
 /// The bytes of a recording's file.
 final class RecordingOutput {
   let path: String
-  /// The size in bytes, without a failed append.
+  /// The size in bytes; a failed append does not count.
   private(set) var size: Int64 = 0
   /// Whether the file contains sound.
   var hasSound = false
@@ -54,7 +54,7 @@ final class RecordingOutput {
     guard !bytes.isEmpty else { return }
     guard write(bytes, at: size) else {
       let error = failure()
-      // The space of an incomplete append returns to the disk.
+      // Free the space of the incomplete append.
       ftruncate(descriptor, off_t(size))
       throw error
     }

@@ -84,7 +84,7 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
     return max(mean, Double(output.size - earlier.size) / Double(recent)) * rate
   }
 
-  /// Moves `earlier` and `later` on if enough sound was stored since `later`.
+  /// Advances `earlier` and `later` if enough sound was stored since `later`.
   private func markProgress() {
     guard body.storedFrames - later.frames >= Self.recentSeconds * Int64(format.sampleRate) else {
       return
@@ -142,7 +142,7 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
     if wasWhole, let latest { throw latest }
   }
 
-  /// Notes how much sound the file contains. A replaced file goes when there is some.
+  /// Notes how much sound the file contains. Once it contains some, removes a replaced file.
   private func noteStored() {
     counts.storedFrames = body.storedFrames
     output.hasSound = counts.storedFrames > 0

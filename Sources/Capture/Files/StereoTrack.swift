@@ -53,7 +53,7 @@ final class StereoTrack {
     return packets
   }
 
-  /// Encodes the rest and returns the last packets.
+  /// Encodes the remaining frames and returns the last packets.
   func finish() throws(AudioEncoder.Failure) -> [[UInt8]] {
     let rest = left.isEmpty ? [] : try encode(frames: left.count)
     return rest + (try encoder.drain())

@@ -99,7 +99,7 @@ final class TetrahedralFilter {
   let delay: Int
   private let matrix: [[Float]]
   private let filters: [[Float]]
-  /// The last input of each filter.
+  /// The latest input frames of each filter.
   private var history: [[Float]]
   /// The number of output frames to drop because they precede the input.
   private var toDrop: Int

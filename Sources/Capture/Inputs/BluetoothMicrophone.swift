@@ -38,13 +38,13 @@ public struct BluetoothMicrophone: Sendable, Equatable {
 
   /// The microphone.
   public let input: Input
-  /// The state before; nil if the microphone was in use with its best codec already.
+  /// The state before the change; nil if nothing had to be changed.
   public let former: Former?
 
   /// How long the microphone may take to appear [ns].
   private static let patience: Int64 = 4_000_000_000
 
-  /// Selects a device's profile with a microphone, and its best codec.
+  /// Selects a device's profile that has a microphone, and the best codec of that profile.
   ///
   /// - Parameters:
   ///   - handsFreeOnly: whether only the hands-free and headset profiles are considered.
@@ -127,7 +127,7 @@ public struct BluetoothMicrophone: Sendable, Equatable {
   public static func restore(_ former: Former, serverAddress: String? = nil) -> Bool {
     guard let cards = try? BluetoothCards.list(serverAddress: serverAddress) else { return false }
     guard let card = cards.first(where: { $0.name == former.card }) else {
-      // A device that connects again has a new profile.
+      // When a device reconnects, the server selects its profile anew.
       return true
     }
     if card.activeProfile == former.chosen, former.profile != former.chosen {

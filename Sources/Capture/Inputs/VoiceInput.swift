@@ -6,7 +6,7 @@ private import Synchronization
 
 /// An input that the sound server treats with echo cancellation and noise suppression.
 ///
-/// Meanwhile, all programs play through the server's echo canceller.
+/// While the echo canceller is loaded, all programs play through it.
 ///
 /// ## Threading
 /// Any thread may use an instance.

@@ -3,7 +3,8 @@
 private import Synchronization
 internal import System
 
-/// Frames of a recording for a receiver that must not delay it, valid during the call.
+/// Frames of a recording, for a receiver that must not delay the recording. They are valid during
+/// the call.
 public struct DeliveredBlock {
   /// The samples, frames x channels, with full scale 1.
   public let samples: UnsafePointer<Float>
@@ -13,7 +14,7 @@ public struct DeliveredBlock {
   public let position: Int64
   /// The time at which the last frame arrived, on CLOCK_MONOTONIC, in nanoseconds.
   public let timeNanoseconds: Int64
-  /// The number of frames before this block that the receiver was too slow for.
+  /// The number of frames dropped before this block because the receiver was too slow.
   public let droppedFrames: Int
 }
 
@@ -27,7 +28,7 @@ public struct DeliveredBlock {
 public final class BlockDelivery: Sendable {
   public typealias Receiver = @Sendable (DeliveredBlock) -> Void
 
-  /// The queue, and what its two ends know of it.
+  /// The queue and the state that both its ends share.
   private final class Queue: Sendable {
     let ring: BlockRing
     let dropped = Atomic<Int64>(0)

@@ -9,7 +9,7 @@ final class CaptureFeed: SourceCapture.Receiver {
   /// The events whose records are in the ring, in the same order.
   private let events = Mutex<[SourceCaptureEvent]>([])
 
-  /// The way to a listener; nil if nobody can listen.
+  /// Passes the sound to a listener; nil if nobody can listen.
   private let live: LiveFeed?
 
   /// Creates an empty buffer with a capacity in bytes.
@@ -43,8 +43,8 @@ final class CaptureFeed: SourceCapture.Receiver {
 
   var pendingEvents: Int { events.withLock { $0.count } }
 
-  /// Takes the oldest record, with its event if it stands for one. Returns nil if the buffer is
-  /// empty.
+  /// Takes the oldest record and, if the record is an event, that event. Returns nil if the buffer
+  /// is empty.
   func read(
     into samples: inout [Float]
   ) -> (header: BlockRing.Header, event: SourceCaptureEvent?)? {

@@ -8,7 +8,7 @@ private import Glibc
 /// of each second. Each uninterrupted piece of sound has its own offset; all pieces share one
 /// slope.
 struct DriftEstimator {
-  /// The start of a piece that is left out, because buffers are still filling [s].
+  /// How much of the start of each piece is left out, because buffers are still filling [s].
   private static let settlingSeconds = 2.0
   /// The least duration of uninterrupted sound for an estimate [s].
   private static let leastSeconds = 10.0
@@ -51,7 +51,7 @@ struct DriftEstimator {
   /// Adds an arrival.
   ///
   /// - Parameters:
-  ///   - seconds: frames of the source divided by the nominal rate.
+  ///   - seconds: the number of the source's frames so far, divided by the nominal rate.
   ///   - lateness: the arrival time minus `seconds` [s].
   mutating func add(seconds: Double, lateness: Double) {
     let start = piece.start ?? seconds

@@ -8,12 +8,12 @@ internal import System
 /// Passes the sound of the input to a listener as soon as it arrives.
 ///
 /// The sound has the channels, the rate and the gain of the recording. It does not wait for the
-/// decision whether late sound is missing, nor for the disk. It goes on while the recording is
-/// paused. A queue of fixed size lies between the capture and the listener.
+/// decision whether late sound is missing, nor for the disk. Delivery continues while the recording
+/// is paused. A queue of fixed size lies between the capture and the listener.
 ///
 /// ## Threading
-/// The capture thread calls `receive`. The listener is called on a thread of the feed. Any thread
-/// may use the rest.
+/// The capture thread calls `receive`. The feed calls the listener on its own thread. Any thread
+/// may use the other members.
 final class LiveFeed: Sendable {
   typealias Listener = @Sendable (_ samples: UnsafePointer<Float>, _ frames: Int) -> Void
 
@@ -35,7 +35,7 @@ final class LiveFeed: Sendable {
   /// The number of frames that the listener has missed.
   var droppedFrames: Int { dropped.load(ordering: .relaxed) }
 
-  /// Sets the form of the recording, which the sound is converted to.
+  /// Sets the form to which the sound is converted: that of the recording.
   func prepare(_ form: LiveConverter.Form) { self.form.withLock { $0 = form } }
 
   // MARK: The capture thread

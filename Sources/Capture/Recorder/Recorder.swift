@@ -23,7 +23,7 @@ public final class Recorder: @unchecked Sendable {
   private let deliveries = Mutex<[BlockDelivery]>([])
   private let onEvent: EventReceiver
   private let board: RecorderBoard
-  /// The way to a listener; nil if nobody can listen.
+  /// Passes the sound to a listener; nil if nobody can listen.
   private let live: LiveFeed?
   private let worker = Worker()
   private let writing = Mutex<RecordingLoop?>(nil)
@@ -88,8 +88,8 @@ public final class Recorder: @unchecked Sendable {
   }
 
   /// Passes the sound to a closure as soon as it arrives, for listening: in the format and with the
-  /// gain of the recording, but without silence in place of lost sound. It goes on while the
-  /// recording is paused.
+  /// gain of the recording. Sound that the server has lost becomes silence; other lost sound is
+  /// left out. Delivery continues while the recording is paused.
   ///
   /// The closure runs on its own thread with a high priority. Only the first call has an effect,
   /// and only if the configuration permits it.

@@ -2,7 +2,7 @@
 
 private import Synchronization
 
-/// The requests to a recording and its state.
+/// The requests to a recording, and the state of the recording.
 ///
 /// ## Threading
 /// Any thread may use an instance.

@@ -6,7 +6,7 @@ public struct RecorderConfiguration: Sendable {
   public var serverAddress: String?
   /// The server's name for the source.
   public var sourceName: String
-  /// The meaning of the channels; nil for mono or stereo by their number.
+  /// The meaning of the channels. If nil, one channel is mono and two channels are stereo.
   public var microphone: MicrophoneFormat?
   /// The channels of the source to record, counted from 0; nil for all.
   public var selection: [Int]?

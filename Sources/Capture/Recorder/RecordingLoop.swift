@@ -18,9 +18,9 @@ final class RecordingLoop {
   private static let stopPatience = 0.08
   /// The interval at which `secondsLeft` is updated [s].
   private static let roomCheckSeconds = 0.5
-  /// How much longer than demanded a recording may take, because its sound arrives late [s].
+  /// How much longer than requested a recording may run while it waits for late sound [s].
   private static let latenessSeconds = 1.0
-  /// The interval at which the server delivers sound [ms], and that while someone may listen.
+  /// The interval at which the server delivers sound [ms]: usually, and if someone may listen.
   private static let interval = (usual: 10.0, listening: 5.0)
 
   private let configuration: RecorderConfiguration
@@ -37,8 +37,8 @@ final class RecordingLoop {
   private var opened: SourceFormat?
   private var isLost = false
   private var changesInput = false
-  /// The time at which the recording began: that of its first frame, or of the call of `open`
-  /// before that, plus the pauses.
+  /// The arrival time of the first frame or, until then, the time of the call of `open` [s]. Each
+  /// pause adds its duration.
   private var beganAt = 0.0
   private var hasSound = false
   private var pausedAt: Double?
@@ -55,8 +55,8 @@ final class RecordingLoop {
     self.board = board
     self.onEvent = onEvent
     input = configuration.sourceName
-    // Room for sound with 8 channels at 48 kHz, or with 2 channels at 192 kHz.
     self.live = live
+    // Room for sound with 8 channels at 48 kHz, or with 2 channels at 192 kHz.
     feed = CaptureFeed(bytes: Int(configuration.bufferSeconds * 8 * 48_000 * 4), live: live)
   }
 

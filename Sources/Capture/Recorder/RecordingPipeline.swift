@@ -29,7 +29,7 @@ final class RecordingPipeline: TimelineOutput {
   /// The number of frames that the sink has received.
   private(set) var frames: Int64 = 0
   private var hasFinished = false
-  /// The silence that is still due, in frames; less than 1.
+  /// The fraction of a frame by which the written silence is still too short.
   private var silenceRest = 0.0
   /// The position of the silence that `note` has not reported yet; nil if there is none.
   private var silenceStart: Int64?
@@ -67,7 +67,7 @@ final class RecordingPipeline: TimelineOutput {
     annotation = Annotation(sampleRate: format.sampleRate)
   }
 
-  /// The position of the next frame from the timeline in the recording.
+  /// The position in the recording of the next frame from the timeline.
   var position: Int64 { frames + Int64(encoder.delay) }
   var isFull: Bool { limit.map { frames >= $0 } ?? false }
 

@@ -5,8 +5,9 @@
 ///
 /// A frame can arrive late but never early. Lateness is the arrival time minus the nominal duration
 /// of the frames so far. The *base* is the least lateness of the last few seconds. Frames are
-/// missing if all blocks of `holdSeconds` exceed the base by more than `threshold`, or all blocks
-/// of `fineHoldSeconds` by more than `fineThreshold`. Late blocks are held back for this decision.
+/// missing if the lateness of all blocks exceeds the base by more than `threshold` for
+/// `holdSeconds`, or by more than `fineThreshold` for `fineHoldSeconds`. Late blocks are held back
+/// until this is decided.
 ///
 /// A *segment* is an uninterrupted stream of a source. Its first blocks are held back to find the
 /// base.
@@ -41,8 +42,8 @@ struct Timeline {
   /// Whether no frame has been passed on since the start of the segment or a pause.
   private var isFresh = false
   private var lastArrival = 0.0
-  /// The end time of what was passed to `output` [s], without `filled`; nil before the first
-  /// segment.
+  /// The end time of the sound that was passed to `output` [s], not counting `filled`; nil before
+  /// the first segment.
   private var end: Double?
   /// The silence that was written since `end` [s].
   private var filled = 0.0
@@ -86,7 +87,7 @@ struct Timeline {
   /// Sets the cause of the next gap, unless a cause is already known.
   mutating func suspect(_ cause: Gap.Cause) { self.cause = self.cause ?? cause }
 
-  /// Ends a suspicion. Its cause still explains a gap in the next second.
+  /// Ends the condition that `suspect` reported. A gap in the next second still has that cause.
   mutating func clearSuspicion(at time: Double) { suspicionEnds = time + 1 }
   private var suspicionEnds = Double.infinity
 

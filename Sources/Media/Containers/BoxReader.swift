@@ -32,16 +32,17 @@ struct BoxReader {
     }
   }
 
-  /// Returns the first `limit` bytes of the payload, or fewer if it is shorter. Returns nil above
-  /// 65536 bytes or if reading fails.
+  /// Returns the first `limit` bytes of the payload, or fewer if it is shorter. Returns nil if that
+  /// is more than 65536 bytes, or if reading fails.
   func payload(_ box: Box, limit: Int64 = .max) -> [UInt8]? {
     let count = min(limit, box.end - box.start)
     guard count <= Self.maximumPayload else { return nil }
     return source.bytes(at: box.start, count: Int(count))
   }
 
-  /// The byte offset of the end of the last complete top-level box; 0 if there is none. A higher
-  /// limit applies here, because a fragmented movie has two top-level boxes for each fragment.
+  /// The byte offset of the end of the last complete top-level box; 0 if there is none. The limit
+  /// on the number of boxes is higher than for `top`, because a fragmented movie has two top-level
+  /// boxes for each fragment.
   var topEnd: Int64 {
     boxes(from: 0, to: source.byteCount ?? 0, limit: Self.maximumFragments).last?.end ?? 0
   }

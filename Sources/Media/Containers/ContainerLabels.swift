@@ -45,8 +45,9 @@ struct ContainerLabels {
     return .ambisonics(order: order, convention: .fuMa, headLocked: false)
   }
 
-  /// Returns the number of frames that a WAV or Core Audio header states; nil if there is none or
-  /// in other formats. For a truncated file, libavformat reports a different length.
+  /// Returns the number of frames that a WAV or Core Audio header states; nil if the header states
+  /// none or the file has another format. For a truncated file, libavformat reports a different
+  /// length.
   func statedFrames(_ parameters: UnsafeMutablePointer<AVCodecParameters>) -> Int64? {
     let bits = Int64(av_get_exact_bits_per_sample(parameters.pointee.codec_id))
     let frameBits = bits * Int64(parameters.pointee.ch_layout.nb_channels)

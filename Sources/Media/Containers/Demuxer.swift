@@ -14,9 +14,9 @@ final class Demuxer {
 
   let context: UnsafeMutablePointer<AVFormatContext>
   private static let longestStall = 100
-  /// The largest memory block of libavformat and libavcodec, in bytes. Otherwise, a movie of a few
-  /// bytes could state so many samples that their index needs gigabytes. This is enough for the
-  /// index of 65 hours of AAC.
+  /// The largest memory block of libavformat and libavcodec, in bytes. Without a limit, a movie of
+  /// a few bytes could state so many samples that their index needs gigabytes. The limit is enough
+  /// for the index of 65 hours of AAC.
   private static let largestBlock = 256 << 20
   private static let mostStreams: Int32 = 128
   let format: ContainerFormat

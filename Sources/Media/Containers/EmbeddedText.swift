@@ -6,8 +6,8 @@ import CFFmpeg
 package enum EmbeddedText {
   /// The largest size of an object, in bytes.
   private static let limit = 1 << 20
-  /// The total size of the timed metadata that is read, in bytes. A sample counts as at least
-  /// `sampleCost` bytes.
+  /// The largest total size of the timed metadata that is read, in bytes. A sample counts as at
+  /// least `sampleCost` bytes.
   private static let totalLimit = 64 << 20
   private static let sampleCost = 64
   /// The largest number of objects that are read from timed metadata.

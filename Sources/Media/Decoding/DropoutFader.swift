@@ -3,7 +3,8 @@
 /// Mutes frames in which a sample is NaN, infinite or out of range, with fades around them. Also
 /// fades in after inserted silence.
 ///
-/// Apply the fader before resampling, which would spread a NaN. A fade-out stays within the queue.
+/// Apply the fader before resampling, which would spread a NaN. Frames that have already left the
+/// queue are not faded out.
 struct DropoutFader {
   struct Muted {
     var count = 0

@@ -27,7 +27,7 @@ struct LayoutChanges: Equatable {
       (arePossible, largest) = (format == .ogg, Self.backs)
     default: (arePossible, largest) = (false, nil)
     }
-    // Broadcasts, and bare streams that were extracted from broadcasts.
+    // A bare stream may have been extracted from a broadcast.
     let isBroadcast = [.transportStream, .bareDolby, .bareDTS].contains(format)
     expected =
       arePossible && (isMultichannel || isBroadcast) ? [largest].compactMap(\.self) : []

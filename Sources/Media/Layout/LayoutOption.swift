@@ -140,7 +140,7 @@ extension LayoutOption {
     let fitting = bedNames.reversed().filter { name in
       (beds[name] ?? named(name))?.count == count
     }
-    // Of "quad" and "4.0", and of "5.1.2" and "7.1", the common one comes first.
+    // Of the names for the same number of channels, the less common ones come last.
     let common = ["2.1": 1, "5.1.2": 1, "4.0": 1, "7.1.2": 1]
     let ordered = fitting.sorted { (common[$0] ?? 0) < (common[$1] ?? 0) }
     let names = ordered.prefix(2).joined(separator: " or ")

@@ -4,9 +4,10 @@ private import Glibc
 
 /// Finds the dynamic range control data in AAC access units (ISO/IEC 14496-3, 4.4.2.1).
 ///
-/// Fill elements before the channels are parsed in sequence. Fill elements after the channels
-/// follow entropy-coded spectra, so they are searched from the end mark. Other data there can match
-/// by chance, so a match counts only if the previous unit matched with the same reference level.
+/// Fill elements that precede the channels are parsed in sequence. Fill elements that follow the
+/// channels are preceded by entropy-coded spectra, so they are searched for from the end mark.
+/// Other data can match by chance, so a match after the channels counts only if the previous unit
+/// matched with the same reference level.
 struct AACLevels {
   /// The newest accepted data; nil until data has been accepted.
   private(set) var newest: AACDynamicRange?

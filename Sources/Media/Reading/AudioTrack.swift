@@ -33,8 +33,8 @@ public struct AudioTrack: Sendable, Equatable {
   public internal(set) var matrixEncoding: MatrixEncoding?
   let changes: LayoutChanges
   let streamIndex: Int
-  /// The number of frames that a WAV or Core Audio header states; nil if there is none or in other
-  /// formats.
+  /// The number of frames that a WAV or Core Audio header states; nil if the header states none or
+  /// the file has another format.
   let statedFrames: Int64?
 
   public var channels: Int { layout.channelCount }

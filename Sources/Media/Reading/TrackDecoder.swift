@@ -65,13 +65,13 @@ final class TrackDecoder {
     return clock.frames(ticks: duration)
   }
 
-  /// Decodes the first frame and keeps it for `fill`. Returns the track, corrected by that frame if
-  /// one decodes.
+  /// Decodes the first frame and keeps it for `fill`. Returns the track, corrected by that frame;
+  /// unchanged if no frame decodes.
   func prime() throws(MediaError) -> AudioTrack {
     try decodeFrame()
     guard decoder.state == .frame else { return track }
-    // In a movie made of fragments, libavformat subtracts the encoder delay from the timestamps but
-    // leaves the delay in the sound. The frames before 0 are dropped.
+    // In a fragmented movie, libavformat subtracts the encoder delay from the timestamps but leaves
+    // the delay in the sound. The frames before 0 are dropped.
     if demuxer.format == .quickTime { clock.startEarly(at: decoder.frame.pointee.pts) }
     runs.begin(with: ChannelLayout(decoder.frame.pointee.ch_layout))
     return track.corrected(by: decoder.frame)

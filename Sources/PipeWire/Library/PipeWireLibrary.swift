@@ -20,7 +20,7 @@ struct PipeWireLibrary: @unchecked Sendable {
             ? "\(name) is not installed" : "the installed libpipewire has no function \(name)"))
     }
     functions.pointee.pw_init(nil, nil)
-    // Turn off the library's log.
+    // Turn off the library's log unless the user has configured it.
     if getenv("PIPEWIRE_DEBUG") == nil { functions.pointee.pw_log_set_level(SPA_LOG_LEVEL_NONE) }
     return .success(PipeWireLibrary(functions: UnsafePointer(functions)))
   }()

@@ -7,8 +7,8 @@ internal import SoundServer
 final class DefaultMetadata: BoundObject {
   /// The key of the default sink that the user chose.
   static let configuredSink = "default.configured.audio.sink"
-  /// The keys that name a stream's sink: by its name or serial number (`targetObject`), or by its
-  /// ID (`targetNode`).
+  /// The keys that select a stream's sink: by the sink's name or serial number (`targetObject`), or
+  /// by the sink's ID (`targetNode`).
   static let targetObject = "target.object"
   static let targetNode = "target.node"
 

@@ -3,7 +3,7 @@
 import CPipeWire
 internal import SoundServer
 
-/// The objects with which a PipeWire server describes its sinks.
+/// The objects with which a PipeWire server describes its sinks and streams.
 ///
 /// ## Threading
 /// Use it on the loop's thread or with the loop's lock held.

@@ -10,7 +10,7 @@ final class PipeWireBackend: OutputBackend {
   static let unopened: String? =
     "the stream did not start: it has no sink, or its sink does not run"
 
-  /// The longest time in which a change of the sink or of the position causes gaps [ns].
+  /// The longest time for which a change of the sink or of the position can cause gaps [ns].
   private static let changeDuration: Int64 = 300_000_000
 
   let loop: ThreadedLoop

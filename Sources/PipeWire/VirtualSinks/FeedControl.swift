@@ -2,7 +2,8 @@
 
 import Synchronization
 
-/// Further requests and reports that the data thread shares with the loop's thread.
+/// The requests and reports of a virtual sink that the data thread shares with the loop's thread,
+/// in addition to `PumpControl`.
 struct FeedControl: ~Copyable {
   /// Whether the sound must fade out and stay silent.
   let isMuted = Atomic(false)

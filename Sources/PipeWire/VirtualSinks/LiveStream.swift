@@ -17,7 +17,7 @@ import Synchronization
 final class LiveStream: OutputStream {
   /// The link group of all virtual sinks, which prevents links between virtual sinks.
   static let linkGroup = "stillstage"
-  /// The time for which the graph runs the streams after the last program [ns].
+  /// How long the graph still runs the streams after the last program was linked to the sink [ns].
   private static let idleTime: Int64 = 5_000_000_000
 
   let name: String
@@ -77,7 +77,7 @@ final class LiveStream: OutputStream {
 
   // The session manager stores a stream's volume and target under the first of media.role,
   // application.id and application.name that is set. The ID separates this stream's entries from
-  // others.
+  // those of other streams.
   override func properties() -> OpaquePointer? {
     library.properties([
       PW_KEY_MEDIA_TYPE: "Audio", PW_KEY_MEDIA_CATEGORY: "Playback",
@@ -90,7 +90,7 @@ final class LiveStream: OutputStream {
     ])
   }
 
-  // Both streams may wait for the first program.
+  // Both streams may be paused until a program is linked to the sink.
   override var isReady: Bool {
     func isOpen(_ state: pw_stream_state) -> Bool {
       state == PW_STREAM_STATE_PAUSED || state == PW_STREAM_STATE_STREAMING
@@ -128,8 +128,8 @@ final class LiveStream: OutputStream {
   }
 
   /// Takes the streams out of the graph while no program is linked to the sink. Otherwise, the
-  /// graph would run them whenever the real sink runs. Returns whether the streams have just come
-  /// back.
+  /// graph would run them whenever the real sink runs. Returns whether the streams have just become
+  /// active.
   func followPrograms(in graph: Graph, now: Int64) -> Bool {
     guard let sink, let handle else { return false }
     if graph.isLinked(to: pw.pointee.pw_stream_get_node_id(sink)) { lastUse = now }

@@ -9,7 +9,7 @@ import Synchronization
 /// Observes a PipeWire server's sinks and streams, and changes where streams play.
 ///
 /// The session manager (WirePlumber) stores a move that names the sink's serial number. The steward
-/// names the sink instead, so a move leaves nothing behind.
+/// uses the sink's name instead, so its moves are not stored.
 package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
   private static let retryInterval: Int64 = 500_000_000
 
@@ -19,7 +19,7 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
   private let onChange: @Sendable (ServerContents) -> Void
   private let known = Mutex(ServerContents())
   private let isStopped = Mutex(false)
-  /// Owned by the loop's thread.
+  /// Used only on the loop's thread.
   private var retryTime: Int64 = 0
 
   /// Starts to observe the server.

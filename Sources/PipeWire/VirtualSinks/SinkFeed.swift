@@ -22,7 +22,7 @@ struct SinkFeed {
   private static var longestCycle: Int {
     @_noLocks get { 16_384 }
   }
-  /// The longest pause between two cycles that is not a restart [ns].
+  /// The longest pause between two cycles that does not count as a restart [ns].
   private static var longestGap: Int64 {
     @_noLocks get { 200_000_000 }
   }
@@ -47,7 +47,7 @@ struct SinkFeed {
   private var heldFrames = 0
   private var sink: OpaquePointer?
   private var playback: OpaquePointer?
-  /// The sound of this cycle that has not been rendered.
+  /// The sound of this cycle that has not been rendered yet.
   private var input: UnsafePointer<Float>?
   private var inputFrames = 0
   private var gain: Float = 0

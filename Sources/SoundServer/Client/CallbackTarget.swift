@@ -10,7 +10,7 @@ extension CallbackTarget {
   package var userdata: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
   /// Calls `body` with the object without retaining it; does nothing for nil. If the library's
-  /// thread released the last reference, `deinit` would wait for the end of its own thread.
+  /// thread released the last reference, `deinit` would run on that thread and wait for its end.
   @inlinable
   package static func with(_ userdata: UnsafeMutableRawPointer?, _ body: (Self) -> Void) {
     guard let userdata else { return }

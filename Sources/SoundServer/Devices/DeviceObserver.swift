@@ -42,7 +42,7 @@ package final class DeviceObserver<Connection: DeviceConnection>: @unchecked Sen
   private let onChange: @Sendable ([Connection.Device]) -> Void
   private let known = Mutex<[Connection.Device]>([])
   private let isStopped = Mutex(false)
-  /// Owned by the loop's thread.
+  /// Used only on the loop's thread.
   private var retryTime: Int64 = 0
 
   /// Starts to observe the devices.

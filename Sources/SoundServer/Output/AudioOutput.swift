@@ -39,7 +39,7 @@ public protocol AudioOutput: AnyObject, Sendable {
   /// The call neither blocks nor allocates. Pending requests count as one.
   func refresh()
 
-  /// Stops pulling audio and waits until everything that was rendered has been played. `resume`
+  /// Stops rendering and waits until everything that was rendered has been played. `resume`
   /// continues.
   ///
   /// - Returns: whether everything has been played; false, for example, after the timeout or a

@@ -50,7 +50,7 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   public var mediaRole = "music"
 
   /// The time that each attempt to connect may take [ms]. With PipeWire, opening the stream may
-  /// take the same time again. Default: 2000.
+  /// take as long again. Default: 2000.
   public var connectTimeoutMilliseconds = 2000
 
   /// Whether the audio thread asks for real-time scheduling or a higher priority. Default: true.

@@ -22,7 +22,7 @@ package final class ClockBridge: @unchecked Sendable {
     package var initial: Double
     /// The limit up to which missing frames increase the duration of waiting sound [s].
     package var longest: Double
-    /// If the average excess of waiting sound is longer than this, it is dropped at once [s].
+    /// The average excess of waiting sound above which the excess is dropped at once [s].
     package var excess: Double
 
     package init(initial: Double, longest: Double, excess: Double) {
@@ -37,7 +37,8 @@ package final class ClockBridge: @unchecked Sendable {
   }
 
   private static let capacity = 1 << 16
-  // The gains are not a tuple, because its first use would take a lock in the render call.
+  // The gains are not a tuple, because the first use of a tuple would take a lock in the render
+  // call.
   /// The controller's proportional gain [1/s].
   private static let proportional = 0.2
   /// The controller's integral gain [1/s^2].
@@ -79,7 +80,7 @@ package final class ClockBridge: @unchecked Sendable {
     var sum = 0.0
     /// The least duration of sound that a read has left since the depth was last considered [s].
     var least = Double.infinity
-    /// The time since then, and since the last increase [s].
+    /// The time since the depth was last considered, and since it was last increased [s].
     var observed = 0.0
     var sinceIncrease = 0.0
     /// How long to observe the reads before the depth is reduced [s].
@@ -179,7 +180,7 @@ package final class ClockBridge: @unchecked Sendable {
       deepen(to: targetSeconds + Self.increase)
     } else if reader.pointee.observed > reader.pointee.patience {
       let surplus = max(0, reader.pointee.least - Self.reserve)
-      // A part, because the queue follows its new depth slowly.
+      // Only half of the surplus is removed, because the queue follows its new depth slowly.
       let shallower = max(depth.initial, targetSeconds - surplus / 2)
       if shallower < targetSeconds { reader.pointee.isReduced = true }
       setTarget(shallower)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the server says about itself and its sinks.
+/// Notes what the server reports about itself and its sinks.
 extension OutputBoard {
   /// Notes the server's name and version.
   package func note(server: String, version: String) {

@@ -3,7 +3,7 @@
 /// The queue depth to request from the server; fixed or adaptive.
 ///
 /// An adaptive depth doubles when the queue runs low, and shrinks by a fifth after a quiet time,
-/// within the limits of `Rules`. Depths are in milliseconds, times are CLOCK_MONOTONIC nanoseconds.
+/// within the limits of `Rules`. Depths are in milliseconds. Times are CLOCK_MONOTONIC nanoseconds.
 package struct QueueDepth: Equatable {
   package struct Rules: Equatable {
     package var shallowest = 40.0
@@ -34,7 +34,7 @@ package struct QueueDepth: Equatable {
   package private(set) var isRewritten: Bool
   private var changed: Int64 = .min / 2
   /// The time at which the queue last ran low, or at which `pass` was first called; nil before
-  /// both.
+  /// either.
   private var troubled: Int64?
 
   /// - Parameter fixed: a constant depth; nil for an adaptive depth.

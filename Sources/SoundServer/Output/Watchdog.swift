@@ -19,7 +19,7 @@ package struct Watchdog {
   private static let leastPatienceForRequest: Int64 = 800_000_000
   /// Time allowed for the first request [ns]. A null sink may take two seconds.
   private static let patienceAtStart: Int64 = 2_500_000_000
-  /// The time without a check after which this process counts as stopped, several ticks [ns].
+  /// The time without a check after which this process counts as stopped [ns]: several ticks.
   private static let longestPause: Int64 = 400_000_000
 
   package private(set) var frozenSince: Int64?

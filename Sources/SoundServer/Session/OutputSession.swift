@@ -33,8 +33,8 @@ package final class OutputSession<Backend: OutputBackend> {
   var configuration: AudioOutputConfiguration { stream.configuration }
   var board: OutputBoard { stream.board }
 
-  /// Prepares a session without contacting the server. The owner calls `stop` before it releases
-  /// the session.
+  /// Prepares a session without contacting the server. The owner must call `stop` before it
+  /// releases the session.
   package init(_ backend: Backend) {
     self.backend = backend
     attempts = ConnectionAttempts(
