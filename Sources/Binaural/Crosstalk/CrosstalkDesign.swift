@@ -17,7 +17,7 @@ private import SignalProcessing
 public struct CrosstalkDesign: Sendable, Equatable {
   /// The angle from the front to either loudspeaker, in radians.
   public var angle: Double
-  /// The largest amplification by the inverse filters, in dB, without the equalisation of the
+  /// The largest amplification by the inverse filters, in dB, excluding the equalisation of the
   /// common colour.
   public var largestBoost = 12.0
 
@@ -29,7 +29,7 @@ public struct CrosstalkDesign: Sendable, Equatable {
   /// The band, in Hz, over which cancellation fades out. Above it, moving the head by 1 cm makes
   /// cancellation ineffective.
   static let highest = 7000.0...9000.0
-  /// The largest change of level by which the common colour is equalised, in dB.
+  /// The largest change of level by the equalisation of the common colour, in dB.
   static let largestColour = 12.0
 
   public init(angle: Double) { self.angle = angle }

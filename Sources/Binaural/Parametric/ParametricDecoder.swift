@@ -46,8 +46,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   private let poses: UnsafeMutablePointer<Quaternion>
   private let poseCount: Int
   private let state: UnsafeMutablePointer<State>
-  /// The stored covariances. Slot 0 holds those with which the decoder resumes. The other slots are
-  /// a ring of those after the latest analysis frames.
+  /// The stored covariances. Slot 0 holds the covariances with which the decoder resumes. The other
+  /// slots are a ring: one slot for the covariances after each of the latest analysis frames.
   private let memories: UnsafeMutablePointer<SIMD4<Float>>
   private let memoryCount: Int
 

@@ -46,7 +46,7 @@ struct WaveModel {
     powers.x += (1 - pair) * max(0, seen.x / 16 - diffusePower / 2)
     let misfit = Self.misfit(
       eigen, powers, seen: seen, shared: cosine * cosine, diffuse: diffusePower)
-    // Waves with the same sound, or W alone, do not fit the model and are left to the linear
+    // Waves that carry the same sound, or W alone, do not fit the model and are left to the linear
     // decoder.
     let kept = max(0, min(1, 2 - 2 * misfit))
     firstPower = max(powers.x * kept, 1e-5 * power)
