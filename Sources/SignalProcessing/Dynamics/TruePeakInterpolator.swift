@@ -85,7 +85,8 @@ struct TruePeakInterpolator {
       return filter
     }
     /// Subtracts from `filter` the linear interpolation with the same sum and first moment. The
-    /// rest is a weighted sum of second differences. Returns the sum of the weights' magnitudes.
+    /// remainder is a weighted sum of second differences. Returns the sum of the weights'
+    /// magnitudes.
     func weights(_ filter: [Double]) -> Double {
       var rest = filter
       let sum = filter.reduce(0, +)
