@@ -12,8 +12,8 @@ public struct UpmixSettings: Sendable, Equatable {
   public var floorWidth = 280.0
   /// The largest power of the ambience, as a multiple of the ambience floor.
   public var floorFactor: Float = 1.1
-  /// The imbalance from which nothing goes to the centre. The imbalance of a source is 0 in the
-  /// centre and 1 on one side.
+  /// The imbalance at and above which nothing goes to the centre. The imbalance of a source is 0 in
+  /// the centre and 1 on one side.
   public var centreWidth: Float = 0.5
   /// The fraction of `centreWidth` up to which the imbalance does not reduce the centre.
   public var centrePlateau: Float = 1.0 / 3
