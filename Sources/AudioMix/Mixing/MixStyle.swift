@@ -36,7 +36,7 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
   }
 }
 
-/// What a mix consists of.
+/// The channels of the output of a mix.
 public enum MixTarget: Sendable, Equatable {
   /// A soundfield with the channels of the input.
   case field
