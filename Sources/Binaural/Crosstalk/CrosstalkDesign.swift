@@ -12,8 +12,8 @@ private import SignalProcessing
 /// Speech Audio Process. 6, 189, 1998).
 ///
 /// If the loudspeakers are close together, the difference is small at low frequencies. The
-/// regularisation then reduces the cancellation first and preserves the bass. (For the cost of such
-/// an inversion see Takeuchi and Nelson, J. Acoust. Soc. Am. 112, 2786, 2002.)
+/// regularisation then reduces the cancellation but preserves the bass. (For the cost of the
+/// inversion, see Takeuchi and Nelson, J. Acoust. Soc. Am. 112, 2786, 2002.)
 public struct CrosstalkDesign: Sendable, Equatable {
   /// The angle from the front to either loudspeaker, in radians.
   public var angle: Double

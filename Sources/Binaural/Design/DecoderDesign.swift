@@ -54,7 +54,7 @@ public struct DecoderDesign: Sendable {
   /// The decoder's energy in the diffuse field is matched to that of the set in every bin, by at
   /// most 20 dB.
   ///
-  /// - Parameter isCancelled: polled during the design, also on other threads; return true to stop.
+  /// - Parameter isCancelled: polled during the design, on several threads; return true to stop.
   /// - Throws: `HRTFError.refused` if the projection cannot be computed, and
   ///   `HRTFError.interrupted` after a cancellation.
   public func filters(

@@ -66,7 +66,7 @@ public struct SofaLoader: Sendable {
 
   /// Returns the contents of a file, from the cache or from the reader.
   ///
-  /// - Throws: `HRTFError`, also if the reader refused the file.
+  /// - Throws: `HRTFError` if the file cannot be read or the reader refused it.
   func contents(_ path: String) throws(HRTFError) -> SofaContents {
     let identity = cache.flatMap { _ in Self.identity(of: path) }
     if let cache, let identity, let kept = cache.loadBytes(identity),

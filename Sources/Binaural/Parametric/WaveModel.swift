@@ -56,8 +56,8 @@ struct WaveModel {
 
   /// Returns about 1 for two waves and about 0 for one wave, with a narrow transition.
   ///
-  /// With one wave, the second eigenvector is arbitrary and would change a direction with every
-  /// analysis frame.
+  /// With one wave, the second eigenvector is arbitrary and would change the direction of a wave in
+  /// every analysis frame.
   @_noLocks
   private static func pairing(_ eigen: borrowing SymmetricEigen) -> Double {
     let weakest = (eigen.value(2) + eigen.value(3)) / 2
@@ -68,7 +68,7 @@ struct WaveModel {
   }
 
   /// Returns the two directions. The first is nearer to the direction of the strongest eigenvector,
-  /// and is mixed with it: `pair` is the weight of the first direction.
+  /// and is mixed with that direction: `pair` is the weight of the first direction.
   @_noLocks
   private static func ordered(
     _ directions: (SIMD3<Double>, SIMD3<Double>), _ strongest: SIMD4<Double>, _ pair: Double
