@@ -18,7 +18,7 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
   }
 
   /// The gains at the end of the current cell, to be computed by the caller. After `both`, the
-  /// caller first writes the start gains here and calls `beginCell`.
+  /// caller first writes the start gains to `end` and calls `beginCell`.
   public var end: UnsafeMutablePointer<Float> { @_noLocks get { ends.pointer } }
   /// The gains in the middle of the cell, to be computed before `setCurves`.
   public var middle: UnsafeMutablePointer<Float> { @_noLocks get { curves.pointer } }
