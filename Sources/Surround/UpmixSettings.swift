@@ -22,8 +22,8 @@ public struct UpmixSettings: Sendable, Equatable {
   public var centreDominance: ClosedRange<Float> = 0.4...0.85
   /// The gain of the centre if other sounds overlap it.
   public var centreMakeUp: Float = 1.05
-  /// The range over which the extraction of the surrounds fades in. The value is a channel's share
-  /// of ambience.
+  /// The range of a channel's share of ambience over which the extraction of the surrounds fades
+  /// in.
   public var ambienceShare: ClosedRange<Float> = 0.2...0.45
   /// The amplitude that moves from a purely ambient channel to the surround, relative to the
   /// channel. Above about 2/3, front and surround together have more energy than the channel.
