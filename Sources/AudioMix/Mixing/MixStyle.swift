@@ -6,7 +6,8 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
   case standard
   /// Speech comes from the front, and the ambience is quieter.
   case cinematic
-  /// Like `cinematic`, with less reverberation and more bass in the speech and a quieter ambience.
+  /// Like `cinematic`, but with less reverberation and more bass in the speech, and with a quieter
+  /// ambience.
   case studio
   /// Talkers outside the camera's field of view become as quiet as the ambience.
   case inFrame = "in-frame"

@@ -50,15 +50,15 @@ package struct SeparationSettings: Sendable {
   package var freeField: (none: Float, full: Float) = (20, 34)
   package var reverberantBeam: Float = 0.3
   package var reverberantSubtraction: Float = 0.7
-  /// The lasting reverberance from which a talker is hard to find, and at which a talker is hidden.
-  /// `hiddenGain` is then added to `pauseGain` while the field sounds like speech.
+  /// The lasting reverberance above which a talker is hard to find, and at which the talker is
+  /// hidden. `hiddenGain` is then added to `pauseGain` while the field sounds like speech.
   package var hidingReverberance: (none: Float, full: Float) = (0.6, 1)
   package var hiddenGain: Float = 0.35
   /// The averaged concentration in a crowded field and in a clear field. In a crowded field,
   /// `crowdedPeak` and `crowdedStrength` replace `relativePeak` and `activeStrength`.
   package var clearField: (none: Float, full: Float) = (24, 46)
-  /// The largest part of the histogram that is lost per frame in a field that has just become
-  /// reverberant.
+  /// The largest part of the histogram that is lost per analysis frame in a field that has just
+  /// become reverberant.
   package var histogramLoss: Float = 0.1
   package var crowdedPeak: Float = 0.7
   package var crowdedStrength: Float = 0.6
