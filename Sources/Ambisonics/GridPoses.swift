@@ -6,15 +6,15 @@ public import Geometry
 public struct GridPoses {
   /// The index of the next frame in the stream.
   public private(set) var frame: Int
-  /// The poses from the last grid point at or before `frame` on.
+  /// The poses at consecutive grid points, from the last one at or before `frame` on.
   public private(set) var poses: UnsafePointer<Quaternion>
 
   /// Creates the poses for the frames from `frame` on.
   ///
   /// - Parameters:
   ///   - frame: the index of the next frame in the stream.
-  ///   - poses: the poses at consecutive grid points from `frame / 16` on, at both ends of each
-  ///     cell.
+  ///   - poses: the poses at consecutive grid points from `frame / 16` on, including both ends of
+  ///     each cell.
   @_noLocks
   public init(frame: Int, poses: UnsafePointer<Quaternion>) {
     self.frame = frame

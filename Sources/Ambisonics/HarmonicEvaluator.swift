@@ -11,7 +11,7 @@ public struct HarmonicEvaluator: ~Copyable, @unchecked Sendable {
   public let order: Int
   /// The SN3D factor of each channel.
   private let scales: UnsafeMutablePointer<Double>
-  /// 1 / n for n up to the order, because a division takes much longer than a product.
+  /// 1 / n for n up to the order, because a division takes much longer than a multiplication.
   private let inverses: UnsafeMutablePointer<Double>
 
   public init(order: Int) {

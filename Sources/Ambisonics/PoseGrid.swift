@@ -2,8 +2,7 @@
 
 public import Geometry
 
-/// Stores a stream's head poses at grid points, and returns the new poses that the next frames
-/// need.
+/// Stores a stream's head poses at grid points, and returns the poses for the next frames.
 ///
 /// Grid point g is at frame 16 g of the stream. A cell is the range between two consecutive points.
 /// Gains are computed at the points and interpolated in the cells, so that the output does not

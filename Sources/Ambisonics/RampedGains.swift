@@ -18,7 +18,7 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
   }
 
   /// The gains at the end of the current cell, to be computed by the caller. After `both`, the
-  /// caller first writes the start gains here and calls `beginCell`.
+  /// caller first writes the start gains to `end` and calls `beginCell`.
   public var end: UnsafeMutablePointer<Float> { @_noLocks get { ends.pointer } }
   /// The gains in the middle of the cell, to be computed before `setCurves`.
   public var middle: UnsafeMutablePointer<Float> { @_noLocks get { curves.pointer } }
@@ -62,7 +62,7 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
     for i in 0..<count { starts.pointer[i] = ends.pointer[i] }
   }
 
-  /// Computes the change of each gain per frame from `end`.
+  /// Computes the change of each gain per frame, from the start gains to `end`.
   @_noLocks
   public func setSlopes() {
     let scale = 1 / Float(PoseGrid.cellFrames)
@@ -71,7 +71,7 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Replaces the gains in `middle` by the coefficients of the parabolas. `end` must be set.
+  /// Replaces the gains in `middle` with the coefficients of the parabolas. `end` must be set.
   @_noLocks
   public func setCurves() {
     for i in 0..<count {

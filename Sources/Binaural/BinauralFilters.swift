@@ -18,11 +18,11 @@ public struct BinauralFilters: Sendable {
   /// The impulse response of the headphone equaliser; nil if there is none.
   ///
   /// The filters include the equaliser unless `planeWaves` is set. A path that bypasses the filters
-  /// must apply it.
+  /// must apply the equaliser.
   public internal(set) var equaliser: [Float]?
 
-  /// The delay of the ear signals relative to the impulse responses of the set, in s.
-  /// `DirectionalMixer` adds it for direct filters, which do not include it.
+  /// The delay of the ear signals relative to the impulse responses of the set, in s. Direct
+  /// filters do not include this delay; `DirectionalMixer` adds it.
   ///
   /// Filters designed by magnitude least squares ring before their main peak and need this time.
   public static let delaySeconds = 0.001

@@ -12,7 +12,7 @@ private let root: Float = 0.707_106_781_186_547_6
 /// represents a polynomial with up to 2 size coefficients. After the inverse transform, coefficient
 /// n is the real part of sample n, and coefficient n + size is the imaginary part [Martin, Fast
 /// Fourier transforms of real data by right-angle circular convolution; Crandall and Fagin, Math.
-/// Comp. 62, 1994, 305]. The bins are left in the order of the decimation in frequency.
+/// Comp. 62, 1994, 305]. The bins are left in decimation-in-frequency order.
 ///
 /// - Parameters:
 ///   - rows: `size` rows of four samples.

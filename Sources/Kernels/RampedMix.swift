@@ -6,7 +6,7 @@
 /// - Parameters:
 ///   - input: inputs x `frames`, `inputStride` floats apart; readable for `frames` rounded up to a
 ///     multiple of 8.
-///   - active: the indices of the `activeCount` inputs to mix. The others count as silent.
+///   - active: the indices of the `activeCount` inputs to mix. All other inputs count as silent.
 ///   - output: outputs x `frames`, `outputStride` floats apart, overwritten.
 ///   - starts: the gains at the start of the cell, inputs x `outputs`.
 ///   - slopes: the change of each gain per frame; nil for constant gains.

@@ -8,8 +8,8 @@ private import Geometry
 /// The method is vector base amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997) over the
 /// triangles of the loudspeakers' convex hull. If no loudspeaker is more than 30 degrees above the
 /// horizontal plane, an imaginary loudspeaker is added at the top; the same applies to the bottom.
-/// The real loudspeakers share its gain equally. Loudspeakers for low-frequency effects stay
-/// silent.
+/// The real loudspeakers share the gain of an imaginary one equally. Loudspeakers for low-frequency
+/// effects stay silent.
 public struct AmplitudePanner: Sendable {
   /// The number of gains per direction: one for each loudspeaker.
   public let outputs: Int

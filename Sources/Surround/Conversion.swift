@@ -3,7 +3,8 @@
 public import Ambisonics
 private import Geometry
 
-/// Gains that convert one layout to another for a listener who faces the front.
+/// Gains that convert a source layout to a target layout for a listener who faces the front. The
+/// method depends on the target:
 ///
 /// - For stereo, `Treatment(plain:)` supplies the gains.
 /// - For other loudspeakers, a channel passes at gain 1 if both layouts have its loudspeaker, or is
@@ -11,7 +12,7 @@ private import Geometry
 /// - For the first-order soundfield, loudspeakers are encoded at their positions. A soundfield
 ///   keeps the channels of degrees 0 and 1.
 ///
-/// Low-frequency effects pass at gain 1 to a channel for them; without such a channel, they are
+/// Low-frequency effects pass at gain 1 to the channel for them; if the target has none, they are
 /// dropped.
 public enum Conversion {
   /// The first-order soundfield in ACN order and SN3D scale.

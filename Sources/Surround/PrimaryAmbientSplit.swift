@@ -50,7 +50,7 @@ struct PrimaryAmbientSplit: ~Copyable {
   private let cosines: AlignedFloats
   private let sines: AlignedFloats
 
-  /// The largest power of silence, relative to full scale 1.
+  /// The largest power that counts as silence, relative to full scale 1.
   private static let silence: Float = 1e-14
 
   /// Prepares the split.
@@ -182,8 +182,8 @@ struct PrimaryAmbientSplit: ~Copyable {
     }
   }
 
-  /// Limits the ambience to `floorFactor` times the floor: a triangular average of the smoothed
-  /// logarithm over the bins, computed by two running means.
+  /// Limits the ambience to `floorFactor` times the floor. The logarithm of the floor is a
+  /// triangular average over the bins of the smoothed logarithm, computed by two running means.
   private func limitByFloor() {
     let wide = sums.pointer + 2 * reach
     let length = 2 * reach + 1

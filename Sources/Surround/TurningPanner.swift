@@ -10,7 +10,8 @@ private import Geometry
 /// the sound is panned to five loudspeakers and then folded down.
 ///
 /// ## Threading
-/// Call `process` from one thread at a time. It allocates memory, so it is not meant for real time.
+/// Call `process` from one thread at a time. It allocates memory, so it is unsuitable for real-time
+/// threads.
 public struct TurningPanner: ~Copyable, @unchecked Sendable {
   public let inputs: Int
   public let outputs: Int

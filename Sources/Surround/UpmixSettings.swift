@@ -12,8 +12,8 @@ public struct UpmixSettings: Sendable, Equatable {
   public var floorWidth = 280.0
   /// The largest power of the ambience, as a multiple of the ambience floor.
   public var floorFactor: Float = 1.1
-  /// The imbalance from which nothing goes to the centre. The imbalance of a source is 0 in the
-  /// centre and 1 on one side.
+  /// The imbalance at and above which nothing goes to the centre. The imbalance of a source is 0 in
+  /// the centre and 1 on one side.
   public var centreWidth: Float = 0.5
   /// The fraction of `centreWidth` up to which the imbalance does not reduce the centre.
   public var centrePlateau: Float = 1.0 / 3
@@ -22,8 +22,8 @@ public struct UpmixSettings: Sendable, Equatable {
   public var centreDominance: ClosedRange<Float> = 0.4...0.85
   /// The gain of the centre if other sounds overlap it.
   public var centreMakeUp: Float = 1.05
-  /// The range over which the extraction of the surrounds fades in. The value is a channel's share
-  /// of ambience.
+  /// The range of a channel's share of ambience over which the extraction of the surrounds fades
+  /// in.
   public var ambienceShare: ClosedRange<Float> = 0.2...0.45
   /// The amplitude that moves from a purely ambient channel to the surround, relative to the
   /// channel. Above about 2/3, front and surround together have more energy than the channel.

@@ -7,8 +7,9 @@ internal import SignalProcessing
 ///
 /// The upmixer analyses both channels with a short-time Fourier transform. It extracts the part
 /// that is equal and in phase on both sides (centre) and the uncorrelated part (surrounds). The
-/// rest stays in the front channels: FL = L - 0.7071 FC - 0.7071 SL, and FR likewise. The fold-down
-/// of ITU-R BS.775-4 therefore restores the input. The channel for low-frequency effects is silent.
+/// remainder stays in the front channels: FL = L - 0.7071 FC - 0.7071 SL, and FR likewise. The
+/// fold-down of ITU-R BS.775-4 therefore restores the input. The channel for low-frequency effects
+/// is silent.
 ///
 /// ## Threading
 /// Use an upmixer from one thread at a time. `process` does not allocate, lock or wait.

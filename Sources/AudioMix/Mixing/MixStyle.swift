@@ -6,7 +6,8 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
   case standard
   /// Speech comes from the front, and the ambience is quieter.
   case cinematic
-  /// Like `cinematic`, with less reverberation and more bass in the speech and a quieter ambience.
+  /// Like `cinematic`, but with less reverberation and more bass in the speech, and with a quieter
+  /// ambience.
   case studio
   /// Talkers outside the camera's field of view become as quiet as the ambience.
   case inFrame = "in-frame"
@@ -36,7 +37,7 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
   }
 }
 
-/// What a mix consists of.
+/// The channels of the output of a mix.
 public enum MixTarget: Sendable, Equatable {
   /// A soundfield with the channels of the input.
   case field

@@ -36,7 +36,7 @@ struct PartFilter: ~Copyable, @unchecked Sendable {
     for i in 0..<2 * count * channels { memory[i] = 0 }
   }
 
-  /// Filters the next sample of a channel, which must be finite.
+  /// Filters the next sample of a channel. The sample must be finite.
   @_noLocks
   func process(_ sample: Float, _ channel: Int) -> Float {
     if count == 0 { return gain * sample }

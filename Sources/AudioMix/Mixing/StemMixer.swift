@@ -47,7 +47,7 @@ public final class StemMixer: @unchecked Sendable {
   ///   - headLocked: the number of head-locked channels, which come last and are not mixed.
   ///   - sampleRate: the sample rate in Hz.
   ///   - settings: the style must not be a stem if the target is `.ambienceAndSpeech`.
-  ///   - target: what the output consists of.
+  ///   - target: the channels of the output.
   public init(
     channels: Int, headLocked: Int = 0, sampleRate: Double, settings: MixSettings,
     target: MixTarget = .field

@@ -8,8 +8,8 @@ struct SourceWeights: BitwiseCopyable {
   /// The number of active sources, and their steering vectors.
   var count = 0
   var steering = InlineArray<3, SIMD4<Float>>(repeating: .zero)
-  /// The gains of the subtracted beam (`voice`) and of the beam itself (`beam`), and the part
-  /// inside the field of view (`framing`).
+  /// The gains of the beam after (`voice`) and before (`beam`) the spectral subtraction, and the
+  /// share of the source inside the field of view (`framing`).
   var voice = InlineArray<3, Float>(repeating: 0)
   var beam = InlineArray<3, Float>(repeating: 0)
   var framing = InlineArray<3, Float>(repeating: 0)
@@ -28,7 +28,7 @@ final class EnhancedFrames {
   /// together.
   static let alignmentHops = 15
 
-  /// The spectra of the delayed frame, as in `SourceBeams`.
+  /// The spectra of the delayed analysis frame, as in `SourceBeams`.
   let beamRe, beamIm, voiceRe, voiceIm: AlignedFloats
 
   private let enhancer: any SpeechEnhancer
@@ -51,7 +51,7 @@ final class EnhancedFrames {
   /// Prepares the enhancement.
   ///
   /// - Parameters:
-  ///   - hopFrames: a fourth of the enhancer's delay.
+  ///   - hopFrames: a quarter of the enhancer's delay.
   ///   - size: the size of the transform, at least `4 * hopFrames`.
   ///   - stride: the distance between planes of `SourceBeams`.
   init(enhancer: any SpeechEnhancer, hopFrames: Int, size: Int, stride: Int) {

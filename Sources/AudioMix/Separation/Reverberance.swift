@@ -3,8 +3,8 @@
 internal import CRealtime
 
 /// Judges whether the field is reverberant by the concentration of the direction histogram. The
-/// average of the concentration is weighted with the highest peak, so that pauses have little
-/// effect.
+/// time average of the concentration is weighted by the height of the highest peak, so that pauses
+/// have little effect.
 struct Reverberance {
   /// How reverberant the field is now, 0 to 1.
   private(set) var present: Float = 0

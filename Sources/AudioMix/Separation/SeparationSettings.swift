@@ -3,7 +3,8 @@
 /// The parameters of the spatial separator. Times are in seconds, frequencies in Hz, angles in
 /// radians and levels in dB.
 package struct SeparationSettings: Sendable {
-  /// The time between the starts of two analysis windows, which are four times as long.
+  /// The time between the starts of two consecutive analysis windows. A window is four times as
+  /// long.
   package var hopSeconds = 512.0 / 48000
   /// The frequency range of the direction analysis.
   package var directionRange = 250.0...4500.0
@@ -15,7 +16,7 @@ package struct SeparationSettings: Sendable {
   package var histogramDecay = 0.35
   /// The least angle between two sources.
   package var separation = 0.785
-  /// The largest angle between a source and its next peak.
+  /// The largest angle between a source and the next peak that is assigned to it.
   package var association = 0.52
   /// The least height of a peak relative to the highest peak.
   package var relativePeak: Float = 0.3
@@ -39,7 +40,8 @@ package struct SeparationSettings: Sendable {
   package var tonalityWeight: Float = 10
   /// The modulation that is assumed for a new source.
   package var assumedModulation: Float = 2
-  /// The modulation of a source that is certainly not speech, and of certain speech.
+  /// The modulation of a source that is certainly not speech, and of a source that is certainly
+  /// speech.
   package var speechModulation: (none: Float, full: Float) = (0.9, 1.5)
   /// The concentration of the histogram for diffuse sound and for directional sound.
   package var concentration: (none: Float, full: Float) = (4, 8)
@@ -48,19 +50,20 @@ package struct SeparationSettings: Sendable {
   package var freeField: (none: Float, full: Float) = (20, 34)
   package var reverberantBeam: Float = 0.3
   package var reverberantSubtraction: Float = 0.7
-  /// The lasting reverberance from which a talker is hard to find, and at which a talker is hidden.
-  /// `hiddenGain` is then added to `pauseGain` while the field sounds like speech.
+  /// The lasting reverberance above which a talker is hard to find, and at which the talker is
+  /// hidden. `hiddenGain` is then added to `pauseGain` while the field sounds like speech.
   package var hidingReverberance: (none: Float, full: Float) = (0.6, 1)
   package var hiddenGain: Float = 0.35
   /// The averaged concentration in a crowded field and in a clear field. In a crowded field,
   /// `crowdedPeak` and `crowdedStrength` replace `relativePeak` and `activeStrength`.
   package var clearField: (none: Float, full: Float) = (24, 46)
-  /// The largest part of the histogram that is lost per frame in a field that has just become
-  /// reverberant.
+  /// The largest part of the histogram that is lost per analysis frame in a field that has just
+  /// become reverberant.
   package var histogramLoss: Float = 0.1
   package var crowdedPeak: Float = 0.7
   package var crowdedStrength: Float = 0.6
-  /// The level of the subtracted sound relative to the noise in a pause and in speech.
+  /// The level of a source after the spectral subtraction relative to the noise, in a pause and in
+  /// speech.
   package var gateRange: (none: Float, full: Float) = (-12, -6)
   /// How far the level that controls the gate can fall in a second.
   package var gateFall = 120.0

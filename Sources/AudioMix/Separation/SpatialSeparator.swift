@@ -6,8 +6,8 @@ internal import SignalProcessing
 ///
 /// The analysis is a short-time Fourier transform with windows of 42.7 ms and hops of a quarter
 /// window. `FieldDirections` and `SourceTracker` find up to three sources, `SourceBeams` extracts
-/// them, and `SpeechEvidence` weights them. A `SpeechEnhancer` can attenuate what is not speech in the
-/// beams.
+/// them, and `SpeechEvidence` weights them. A `SpeechEnhancer` can attenuate what is not speech in
+/// the beams.
 ///
 /// The result does not depend on the number of frames in a call. A separator that starts at a
 /// multiple of `alignmentFrames` gives practically the same result after `settlingFrames` as one
@@ -21,7 +21,8 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   public let latencyFrames: Int
   /// The number of frames between the starts of two analysis windows.
   public let hopFrames: Int
-  /// The number of frames between two places at which a stream can begin with the same result.
+  /// A separator must start at a multiple of this number of frames to give the same result as one
+  /// that started earlier.
   public let alignmentFrames: Int
   /// The number of frames after which earlier input has practically no effect.
   public let settlingFrames: Int
@@ -49,7 +50,7 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - sampleRate: the sample rate in Hz, at least 1000.
-  ///   - fieldOfView: the first value of the property.
+  ///   - fieldOfView: the initial value of the property.
   ///   - enhancer: an enhancer, which needs a sample rate of 48000 Hz; nil for none.
   public init(
     sampleRate: Double, fieldOfView: Double, enhancer: (any SpeechEnhancer)? = nil
@@ -153,7 +154,7 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
     frames.process(clean.pointer, addingTo: sums.pointer)
   }
 
-  /// Rotates each channel left by one hop, so that the frames are in order of time.
+  /// Rotates each channel left by one hop, so that the frames are in chronological order.
   private func rotate(_ samples: borrowing AlignedFloats) {
     let length = samples.count / 4
     for c in 0..<4 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A symmetric 3 x 3 matrix. A new one is the identity.
+/// A symmetric 3 x 3 matrix. The initial value is the identity.
 struct SymmetricMatrix3 {
   private var values: InlineArray<6, Float> = [1, 0, 1, 0, 0, 1]
 

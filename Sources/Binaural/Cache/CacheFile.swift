@@ -10,8 +10,8 @@ enum CacheFile {
   struct Found {
     var name: String
     var bytes: Int
-    /// The modification time, which is the time of the last use, in whole seconds since 1970.
-    /// `nanoseconds` is the rest.
+    /// The modification time, which is the time of the last use: whole seconds since 1970, and
+    /// `nanoseconds` since the start of that second.
     var seconds: Int
     var nanoseconds: Int
   }
@@ -55,8 +55,8 @@ enum CacheFile {
 
   /// Writes a temporary file and renames it to `path`. Returns false on failure.
   ///
-  /// The file is not synced to disk: every entry has a checksum, so a loss of power only costs the
-  /// entry.
+  /// The file is not synced to disk: every entry has a checksum, so a power failure can destroy
+  /// only this entry.
   static func replace(_ path: String, in folder: String, with bytes: [UInt8]) -> Bool {
     var template = Array("\(folder)/\(temporaryPrefix)XXXXXX".utf8CString)
     let file = mkstemp(&template)

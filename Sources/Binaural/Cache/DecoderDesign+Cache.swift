@@ -11,8 +11,8 @@ extension DecoderDesign {
   ///   - set: the set as it was read.
   ///   - sampleRate: the playback rate, in Hz.
   ///   - cache: nil to design without a cache.
-  /// - Throws: the errors of `filters(for:isCancelled:)`. `HRTFError.refused` if the filters are
-  ///   not finite or do not have the expected level.
+  /// - Throws: the errors of `filters(for:isCancelled:)`, and `HRTFError.refused` if the filters
+  ///   are not finite or do not have the expected level.
   public func filters(
     for set: HRTFSet, sampleRate: Double, cache: DesignCache?,
     isCancelled: @escaping @Sendable () -> Bool = { false }

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// A cache of decoder designs, and of HRTF sets as read from their files, on disk. It reports no
+/// An on-disk cache of decoder designs and of HRTF sets as read from their files. It reports no
 /// errors.
 ///
 /// Several programs may use a folder at the same time. A reader never sees an incomplete entry.
@@ -30,8 +30,8 @@ public struct DesignCache: Sendable {
   /// The user's cache in the first of these folders that is defined: `$STILLSTAGE_CACHE`,
   /// `$XDG_CACHE_HOME/stillstage`, `$HOME/.cache/stillstage`. Nil if there is none.
   ///
-  /// Also nil if `$STILLSTAGE_CACHE` is not an absolute path, such as `off`. Relative paths in the
-  /// other variables are ignored. Empty variables count as not set.
+  /// Also nil if the value of `$STILLSTAGE_CACHE` is not an absolute path but, for example, `off`.
+  /// Relative paths in the other variables are ignored. Empty variables count as not set.
   public static var standard: DesignCache? {
     standard { getenv($0).map { String(cString: $0) } }
   }
@@ -48,8 +48,8 @@ public struct DesignCache: Sendable {
     return caches.map { DesignCache(folder: "\($0)/stillstage") }
   }
 
-  /// Returns the arrays stored under a key and marks the entry as just used; nil without a valid
-  /// entry.
+  /// Returns the arrays stored under a key and marks the entry as just used; nil if there is no
+  /// valid entry.
   func load(_ key: DesignKey) -> [[Float]]? {
     guard let bytes = CacheFile.read(path(key), atMost: CacheEntry.largestBytes),
       let arrays = CacheEntry.arrays(in: bytes, key: key)
@@ -68,7 +68,8 @@ public struct DesignCache: Sendable {
     }
   }
 
-  /// Returns the bytes stored under a name; nil without a valid entry.
+  /// Returns the bytes stored under a name and marks the entry as just used; nil if there is no
+  /// valid entry.
   func loadBytes(_ name: String) -> [UInt8]? {
     let path = "\(folder)/\(name)\(Self.setEnding)"
     guard var bytes = CacheFile.read(path, atMost: CacheEntry.largestBytes), bytes.count > 8 else {
@@ -97,7 +98,8 @@ public struct DesignCache: Sendable {
   func path(_ key: DesignKey) -> String { "\(folder)/\(key.name)\(Self.ending)" }
 
   /// Removes the least recently used entries until the total size is within the limit, but keeps
-  /// the entry of `spared`. Also removes temporary files of killed programs after an hour.
+  /// the file `spared`. Also removes temporary files that are more than an hour old, because killed
+  /// programs left them.
   private func tidy(sparing spared: String) {
     let now = time(nil)
     var entries: [CacheFile.Found] = []

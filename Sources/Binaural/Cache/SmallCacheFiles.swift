@@ -30,7 +30,7 @@ extension BinauralFilters {
   }
 }
 
-/// Short texts on disk, one in each file. It reports no errors.
+/// An on-disk cache of short texts, one per file. It reports no errors.
 package struct SmallCacheFiles: Sendable {
   private let folder: String
   private let ending: String
@@ -47,7 +47,7 @@ package struct SmallCacheFiles: Sendable {
 
   private func path(_ name: String) -> String { "\(folder)/\(name)\(ending)" }
 
-  /// Returns a text and marks it as just used; nil without a valid entry.
+  /// Returns a text and marks it as just used; nil if there is no valid entry.
   package func load(_ name: String) -> String? {
     guard let bytes = CacheFile.read(path(name), atMost: Self.largestBytes) else { return nil }
     let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")

@@ -12,12 +12,12 @@ private import SignalProcessing
 /// Speech Audio Process. 6, 189, 1998).
 ///
 /// If the loudspeakers are close together, the difference is small at low frequencies. The
-/// regularisation then reduces the cancellation first and preserves the bass. (For the cost of such
-/// an inversion see Takeuchi and Nelson, J. Acoust. Soc. Am. 112, 2786, 2002.)
+/// regularisation then reduces the cancellation but preserves the bass. (For the cost of the
+/// inversion, see Takeuchi and Nelson, J. Acoust. Soc. Am. 112, 2786, 2002.)
 public struct CrosstalkDesign: Sendable, Equatable {
   /// The angle from the front to either loudspeaker, in radians.
   public var angle: Double
-  /// The largest amplification by the inverse filters, in dB, without the equalisation of the
+  /// The largest amplification by the inverse filters, in dB, excluding the equalisation of the
   /// common colour.
   public var largestBoost = 12.0
 
@@ -29,7 +29,7 @@ public struct CrosstalkDesign: Sendable, Equatable {
   /// The band, in Hz, over which cancellation fades out. Above it, moving the head by 1 cm makes
   /// cancellation ineffective.
   static let highest = 7000.0...9000.0
-  /// The largest change of level by which the common colour is equalised, in dB.
+  /// The largest change of level by the equalisation of the common colour, in dB.
   static let largestColour = 12.0
 
   public init(angle: Double) { self.angle = angle }

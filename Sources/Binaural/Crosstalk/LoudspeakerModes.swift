@@ -30,9 +30,9 @@ struct LoudspeakerModes {
   /// Replaces the modes below a frequency by those of a head that is small relative to the
   /// wavelength.
   ///
-  /// The sum has a constant magnitude, and the difference is proportional to frequency. Their
-  /// levels and delays come from the octave above `frequency`. The transition extends from 0.75 to
-  /// 1.5 times `frequency`.
+  /// For such a head, the sum has a constant magnitude, and the magnitude of the difference is
+  /// proportional to frequency. Their levels and delays come from the octave above `frequency`. The
+  /// transition extends from 0.75 to 1.5 times `frequency`.
   mutating func extend(below frequency: Double) {
     let octave = Int(frequency / binWidth)..<Int(2 * frequency / binWidth)
     let count = Double(octave.count)
@@ -54,8 +54,8 @@ struct LoudspeakerModes {
     }
   }
 
-  /// Averages the modes over a sixth of an octave above 4 kHz, where finer detail is specific to an
-  /// individual ear. The averaging fades in from 2 to 4 kHz.
+  /// Above 4 kHz, averages the modes over a sixth of an octave, because finer detail there is
+  /// specific to an individual ear. The averaging fades in from 2 to 4 kHz.
   mutating func smooth() {
     sum = smoothed(sum)
     difference = smoothed(difference)

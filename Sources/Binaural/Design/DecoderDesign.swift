@@ -54,9 +54,9 @@ public struct DecoderDesign: Sendable {
   /// The decoder's energy in the diffuse field is matched to that of the set in every bin, by at
   /// most 20 dB.
   ///
-  /// - Parameter isCancelled: polled during the design, also on other threads; return true to stop.
-  /// - Throws: `HRTFError.refused` if the projection cannot be computed. `HRTFError.interrupted`
-  ///   after a cancellation.
+  /// - Parameter isCancelled: polled during the design, on several threads; return true to stop.
+  /// - Throws: `HRTFError.refused` if the projection cannot be computed, and
+  ///   `HRTFError.interrupted` after a cancellation.
   public func filters(
     for set: HRTFSet, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws(HRTFError) -> BinauralFilters {
@@ -108,8 +108,9 @@ public struct DecoderDesign: Sendable {
     return filled
   }
 
-  /// Returns the length of the filters, a multiple of 64. It is 512 taps at 48 kHz and in
-  /// proportion at other rates, or longer if the responses need more than 1.25 times as much.
+  /// Returns the length of the filters, a multiple of 64. The usual length is 512 taps at 48 kHz
+  /// and proportional at other rates. If the responses need more than 1.25 times that length, they
+  /// get the length that they need.
   func filterTaps(_ set: HRTFSet) -> Int {
     let usual = set.sampleRate * 512 / 48000
     let needed = Double(set.effectiveTaps) + BinauralFilters.delaySeconds * set.sampleRate
@@ -117,8 +118,8 @@ public struct DecoderDesign: Sendable {
   }
 
   /// Returns the coefficients of all bins, incomplete after a cancellation. The bins below `cutOn`
-  /// are fitted to the complex responses. The bins above it are fitted to the magnitudes, except
-  /// for `leastSquares`. Two threads compute one ear each.
+  /// (all bins for `leastSquares`) are fitted to the complex responses, and the bins above it to
+  /// the magnitudes. Two threads compute one ear each.
   private func solve(
     _ responses: DirectionalResponses, _ projection: HarmonicProjection,
     _ isCancelled: @escaping @Sendable () -> Bool
@@ -177,9 +178,9 @@ public struct DecoderDesign: Sendable {
   }
 
   /// Returns the mean phase advance of the omnidirectional channel from bin to bin, just below
-  /// `cutOn`, as a complex number of magnitude 1. The phases above continue with it (Hold,
-  /// Meyer-Kahlen, Pulkki, "Magnitude-least-squares binaural ambisonic rendering with phase
-  /// continuation", DAGA 2023).
+  /// `cutOn`, as a complex number of magnitude 1. Above `cutOn`, the phases continue with this
+  /// advance (Hold, Meyer-Kahlen, Pulkki, "Magnitude-least-squares binaural ambisonic rendering
+  /// with phase continuation", DAGA 2023).
   private static func phaseAdvance(
     _ coefficients: [EarCoefficients], _ responses: DirectionalResponses
   ) -> Complex {

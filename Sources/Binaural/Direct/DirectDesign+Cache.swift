@@ -6,8 +6,8 @@ extension DirectDesign {
   ///
   /// The parameters are those of `DecoderDesign.filters(for:sampleRate:cache:isCancelled:)`.
   ///
-  /// - Throws: the errors of `bank(for:isCancelled:)`. `HRTFError.refused` if the filters are not
-  ///   finite.
+  /// - Throws: the errors of `bank(for:isCancelled:)`, and `HRTFError.refused` if the filters are
+  ///   not finite.
   public func filters(
     for set: HRTFSet, sampleRate: Double, cache: DesignCache?,
     isCancelled: @escaping @Sendable () -> Bool = { false }

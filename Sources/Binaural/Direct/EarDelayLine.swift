@@ -28,7 +28,7 @@ struct EarDelayLine: ~Copyable {
   private let kernel: AlignedFloats
   private let length: Int
   /// The ring buffers, speakers x 2 x `length`. Each ring is stored twice in succession, so that
-  /// windows are contiguous.
+  /// the frames around a position are contiguous.
   private let rings: AlignedFloats
   /// The delays in the current cell in frames, speakers x 2 ears x 3: the delay at the start, the
   /// slope per frame, and the delay at the end.

@@ -13,7 +13,7 @@ struct EarOrder {
 
   /// The ear of channel 0.
   let channelZero: Ear
-  /// The ear that the file declares for channel 0; nil if there is none.
+  /// The ear that the file declares for channel 0; nil if it declares none.
   let declared: Ear?
   let notes: [String]
 

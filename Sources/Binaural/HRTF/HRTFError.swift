@@ -6,7 +6,7 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   case cannotOpen(path: String, reason: String)
   /// The content cannot be read as SOFA.
   case notSOFA(path: String, reason: String)
-  /// The set failed a check. `check` describes the failure, with the values.
+  /// The set failed a check. `check` describes the failure and gives the values.
   case refused(path: String, check: String)
   /// The reader was stopped after `seconds`, the permitted time.
   case timedOut(path: String, seconds: Double)

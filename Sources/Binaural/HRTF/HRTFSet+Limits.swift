@@ -10,8 +10,8 @@ enum HRTFLimit {
   static let delaySeconds = 0.03125
   /// The maximum number of directions that are used.
   static let directions = 16_384
-  /// The maximum of directions times bins in the frequency domain. A bin of a direction takes 16
-  /// bytes.
+  /// The maximum product of the number of directions and the number of bins. A bin of one direction
+  /// takes 16 bytes.
   static let responseValues = 1 << 25
   /// The maximum number of samples in a prepared set.
   static let preparedSamples = 1 << 26
@@ -22,8 +22,8 @@ enum HRTFLimit {
 }
 
 extension HRTFSet {
-  /// Returns the set within the limits. A note says if more than -60 dB of the energy was cut off,
-  /// and another if directions were left out.
+  /// Returns the set reduced to the limits. Adds a note if more than -60 dB of the energy was cut
+  /// off, and another if directions were left out.
   ///
   /// - Throws: `HRTFError.refused` if a delay is too long or the diffuse-field level is outside
   ///   `HRTFLimit.levels`.
@@ -53,7 +53,7 @@ extension HRTFSet {
   func refusal(_ check: String) -> HRTFError { .refused(path: path ?? name, check: check) }
 
   /// The diffuse-field level in dB. To save time, this is the unweighted mean over some of the
-  /// directions if that is far from the limits.
+  /// directions if that mean is far from the limits.
   private var estimatedLevelDecibels: Double {
     let step = max(1, directions.count / 500)
     var weights = [Double](repeating: 0, count: directions.count)
@@ -98,8 +98,8 @@ extension HRTFSet {
     }
   }
 
-  /// Returns the set with at most `count` directions. If directions are left out, the others are
-  /// evenly distributed on the sphere.
+  /// Returns the set with at most `count` directions. If directions are left out, the remaining
+  /// ones are evenly distributed on the sphere.
   func thinned(to count: Int) -> HRTFSet {
     guard directions.count > count else { return self }
     let grid = NeighbourGrid(directions)

@@ -5,7 +5,7 @@ extension HRTFSet {
   /// are zero.
   ///
   /// The time axis and the transfer functions are preserved, except that ringing before t = 0 is
-  /// cut off. A response at twice the rate has half the sample values. Resampling and fractional
+  /// cut off. At twice the rate, the sample values are therefore halved. Resampling and fractional
   /// delays use a Kaiser-windowed sinc (beta 12, 32 zero crossings on each side). The passband
   /// extends to 0.88 times the lower of the two Nyquist frequencies, and images above 1.12 times
   /// that frequency are below -100 dB.
@@ -48,7 +48,7 @@ extension HRTFSet {
     return result
   }
 
-  /// Returns the set with its delays applied, which must be non-negative integers.
+  /// Returns the set with its delays applied. The delays must be non-negative integers.
   private func shifted() -> HRTFSet {
     guard delays.contains(where: { $0 != 0 }) else { return self }
     var result = self

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The head-related impulse responses of one listener, left and right ear.
+/// The head-related impulse responses of both ears of one listener.
 public struct HRTFSet: Sendable {
   /// The name of the set, for display.
   public var name: String
@@ -22,7 +22,7 @@ public struct HRTFSet: Sendable {
   /// Facts about the set for the user, one sentence each.
   public var notes: [String]
 
-  /// Creates a set. The arrays must have the sizes that the properties state.
+  /// Creates a set. The arrays must have the sizes documented at the properties.
   public init(
     name: String, path: String? = nil, sampleRate: Double, directions: [SIMD3<Double>],
     radius: Double, taps: Int, impulseResponses: [Float], delays: [Double], notes: [String] = []

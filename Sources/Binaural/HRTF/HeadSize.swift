@@ -70,8 +70,9 @@ extension HRTFSet {
   /// The responses of each ear are shifted by half the change. Up to 600 Hz, the measured delay is
   /// scaled by `factor`. From 2 kHz on, the change is multiplied by the ratio of two delays of a
   /// rigid sphere: the delay at high frequencies, (a / c) (angle + sin(angle)) (Woodworth 1938),
-  /// and the delay at low frequencies, `slope(radius:)` sin(angle). Here, a is the radius, c is the
-  /// speed of sound and angle is the angle from the median plane. The transition is smooth.
+  /// and the delay at low frequencies, `slope(radius:)` sin(angle). In these formulas, a is the
+  /// radius, c is the speed of sound, and angle is the angle from the median plane. The transition
+  /// is smooth.
   ///
   /// - Parameter factor: greater than 0.
   public func withInterauralDelays(scaledBy factor: Double) -> HRTFSet {

@@ -15,7 +15,7 @@ struct InterauralDelays {
     var size = 512
     while size < 2 * set.taps || Double(size) < set.sampleRate / 25 { size *= 2 }
     let bins = Self.bins(width: set.sampleRate / Double(size))
-    // For every 1,000 bins, a batch takes 16 MB.
+    // A batch takes 16 MB per 1,000 bins.
     let batch = 1000
     seconds = stride(from: 0, to: set.directions.count, by: batch).flatMap { first in
       let part = first..<min(first + batch, set.directions.count)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Directions sorted into a grid of cubes, for the search of neighbours.
+/// Directions sorted into a grid of cubes, for finding neighbours.
 struct NeighbourGrid {
   /// The edge length of a cube. The grid is a box with the edge length 2.
   let side: Double

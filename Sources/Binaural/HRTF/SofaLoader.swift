@@ -13,7 +13,8 @@ public struct SofaLoader: Sendable {
   public var readerPath: String?
   /// The time after which the reader is stopped, in s; see `CapturedProgram.timeoutSeconds`.
   public var timeoutSeconds: Double
-  /// Keeps what was read, until the file changes; nil to read the file each time.
+  /// The cache that keeps the contents of a file until the file changes; nil to read the file each
+  /// time.
   public var cache: DesignCache?
   /// A function that is polled while the file is read. It returns true to stop the reader.
   public var isCancelled: @Sendable () -> Bool
@@ -63,9 +64,9 @@ public struct SofaLoader: Sendable {
         ].map { "\($0)" })
   }
 
-  /// Returns the contents of a file, as the cache or the reader knows them.
+  /// Returns the contents of a file, from the cache or from the reader.
   ///
-  /// - Throws: `HRTFError`, also if the reader refused the file.
+  /// - Throws: `HRTFError` if the file cannot be read or the reader refused it.
   func contents(_ path: String) throws(HRTFError) -> SofaContents {
     let identity = cache.flatMap { _ in Self.identity(of: path) }
     if let cache, let identity, let kept = cache.loadBytes(identity),

@@ -8,8 +8,9 @@ import Glibc
 /// R. O. Duda and W. L. Martens, "Range dependence of the response of a spherical head model", J.
 /// Acoust. Soc. Am. 104(5), 3048-3058 (1998): a spherical Hankel function of x and order m is
 /// represented as its exponential times a polynomial Q(m) in z = 1/(i x), with
-/// Q(m+1) = Q(m-1) - (2m+1) z Q(m). The time factor here is exp(+i w t), with the angular frequency
-/// w and the time t. The results are therefore the complex conjugates of those in the paper.
+/// Q(m+1) = Q(m-1) - (2m+1) z Q(m). This code uses the time factor exp(+i w t), with the angular
+/// frequency w and the time t. The results are therefore the complex conjugates of those in the
+/// paper.
 struct SphereTransferFunction {
   /// The radius of the sphere, in m.
   let radius: Double

@@ -5,8 +5,8 @@ import Glibc
 /// The areas and the largest radius of the Voronoi cells of directions on the unit sphere.
 ///
 /// Each cell is computed in the plane that touches the sphere at its direction (gnomonic
-/// projection), by clipping with the bisectors to neighbours. Cells are cut off 89.99 degrees from
-/// their direction.
+/// projection), by clipping with the bisectors between the direction and its neighbours. Cells are
+/// cut off 89.99 degrees from their direction.
 struct SphericalVoronoi {
   /// The area of each direction's cell in steradians. Equal directions share a cell equally.
   let areas: [Double]

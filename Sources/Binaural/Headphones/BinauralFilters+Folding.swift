@@ -3,8 +3,8 @@
 private import SignalProcessing
 
 extension BinauralFilters {
-  /// Returns the filters combined with a headphone equaliser. If `planeWaves` is set, only
-  /// `equaliser` is set and the filters remain as they are.
+  /// Returns the filters combined with a headphone equaliser. If `planeWaves` is set, sets only
+  /// `equaliser` and does not change the filters.
   ///
   /// Paths that bypass the filters must apply `equaliser`.
   ///

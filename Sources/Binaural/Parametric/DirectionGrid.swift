@@ -2,7 +2,7 @@
 
 private import CRealtime
 
-/// A grid of azimuths and elevations every 5 degrees.
+/// A grid with a point at every 5 degrees of azimuth and elevation.
 enum DirectionGrid {
   static let azimuths = 72
   static let elevations = 37

@@ -9,11 +9,11 @@ private import SignalProcessing
 /// (`ParametricFrame`).
 ///
 /// Analysis frames overlap by half and are multiplied by a Hann window. In each band, a `WaveModel`
-/// is fitted to the covariance of the channels, averaged with a memory of 20 ms. Two beams extract
-/// the waves, which are filtered by the ears' responses to their directions. The linear decoder
-/// renders the remainder. Directions are determined on the stage and rotated by the inverse of the
-/// pose at the middle of the analysis frame. The output does not depend on the number of frames per
-/// call.
+/// is fitted to the covariance of the channels, averaged with a time constant of 20 ms. Two beams
+/// extract the waves, which are filtered by the ears' responses to their directions. The linear
+/// decoder renders the remainder. Directions are determined on the stage and rotated by the inverse
+/// of the pose at the middle of the analysis frame. The output does not depend on the number of
+/// frames per call.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -46,8 +46,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   private let poses: UnsafeMutablePointer<Quaternion>
   private let poseCount: Int
   private let state: UnsafeMutablePointer<State>
-  /// The stored covariances. Slot 0 holds those with which the decoder resumes. The other slots are
-  /// a ring of those after the latest analysis frames.
+  /// The stored covariances. Slot 0 holds the covariances with which the decoder resumes. The other
+  /// slots are a ring: one slot for the covariances after each of the latest analysis frames.
   private let memories: UnsafeMutablePointer<SIMD4<Float>>
   private let memoryCount: Int
 

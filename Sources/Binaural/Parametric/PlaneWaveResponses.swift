@@ -9,7 +9,7 @@ internal import SignalProcessing
 /// Each response is advanced by its arrival time at a rigid sphere. The responses are interpolated
 /// to a grid of 5 degrees. A look-up delays the result by the arrival time of the exact direction.
 /// (Brinkmann, Weinzierl, "Comparison of head-related transfer functions pre-processing techniques
-/// for spherical harmonics decomposition", AES AVAR 2018, compare such alignments.)
+/// for spherical harmonics decomposition", AES AVAR 2018, compare alignment methods.)
 public final class PlaneWaveResponses: @unchecked Sendable {
   /// The length of an analysis frame, in samples.
   let frame: Int

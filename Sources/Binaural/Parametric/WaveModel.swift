@@ -46,7 +46,7 @@ struct WaveModel {
     powers.x += (1 - pair) * max(0, seen.x / 16 - diffusePower / 2)
     let misfit = Self.misfit(
       eigen, powers, seen: seen, shared: cosine * cosine, diffuse: diffusePower)
-    // Waves with the same sound, or W alone, do not fit the model and are left to the linear
+    // Waves that carry the same sound, or W alone, do not fit the model and are left to the linear
     // decoder.
     let kept = max(0, min(1, 2 - 2 * misfit))
     firstPower = max(powers.x * kept, 1e-5 * power)
@@ -56,8 +56,8 @@ struct WaveModel {
 
   /// Returns about 1 for two waves and about 0 for one wave, with a narrow transition.
   ///
-  /// With one wave, the second eigenvector is arbitrary and would change a direction with every
-  /// analysis frame.
+  /// With one wave, the second eigenvector is arbitrary and would change the direction of a wave in
+  /// every analysis frame.
   @_noLocks
   private static func pairing(_ eigen: borrowing SymmetricEigen) -> Double {
     let weakest = (eigen.value(2) + eigen.value(3)) / 2
@@ -68,7 +68,7 @@ struct WaveModel {
   }
 
   /// Returns the two directions. The first is nearer to the direction of the strongest eigenvector,
-  /// and is mixed with it: `pair` is the weight of the first direction.
+  /// and is mixed with that direction: `pair` is the weight of the first direction.
   @_noLocks
   private static func ordered(
     _ directions: (SIMD3<Double>, SIMD3<Double>), _ strongest: SIMD4<Double>, _ pair: Double

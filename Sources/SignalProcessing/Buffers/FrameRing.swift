@@ -135,7 +135,7 @@ public final class FrameRing: @unchecked Sendable {
   ///   - channels: `channelCount` pointers.
   ///   - offset: the index of the first frame to fill.
   ///   - frames: the number of frames requested.
-  /// - Returns: the number of frames read, 0 to `frames`; the rest of `channels` is unchanged.
+  /// - Returns: the number of frames read, 0 to `frames`; the samples after them are unchanged.
   @_noLocks
   public func read(
     into channels: UnsafePointer<UnsafeMutablePointer<Float>>, at offset: Int = 0, frames: Int

@@ -7,9 +7,9 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
   private let bank: QuadBank
   private let set: InstructionSet
   private let isDeferred: Bool
-  /// 2 x quads x size rows of four samples: the incoming block and the block in process.
+  /// 2 x quads x size rows of four samples: the incoming block and the block being processed.
   private let rows: AlignedFloats
-  /// 2 x quads flags: whether a quad has samples other than zero, for the blocks in `rows`.
+  /// 2 x quads flags: whether a quad has non-zero samples, for the blocks in `rows`.
   private let sounds: UnsafeMutablePointer<Bool>
   private let now: AlignedFloats
   private let overlaps: AlignedFloats
@@ -22,7 +22,7 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
     /// The half of `rows` that receives input.
     var side = 0
     var overlapSide = 0
-    /// The number of completed steps of the block in process.
+    /// The number of completed steps of the block being processed.
     var done = 0
     var overlapSounds = false
     var isHeard = false
@@ -73,8 +73,8 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - quadRows: quads x frames rows of four samples.
   ///   - stride: floats from one quad to the next.
-  ///   - quadSounds: whether each quad has samples other than zero.
-  ///   - frames: at most the frames that remain in the block.
+  ///   - quadSounds: whether each quad has non-zero samples.
+  ///   - frames: at most the number of frames until the block is full.
   @_noLocks
   func process(
     rows quadRows: UnsafePointer<Float>, stride: Int, sounds quadSounds: UnsafePointer<Bool>,

@@ -4,7 +4,7 @@
 ///
 /// - Parameters:
 ///   - filters: filters x taps.
-///   - fir: the taps of the other filter; if empty, `filters` is returned.
+///   - fir: the impulse response to convolve with; if empty, `filters` is returned.
 /// - Returns: filters x (taps of the longest filter + `fir.count` - 1). If `fir` has one tap, every
 ///   filter keeps its length.
 public func folded(_ filters: [[Float]], with fir: [Float]) -> [[Float]] {

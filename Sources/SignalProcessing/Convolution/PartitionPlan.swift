@@ -5,7 +5,7 @@
 /// Auralization, 2015, chapter 6).
 struct PartitionPlan: Equatable {
   struct Level: Equatable {
-    /// The number of taps of a partition and of frames of a block; a power of two.
+    /// The number of taps in a partition and of frames in a block; a power of two.
     var size: Int
     /// The index of the first tap.
     var offset: Int
@@ -16,7 +16,7 @@ struct PartitionPlan: Equatable {
 
   var levels: [Level]
 
-  /// The smallest block, in frames, of a deferred level. The first level is not deferred.
+  /// The smallest block of a deferred level, in frames. The first level is not deferred.
   static let deferredSize = 512
   private static let largestSize = 8192
 

@@ -18,7 +18,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
   private let scratch: AlignedFloats
   private let sums: AlignedFloats
   private let masks: AlignedFloats
-  /// partitions x quads flags: whether the quad has samples other than zero.
+  /// partitions x quads flags: whether the quad has non-zero samples.
   private let sounds: UnsafeMutablePointer<Bool>
   private let runs: UnsafeMutablePointer<Int>
   private let evenLanes: UnsafeMutablePointer<Int>

@@ -136,7 +136,8 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Counts a bad frame, and starts the decay of the last output sample unless the sound is muted.
+  /// Counts a bad frame, and starts the decay of the last output sample unless the sound is already
+  /// muted.
   @_noLocks
   private func cut() {
     badFrames.wrappingAdd(1, ordering: .relaxed)

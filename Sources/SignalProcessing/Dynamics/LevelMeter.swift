@@ -32,7 +32,7 @@ public struct LevelMeter: ~Copyable, @unchecked Sendable {
     guard frames > 0 else { return }
     let l = measure(left, frames)
     let r = measure(right, frames)
-    // The bit patterns of magnitudes are in the order of the values.
+    // Non-negative numbers have the same order as their bit patterns.
     _ = leftPeak.max(l.peak.bitPattern, ordering: .relaxed)
     _ = rightPeak.max(r.peak.bitPattern, ordering: .relaxed)
     add(l.energy, frames, to: leftEnergy)

@@ -29,7 +29,7 @@ struct LimiterGain {
   private let releaseFactor: Int64
   private let scale: Double
 
-  /// Creates the computation. `releaseFrames` is the time constant of the release, in frames.
+  /// Prepares the computation. `releaseFrames` is the time constant of the release, in frames.
   init(lookAheadFrames: Int, releaseFrames: Double) {
     self.lookAheadFrames = lookAheadFrames
     window = lookAheadFrames + 2

@@ -5,9 +5,9 @@ internal import CRealtime
 /// Estimates the magnitude of the waveform between the samples by four-fold polyphase oversampling
 /// (ITU-R BS.1770-5, Annex 2) and parabolas through local maxima.
 ///
-/// The 12-tap phases of the recommendation roll off well below half the sample rate. Here, each
-/// phase has 64 taps: a sinc function times a Kaiser window (beta 2.5). The parabolas reduce the
-/// under-reading at half the sample rate from 0.69 dB to 0.07 dB.
+/// The 12-tap phases of the recommendation roll off well below half the sample rate. In this
+/// implementation, each phase has 64 taps: a sinc function times a Kaiser window (beta 2.5). The
+/// parabolas reduce the under-reading at half the sample rate from 0.69 dB to 0.07 dB.
 struct TruePeakInterpolator {
   static var taps: Int { @_noLocks get { 64 } }
   static var phases: Int { @_noLocks get { 3 } }
@@ -85,7 +85,8 @@ struct TruePeakInterpolator {
       return filter
     }
     /// Subtracts from `filter` the linear interpolation with the same sum and first moment. The
-    /// rest is a weighted sum of second differences. Returns the sum of the weights' magnitudes.
+    /// remainder is a weighted sum of second differences. Returns the sum of the weights'
+    /// magnitudes.
     func weights(_ filter: [Double]) -> Double {
       var rest = filter
       let sum = filter.reduce(0, +)

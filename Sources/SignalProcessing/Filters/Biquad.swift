@@ -25,8 +25,8 @@ public struct Biquad: Sendable, Equatable {
     return above * below.conjugate * (1 / below.squaredMagnitude)
   }
 
-  /// The filter with the same magnitude response and with outer zeros and poles reflected into the
-  /// unit circle (Oppenheim and Schafer, Discrete-Time Signal Processing, 3rd edition, 5.6).
+  /// The filter with the same magnitude response and with zeros and poles outside the unit circle
+  /// reflected into it (Oppenheim and Schafer, Discrete-Time Signal Processing, 3rd edition, 5.6).
   public var minimumPhase: Biquad {
     let above = Self.reflected(b0, b1, b2)
     let below = Self.reflected(1, a1, a2)
