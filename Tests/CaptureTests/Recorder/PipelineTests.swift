@@ -23,8 +23,8 @@ struct PipelineTests {
   }
 
   private func pipeline(
-    _ sink: NoteSink, onGap: @escaping (Gap) -> Void = { _ in },
-    _ onBlock: @escaping (RecordedBlock) -> Void = { _ in }
+    _ sink: NoteSink, onBlock: @escaping (RecordedBlock) -> Void = { _ in },
+    onGap: @escaping (Gap) -> Void = { _ in }
   ) -> RecordingPipeline {
     RecordingPipeline(
       format: RecorderFormat(sampleRate: 8000, layout: .firstOrder), microphone: .ambiX,
@@ -36,7 +36,8 @@ struct PipelineTests {
     var random = SeededGenerator.forTest()
     let sink = NoteSink()
     var heard = FieldIntensity()
-    let pipeline = pipeline(sink) { if let intensity = $0.intensity { heard += intensity } }
+    let pipeline = pipeline(
+      sink, onBlock: { if let intensity = $0.intensity { heard += intensity } })
     try pipeline.open(channels: 4, sampleRate: 8000)
     // Azimuth 30 degrees, elevation 0: W, Y, Z and X.
     let gains: [Float] = [1, 0.5, 0, Float(0.75).squareRoot()]
