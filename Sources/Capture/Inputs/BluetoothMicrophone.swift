@@ -84,17 +84,27 @@ public struct BluetoothMicrophone: Sendable, Equatable {
         return .failure(refusal)
       }
     }
-    guard try input(of: card, address) != nil else {
+    let ready: (input: Input, hasOtherCodec: Bool)?
+    do throws(SoundServerError) { ready = try chooseInput(of: card, address) } catch {
       restore(former, serverAddress: address)
-      return .failure(refusal)
+      throw error
     }
-    let hasChangedCodec = try chooseCodec(of: card, address)
-    guard let input = try input(of: card, address) else {
+    guard let ready else {
       restore(former, serverAddress: address)
       return .failure(refusal)
     }
     return .success(
-      BluetoothMicrophone(input: input, former: isActive && !hasChangedCodec ? nil : former))
+      BluetoothMicrophone(input: ready.input, former: isActive && !ready.hasOtherCodec ? nil : former))
+  }
+
+  /// Selects the best codec of the active profile. Returns the microphone with that codec, and
+  /// whether another codec is in use now; nil if the microphone does not appear.
+  private static func chooseInput(
+    of card: BluetoothCard, _ address: String?
+  ) throws(SoundServerError) -> (input: Input, hasOtherCodec: Bool)? {
+    guard try input(of: card, address) != nil else { return nil }
+    let hasOtherCodec = try chooseCodec(of: card, address)
+    return try input(of: card, address).map { ($0, hasOtherCodec) }
   }
 
   /// Selects the best codec of the active profile. Returns whether another codec is in use now.
