@@ -94,7 +94,8 @@ public struct BluetoothMicrophone: Sendable, Equatable {
       return .failure(refusal)
     }
     return .success(
-      BluetoothMicrophone(input: ready.input, former: isActive && !ready.hasOtherCodec ? nil : former))
+      BluetoothMicrophone(
+        input: ready.input, former: isActive && !ready.hasOtherCodec ? nil : former))
   }
 
   /// Selects the best codec of the active profile. Returns the microphone with that codec, and
