@@ -13,7 +13,7 @@ package enum ListeningRefusal: Error, Sendable, Equatable, CustomStringConvertib
   case loudspeakers(sink: String)
   /// The sink's kind of device is unknown.
   case unknownDevice(sink: String)
-  /// The sound that would be heard comes from the sink itself.
+  /// The sound comes from the monitor of the sink to which it would be played.
   case ownMonitor(sink: String)
   /// The head, the decoder or the output cannot be used.
   case playback(PlaybackError)
@@ -35,7 +35,8 @@ package enum ListeningRefusal: Error, Sendable, Equatable, CustomStringConvertib
 /// not move to another sink, because that could be a loudspeaker beside the microphone.
 ///
 /// ## Threading
-/// One thread may call `receive`, and one `pose`. Any thread may use the rest.
+/// One thread may call `receive`, and one thread may call `pose`. Any thread may use the other
+/// members.
 package final class LiveListener: Sendable {
   package enum Event: Sendable {
     case began(Sink)
@@ -210,10 +211,10 @@ package final class LiveListener: Sendable {
   /// The status of the output; nil if nothing is heard.
   package var output: AudioOutputStatus? { state.withLock { $0.output }?.status }
 
-  /// How often the sound has paused for lack of frames.
+  /// The number of times that the sound has paused for lack of frames.
   package var pauses: Int { state.withLock { $0.pauses + ($0.output?.pauses ?? 0) } }
 
-  /// The delay of the renderer and of the sound that waits for it [ms]; nil if nothing is heard.
+  /// The delay of the clock bridge and the renderer [ms]; nil if nothing is heard.
   package var delayMilliseconds: Double? { state.withLock { $0.output }?.delayMilliseconds }
 
   /// Returns the events since the last call, oldest first.

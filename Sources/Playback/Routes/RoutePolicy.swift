@@ -48,7 +48,7 @@ public struct Programme: Sendable, Equatable {
   public var isMultichannel: Bool { layout.isMultichannel }
 }
 
-/// What the listener allows: which sources become spatial, and where.
+/// What the listener allows: which sources are rendered spatially, and on which routes.
 public struct RoutePolicy: Sendable, Equatable {
   /// The kind of device that all routes are assumed to have. Default: automatic.
   public var choice = RouteChoice.automatic

@@ -6,9 +6,9 @@ import System
 
 /// The server's module for echo cancellation and noise suppression.
 ///
-/// The module provides a source with the treated sound, and a sink whose sound is subtracted from
-/// it. While it is loaded, that sink is the default sink, and the streams on the former default
-/// sink play to it.
+/// The module provides a sink and a source. The source supplies the sound of an input, from which
+/// the module has removed the echo of the sink's sound. While the module is loaded, its sink is the
+/// default sink, and the streams on the former default sink play to it.
 ///
 /// ## Threading
 /// Use it from one thread at a time.
@@ -18,12 +18,12 @@ package final class VoiceModule: @unchecked Sendable {
   private static let moduleName = "module-echo-cancel"
   private static let timeout = 4000
   /// The options of the WebRTC method. By default, PulseAudio's analog gain control changes the
-  /// volume of the input, which stays changed.
+  /// volume of the input permanently.
   private static let method = "analog_gain_control=0 digital_gain_control=0"
 
   private let serverAddress: String?
   private var index: UInt32?
-  /// The sink that the played sound goes to.
+  /// The real sink to which the module plays the sound of its own sink.
   package private(set) var realSink: String
 
   /// Loads the module.
@@ -83,7 +83,7 @@ package final class VoiceModule: @unchecked Sendable {
       + "sink_properties='device.description=\"Stillstage voice output\" \(owner)'"
   }
 
-  /// Makes `target` the default sink, and moves the streams that play to `sink`.
+  /// Makes `target` the default sink, and moves the streams on `sink` to `target`.
   private static func take(
     from sink: String, to target: String, on connection: ClientConnection
   ) throws(SoundServerError) {

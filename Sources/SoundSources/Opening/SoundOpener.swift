@@ -86,7 +86,7 @@ public struct SoundOpener: Sendable {
     return source
   }
 
-  /// Whether the sound is a presentation in a folder, or a playlist file, rather than on a server.
+  /// Whether the sound is a presentation that is read from local files rather than from a server.
   public var isInFolder: Bool { presentation.map { !$0.isRemote } ?? false }
 
   /// Completes the kept presentation after everything has been played: fetches segments that were
