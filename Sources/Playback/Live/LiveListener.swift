@@ -172,7 +172,7 @@ package final class LiveListener: Sendable {
 
   package var isListening: Bool { state.withLock { $0.output != nil } }
 
-  /// Takes frames x channels in the format of `listen`, which are to be heard next.
+  /// Queues samples, frames x channels, in the format given to `listen`.
   package func receive(_ samples: UnsafePointer<Float>, frames: Int) {
     state.withLock { $0.output }?.write(samples, frames: frames)
   }

@@ -104,7 +104,7 @@ final class LiveOutput: @unchecked Sendable {
 
   // MARK: Sound
 
-  /// Takes frames x channels that are to be heard next.
+  /// Queues samples, frames x channels.
   func write(_ samples: UnsafePointer<Float>, frames: Int) {
     preparation.prepare(samples, frames: frames) { bridge.write($0, frameCount: $1) }
   }

@@ -11,8 +11,8 @@ internal import System
 
 /// Measures the channels of a source from excerpts, without rendering, on a separate thread.
 ///
-/// The excerpts cover a short source completely. They are read in an order that spreads the first
-/// of them over the source, so that each intermediate result represents the whole source.
+/// The excerpts cover a short source completely. They are read in an order in which the first few
+/// are spread over the source, so that each intermediate result represents the entire source.
 final class LoudnessSurvey: Sendable {
   struct Result {
     /// The loudness of the excerpts read so far, in LUFS; nil for silence. It is measured in the
