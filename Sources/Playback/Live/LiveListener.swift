@@ -31,8 +31,8 @@ package enum ListeningRefusal: Error, Sendable, Equatable, CustomStringConvertib
 
 /// Plays sound while it arrives, such as that of a microphone, with head tracking.
 ///
-/// Listening ends if the sink disappears, or if it led to headphones and no longer does. It does
-/// not move to another sink, because that could be a loudspeaker beside the microphone.
+/// Listening ends if the sink disappears, or if it led to headphones and no longer does. The sound
+/// does not move to another sink, because that could be a loudspeaker beside the microphone.
 ///
 /// ## Threading
 /// One thread may call `receive`, and one thread may call `pose`. Any thread may use the other
@@ -47,7 +47,7 @@ package final class LiveListener: Sendable {
   private struct State {
     var output: LiveOutput?
     var monitor: (any SinkMonitor)?
-    /// The audio counters of outputs that have ended.
+    /// The number of pauses of the outputs that have ended.
     var pauses = 0
     var mode: StageMode
     var isStopped = false
