@@ -20,7 +20,7 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
   case parametricNeedsHeadphones
   /// The head size of the named HRTF set is unknown.
   case noHeadSize(String)
-  /// The decoder cannot be replaced during playback, because the new decoder has another delay.
+  /// The decoder cannot be replaced during playback, because the delay of the new decoder differs.
   case decoderIsLater
   /// A mix was requested, but the source has or may get this layout.
   case mixNeedsSoundfield(ChannelLayout)

@@ -13,7 +13,7 @@ internal import Surround
 /// as long as gain, mode and decoder stay the same.
 ///
 /// ## Threading
-/// One thread at a time calls `process`, which allocates nothing, takes no lock and never waits.
+/// One thread at a time may call `process`, which allocates nothing, takes no lock and never waits.
 /// Any thread may use the gain, the mode, the levels and the counters.
 public final class Renderer: @unchecked Sendable {
   /// How a source is rendered.

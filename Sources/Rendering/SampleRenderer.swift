@@ -20,9 +20,9 @@ internal import SignalProcessing
 /// is an additional delay.
 ///
 /// ## Threading
-/// One thread at a time renders. `process` is for an audio thread: it allocates nothing, takes no
-/// lock and never waits. The functions that return arrays allocate memory. Any thread may use the
-/// renderer's gain, mode and counters.
+/// One thread at a time may render. `process` is for an audio thread: it allocates nothing, takes
+/// no lock and never waits. The functions that return arrays allocate memory. Any thread may use
+/// the renderer's gain, mode and counters.
 public final class SampleRenderer: @unchecked Sendable {
   /// The underlying renderer.
   public let renderer: Renderer

@@ -47,8 +47,8 @@ public struct RenditionNews: Sendable, Equatable {
   public var reason: String?
   /// The position in the source at which the rendition becomes audible, in seconds.
   public var at: Double
-  /// The shift that aligned the rendition with the previous one, in frames; positive to a later
-  /// time. Nil if there was no alignment.
+  /// The shift that aligned the rendition with the previous one, in frames; positive if it was
+  /// delayed. Nil if there was no alignment.
   public var shift: Int?
   /// The correlation of the two renditions after the alignment, 0.5 to 1; nil if there was no
   /// alignment.

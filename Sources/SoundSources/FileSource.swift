@@ -111,7 +111,7 @@ public final class FileSource: SoundSource {
   }
 
   /// The layouts to expect, including `layout`; only `layout` unless the layout option is `.auto`.
-  /// Others may occur.
+  /// Unlisted layouts may also occur.
   public var expectedLayouts: [ChannelLayout] {
     [layout] + (option == .auto ? reader.track.laterLayouts : [])
   }

@@ -76,7 +76,7 @@ extension RenderSettings {
 ///   - prepared: the result of `prepared(_:settings:)` for `source`.
 ///   - filters: the filters that render the source.
 ///   - scan: the scan of `source`; nil to create one.
-///   - patienceMilliseconds: how long the first read may wait for a good estimate of the scan.
+///   - patienceMilliseconds: how long the first read may wait for a good estimate from the scan.
 ///   - tell: receives reports on the gain; see `LevelledSource`.
 package func levelled(
   _ prepared: any SoundSource, from source: any SoundSource, filters: BinauralFilters,

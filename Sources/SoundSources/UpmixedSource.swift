@@ -61,7 +61,7 @@ final class UpmixedSource: SoundSource {
         try advance()
         continue
       }
-      // After the end of the source, only the rest of the window remains.
+      // After the end of the source, return only frames that were read.
       let known = hasEnded ? taken - next : rest
       let count = min(rest, known, frames - done)
       if count <= 0 { break }

@@ -13,7 +13,7 @@ package enum ListeningRefusal: Error, Sendable, Equatable, CustomStringConvertib
   case loudspeakers(sink: String)
   /// The sink's kind of device is unknown.
   case unknownDevice(sink: String)
-  /// The sound that would be heard comes from the sink itself.
+  /// The sound comes from the monitor of the sink to which it would be played.
   case ownMonitor(sink: String)
   /// The head, the decoder or the output cannot be used.
   case playback(PlaybackError)
@@ -31,11 +31,12 @@ package enum ListeningRefusal: Error, Sendable, Equatable, CustomStringConvertib
 
 /// Plays sound while it arrives, such as that of a microphone, with head tracking.
 ///
-/// Listening ends if the sink disappears, or if it led to headphones and no longer does. It does
-/// not move to another sink, because that could be a loudspeaker beside the microphone.
+/// Listening ends if the sink disappears, or if it led to headphones and no longer does. The sound
+/// does not move to another sink, because that could be a loudspeaker beside the microphone.
 ///
 /// ## Threading
-/// One thread may call `receive`, and one `pose`. Any thread may use the rest.
+/// One thread may call `receive`, and one thread may call `pose`. Any thread may use the other
+/// members.
 package final class LiveListener: Sendable {
   package enum Event: Sendable {
     case began(Sink)
@@ -46,7 +47,7 @@ package final class LiveListener: Sendable {
   private struct State {
     var output: LiveOutput?
     var monitor: (any SinkMonitor)?
-    /// The audio counters of outputs that have ended.
+    /// The number of pauses of the outputs that have ended.
     var pauses = 0
     var mode: StageMode
     var isStopped = false
@@ -171,7 +172,7 @@ package final class LiveListener: Sendable {
 
   package var isListening: Bool { state.withLock { $0.output != nil } }
 
-  /// Takes frames x channels in the format of `listen`, which are to be heard next.
+  /// Queues samples, frames x channels, in the format given to `listen`.
   package func receive(_ samples: UnsafePointer<Float>, frames: Int) {
     state.withLock { $0.output }?.write(samples, frames: frames)
   }
@@ -210,10 +211,10 @@ package final class LiveListener: Sendable {
   /// The status of the output; nil if nothing is heard.
   package var output: AudioOutputStatus? { state.withLock { $0.output }?.status }
 
-  /// How often the sound has paused for lack of frames.
+  /// The number of times that the sound has paused for lack of frames.
   package var pauses: Int { state.withLock { $0.pauses + ($0.output?.pauses ?? 0) } }
 
-  /// The delay of the renderer and of the sound that waits for it [ms]; nil if nothing is heard.
+  /// The delay of the clock bridge and the renderer [ms]; nil if nothing is heard.
   package var delayMilliseconds: Double? { state.withLock { $0.output }?.delayMilliseconds }
 
   /// Returns the events since the last call, oldest first.

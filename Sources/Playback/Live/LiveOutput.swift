@@ -10,9 +10,9 @@ private import Synchronization
 /// Renders sound that arrives on another clock, and plays it to one sink.
 ///
 /// ## Threading
-/// One thread may call `write`. Any other thread may use the rest.
+/// One thread may call `write`. Any other thread may use the other members.
 final class LiveOutput: @unchecked Sendable {
-  /// The sound that waits between the two clocks.
+  /// The depth of the clock bridge.
   private static let depth = ClockBridge.Depth(initial: 0.012, longest: 0.08, excess: 0.04)
   /// The depth of PulseAudio's queue and sink [ms].
   private static let latency = 24.0
@@ -44,7 +44,7 @@ final class LiveOutput: @unchecked Sendable {
       layout: sound.heard, options: options, isLimited: true, sampleRate: sound.sampleRate,
       sink: sink, hrtf: hrtf, poses: poses, tell: tell)
     poses?.prediction = options.prediction.pose(for: sink.name)
-    // Nothing is rendered again, and the queue is short.
+    // Correct quickly, because nothing is rendered again and the queue is short.
     poses?.correctsQuickly = true
     let channels = rendering.renderer.channels
     bridge = ClockBridge(
@@ -104,7 +104,7 @@ final class LiveOutput: @unchecked Sendable {
 
   // MARK: Sound
 
-  /// Takes frames x channels that are to be heard next.
+  /// Queues samples, frames x channels.
   func write(_ samples: UnsafePointer<Float>, frames: Int) {
     preparation.prepare(samples, frames: frames) { bridge.write($0, frameCount: $1) }
   }
@@ -136,9 +136,9 @@ final class LiveOutput: @unchecked Sendable {
   var status: AudioOutputStatus? { output.withLock { $0?.status } }
   func takeEvents() -> [AudioOutputEvent] { output.withLock { $0?.takeEvents() ?? [] } }
   var decision: RouteDecision { rendering.decision }
-  /// How often the sound has paused for lack of frames.
+  /// The number of times that the sound has paused for lack of frames.
   var pauses: Int { bridge.pauses }
-  /// The delay of the renderer and of the sound that waits between the clocks [ms].
+  /// The delay of the clock bridge and the renderer [ms].
   var delayMilliseconds: Double {
     let renderer = rendering.renderer
     return Double(renderer.delayFrames) / Double(renderer.renderer.sampleRate) * 1000

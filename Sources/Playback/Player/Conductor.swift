@@ -39,7 +39,7 @@ final class Conductor: @unchecked Sendable {
   /// The longest time for which the old sound plays on during a seek [ns].
   private static let longestPreparation: Int64 = 300_000_000
 
-  // Used on the thread only.
+  // Use the following properties on the conductor's thread only.
   private var isAtEnd = false
   private var toldWarnings = 0
   private var wasStarved = true

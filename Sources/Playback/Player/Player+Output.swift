@@ -5,8 +5,8 @@ internal import Rendering
 internal import SoundServer
 
 extension Player {
-  /// Returns the named sink, the default sink or else the first sink. Returns nil if no sink is
-  /// named and the server has none.
+  /// Returns the named sink. If no sink is named, returns the default sink or else the first sink;
+  /// nil if the server has none.
   ///
   /// - Throws: `PlaybackError.output` if the server cannot be reached, does not answer or has no
   ///   sink with the requested name.

@@ -136,7 +136,7 @@ public final class Player: @unchecked Sendable {
         channels: $0.fieldChannels, headLocked: $0.headLocked, sampleRate: Double(rate),
         settings: mix)
     }
-    // The head, the renderer and the output.
+    // Create the head, the renderer and the output.
     let head = PlayedHead(options, events)
     self.head = head
     let renderer = Renderer(
@@ -154,7 +154,7 @@ public final class Player: @unchecked Sendable {
       client, options, rate, feed, isHeadKnown: !head.stage.becomesKnown,
       startsPaused: startsPaused)
     self.output = output
-    // The objects that change the decoder or the route during playback.
+    // Create the objects that change the decoder or the route during playback.
     redesigner = Redesigner(
       renderer: renderer, layout: layout, told: hrtf.notes, tell: events.add)
     let rendering = RoutedRendering(
@@ -169,7 +169,7 @@ public final class Player: @unchecked Sendable {
     head.poses?.prediction = options.prediction.pose(for: options.sinkName ?? "")
     // Without a queue, nothing is rendered again: a newer pose is audible in the next cycle.
     head.poses?.correctsQuickly = !client.hasQueue
-    // The thread that reads the source and follows the output.
+    // Create the thread that reads the source and follows the output.
     conductor = Conductor(
       source: stems ?? level ?? source, feed: feed, output: output, startsPaused: startsPaused
     ) { event in

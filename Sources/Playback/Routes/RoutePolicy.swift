@@ -48,7 +48,7 @@ public struct Programme: Sendable, Equatable {
   public var isMultichannel: Bool { layout.isMultichannel }
 }
 
-/// What the listener allows: which sources become spatial, and where.
+/// What the listener allows: which sources are rendered spatially, and on which routes.
 public struct RoutePolicy: Sendable, Equatable {
   /// The kind of device that all routes are assumed to have. Default: automatic.
   public var choice = RouteChoice.automatic
@@ -105,8 +105,8 @@ public struct RoutePolicy: Sendable, Equatable {
   public func allows(_ facts: RouteFacts) -> Bool { spatialization != .off && !isOff(facts) }
 
   /// Returns the kind of device that a sink leads to: what the listener has set, or else what the
-  /// sound server reports. Bluetooth devices of unknown kind count as headphones, and unplugged
-  /// ports do not.
+  /// sound server reports. Bluetooth devices of unknown kind count as headphones. Headphones that
+  /// are reported on an unplugged port count as unknown.
   package func kind(of sink: Sink) -> RouteDevice {
     let (kind, isForced) = device(RouteFacts(sink))
     if isForced { return kind }

@@ -111,8 +111,8 @@ package struct OutputFollower: Sendable, Equatable {
 }
 
 extension Sink {
-  /// Whether headphones are connected. Bluetooth devices of unknown kind count as headphones, and
-  /// unplugged ports do not.
+  /// Whether headphones are connected. Bluetooth devices of unknown kind count as headphones; a
+  /// device on an unplugged port does not.
   package var leadsToHeadphones: Bool {
     if ports.first(where: \.isActive)?.isAvailable == false { return false }
     switch RouteFacts(self).device.kind {

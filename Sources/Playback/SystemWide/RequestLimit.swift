@@ -20,7 +20,7 @@ package struct RequestLimit: Sendable, Equatable {
 
   /// Returns whether a request may be made now, and counts an allowed request.
   ///
-  /// - Parameter now: the present time, which never decreases [ns].
+  /// - Parameter now: the current time, which never decreases [ns].
   package mutating func allows(at now: Int64) -> Bool {
     times.removeAll { now - $0 >= period }
     isExhausted = times.count >= count

@@ -134,7 +134,7 @@ package final class SinkStage: LiveStage {
   private func predict(for sink: String) {
     for rendering in renderings.values {
       rendering.poses?.prediction = options.prediction.pose(for: sink)
-      // Nothing is rendered again, and the queue is short.
+      // Correct quickly, because nothing is rendered again and the queue is short.
       rendering.poses?.correctsQuickly = true
     }
   }

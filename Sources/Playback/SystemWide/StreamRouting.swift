@@ -42,11 +42,11 @@ package struct StreamRouting: Sendable, Equatable {
     (self.layouts, self.roles, self.ownsDefault) = (layouts, roles, ownsDefault)
   }
 
-  /// Returns the requests for the present state of the server.
+  /// Returns the requests for the current state of the server.
   ///
   /// - Parameters:
   ///   - realSink: the name of the sink for plain streams; nil if there is none.
-  ///   - now: the present time, which never decreases [ns].
+  ///   - now: the current time, which never decreases [ns].
   package mutating func moves(
     for contents: ServerContents, realSink: String?, now: Int64
   ) -> [Move] {
@@ -88,7 +88,7 @@ package struct StreamRouting: Sendable, Equatable {
     }
   }
 
-  /// Updates the kind of a placement for the stream's present sink.
+  /// Updates the kind of a placement for the stream's current sink.
   private func follow(
     _ stream: ProgramStream, _ placement: inout Placement, at here: String, _ present: Set<String>,
     _ now: Int64
@@ -167,9 +167,9 @@ package struct StreamRouting: Sendable, Equatable {
 
     var kind = Kind.untouched
     var format: Format
-    /// The requested sink; without an open request, the present sink.
+    /// The requested sink; without a pending request, the current sink.
     var expected: String
-    /// The stream's sink at the last request; nil without an open request.
+    /// The stream's sink at the last request; nil without a pending request.
     var origin: String?
     var requests = 0
     /// The time of the last request, or of the user's move [ns].

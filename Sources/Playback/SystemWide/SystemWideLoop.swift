@@ -56,7 +56,7 @@ struct SystemWideLoop {
     return status
   }
 
-  /// Takes the newest report, if there is one, and makes the requests that follow.
+  /// Evaluates the newest report, if there is one, and makes the requests that are now necessary.
   mutating func step(_ report: ServerContents?, now: Int64) {
     if let report { contents = report }
     isWaiting = false

@@ -59,8 +59,8 @@ public struct BluetoothCard: Sendable, Equatable {
     (self.profiles, self.activeProfile) = (profiles, activeProfile)
   }
 
-  /// Returns the profile to use for recording: the available profile with a microphone that the
-  /// server prefers; nil if there is none.
+  /// Returns the profile to use for recording: of the available profiles with a microphone, the one
+  /// that the server prefers; nil if there is none.
   public func microphoneProfile(handsFreeOnly: Bool) -> Profile? {
     profiles.filter { $0.hasMicrophone && $0.isAvailable && (!handsFreeOnly || $0.isHandsFree) }
       .max { $0.priority < $1.priority }
@@ -94,7 +94,7 @@ public enum BluetoothCards {
     try with(serverAddress) { (connection) throws(SoundServerError) in try connection.cards() }
   }
 
-  /// Selects a profile. Returns whether the server did.
+  /// Selects a profile. Returns false if the server refuses.
   public static func setProfile(
     _ profile: String, of card: String, serverAddress: String? = nil
   ) throws(SoundServerError) -> Bool {
@@ -129,7 +129,7 @@ public enum BluetoothCards {
     }
   }
 
-  /// Selects a codec. Returns whether the server did.
+  /// Selects a codec. Returns false if the server refuses.
   public static func setCodec(
     _ codec: String, of card: String, serverAddress: String? = nil
   ) throws(SoundServerError) -> Bool {

@@ -6,9 +6,9 @@ import System
 
 /// The server's module for echo cancellation and noise suppression.
 ///
-/// The module provides a source with the treated sound, and a sink whose sound is subtracted from
-/// it. While it is loaded, that sink is the default sink, and the streams on the former default
-/// sink play to it.
+/// The module provides a sink and a source. The source supplies the sound of an input, from which
+/// the module has removed the echo of the sink's sound. While the module is loaded, its sink is the
+/// default sink, and the streams on the former default sink play to it.
 ///
 /// ## Threading
 /// Use it from one thread at a time.
@@ -18,12 +18,12 @@ package final class VoiceModule: @unchecked Sendable {
   private static let moduleName = "module-echo-cancel"
   private static let timeout = 4000
   /// The options of the WebRTC method. By default, PulseAudio's analog gain control changes the
-  /// volume of the input, which stays changed.
+  /// volume of the input permanently.
   private static let method = "analog_gain_control=0 digital_gain_control=0"
 
   private let serverAddress: String?
   private var index: UInt32?
-  /// The sink that the played sound goes to.
+  /// The real sink to which the module plays the sound of its own sink.
   package private(set) var realSink: String
 
   /// Loads the module.
@@ -31,7 +31,7 @@ package final class VoiceModule: @unchecked Sendable {
   /// - Parameters:
   ///   - source: the name of the input to treat.
   ///   - channels: the number of channels of the input, 1 or 2.
-  ///   - willLoad: receives the name of the present default sink before anything is changed.
+  ///   - willLoad: receives the name of the current default sink before anything is changed.
   /// - Throws: the reason why the module cannot be loaded.
   package init(
     source: String, channels: Int, serverAddress: String? = nil,
@@ -83,7 +83,7 @@ package final class VoiceModule: @unchecked Sendable {
       + "sink_properties='device.description=\"Stillstage voice output\" \(owner)'"
   }
 
-  /// Makes `target` the default sink, and moves the streams that play to `sink`.
+  /// Makes `target` the default sink, and moves the streams on `sink` to `target`.
   private static func take(
     from sink: String, to target: String, on connection: ClientConnection
   ) throws(SoundServerError) {

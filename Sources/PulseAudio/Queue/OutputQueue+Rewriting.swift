@@ -103,8 +103,8 @@ extension OutputQueue {
 
   // MARK: The margin
 
-  /// Forgets the last sink's timing and margin. Resumes rewriting if it was off because that sink
-  /// read too far ahead.
+  /// Forgets the previous sink's timing and margin. Resumes rewriting if it was off because that
+  /// sink read too far ahead.
   func startRewriting() {
     forgetTiming()
     stream.place.reportedMilliseconds = 0

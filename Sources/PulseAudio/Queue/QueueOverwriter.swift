@@ -113,8 +113,8 @@ struct QueueOverwriter {
 
   // MARK: Joining
 
-  /// Crossfades the ends of the window with the queued sound if the two differ there. A tail at the
-  /// end of the queue needs no crossfade.
+  /// Crossfades the start and the end of the window with the queued sound where the two differ. A
+  /// window that reaches the end of the queue needs no crossfade at its end.
   @_noLocks
   private func join(start: Int64, late: Int, count: Int, written: Int64) {
     let longest = Int(frames(Self.fadeNanoseconds))

@@ -13,9 +13,9 @@ struct RewriteMargin {
   private static let largestStep: Int64 = 4_000_000
   /// A decrease by less than this settles the margin.
   private static let leastStep: Int64 = 250_000
-  /// The number of answers without a lost start after which the margin is adjusted.
+  /// The number of measured writes without a lost start after which the margin is adjusted.
   private static let answersPerStep = 64
-  /// The number of answers to ignore after a lost start.
+  /// The number of measured writes to ignore after a lost start.
   private static let answersPerStepUp = 8
   /// A maximum of the read-ahead is remembered for at least this number of reports, and for at most
   /// twice that number.
@@ -31,7 +31,7 @@ struct RewriteMargin {
   private var leastSlack = Int64.max
   private var answers = 0
   private var answersToSkip = 0
-  /// Smoothed share of answers that show a lost start; 0 while the margin is below its limit.
+  /// Smoothed share of measured writes with a lost start; 0 while the margin is below its limit.
   private var lossAtLimit = 0.0
 
   @_noLocks

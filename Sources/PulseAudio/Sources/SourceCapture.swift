@@ -34,7 +34,7 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
   let receiver: any Receiver
   private let isStopped = Mutex(false)
 
-  // The rest is used on the loop's thread or with its lock held.
+  // Use the following properties on the loop's thread or with the loop's lock held.
   let connection: Connection
   let list: DeviceList<Source>
   var attempts: ConnectionAttempts

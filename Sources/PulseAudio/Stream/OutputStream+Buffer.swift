@@ -82,7 +82,7 @@ extension OutputStream {
     setAttributes()
   }
 
-  /// Forgets the last sink's read-ahead, and requests a new buffer.
+  /// Forgets the previous sink's read-ahead, and requests a new buffer.
   func forgetConfiguredSink() {
     guard place.configuredMilliseconds > 0 else { return }
     place.configuredMilliseconds = 0

@@ -109,8 +109,8 @@ struct StreamRenderer {
     return frames
   }
 
-  /// Returns the presentation time of the next frame [ns] and updates `leastQueued`. If the clock
-  /// is lost, it takes libpulse's latency or, without a report, the granted latency.
+  /// Returns the presentation time of the next frame [ns] and updates `leastQueued`. A lost clock
+  /// first adopts libpulse's latency or, without a report, the granted latency.
   @_noLocks
   private mutating func presentationTime(_ stream: OpaquePointer, _ position: Int64) -> Int64 {
     let now = monotonic_nanoseconds()

@@ -78,7 +78,7 @@ extension ClientConnection {
         }, answer)
     }
     guard let sink = sinks.first else { return [] }
-    // Streams without a client belong to modules, which play to the sink themselves.
+    // Streams without a client belong to the server's modules, not to programs.
     let streams: [(stream: UInt32, sink: UInt32, client: UInt32)] = try ask {
       (context, answer: UnsafeMutableRawPointer) in
       pa_context_get_sink_input_info_list(

@@ -11,7 +11,7 @@ import SoundServer
 /// libpulse's thread writes the ring, and the audio thread reads it. Call `attach` and `detach` on
 /// a third thread.
 final class MonitorSource: SinkSource, CallbackTarget, @unchecked Sendable {
-  /// The duration of sound that is to wait in the clock bridge [s].
+  /// The target duration of the sound that waits in the clock bridge [s].
   private static let target = 0.04
 
   let channelCount: Int

@@ -15,7 +15,7 @@ package final class PulseSteward: StreamSteward, @unchecked Sendable {
   private let known = Mutex(ServerContents())
   private let isStopped = Mutex(false)
 
-  // The loop's thread owns these.
+  // Use the following properties on the loop's thread only.
   private let connection: Connection
   private let collector: ContentsCollector
   private var isSubscribed = false

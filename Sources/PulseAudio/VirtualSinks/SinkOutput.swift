@@ -6,8 +6,8 @@ import System
 
 /// The one stream that plays the sound of all virtual sinks of a process.
 ///
-/// With several streams, the server would mix in small pieces. Small pieces make a real sink run
-/// dry if it is a pipe.
+/// With several streams, the server would mix in small pieces, which cause underruns if the real
+/// sink is a pipe.
 ///
 /// ## Threading
 /// Any thread except the audio thread may use it.

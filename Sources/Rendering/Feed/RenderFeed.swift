@@ -13,7 +13,7 @@ private import Synchronization
 ///
 /// ## Threading
 /// Only the audio thread may call `render` and `rewrite`, which allocate nothing, take no lock and
-/// never wait. Any thread may use the rest.
+/// never wait. Any thread may use the other members.
 package final class RenderFeed: @unchecked Sendable {
   package let ring: FrameRing
   package let renderer: Renderer
@@ -24,8 +24,9 @@ package final class RenderFeed: @unchecked Sendable {
   /// The mixer for the audio thread, which must not retain it.
   private let mixing: Unmanaged<StemMixer>?
 
-  /// `wantedHold` is the number of the wanted hold, or 0. `held` is -1 unless the output is silent.
-  /// In silence, `held` is the value of `wantedHold` that the audio thread last read.
+  /// `wantedHold` is the number of the wanted hold; 0 if no hold is wanted. `held` is -1 unless the
+  /// output is silent. In silence, `held` is the value of `wantedHold` that the audio thread last
+  /// read.
   ///
   /// Each hold has a new number from `holds`. A chunk that began before the hold therefore never
   /// counts as silent.
@@ -48,8 +49,8 @@ package final class RenderFeed: @unchecked Sendable {
   let policy: RewritePolicy
   /// Whether the queue was rendered again at the last check.
   let isRewriting: UnsafeMutablePointer<Bool>
-  /// The size of a chunk during a fade-out, in frames. The frames after the end of the fade in the
-  /// last chunk are lost.
+  /// The size of a chunk during a fade-out, in frames. In the last chunk, the frames after the end
+  /// of the fade-out are lost.
   private static let fadeFrames = 64
   private let reserve: Int
 

@@ -12,7 +12,7 @@ private import Synchronization
 ///
 /// ## Threading
 /// Only the audio thread may call `render`, which allocates nothing, takes no lock and never waits.
-/// Any thread may use the rest.
+/// Any thread may use the other members.
 package final class LiveRenderer: @unchecked Sendable {
   package let renderer: Renderer
   /// The number of channels of the input.

@@ -6,7 +6,7 @@ internal import SignalProcessing
 internal import Surround
 
 /// Renders the channels of a source to the ears. The part that is rotated against the head passes
-/// through a decoder. The rest is added after the decoder.
+/// through a decoder. The part that is not rotated is added after the decoder.
 struct SpatialPath: ~Copyable {
   let tailFrames: Int
   /// The delay of the decoder, in frames.

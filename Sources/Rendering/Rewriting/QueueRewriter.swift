@@ -60,9 +60,10 @@ struct RewritePlan {
 /// Renders windows of the queue again for newer head poses.
 ///
 /// The filters are first filled with past input at the played poses, so that the new sound
-/// continues the old sound. If the old sum is a mixture of two renderings there, the sounds are
-/// crossfaded. At the start of the window, the output contains old sums for about half the
-/// limiter's delay. At its end, the output is crossfaded to the queued sound.
+/// continues the old sound. If the old sum is a mixture of two renderings where the new sum begins,
+/// the sounds are crossfaded. At the start of the window, the output contains old sums for about
+/// half the limiter's delay. At the end of the window, the output is crossfaded to the queued
+/// sound.
 ///
 /// ## Threading
 /// Use the rewriter on the audio thread only. It does not allocate, lock or wait.
@@ -130,7 +131,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     // The new sum begins half the limiter's delay early, rounded up to the grid.
     let first = (start - joinFrames + grid - 1) / grid * grid
     guard first - needed > 0 || hop == 0, first >= grid + hop else { return nil }
-    // The run-up begins on the grid, and on a hop of a decoder that has hops.
+    // The run-up begins on the grid and, if the decoder has hops, on a hop.
     let step = max(grid, hop)
     let runUp = max(0, (first - needed) / step * step)
     // The history must reach back to the run-up and to a saved limiter state.
@@ -213,8 +214,8 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     _ plan: RewritePlan, _ first: Int, _ count: Int, _ history: borrowing RenderHistory,
     _ interleaved: UnsafeMutablePointer<Float>
   ) {
-    // The new sum, and its crossfade with the old sum in the history. A sum counts at the frame at
-    // which it leaves the limiter.
+    // Compute the new sum, and crossfade it with the old sum in the history. The crossfade has the
+    // timing of the output: a sum leaves the limiter `plan.latency` frames later.
     history.load(.gain, at: first, gains.planes[0], count)
     for ear in 0..<2 {
       let (turned, sum, kept) = (ears.planes[ear], sums.planes[ear], old.planes[ear])
@@ -224,7 +225,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
       goOver(kept, to: sum, plan, at: first + plan.latency, 0..<count)
       history.store(ear == 0 ? .sumLeft : .sumRight, at: first, kept, count)
     }
-    // The output, and its crossfade with the old output in the history.
+    // Limit the sum, and crossfade the output with the old output in the history.
     limiter.process(sums.planes[0], sums.planes[1], frames: count)
     let skipped = max(0, plan.start - first)
     guard skipped < count else { return }

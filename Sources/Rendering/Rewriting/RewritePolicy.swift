@@ -22,9 +22,9 @@ public struct RewritePolicy: Sendable {
   public var jitterAngle = 0.6 * Double.pi / 180
   /// The jitter of the tracker's timestamps, in seconds.
   public var jitterSeconds = 0.004
-  /// The shortest duration, in seconds, for an error that noise and jitter explain.
+  /// The shortest correction of an error that noise and jitter explain, in seconds.
   public var correctionSeconds = 0.015
-  /// The usual duration, in tracker intervals, for an error that noise and jitter explain.
+  /// The usual correction of an error that noise and jitter explain, in tracker intervals.
   public var correctionIntervals = 1.5
   /// The longest duration of a correction, in seconds.
   public var longestCorrectionSeconds = 0.040

@@ -76,8 +76,8 @@ final class DemoAmbience {
     }
   }
 
-  /// Stores the interpolation weights of all frames, multiplied by the level, and returns the
-  /// sections of the chunk.
+  /// Stores the interpolation weights of all frames, multiplied by the level, and returns the cells
+  /// of the chunk.
   private func prepare(_ octave: Octave, _ start: Int, _ count: Int) -> [Cell] {
     let (step, level) = (octave.rate / sampleRate, octave.level)
     let (w0, w1) = (weights.pointer, weights.pointer + chunkFrames)

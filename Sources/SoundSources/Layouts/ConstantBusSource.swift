@@ -9,7 +9,7 @@ private import Surround
 /// A source with a constant layout, the bus, that reads from a source whose layout changes.
 ///
 /// `LayoutBus` determines the bus and the gains that mix each run to it. Overlapping runs are
-/// crossfaded. Between other runs, a prediction of the earlier run bridges short gaps and is
+/// crossfaded. If runs do not overlap, a prediction from the earlier run bridges a short gap and is
 /// crossfaded with the new run over 20 to 180 ms.
 public final class ConstantBusSource: SoundSource {
   /// The layout of the bus.

@@ -89,7 +89,7 @@ enum LayoutBus {
   /// for a mono bus.
   private static func folded(_ layout: ChannelLayout, to targets: [Speaker]) -> [[Double]] {
     var stereo = Treatment(plain: layout).headLocked
-    // Mono counts as a centre channel here.
+    // Mono is folded down like a centre channel.
     let share = 0.5.squareRoot()
     if layout == .mono { stereo = [[share], [share]] }
     return targets.count == 2 ? stereo : [zip(stereo[0], stereo[1]).map { ($0 + $1) / 2 }]
@@ -138,8 +138,8 @@ extension LayoutBus {
     return gains
   }
 
-  /// Returns the gains that mix a loudspeaker in the direction `place` to the bus. Other outputs
-  /// have a gain of 0. A direction in `places` is nil for low-frequency effects.
+  /// Returns the gains that mix a loudspeaker in the direction `place` to the bus. An output that
+  /// is not returned has a gain of 0. A direction in `places` is nil for low-frequency effects.
   private static func shares(
     of place: Direction, among places: [Direction?]
   ) -> [(output: Int, gain: Double)] {

@@ -43,8 +43,9 @@ struct RunJoin {
 
   /// Bridges `missing` frames with a prediction, or with silence if there is no past.
   ///
-  /// In a gap of 20 ms or less, the prediction continues beyond the gap, and `fade` uses the rest.
-  /// In a longer gap, the prediction is faded out over 20 ms, and silence follows.
+  /// In a gap of 20 ms or less, the prediction continues beyond the gap, and `fade` crossfades the
+  /// excess with the new run. In a longer gap, the prediction is faded out over 20 ms, and silence
+  /// follows.
   ///
   /// - Returns: `missing`.
   mutating func bridge(_ missing: Int, on line: inout SoundLine) -> Int {
@@ -73,8 +74,8 @@ struct RunJoin {
     return missing
   }
 
-  /// Returns the number of frames, at least `fadeFrames`, for which the prediction keeps half the
-  /// power of the past.
+  /// Returns the number of frames, at least `fadeFrames`, for which the prediction keeps at
+  /// least half the power of the past.
   private func goesOn(_ coming: ArraySlice<Float>, after past: [Float]) -> Int {
     func power(_ sound: ArraySlice<Float>) -> Float {
       sound.reduce(0) { $0 + $1 * $1 } / Float(sound.count)

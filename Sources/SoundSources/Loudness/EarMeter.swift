@@ -8,8 +8,7 @@ internal import Rendering
 internal import SignalProcessing
 internal import Surround
 
-/// Measures the loudness of a sound at the ears of a head that faces ahead, and in its own
-/// channels.
+/// Measures the loudness of a sound in its own channels and at the ears of a head that faces ahead.
 final class EarMeter {
   private let renderer: Renderer
   private let ears: LoudnessMeter

@@ -43,7 +43,7 @@ package final class LevelledSource: SoundSource {
   private var judgedFrames = 0
   private var told: LoudnessReport?
   private let patienceMilliseconds: Int
-  /// The default longest wait of the first read for a good estimate of the scan.
+  /// The default longest wait of the first read for a good estimate from the scan.
   static let patienceMilliseconds = 150
   /// How much longer the first read waits if there is no estimate at all.
   private static let extraPatienceMilliseconds = 250
@@ -57,7 +57,7 @@ package final class LevelledSource: SoundSource {
   /// - Parameters:
   ///   - source: the prepared source.
   ///   - target: the target loudness, in LUFS.
-  ///   - patienceMilliseconds: how long the first read may wait for a good estimate of the scan.
+  ///   - patienceMilliseconds: how long the first read may wait for a good estimate from the scan.
   ///   - tell: receives a report at the first read, when the origin of the loudness changes, and
   ///     when the goal differs by more than 1 dB from the last report.
   init(

@@ -5,8 +5,8 @@ private import Glibc
 internal import Loudness
 internal import Rendering
 
-/// Complete loudness measurements on disk, in the folder of the decoder designs. It reports no
-/// errors.
+/// Complete loudness measurements on disk, in the folder of the decoder designs. The cache reports
+/// no errors.
 ///
 /// Each entry is a small file. Several programs may use the folder at the same time.
 struct LoudnessCache: Sendable {

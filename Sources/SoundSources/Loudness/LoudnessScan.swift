@@ -28,7 +28,7 @@ package final class LoudnessScan: Sendable {
     var isDone = false
   }
 
-  /// A measurement of rendered pieces and, of the same pieces, of the channels.
+  /// Measurements of the same pieces at the ears and in the source's channels.
   private struct Comparison {
     var ears: LoudnessMeasurement
     var channels: Double
@@ -146,7 +146,7 @@ package final class LoudnessScan: Sendable {
       source: ChannelWeight.all(layout) == nil ? nil : loudness, truePeak: peak)
   }
 
-  /// Renders a few of the loudest excerpts, and compares them with their channels.
+  /// Renders a few loud excerpts, and compares their loudness at the ears and in the channels.
   private func compare(_ source: any SoundSource, _ filters: BinauralFilters) {
     guard let raw = try? raw() else { return }
     let (ears, channels) = (meter(source, filters), ProxyMeter(layout, sampleRate: raw.sampleRate))
@@ -169,11 +169,12 @@ package final class LoudnessScan: Sendable {
     content.withLock { $0.pieces = Self.glances }
   }
 
-  /// Returns the start of an excerpt that was not used, once some have been read; nil if there is
-  /// none.
+  /// Waits until enough excerpts have been read, and returns the start of one that has not been
+  /// used; nil if there is none.
   ///
   /// The first is the loudest, which probably contains the peak. The next ones are in the middle of
-  /// the louder half: the loudest excerpts of the channels are on average less loud at the ears.
+  /// the louder half: on average, the excerpts with the loudest channels are not the loudest at the
+  /// ears.
   private func nextGlance(_ used: Set<Int>) -> Int? {
     while !worker.isStopped, let now = survey?.result {
       if now.isDone || now.loudest.count >= Self.choice + used.count {

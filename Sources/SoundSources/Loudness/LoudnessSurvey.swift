@@ -11,12 +11,12 @@ internal import System
 
 /// Measures the channels of a source from excerpts, without rendering, on a separate thread.
 ///
-/// The excerpts cover a short source completely. They are read in an order that spreads the first
-/// of them over the source, so that each intermediate result represents the whole source.
+/// The excerpts cover a short source completely. They are read in an order in which the first few
+/// are spread over the source, so that each intermediate result represents the entire source.
 final class LoudnessSurvey: Sendable {
   struct Result {
-    /// The loudness of the excerpts read so far, in LUFS; nil for silence. It is that of the
-    /// channels or, for a soundfield, that of two microphones in place of the ears.
+    /// The loudness of the excerpts read so far, in LUFS; nil for silence. It is measured in the
+    /// channels or, for a soundfield, with two virtual microphones in place of the ears.
     var loudness: Double?
     /// The largest magnitude of a sample so far.
     var peak: Float = 0
@@ -112,7 +112,8 @@ final class LoudnessSurvey: Sendable {
   }
 }
 
-/// Measures the channels of a layout or, for a soundfield, two microphones in place of the ears.
+/// Measures the channels of a layout or, for a soundfield, the signals of two virtual microphones
+/// in place of the ears.
 final class ProxyMeter {
   /// A channel of a soundfield, and its gains in the left and the right microphone.
   private struct Pickup {
@@ -120,8 +121,9 @@ final class ProxyMeter {
     var gains: SIMD2<Float>
   }
 
-  /// The component to the left that each microphone adds to the omnidirectional one. It makes a
-  /// source at the side 9.5 dB louder at the near ear, which is about what a head does.
+  /// The gain of the left-right component, which the left microphone adds to the omnidirectional
+  /// component and the right one subtracts. A source at one side is 9.5 dB louder in the microphone
+  /// of that side than in the other one, which is about the effect of a head.
   private static let sideGain = 0.5
 
   private let meter: LoudnessMeter

@@ -27,7 +27,7 @@ public final class AmbienceAndSpeechRenderer: RenderedSound {
   ///   - source: a soundfield of order 1 or higher.
   ///   - head: `headToWorld` over the time of the source; nil for no rotation.
   ///   - settings: the style of the mix must not be a stem. Without a mix, the style is `standard`.
-  /// - Throws: `PlaybackError.mixNeedsSoundfield` for another source, `.neuralSeparator`, or any
+  /// - Throws: `PlaybackError.mixNeedsSoundfield` for any other source, `.neuralSeparator`, or any
   ///   error from the source.
   public init(
     source: any SoundSource, head: HeadTrajectory?, settings: RenderSettings

@@ -47,10 +47,10 @@ package final class MixStemSource: SoundSource {
   ///
   /// - Parameters:
   ///   - source: a soundfield of order 1 or higher.
-  ///   - settings: the field of view and the files of the neural separator are used.
-  ///   - separates: the first value of `isActive`.
-  /// - Throws: `PlaybackError.mixNeedsSoundfield` for another source, or `.neuralSeparator` if the
-  ///   neural separator cannot be used.
+  ///   - settings: only the field of view and the files of the neural separator are used.
+  ///   - separates: the initial value of `isActive`.
+  /// - Throws: `PlaybackError.mixNeedsSoundfield` for any other source, or `.neuralSeparator` if
+  ///   the neural separator cannot be used.
   package init(
     _ source: any SoundSource, settings: MixSettings, separates: Bool = true
   ) throws(PlaybackError) {

@@ -28,10 +28,10 @@ package final class NeuralEnhancer: SpeechEnhancer {
   /// Starts the child process and loads the model.
   ///
   /// - Parameters:
-  ///   - sampleRate: must be 48000, in Hz.
+  ///   - sampleRate: the sample rate in Hz, which must be 48000.
   ///   - startSeconds: the longest time for loading the model.
   ///   - answerSeconds: the longest time for an answer.
-  /// - Throws: `PlaybackError.neuralSeparator` for another sample rate, or if the child process
+  /// - Throws: `PlaybackError.neuralSeparator` for any other sample rate, or if the child process
   ///   does not start.
   package init(
     _ files: NeuralSeparatorFiles, sampleRate: Int, startSeconds: Double = 20,

@@ -19,8 +19,9 @@ public struct SoundOpener: Sendable {
     /// The folder that contains the files of a downloaded presentation.
     ///
     /// If `root` is nil and the user names a folder, that folder is used. If the user names a
-    /// playlist, the folder one or two levels above is used if it has a multivariant playlist that
-    /// refers to the named playlist. Otherwise the playlist's own folder is used. Default: nil.
+    /// playlist, a folder one or two levels above is used, provided that it has a multivariant
+    /// playlist that refers to the named playlist. Otherwise the playlist's own folder is used.
+    /// Default: nil.
     public var root: String?
     /// Advice on choosing another `root`, for error messages. Default: nil.
     public var rootRemedy: String?
@@ -86,7 +87,7 @@ public struct SoundOpener: Sendable {
     return source
   }
 
-  /// Whether the sound is a presentation in a folder, or a playlist file, rather than on a server.
+  /// Whether the sound is a presentation that is read from local files rather than from a server.
   public var isInFolder: Bool { presentation.map { !$0.isRemote } ?? false }
 
   /// Completes the kept presentation after everything has been played: fetches segments that were

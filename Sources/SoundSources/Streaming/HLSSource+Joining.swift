@@ -7,7 +7,7 @@ internal import Rendering
 private import Surround
 
 extension HLSSource {
-  /// The shortest time to plan between the end of a crossfade and the end of the segment, in
+  /// The shortest planned time between the end of a crossfade and the end of the segment, in
   /// seconds.
   private static let leastLeft = 0.1
   /// How long a segment is usually played before a change to stereo, in seconds. Meanwhile, the

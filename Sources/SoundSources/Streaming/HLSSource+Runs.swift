@@ -86,7 +86,7 @@ extension HLSSource {
         passOver(error.description)
       }
     }
-    // Sound that is missing at the end.
+    // Report sound that is missing at the end.
     if let reason = place.gapReason, let whole = duration {
       report.noteHole(
         of: seconds(whole - place.position), at: seconds(place.position), reason: reason)

@@ -80,7 +80,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   public var changesLayout: Bool { true }
   public var longestOverlap: Int { frames(Self.fadeSeconds) }
   public var joint: Int { run?.joint ?? 0 }
-  /// Duration of the sound that was missing so far, in seconds.
+  /// The duration of the sound that has been missing so far, in seconds.
   public var missingSeconds: Double { report.missingSeconds }
 
   public var warnings: [String] {
@@ -166,7 +166,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
 
   public func isHeard(frame: Int) { feed.queue.advance(heard: seconds(frame)) }
 
-  /// Without the next segment, the source is ready if more than this is left in the current
+  /// The source is ready without the next segment if more than this duration is left in the current
   /// segment, in seconds.
   private static let readAheadSeconds = 0.1
 

@@ -20,8 +20,8 @@ struct ReadingPlace {
 struct SegmentClock {
   /// The offset from container time to presentation time for each discontinuity number, in seconds.
   private var offsets: [Int: Double] = [:]
-  /// The smallest distance from the expected time at which a timestamp belongs to another clock, in
-  /// seconds.
+  /// A timestamp that differs from the expected time by at least this duration, in seconds, belongs
+  /// to another clock.
   private static let mostDistance = 1.0
 
   /// Returns the presentation time of a container timestamp, in seconds.

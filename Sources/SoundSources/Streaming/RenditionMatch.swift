@@ -41,7 +41,7 @@ struct RenditionMatch {
     history.keepLast(Int((Self.historySeconds * Double(sampleRate)).rounded()))
   }
 
-  // MARK: Two renditions of one time
+  // MARK: Renditions that cover the same time
 
   /// Aligns another rendition with the current one and matches its loudness, if they can be
   /// compared.
@@ -65,7 +65,7 @@ struct RenditionMatch {
       let its = loudnessAsHeard?(reader.layout, part(heard))
     else { return }
     // Weight the measured level by the share of `levelSeconds` that it covers, and the average
-    // level by the rest.
+    // level by the remaining share.
     let mean = other.level.goal + reader.level.now - levels.decibels(of: reader.rendition)
     let known = min(1, Double(side.count) / Double(reader.frames(Self.levelSeconds)))
     other.level.begin(at: mean + known * (its - own - mean), seconds: Self.levelSeconds)
@@ -96,8 +96,8 @@ struct RenditionMatch {
     alignment = nil
   }
 
-  /// Compares another rendition with the heard sound of the same time, and updates its shift and
-  /// its level. `level` is the gain that `heard` includes, in dB.
+  /// Compares another rendition with the sound heard over the same time, and updates the shift and
+  /// the level of that rendition. `level` is the gain that `heard` includes, in dB.
   private mutating func learn(
     _ other: RenditionReader, _ sound: [[Float]], against reader: RenditionReader,
     _ heard: [[Float]], heardAt level: Double
@@ -112,7 +112,7 @@ struct RenditionMatch {
     }
   }
 
-  // MARK: Renditions that only meet
+  // MARK: Renditions that do not overlap
 
   /// Returns the level, in dB, at which a run begins after the previous run. Returns nil if the run
   /// does not continue the sound before it.

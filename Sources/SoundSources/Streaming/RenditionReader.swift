@@ -133,7 +133,7 @@ final class RenditionReader {
     }
   }
 
-  /// Skips `frames` frames, or those that are left in the supplied segments.
+  /// Skips `frames` frames, or as many as are left in the supplied segments.
   func drop(_ frames: Int) throws(PlaybackError) {
     var left = frames
     while left > 0 {
