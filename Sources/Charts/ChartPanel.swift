@@ -48,7 +48,7 @@ public struct ChartPanel: Sendable, Equatable {
   var hasPoints: Bool { series.contains(where: \.hasPoints) }
 }
 
-/// A value of y to reach or to keep to.
+/// A value of y to reach or not to exceed.
 public struct ChartGoal: Sendable, Equatable {
   public var name: String
   public var y: Double

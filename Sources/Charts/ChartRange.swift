@@ -18,8 +18,8 @@ enum ChartRange {
     }
   }
 
-  /// Returns 1, 2 and 5 times the powers of ten in a range of positive numbers; of more than three
-  /// decades, only the powers.
+  /// Returns 1, 2 and 5 times the powers of ten in a range of positive numbers; if the range
+  /// exceeds three decades, only the powers of ten.
   static func decimalSteps(in range: ClosedRange<Double>) -> [Double] {
     let (first, last) = (log10(range.lowerBound).rounded(.down), log10(range.upperBound))
     let factors = last - log10(range.lowerBound) > 3 ? [1.0] : [1, 2, 5]
@@ -30,7 +30,7 @@ enum ChartRange {
 
   private static func fitted(_ values: [Double]) -> ClosedRange<Double>? {
     guard let least = values.min(), let most = values.max() else { return nil }
-    // A constant has a range too.
+    // A constant needs a range that is not empty.
     let span = most > least ? (most - least) * margin : max(abs(most) * 0.1, 0.1)
     return (least - span)...(most + span)
   }

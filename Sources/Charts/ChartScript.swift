@@ -36,7 +36,7 @@ struct ChartScript {
     return lines.joined(separator: "\n") + "\nunset multiplot\n"
   }
 
-  /// The room for the names of the lines, in characters, so that the legend is beside the panels.
+  /// The width of the legend beside the panels, in characters.
   private var keyWidth: Int {
     let names = panels.flatMap { $0.series.map(\.name) + $0.goals.map(\.name) }
     return min(50, (names.map(\.count).max() ?? 0) + 9)
@@ -95,7 +95,7 @@ struct ChartScript {
       + "linecolor rgb '\(colour)' pointtype \(point) pointsize 0.6 pointinterval \(interval)"
   }
 
-  /// A panel without points has no numbers at its axes, and says so.
+  /// The settings for a panel without points: no numbers at the axes, and the text "no data".
   private static let noData = [
     "unset xtics", "unset ytics", "set label 1 'no data' at graph 0.5, 0.5 center",
   ]

@@ -2,7 +2,7 @@
 
 import System
 
-/// Runs other programs for their output.
+/// Runs other programs and returns their output.
 package enum HelperProgram {
   /// Returns a program's standard output; nil if the program failed. A signal to this process kills
   /// the program.

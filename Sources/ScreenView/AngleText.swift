@@ -2,7 +2,7 @@
 
 /// Angles of the head in words, so that an inverted axis is visible at once.
 package enum AngleText {
-  /// Below this angle, in degrees, the head is not turned.
+  /// A smaller angle, in degrees, counts as no turn.
   static let tolerance = 3.0
 
   /// Returns text such as "turned left 30", or in short "left 30".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The meaning of a piece of text, from which a terminal takes its colour.
+/// The meaning of a piece of text, which determines its colour on a terminal.
 package enum CellStyle: UInt8, Sendable, CaseIterable {
   case plain
   /// Less important than its surroundings.
@@ -26,7 +26,7 @@ package struct Cell: Equatable, Sendable {
   package static let empty = Cell(scalar: " ", style: .plain)
 }
 
-/// A rectangle of characters. Whatever exceeds it is cut off.
+/// A rectangle of characters. Text that exceeds it is cut off.
 package struct Canvas: Equatable, Sendable {
   package let columns: Int
   package let rows: Int

@@ -4,10 +4,10 @@ private import CCurses
 private import Glibc
 private import Synchronization
 
-/// The whole terminal as a canvas, drawn by libncursesw.
+/// The complete terminal as a canvas, drawn by libncursesw.
 ///
-/// The library is opened with the first screen. Keys are not read here, and ncurses is kept from
-/// changing signals.
+/// The first screen loads the library. This class does not read keys, and it prevents ncurses from
+/// changing signal handlers.
 ///
 /// ## Threading
 /// Any thread may use any member.
@@ -36,7 +36,7 @@ package final class CursesScreen: Sendable {
   package let symbols: Symbols
   private let descriptor: Int32
   private let state = Mutex(State())
-  /// ncurses keeps its state in global variables, so that a process has at most one screen.
+  /// ncurses keeps its state in global variables, so a process has at most one screen.
   private static let current = Mutex<CursesScreen?>(nil)
 
   /// Opens the terminal at a descriptor.
@@ -111,7 +111,7 @@ package final class CursesScreen: Sendable {
     }
   }
 
-  /// Restores the terminal just before the process ends, even if a thread is busy with drawing.
+  /// Restores the terminal just before the process ends, even if a thread is drawing.
   package static func restoreCurrent() {
     guard let screen = current.withLock({ $0 }) else { return }
     let isDone: Bool? = screen.state.withLockIfAvailable { state in

@@ -60,7 +60,7 @@ package struct ListeningState: Sendable {
   package var held = (-200.0, -200.0)
   /// The facts, the most important first.
   package var facts: [Fact] = []
-  /// A message of the program, the newest last.
+  /// The program's messages, the newest last.
   package var messages: [String] = []
   /// What to do about a head that does not face the front; nil if nothing is to be done.
   package var advice: String?

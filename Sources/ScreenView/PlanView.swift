@@ -11,8 +11,8 @@ struct PlanView {
   let state: ListeningState
   let symbols: Symbols
 
-  /// How much nearer to the centre a source straight above or below is drawn than a source at ear
-  /// height, relative to the radius. In between, the shift is proportional to the elevation.
+  /// How far a source straight above or below is shifted from the ring towards the centre, relative
+  /// to the radius. The shift is proportional to the magnitude of the elevation.
   private static let shrinking = 0.7
 
   /// Draws the plan into a canvas, whose cells are about twice as high as they are wide.
@@ -116,7 +116,7 @@ struct PlanView {
   }
 }
 
-/// The place of the plan on a canvas. Row 0 is kept for the word "front".
+/// The place of the plan on a canvas. Row 0 is reserved for the word "front".
 private struct Plan {
   let middle: Int
   let centre: Int

@@ -2,8 +2,8 @@
 
 /// Notices that a head keeps still but does not face the front.
 ///
-/// A listener mostly looks straight ahead. If the pose differs from that for long, the tracker has
-/// drifted or the listener has moved, and recentring helps.
+/// A listener mostly looks straight ahead. If the head seems to face another direction for long,
+/// the tracker has drifted or the listener has moved, and recentring helps.
 package struct RecentreAdvice: Sendable {
   /// How far the yaw may be from the front, in degrees.
   static let tolerance = 12.0

@@ -6,9 +6,8 @@ import FoundationEssentials
 ///
 /// The file is one JSON object. Its keys are option names, and its values are text, a number,
 /// `true` or `false`, or a list of numbers. The keys `sinks`, `airpods` and `midi` have objects as
-/// values.
-/// The value of `sink` is text (the option `--sink`) or an object (the options of the command
-/// `sink`).
+/// values. The value of `sink` is text (the option `--sink`) or an object (the options of the
+/// command `sink`).
 public enum ConfigFile {
   /// Returns the words under `sinks` in a folder's `config.json`, by sink name; empty if there are
   /// none.

@@ -40,13 +40,13 @@ struct JSONSyntax {
     while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { at += 1 }
   }
 
-  /// Passes one byte, which must be `character`.
+  /// Skips one byte, which must be `character`.
   private mutating func pass(_ character: Unicode.Scalar) throws(Failure) {
     guard next == UInt8(ascii: character) else { throw Failure() }
     at += 1
   }
 
-  /// Passes one byte if it is `character`.
+  /// Skips one byte if it is `character`. Returns whether it was.
   private mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard next == UInt8(ascii: character) else { return false }
     at += 1

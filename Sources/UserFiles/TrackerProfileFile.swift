@@ -5,7 +5,8 @@ import System
 
 /// The files with tracker profiles [docs/tracker-profiles.md].
 package enum TrackerProfileFile {
-  /// Reads a file and returns its profile, nil if it cannot be used, and what is wrong with it.
+  /// Reads a file. Returns its profile (nil if the file cannot be used) and what is wrong with the
+  /// file.
   package static func read(
     _ path: String
   ) -> (profile: TrackerProfile?, problems: [ProfileProblem]) {

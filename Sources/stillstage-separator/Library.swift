@@ -11,7 +11,7 @@ struct Library {
   typealias Create =
     @convention(c) (UnsafePointer<CChar>, Float, UnsafePointer<CChar>?) -> State?
   typealias FrameLength = @convention(c) (State) -> Int
-  /// State, input, output: one block each. Returns the local signal-to-noise ratio.
+  /// State, one block of input, one block of output. Returns the local signal-to-noise ratio.
   typealias ProcessFrame =
     @convention(c) (State, UnsafeMutablePointer<Float>, UnsafeMutablePointer<Float>) -> Float
   typealias Free = @convention(c) (State) -> Void

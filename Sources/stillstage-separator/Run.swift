@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// The delays of the model and of the queue, in frames. DeepFilterNet 3 delays by 960 - 480 frames
-/// and two blocks of look-ahead.
+/// The delays of the model and of the queue, in frames. The delay of DeepFilterNet 3 is 960 - 480
+/// frames plus two blocks of look-ahead.
 let modelDelayFrames = 1440
 let queueDelayFrames = 608
 

@@ -17,7 +17,7 @@ private let serverPatience = 35
 /// Prints the trackers or the outputs of this machine for the completion of a shell, one on each
 /// line, with a description after a tab.
 ///
-/// It ends in time, even if a device or a server does not answer, with what it has found so far.
+/// If a device or a server does not answer in time, the process ends after the values found so far.
 func run() {
   signal(SIGALRM) { _ in _exit(0) }
   var timer = itimerval()
@@ -40,21 +40,21 @@ private func printTrackers() {
   for tracker in found where known.insert(tracker.path).inserted {
     show(tracker.id, tracker.name)
   }
-  // Bluetooth takes longer.
+  // Bluetooth takes longest, so it comes last.
   settings.providers = [EarphoneTrackers(), LowEnergyTrackers()]
   for tracker in TrackerList.current(settings).trackers
   where known.insert(tracker.path).inserted { show(tracker.id, tracker.name) }
 }
 
 private func printSinks() {
-  // PipeWire mostly offers PulseAudio's protocol too, with the same names.
+  // PipeWire usually supports PulseAudio's protocol too, with the same sink names.
   let sinks =
     (try? PulseSinkList.read(timeoutMilliseconds: serverPatience))
     ?? (try? PipeWireSinkList.read(timeoutMilliseconds: serverPatience)) ?? []
   for sink in sinks { show(sink.name, sink.description) }
 }
 
-/// Prints a value and what it stands for.
+/// Prints a value and its description.
 private func show(_ value: String, _ description: String) {
   guard !value.contains(where: \.isNewline) else { return }
   let text = description.map { $0.isNewline || $0 == "\t" ? " " : $0 }

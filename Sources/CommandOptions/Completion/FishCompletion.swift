@@ -58,7 +58,8 @@ enum FishCompletion {
       + "-d \(quoted(option.help))"
   }
 
-  /// The words of a grammar and, if they depend on the machine, the command that prints the others.
+  /// The words of a grammar and, if some values depend on the machine, the command that prints
+  /// those values.
   private static func words(_ grammar: ValueGrammar, _ kind: MachineValues?) -> String {
     guard let kind else { return grammar.words.joined(separator: " ") }
     let command = "stillstage \(MachineValues.command) \(kind.rawValue) 2>/dev/null"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Values that completion looks up on the machine, because they are not the same everywhere.
+/// Values that completion looks up on the machine, because they differ between machines.
 ///
 /// `stillstage completion-values KIND` prints them, one on each line, with a description after a
 /// tab for some kinds. Help does not mention this command.
@@ -19,7 +19,7 @@ public enum MachineValues: String, Sendable, CaseIterable {
   /// The executable that finds trackers and outputs.
   public static let executable = "stillstage-values"
 
-  /// The values of an option; nil if the table of options has them all.
+  /// The values of an option; nil if the table of options lists all of them.
   init?(_ option: OptionSpecification) {
     switch option.name {
     case Options.tracker.specification.name, Options.deviceTracker.specification.name:
@@ -39,6 +39,6 @@ public enum MachineValues: String, Sendable, CaseIterable {
     self = .trackers
   }
 
-  /// Whether the path of a file is another possible value.
+  /// Whether the path of a file is accepted too.
   var permitsFile: Bool { self == .hrtf || self == .headphones }
 }

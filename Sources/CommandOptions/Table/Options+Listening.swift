@@ -8,7 +8,7 @@ extension Options {
       Play what is recorded, with head tracking: 'auto' plays only over headphones, 'on' also \
       over loudspeakers, whose sound the microphone may pick up. The key l starts and ends this.
       """)
-  /// `listen` for the command that does nothing else.
+  /// `--listen` of the command `listen`.
   public static let listenAnyway = CommandOption<ListenPermission>(
     "listen", "on|auto", .words, default: .auto, shown: "auto",
     help: """

@@ -84,7 +84,7 @@ extension ValueForm where Value == InputArgument {
   }
 }
 
-/// `--codec`: the form of recorded samples in the file.
+/// `--codec`: the sample format of the recorded file.
 public enum CodecChoice: String, Sendable, CaseIterable {
   case pcm24
   case float

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// A lock that one process can hold at a time and that ends with the process. The lock's file
-/// contains the process ID.
+/// A lock that only one process can hold at a time. It is released when the process ends. The lock
+/// file contains the process ID.
 package final class InstanceLock {
   private let path: String
   private let descriptor: Int32
@@ -12,7 +12,7 @@ package final class InstanceLock {
   package enum Failure: Error, Equatable {
     /// Another process holds the lock; `pid` is nil if unknown.
     case held(pid: Int32?)
-    /// The lock's file cannot be used, for this reason.
+    /// The lock file cannot be used, for this reason.
     case system(String)
   }
 

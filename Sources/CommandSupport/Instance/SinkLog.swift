@@ -8,8 +8,8 @@ import Synchronization
 
 /// The changes that `sink` reports, as sentences without a full stop.
 ///
-/// A stream's place is reported 0.3 s after its last move, because a new stream is usually moved at
-/// once.
+/// A stream's sink is reported 0.3 s after the stream's last move, because a new stream is usually
+/// moved immediately.
 package final class SinkLog: Sendable {
   private struct State {
     var texts: [String] = []

@@ -5,7 +5,7 @@ import Glibc
 package import Playback
 import SoundServer
 
-/// A run of `stillstage sink`. A runtime folder has at most one instance.
+/// A run of `stillstage sink`. At most one instance can run per runtime folder.
 package struct SinkSession {
   private let folder: RuntimeFolder
   private var settings: SystemWideOutput.Settings
@@ -73,7 +73,7 @@ package struct SinkSession {
     }
   }
 
-  /// The settings, with the previous default sink.
+  /// The settings, with the stored default sink and the function that stores it.
   private var filled: SystemWideOutput.Settings {
     var settings = settings
     settings.previousDefault = SinkState.read(in: folder)?.defaultSink

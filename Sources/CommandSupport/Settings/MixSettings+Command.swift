@@ -48,7 +48,7 @@ extension RenderSettings {
   /// Returns the tuning that `--mix-tuning` chooses.
   private static func tuning(_ command: ParsedCommand) throws(CommandFailure) -> MixTuning {
     let choice = command[Options.mixTuning]
-    // The sound of a microphone holds no tuning.
+    // Sound from a microphone has no embedded tuning.
     let isLive = [.record, .listen].contains(command.name)
     let input = isLive ? nil : command[Arguments.input]
     return try playing { () throws(PlaybackError) in

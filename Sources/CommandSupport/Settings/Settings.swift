@@ -39,7 +39,7 @@ extension RenderSettings {
     upmix = Upmix(command[Options.sinkUpmix])
   }
 
-  /// Reads the rendering options of `record` and `listen`, whose gain is that of the recording.
+  /// Reads the rendering options of `record` and `listen`, whose `--gain` applies to the recording.
   package init(ofListening command: ParsedCommand) throws(CommandFailure) {
     try self.init(command)
     (upmix, gainDecibels) = (.off, 0)
@@ -65,7 +65,7 @@ extension DecoderDesign.Method {
       case .magls, .direct: .magnitudeLeastSquares
       case .ls: .leastSquares
       case .maglsCov: .covarianceConstrained
-      // For the residual: the sound that is not part of any estimated wave.
+      // The design for the residual: the sound that is not part of any estimated plane wave.
       case .parametric: .magnitudeLeastSquares
       }
   }

@@ -84,7 +84,7 @@ private func replay(
   } catch { throw CommandFailure(error.description) }
 }
 
-/// Returns whether `config.json` makes a press of the stem recentre the stage.
+/// Returns whether a press of an AirPod's stem recentres the stage, according to `config.json`.
 ///
 /// - Throws: a failure if the file is invalid and the command is `play` or `sink`.
 private func stemRecentres(_ command: ParsedCommand) throws(CommandFailure) -> Bool {

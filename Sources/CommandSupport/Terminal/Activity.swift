@@ -69,7 +69,7 @@ extension TaskMonitor {
   }
 }
 
-/// A progress display that several threads may advance. It is cleared with its owner.
+/// A progress display that several threads may advance. It is cleared on deinitialisation.
 private final class ProgressLine: Sendable {
   private let progress: Mutex<Progress>
 

@@ -69,7 +69,7 @@ package final class Console {
   /// effect unless `isInteractive` is true.
   package func show(_ lines: [String]) { if isInteractive { display.show(lines) } }
 
-  /// Shows a line that fits the width of the terminal.
+  /// Shows a line, fitted to the width of the terminal, below `lines`.
   package func show(_ line: FittedLine, below lines: [String] = []) {
     show(lines + [line.fitted(to: display.size.columns - 1)])
   }

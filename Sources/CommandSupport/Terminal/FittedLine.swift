@@ -23,7 +23,7 @@ package struct FittedLine: Equatable, Sendable {
   package var full: String { Self.joined(parts) }
 
   /// Returns the line in at most `width` columns. Of two parts with the same rank, the later one is
-  /// left out first. If the last part is too long, its end is cut off.
+  /// left out first. If the only remaining part is too long, its end is cut off.
   package func fitted(to width: Int) -> String {
     var kept = parts
     while kept.count > 1, TextWidth.of(Self.joined(kept)) > width {

@@ -6,7 +6,8 @@ package import ScreenView
 /// The full-screen view of the terminal. While it is open, notes are held back, and Ctrl-Z leaves
 /// it.
 ///
-/// Open it while a `Console` exists and shows nothing, and close it before that is restored.
+/// Open it while a `Console` exists and shows nothing, and close it before the `Console` is
+/// restored.
 package final class FullScreen {
   private let screen: CursesScreen
   private var suspension: Int?

@@ -30,7 +30,7 @@ package enum HeldLines {
     for line in lines { write(line, to: STDERR_FILENO) }
   }
 
-  /// Takes a line. Returns false if it is to be printed now.
+  /// Holds a line. Returns false if the line must be printed now.
   static func hold(_ text: String, _ line: String) -> Bool {
     state.withLock { state in
       guard state.isHolding else { return false }
@@ -42,7 +42,7 @@ package enum HeldLines {
     }
   }
 
-  /// The lines of the last seconds, the oldest first.
+  /// The lines of the last 8 s, the oldest first.
   package static var recent: [String] {
     let start = monotonic_nanoseconds() - age
     return state.withLock { state in state.recent.filter { $0.time > start }.map(\.text) }

@@ -20,13 +20,13 @@ struct KeyDecoder {
     return keys
   }
 
-  /// Ends a sequence that is not continued. Returns its key: the Escape key sends one byte.
+  /// Discards an incomplete sequence. Returns the Escape key if the sequence is its single byte.
   mutating func finish() -> Console.Key? {
     defer { pending = [] }
     return pending == [0x1B] ? .other("Escape") : nil
   }
 
-  /// Returns the number of bytes of the first key; nil if they are not complete.
+  /// Returns the number of bytes of the first key; nil if the key is incomplete.
   private static func sequenceLength(_ bytes: ArraySlice<UInt8>) -> Int? {
     guard let first = bytes.first else { return nil }
     guard first == 0x1B else {

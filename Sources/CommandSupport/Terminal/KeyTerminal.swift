@@ -58,7 +58,7 @@ final class KeyTerminal: Sendable {
     state.isSet = tcsetattr(descriptor, TCSANOW, &mode) == 0
   }
 
-  /// Restores the settings, so that the process can stop.
+  /// Restores the settings before the process stops.
   func hold() {
     state.withLock { state in
       restore(&state)
@@ -76,7 +76,7 @@ final class KeyTerminal: Sendable {
     take()
   }
 
-  /// Restores the settings for good.
+  /// Restores the settings permanently.
   func restore() {
     hold()
     Self.current.withLock { if $0 === self { $0 = nil } }

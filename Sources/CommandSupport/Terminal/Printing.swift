@@ -8,8 +8,8 @@ package func printError(_ message: String) { printLine(shortened(printable(messa
 /// Prints a note to stderr.
 package func printNote(_ message: String) { printLine("note: \(shortened(printable(message)))") }
 
-/// Prints a line to stderr. While a full-screen view fills that terminal, the line is held until
-/// the view closes.
+/// Prints a line to stderr. If stderr is a terminal and a full-screen view is open, the line is
+/// held until the view closes.
 private func printLine(_ text: String) {
   let line = "stillstage: \(text)\n"
   if !HeldLines.hold(text, line) { write(line, to: STDERR_FILENO) }

@@ -23,8 +23,9 @@ package enum Suspension {
 
   private static let all = Mutex<[Int: Actions]>([:])
 
-  /// Registers actions, which are called on another thread, and returns a number for `remove`.
-  /// Before a stop, the actions that were registered last come first; afterwards, they come last.
+  /// Registers actions, which are called on another thread, and returns a number for `remove`. The
+  /// actions are called in reverse order of registration before a stop, and in order of
+  /// registration after it.
   package static func add(_ actions: Actions) -> Int {
     all.withLock { all in
       let number = (all.keys.max() ?? 0) + 1

@@ -9,11 +9,11 @@ import Glibc
 /// ## Threading
 /// Not thread-safe: call it from one thread at a time.
 public final class PrivatePulseServer {
-  /// What a server has.
+  /// The configuration of a server.
   public struct Form: Sendable {
     /// The sample rate of the sink "ears" [Hz].
     public var sinkRate = 48_000
-    /// Whether there is the sink "ears".
+    /// Whether the server has the sink "ears".
     public var hasDefaultSink = true
     /// Modules to load, each with its arguments.
     public var modules: [String] = []
@@ -54,7 +54,7 @@ public final class PrivatePulseServer {
     try self.init(form)
   }
 
-  /// Starts a server of a form.
+  /// Starts a server with a configuration and waits until it accepts connections.
   ///
   /// - Throws: `PrivatePulseError` if a program is missing or the server does not start in time.
   public init(_ form: Form) throws {

@@ -58,7 +58,7 @@ package struct SoundAlignment: Sendable, Equatable {
   }
 
   /// Returns the correlations of `probe` with the reference at `count` successive frames from
-  /// `start` on, each divided by the norm of the reference.
+  /// `start` on, each divided by the norm of the compared stretch of the reference.
   private static func correlate(
     _ probe: [[Float]], _ reference: EarSound, from start: Int, _ count: Int
   ) -> [Double] {

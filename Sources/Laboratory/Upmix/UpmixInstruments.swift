@@ -22,7 +22,7 @@ package struct UpmixInstruments {
   mutating func noise(_ count: Int) -> [Double] { (0..<count).map { _ in random.gaussian() } }
 
   /// Returns noise whose spectrum falls above `low`, levels off, and falls again above `high`.
-  /// Frequencies are in Hz. `bright` is the linear gain of the level part.
+  /// Frequencies are in Hz. `bright` is the linear gain of the flat part.
   mutating func darkNoise(from low: Double, to high: Double, bright: Double) -> [Double] {
     let x = noise(frames)
     let dark = onePole(x, corner: low)

@@ -134,7 +134,8 @@ struct CaptureCheck: Codable {
     let guess = timeline.frame(at: Double(announced.time))
     let radius = sampleRate / 10
     guard guess - radius > 0, guess + radius + length < sound.frames else { return nil }
-    // The frame at the guess is about the announced frame, so the difference is about the offset.
+    // The guess is close to the announced frame, so the difference between their frame numbers is
+    // close to the offset.
     let expected = Double(announced.position - guess)
     guard
       let found = SoundAlignment.find(

@@ -59,9 +59,9 @@ struct StageFigures: Codable {
   var fusion: Distribution?
   /// The time from the finished sample to the audio thread's request for a pose.
   var wait: Distribution?
-  /// The time from the request for a pose to the time for which the pose is requested.
+  /// The time from the request for a pose to the moment for which the pose is requested.
   var queue: Distribution?
-  /// The time from that for which the pose is requested to the beginning of the turn in the
+  /// The time from the moment for which the pose is requested to the beginning of the turn in the
   /// recording.
   var begin: Distribution?
   /// The time from the beginning to the midpoint of the turn in the recording.
@@ -179,7 +179,7 @@ extension StageFigures {
 }
 
 extension InjectedDelay {
-  /// Compares the delayed steps with the others; nil if there are too few.
+  /// Compares the delayed steps with the undelayed ones; nil if a group has too few steps.
   fileprivate init?(_ milliseconds: Double, _ plain: [ReadStep], _ delayed: [ReadStep]) {
     let groups = [plain, delayed].map { steps in
       steps.compactMap { step in step.wait.map { (wait: $0, latency: step.half) } }

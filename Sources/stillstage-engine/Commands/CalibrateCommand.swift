@@ -80,7 +80,7 @@ private final class CalibrationGuide: Sendable {
   private final class Heard: Sendable {
     let measurements = Mutex<[TrackerMeasurement]>([])
     let failure = Mutex<String?>(nil)
-    /// In CLOCK_MONOTONIC nanoseconds; nil before.
+    /// The time of the connection, in CLOCK_MONOTONIC nanoseconds; nil before it.
     let connection = Mutex<Int64?>(nil)
   }
 

@@ -10,7 +10,7 @@ import ScreenView
 import SoundServer
 import SoundSources
 
-/// The sound file for the scene if it cannot be played.
+/// The file to which the scene is rendered if it cannot be played.
 let demoFile = "demo.wav"
 
 /// Runs `stillstage demo`.

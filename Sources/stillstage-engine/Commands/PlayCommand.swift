@@ -88,8 +88,8 @@ private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {
   }
 }
 
-/// Starts the network tracker that the command names; nil if it names none or a recorded motion is
-/// used.
+/// Starts and returns the network tracker that the command names. Returns nil if the command names
+/// none or uses a recorded motion.
 ///
 /// - Parameter onSilence: called with a note if nothing arrives within 5 s.
 func playedNetworkTracker(

@@ -6,7 +6,7 @@ import HeadTracking
 import Synchronization
 
 /// Calls `step` at regular intervals and prints the tracker's events, until a signal or the key `q`
-/// ends the command.
+/// ends the command. The key `c` recentres.
 ///
 /// - Parameters:
 ///   - interval: the time between steps, in nanoseconds.

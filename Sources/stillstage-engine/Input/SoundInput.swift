@@ -42,8 +42,8 @@ struct SoundInput {
 
   /// Checks, after playback, whether sound was missing in the folder that the source came from.
   ///
-  /// - Throws: a failure that states how much sound was missing. Nothing is thrown for a server,
-  ///   whose presentation may be complete another time.
+  /// - Throws: a failure that states how much sound was missing. Nothing is thrown for a
+  ///   presentation from a server, because it may be complete next time.
   func requireWhole(_ source: (any SoundSource)?) throws(CommandFailure) {
     guard opener.isInFolder, let stream = source?.stream as? HLSSource else { return }
     let seconds = stream.missingSeconds

@@ -3,7 +3,7 @@
 import CommandSupport
 import Synchronization
 
-/// A line on the terminal that guides the listener, and the key `q`.
+/// Shows a line on the terminal that guides the listener, and reads the key `q`.
 ///
 /// ## Threading
 /// Any thread may use any member.

@@ -37,10 +37,10 @@ final class ListenerScreen {
 
   func close() { screen.close() }
 
-  /// Shows the present state.
+  /// Shows the current state.
   ///
   /// - Parameters:
-  ///   - line: the status line, with the same values.
+  ///   - line: the status line, whose values are shown.
   ///   - content: the layout of what is played; nil if unknown.
   ///   - keys: whether to list all keys.
   func show(
@@ -145,7 +145,7 @@ extension StatusLine {
 }
 
 extension Speaker {
-  /// A name of two to four letters for the drawing, like FFmpeg's channel names.
+  /// A name of two to four characters for the drawing, like FFmpeg's channel names.
   fileprivate var shortName: String {
     switch self {
     case .frontLeft: "FL"

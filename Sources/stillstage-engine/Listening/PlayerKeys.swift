@@ -8,7 +8,7 @@ import Playback
 import Rendering
 import SoundSources
 
-/// Performs the keys of `play` and `demo`.
+/// Performs the actions of the keys of `play` and `demo`.
 final class PlayerKeys {
   /// What a key has done.
   enum Outcome: Equatable {

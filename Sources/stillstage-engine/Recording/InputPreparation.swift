@@ -16,7 +16,7 @@ final class InputPreparation {
   private var bluetooth: BluetoothMicrophone.Former?
   private var voice: VoiceInput?
 
-  /// Undoes what killed recordings have left.
+  /// Undoes the changes that killed recordings have left on the sound server.
   init(_ command: ParsedCommand) {
     self.command = command
     for note in InputUndo.undoLeftovers() { printNote(note.withoutControls) }

@@ -34,7 +34,7 @@ enum LevelBar {
   }
 }
 
-/// The held peak of each channel. A peak is held for 2 s unless one that is at least as high
+/// The held peak of each channel. A peak is held for 2 s or until one that is at least as high
 /// arrives.
 struct PeakHold {
   private static let seconds = 2.0

@@ -66,7 +66,7 @@ final class RecordListening {
   /// Begins to listen if the options demand it, after the recording has begun.
   ///
   /// - Parameter input: the input that is recorded.
-  /// - Throws: a failure of `listen` if nothing can be heard.
+  /// - Throws: a failure if the command is `listen` and nothing can be heard.
   func start(_ input: Input) throws(CommandFailure) {
     guard isWantedAtStart else { return }
     if let refusal = try listen(to: input) {
@@ -168,7 +168,7 @@ final class RecordListening {
   /// Whether sound is heard.
   var isListening: Bool { listener?.isListening ?? false }
 
-  /// Takes the events since the last call.
+  /// Handles the events since the last call and writes the saved motion.
   func attend() {
     if let motion, !isMotionFailed, !motion.flush() {
       isMotionFailed = true

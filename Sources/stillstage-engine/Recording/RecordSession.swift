@@ -80,7 +80,7 @@ final class RecordSession {
     decibels == 0 ? 1 : Float(pow(10, decibels / 20))
   }
 
-  /// Records until the recording, the user or a signal ends it.
+  /// Records until the recorder finishes, the user ends the recording or a signal arrives.
   func run() throws(CommandFailure) {
     try start()
     defer { listening.stop() }

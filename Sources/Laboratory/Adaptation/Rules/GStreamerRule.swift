@@ -4,8 +4,8 @@ import HLS
 
 /// The default rule of GStreamer's adaptive demuxer.
 ///
-/// The rule uses 0.8 of the lower of two rates: the last throughput, and the mean of the last
-/// three.
+/// The rule uses 0.8 times the lower of two rates: the last throughput, and the mean of the last
+/// three throughputs.
 struct GStreamerRule: AdaptationRule {
   private let ladder: Ladder
   private var rates: [Double] = []

@@ -62,7 +62,7 @@ struct MersenneTwister {
     return bits ^ bits >> 18
   }
 
-  /// Returns a number from 0 to below 1, with 53 random bits.
+  /// Returns a number in 0..<1, with 53 random bits.
   mutating func uniform() -> Double {
     let (high, low) = (next() >> 5, next() >> 6)
     return (Double(high) * 67_108_864 + Double(low)) / 9_007_199_254_740_992

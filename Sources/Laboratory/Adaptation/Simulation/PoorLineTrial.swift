@@ -79,7 +79,7 @@ extension BandwidthTrace {
       kilobitsPerSecond: rates.indices.map { rates[($0 + rows) % rates.count] / 1000 })
   }
 
-  /// Returns `length` s of the trace, with a rate of 0 in some of the seconds. Each row must last
+  /// Returns `length` s of the trace, with a rate of 0 in the seconds `outage`. Each row must last
   /// 1 s.
   func interrupted(_ outage: Range<Int>, length: Int) -> BandwidthTrace {
     BandwidthTrace(
