@@ -12,7 +12,7 @@ public struct Direction: Sendable, Equatable, Hashable {
     self.elevation = elevation
   }
 
-  /// Computes the direction of a vector other than zero.
+  /// Computes the direction of a nonzero vector.
   public init(_ v: SIMD3<Double>) {
     azimuth = realtime_atan2(v.y, v.x) * degreesPerRadian
     elevation = realtime_atan2(v.z, realtime_sqrt(v.x * v.x + v.y * v.y)) * degreesPerRadian

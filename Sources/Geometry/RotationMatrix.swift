@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A 3x3 rotation matrix in three rows.
+/// A 3x3 rotation matrix, stored as three rows.
 public struct RotationMatrix: Sendable, Equatable {
   /// The first row, for the x component of the rotated vector.
   public var x: SIMD3<Double>

@@ -81,7 +81,7 @@ extension HeadTrackingError: CustomStringConvertible {
 }
 
 extension HeadTrackingError {
-  /// What happened and why, without the advice for report and opening errors.
+  /// The description; for `featureFailed` and `cannotOpen`, without the advice.
   var cause: String {
     switch self {
     case .featureFailed(let report, let reason):

@@ -3,7 +3,7 @@
 /// One raw sample of an inertial sensor, in the project's axes (x front, y left, z up). A recorded
 /// or uncalibrated sample can have other axes.
 public struct InertialSample: Sendable, Equatable {
-  /// The time of the sample, in nanoseconds: of CLOCK_MONOTONIC for a connected tracker, of the
+  /// The time of the sample, in nanoseconds: on CLOCK_MONOTONIC for a connected tracker, as in the
   /// file for a recording.
   public var time: Int64
   /// Angular velocity, in rad/s.

@@ -39,13 +39,13 @@ public struct LoudnessEvidence: Sendable, Equatable {
   /// The largest credible difference between a statement that needs agreement and the measurement
   /// [LU].
   public static let agreement = 3.0
-  /// The assumed loudness at the ears without evidence [LUFS].
+  /// The loudness at the ears that is assumed without evidence [LUFS].
   public static let assumedLoudness = -14.0
 
   public var statement: Statement?
   /// A measurement of the source, or of parts of the source.
   public var scan: LoudnessMeasurement?
-  /// A measurement of what has been read so far.
+  /// A measurement of the sound that has been read so far.
   public var running: LoudnessMeasurement?
 
   public init() {}
@@ -59,7 +59,7 @@ public struct LoudnessEvidence: Sendable, Equatable {
     let measured = scan ?? running
     if let statement {
       guard let measured else { return Self.unchecked(statement) }
-      // There is no standard for the loudness of a soundfield before decoding.
+      // A soundfield has no `source` loudness, because no standard defines it before decoding.
       if let source = measured.source {
         let isBelieved =
           !statement.needsAgreement || abs(source - statement.loudness) <= Self.agreement

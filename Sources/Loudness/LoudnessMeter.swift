@@ -5,8 +5,8 @@ private import Glibc
 
 /// Measures loudness according to ITU-R BS.1770-5 and EBU Tech 3341.
 ///
-/// Samples that are not finite, or whose magnitude is +80 dBFS or more, count as silence. They
-/// could corrupt the state of the filters permanently.
+/// Samples that are not finite, or whose magnitude is +80 dBFS or more, count as silence, because
+/// they could corrupt the state of the filters permanently.
 ///
 /// ## Threading
 /// One thread at a time may use a meter.
@@ -24,9 +24,9 @@ public final class LoudnessMeter {
   ///   - weights: the weight of each channel, for 1 to 64 channels.
   ///   - sampleRate: the sample rate [Hz], 16 to 2822400.
   ///   - measuresPeak: whether to measure the true peak too.
-  ///   - isEndless: whether memory stays constant. If so, the integrated loudness is computed from
-  ///     a histogram in steps of 0.1 LU and deviates by up to 0.05 LU; otherwise 10 blocks a second
-  ///     are stored.
+  ///   - isEndless: whether memory use stays constant. If so, the integrated loudness is computed
+  ///     from a histogram in steps of 0.1 LU and deviates by up to 0.05 LU; otherwise 10 blocks a
+  ///     second are stored.
   public init(
     weights: [ChannelWeight], sampleRate: Int, measuresPeak: Bool = false, isEndless: Bool = false
   ) {

@@ -11,7 +11,7 @@ struct MIDIConnection: TrackerConnection {
   /// When the latest message arrived, in nanoseconds.
   private var heard: Int64
   private var newest: HeadSample?
-  /// A first message that arrived while the tracker was opened.
+  /// The first message, if it arrived while the tracker was being opened.
   private var early: MIDIInput?
   /// When the start messages are due, in nanoseconds; nil after they were sent.
   private var startDue: Int64?
@@ -68,14 +68,14 @@ struct MIDIConnection: TrackerConnection {
 
   var keepsReference: Bool { false }
   /// True, because a restart after silence is never needed: some trackers are silent while they
-  /// keep still, and a silent tracker of another kind counts as lost.
+  /// keep still, and any other silent tracker counts as lost.
   var restartsItself: Bool { true }
 
   mutating func restart() {}
 
   mutating func close() { session.stop() }
 
-  /// Sends the start messages and the messages that keep the tracker sending when they are due.
+  /// Sends those start messages and keep-alive messages that are due.
   private mutating func sendDue() {
     let now = monotonic_nanoseconds()
     if let due = startDue, now >= due {

@@ -7,8 +7,8 @@ package enum MIDIFraming: Sendable, Equatable {
   /// SysEx messages that begin with these bytes, `F0` first, and have this length; nil for any
   /// length. A frame is the complete message, from `F0` to `F7`.
   case systemExclusive(prefix: [UInt8], length: Int?)
-  /// Controllers. A frame is two bytes for each pair, the upper 7 bits first. The first frame comes
-  /// from the first sample for which all pairs have been received.
+  /// Control changes. A frame has two bytes for each pair, the upper 7 bits first. Samples that end
+  /// before every pair has been received give no frame.
   case controllers([ControllerPair], quietNanoseconds: Int64 = 1_000_000)
 }
 

@@ -8,7 +8,7 @@ package import HeadTracking
 package protocol MIDITrackerProtocol: Sendable {
   /// The complete MIDI messages that make the tracker send.
   var startMessages: [[UInt8]] { get }
-  /// Time after opening before the start messages, in nanoseconds.
+  /// The delay between opening and the start messages, in nanoseconds.
   var startDelay: Int64 { get }
   /// The messages that keep the tracker sending, and the interval at which they are sent, in
   /// nanoseconds; nil if none are needed.
@@ -25,7 +25,7 @@ package protocol MIDITrackerProtocol: Sendable {
   ///
   /// - Parameter arrival: the arrival time, in CLOCK_MONOTONIC nanoseconds.
   mutating func decode(_ message: MIDIMessage, arrival: Int64) -> [TrackerReading]?
-  /// Returns the readings that are complete because no message followed.
+  /// Returns the readings that are complete because no message has followed.
   mutating func advance(now: Int64) -> [TrackerReading]?
 }
 
@@ -39,7 +39,7 @@ extension MIDITrackerProtocol {
   package mutating func advance(now: Int64) -> [TrackerReading]? { [] }
 }
 
-/// A model of MIDI trackers, which is recognised by the name of its port.
+/// A model of MIDI tracker, recognised by the name of its port.
 package struct MIDIModel: Sendable {
   /// What a protocol needs to know when it is created.
   package struct Settings: Sendable {
@@ -60,7 +60,7 @@ package struct MIDIModel: Sendable {
   package var evidence: TrackerEvidence
   /// Whether the tracker computes its orientation itself.
   package var levelsItself: Bool
-  /// The beginnings of the names of the ports of such trackers.
+  /// The beginnings of the port names of such trackers.
   package var portPrefixes: [String]
   package var open: @Sendable (Settings) -> any MIDITrackerProtocol
 

@@ -36,8 +36,8 @@ package final class MIDITrackers: TrackerProvider {
   private let capture: FrameCapture?
   private let system: any MIDIPorts
 
-  /// Prefix of the substitute for a missing serial number; the name of the client follows or, if
-  /// the client has no name, that of the port.
+  /// Prefix of the substitute for a missing serial number. It is followed by the name of the client
+  /// or, if the client has no name, the name of the port.
   private static let serialPrefix = "midi:"
 
   /// - Parameters:
@@ -45,7 +45,7 @@ package final class MIDITrackers: TrackerProvider {
   ///   - settings: the settings of the built-in models.
   ///   - models: further models, which take precedence over the built-in ones.
   ///   - request: a port that the user named, and its model; nil for none.
-  ///   - capture: receives all bytes of the tracker that is opened; nil for none.
+  ///   - capture: receives all bytes to and from the tracker that is opened; nil for none.
   package convenience init(
     axes: AxisMap? = nil, settings: MIDISettings = MIDISettings(), models: [MIDIModel] = [],
     request: Request? = nil, capture: FrameCapture? = nil

@@ -42,7 +42,7 @@ struct SerialNode: Sendable, Equatable {
     guard var folder = SystemFile.resolved("\(place.classFolder)/\(name)/device")?[...] else {
       return nil
     }
-    // The folders above lead from the port to the USB interface and to the USB device.
+    // The USB interface and the USB device are folders above that of the port.
     for _ in 0..<4 where Self.text(folder + "/idVendor").isEmpty {
       guard let slash = folder.lastIndex(of: "/") else { return nil }
       folder = folder[..<slash]
@@ -57,8 +57,8 @@ struct SerialNode: Sendable, Equatable {
     self.product = Self.text(folder + "/product")
   }
 
-  /// Returns the printable characters of a file without blanks at its ends, at most 256; empty if
-  /// it cannot be read.
+  /// Returns the printable characters in the first 256 bytes of a file, without spaces at either
+  /// end; empty if the file cannot be read.
   private static func text(_ file: Substring) -> String {
     let bytes = (try? SystemFile.contents(String(file), limit: 256)) ?? []
     var scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars.filter {

@@ -12,9 +12,9 @@ final class SerialPort: ByteLink {
   private let descriptor: Int32
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
-  /// The maximum number of pieces to read at once.
+  /// The maximum number of pieces per call of `read`.
   private static let mostPieces = 16
-  /// Longest wait for room in the output queue, in milliseconds.
+  /// Longest wait for space in the output queue, in milliseconds.
   private static let writeMilliseconds: Int32 = 100
 
   /// Opens a port exclusively and discards the contents of its queues.
@@ -51,7 +51,7 @@ final class SerialPort: ByteLink {
     cfsetispeed(&mode, speed)
     cfsetospeed(&mode, speed)
     guard tcsetattr(descriptor, TCSANOW, &mode) == 0 else { throw .latest }
-    // A pseudo-terminal has no such line.
+    // Ignore an error, because a pseudo-terminal has no DTR line.
     var line = TIOCM_DTR
     _ = ioctl(descriptor, UInt(settings.setsDTR ? TIOCMBIS : TIOCMBIC), &line)
     tcflush(descriptor, TCIOFLUSH)
@@ -61,7 +61,7 @@ final class SerialPort: ByteLink {
     UInt32(truncatingIfNeeded: flag)
   }
 
-  /// Returns the constant for a baud rate; that of 115200 for an unknown rate.
+  /// Returns the constant for a baud rate, or that for 115200 if the rate is unknown.
   private static func speed(_ baud: Int) -> speed_t {
     let speeds: [Int: Int32] = [
       1200: B1200, 2400: B2400, 4800: B4800, 9600: B9600, 19_200: B19200, 38_400: B38400,
@@ -86,7 +86,7 @@ final class SerialPort: ByteLink {
         continue
       }
       if !pieces.isEmpty { break }
-      // An unplugged port reads as at its end.
+      // Reading an unplugged port returns end of file.
       return request.revents & Int16(POLLHUP | POLLERR) != 0 || length < 0 ? .gone : .nothing
     }
     return pieces.isEmpty ? .nothing : .bytes(pieces)

@@ -65,7 +65,7 @@ package final class SerialTrackers: TrackerProvider {
   // MARK: List
 
   package func trackers(detailed: Bool) -> [TrackerDescription] {
-    // Without such profiles, not even the list of ports is read.
+    // If no profile names a USB device, not even the list of ports is read.
     let nodes = profiles.isEmpty ? [] : SerialNode.all(in: place)
     var found = nodes.compactMap { node in
       profile(of: node).map { Self.description(node.path, node, $0) }

@@ -6,8 +6,8 @@ private import Glibc
 /// Runs a program and captures its standard output, within limits of time and size.
 public struct CapturedProgram {
   public var launch: ProgramLaunch
-  /// The longest duration in s. Up to `longestWait` s in which the program waits for a processor
-  /// do not count, because a busy computer must not make a run fail.
+  /// The maximum duration in s. Up to `longestWait` s of waiting for a processor do not count, so
+  /// that a run does not fail because the computer is busy.
   public var timeoutSeconds: Double
   public static let longestWait = 50.0
   public var maximumBytes: Int
@@ -68,7 +68,7 @@ public struct CapturedProgram {
       let isLate = !hasTime()
       var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let ready = poll(&request, 1, isLate ? 0 : 20)
-      // A program that has ended in time may be noticed late.
+      // The program may have ended in time although this check is late.
       if ready <= 0, isLate { return (output, .timedOut) }
       if ready <= 0 { continue }
       let count = read(descriptor, &part, part.count)

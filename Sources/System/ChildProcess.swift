@@ -25,7 +25,7 @@ public enum ProgramEnding: Sendable, Equatable {
 }
 
 extension ProgramEnding: CustomStringConvertible {
-  /// A phrase about the ending.
+  /// A phrase for error messages.
   public var description: String {
     switch self {
     case .exited(let code): "exit code \(code)"
@@ -74,8 +74,8 @@ public struct ChildProcess: Sendable {
 
   /// How the process has used processors so far.
   public struct ProcessorUse {
-    /// The time on a processor, and the time ready to run without one, in nanoseconds. The second
-    /// does not contain a wait that has not ended.
+    /// The time on a processor, and the time spent waiting for one, in nanoseconds. A wait that has
+    /// not ended is not included.
     public var (used, waited): (Int64, Int64) = (0, 0)
     /// Whether the process runs or waits for a processor now.
     public var isReady = false

@@ -14,7 +14,7 @@ public struct ProgramLaunch: Sendable {
     case descriptor(Int32)
     /// A file that is opened for the program with these `open(2)` flags.
     case file(String, flags: Int32)
-    /// The target of the program's standard output, like `2>&1`; for `errors`.
+    /// The target of the program's standard output, as with `2>&1`; only for `errors`.
     case output
   }
 
@@ -55,7 +55,7 @@ public struct ProgramLaunch: Sendable {
       posix_spawn_file_actions_destroy(&actions)
       posix_spawnattr_destroy(&attributes)
     }
-    // Set up output first: its descriptor may be 0, 1 or 2.
+    // Set up output first, because the later actions could replace its descriptor.
     Self.add(output, STDOUT_FILENO, O_WRONLY, to: &actions)
     Self.add(input, STDIN_FILENO, O_RDONLY, to: &actions)
     Self.add(errors, STDERR_FILENO, O_WRONLY, to: &actions)

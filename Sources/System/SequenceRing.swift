@@ -74,7 +74,7 @@ public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendab
     while true {
       let end = written.pointee.load(ordering: .acquiring)
       guard position < end else { return nil }
-      // Keep a late reader away from the writer.
+      // Keep a late reader away from the slots that the writer overwrites next.
       if end - position > capacity { position = end - capacity / 2 }
       if read(position, into: &value) {
         position += 1

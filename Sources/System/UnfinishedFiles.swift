@@ -10,7 +10,7 @@ private import Synchronization
 public enum UnfinishedFiles {
   private static let paths = Mutex<Set<String>>([])
 
-  /// Registers a file. Call it before the file is created.
+  /// Registers a file. Call this before the file is created.
   public static func add(_ path: String) { paths.withLock { _ = $0.insert(path) } }
 
   /// Forgets a file.

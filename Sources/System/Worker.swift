@@ -33,7 +33,7 @@ public final class Worker: Sendable {
     }
   }
 
-  /// Tells the thread to end and waits for its end, unless called on that thread.
+  /// Tells the thread to end. Waits for its end, unless called on that thread.
   ///
   /// - Parameter limit: the maximum wait, in milliseconds; nil for no limit.
   public func stop(withinMilliseconds limit: Int? = nil) {
@@ -51,7 +51,8 @@ public final class Worker: Sendable {
     }
   }
 
-  /// Waits for the body to end. Returns false after the limit, and true at once without a limit.
+  /// Waits for the body to end. Returns false after the limit, and true at once if there is no
+  /// limit.
   private func waitForEnd(milliseconds limit: Int?) -> Bool {
     guard let limit else { return true }
     let end = monotonic_nanoseconds() + Int64(limit) * 1_000_000

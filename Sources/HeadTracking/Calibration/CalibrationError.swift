@@ -20,9 +20,10 @@ public enum CalibrationError: Error, Sendable, Equatable {
   case turnsAlike(degrees: Double)
   /// The poses do not match the instructions.
   case otherPoses
-  /// The turn to the left appears as a turn to the right about the tracker's upright axis.
+  /// The turn to the left appears as a turn to the right about the tracker's upright axis, or the
+  /// poses do not show whether the tracker's axes are mirrored or upside down.
   case mirrored
-  /// The measured axes are too far from coordinate axes, by this angle.
+  /// The measured axes are too far from coordinate axes. The value is the angle between them.
   case askew(degrees: Double)
   /// The file has another version of the format.
   case wrongVersion(Int, expected: Int)

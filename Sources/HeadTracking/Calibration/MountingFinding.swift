@@ -3,7 +3,8 @@
 public import Geometry
 import Glibc
 
-/// The mounting and the conventions of a tracker that levels its own world, found from three poses.
+/// The mounting and the conventions of a tracker that computes level orientations itself, found
+/// from three poses.
 ///
 /// The world's vertical in the pose ahead gives the head's upward axis. The rotation from ahead to
 /// up gives the head's axis to the right. The rotation to the left must be about the upward axis.
@@ -26,7 +27,7 @@ public struct MountingFinding: Sendable, Equatable {
   ///   - left: the orientation while the head is turned to the left by 90 degrees.
   ///
   /// - Throws: `turnTooSmall`, `notAQuarter` or `otherPoses` if no convention fits; `mirrored` if
-  ///   two conventions fit that differ for other poses.
+  ///   two conventions fit these poses but give different orientations for other poses.
   public init(
     ahead: Quaternion, up: Quaternion, left: Quaternion
   ) throws(CalibrationError) {
@@ -63,8 +64,8 @@ public struct MountingFinding: Sendable, Equatable {
 
     /// Whether another fit of an upright tracker is as good, but gives other orientations.
     ///
-    /// The poses of an upright tracker whose world points down also fit a mirrored one. The usual
-    /// tracker is preferred to one that is inverse and upside down.
+    /// The poses of an upright tracker whose world is upside down also fit a mirrored tracker. The
+    /// usual tracker is preferred to one that is inverse and upside down.
     func isAmbiguous(with other: Fit) -> Bool {
       let (own, others) = (mounting, other.mounting)
       return own.isInverse != own.isUpsideDown && own.components == others.components

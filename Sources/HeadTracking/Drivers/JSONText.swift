@@ -21,7 +21,7 @@ struct JSONText {
     at = start
   }
 
-  /// Reads the next value; nil if it is invalid or nested more than 32 deep.
+  /// Reads the next value; nil if it is invalid or nested more than 32 levels deep.
   mutating func value() -> Value? {
     skipBlanks()
     guard let byte = peek, depth < Self.deepest else { return nil }

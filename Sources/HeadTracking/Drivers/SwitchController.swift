@@ -45,7 +45,7 @@ struct SwitchController: TrackerDriver {
   mutating func decode(_ report: [UInt8], arrival: Int64) -> [TrackerReading]? {
     guard let id = report.first else { return nil }
     guard id == 0x30, report.count >= 49 else {
-      // Replies, and the short form before the sensor runs, contain no readings.
+      // Replies, and the short reports sent before the sensor runs, contain no readings.
       return [0x21, 0x3F, 0x81].contains(id) && report.count >= 12 ? [] : nil
     }
     let newest = min(clock.stamp(arrival), arrival)
@@ -86,7 +86,7 @@ extension SwitchController {
     try? send(0x40, [0x00], link)
   }
 
-  /// Prepares a pad on USB: handshake, change to 3 Mbit/s, handshake, no time-outs. Stops if the
+  /// Prepares a pad on USB: handshake, change to 3 Mbit/s, handshake, no time-outs. Gives up if the
   /// pad does not reply.
   private func wakeCable(_ link: some TrackerLink) {
     for command: UInt8 in [0x02, 0x03, 0x02, 0x04] {
@@ -99,7 +99,7 @@ extension SwitchController {
     }
   }
 
-  /// Sends a subcommand that leaves the rumble motors at rest.
+  /// Sends a subcommand, with rumble data that keep the motors at rest.
   private mutating func send(
     _ command: UInt8, _ data: [UInt8], _ link: some TrackerLink
   ) throws(HeadTrackingError) {

@@ -63,7 +63,8 @@ struct MagneticHeading: Sendable {
     correct(towards: realtime_atan2(horizontal.x, horizontal.y), time: time, seconds: seconds)
   }
 
-  /// Compares the field with the reference field, which a different but steady field replaces.
+  /// Compares the field with the reference field. A different but steady field becomes the new
+  /// reference field.
   @_noLocks
   private mutating func judge(norm: Double, dip: Double, rate: Double, seconds: Double) {
     let follow = 1 - realtime_exp(-seconds / settings.magneticReferenceTime)

@@ -13,7 +13,7 @@ public import Geometry
 /// For any input, `orientation` is a finite unit quaternion.
 ///
 /// ## Threading
-/// A value for one thread at a time. `update` is real-time safe.
+/// One thread at a time may use a filter. `update` is real-time safe.
 public struct OrientationFilter: Sendable {
   public let settings: FusionSettings
   /// Angular velocity in the sensor's frame, in rad/s, with the estimated bias removed.

@@ -62,7 +62,7 @@ struct SampleSpacing: Sendable {
     if isFar { return jump(to: time) }
     if delta < 0 {
       staleRun += 1
-      // A few late samples mean a shuffled queue; more mean that the clock was set back.
+      // A few older timestamps mean samples out of order; more mean that the clock was set back.
       if staleRun <= 8 { return Step(seconds: 0, isStale: true) }
       return jump(to: time)
     }

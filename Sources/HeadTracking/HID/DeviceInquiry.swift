@@ -5,8 +5,8 @@ import Glibc
 import Synchronization
 import System
 
-/// A question to a device, asked on a separate thread, which the device can block for several
-/// seconds.
+/// A question to a device. It is asked on a separate thread, because the device can block the
+/// thread for several seconds.
 final class DeviceInquiry<Answer: Sendable>: Sendable {
   private let state = Mutex<Answer?>(nil)
 
@@ -20,7 +20,7 @@ final class DeviceInquiry<Answer: Sendable>: Sendable {
   var answer: Answer? { state.withLock { $0 } }
 }
 
-/// Lets threads wait until all of them have arrived, or for about 0.2 s.
+/// Lets threads wait until all of them have arrived, but for no more than about 0.2 s.
 ///
 /// While a request for a feature report waits for an answer, Linux lets no program open or close
 /// any hidraw device (`minors_rwsem` in drivers/hid/hidraw.c). So devices are opened before any of

@@ -5,8 +5,8 @@ import Glibc
 import Synchronization
 import System
 
-/// The functions of a hidapi backend. The libusb backend is opened at run time, because both export
-/// the same symbols.
+/// The functions of a hidapi backend. The libusb backend is opened at run time, because both
+/// backends export the same symbols.
 struct HIDBackend: @unchecked Sendable {
   typealias Handle = OpaquePointer
   private typealias Start = @convention(c) () -> Int32

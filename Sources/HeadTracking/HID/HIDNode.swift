@@ -5,7 +5,7 @@ import System
 /// A hidraw node and the kernel's information about its device.
 ///
 /// The information is read from sysfs, because `hid_enumerate` in hidapi 0.13.1 can crash if a
-/// device is unplugged at that moment (hidapi pull request 580).
+/// device is unplugged during the call (hidapi pull request 580).
 struct HIDNode: Sendable, Equatable {
   /// The device file, such as `/dev/hidraw0`, or another path as in `HeldTracker.node`.
   var path: String
@@ -21,7 +21,7 @@ struct HIDNode: Sendable, Equatable {
   var usages: [HIDUsage]
   /// The kernel's name of the device, such as `0003:054C:0CE6.0001`.
   var kernelName = ""
-  /// The report descriptor, if it was read before the device is opened; otherwise empty.
+  /// The report descriptor if it was read before the device was opened; otherwise empty.
   var descriptor: [UInt8] = []
 
   /// Returns the nodes, ordered by number.

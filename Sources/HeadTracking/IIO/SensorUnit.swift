@@ -51,8 +51,8 @@ struct SensorUnit: Sendable, Equatable {
     return unit.triad("anglvel") != nil && unit.triad("accel") != nil ? unit : nil
   }
 
-  /// Returns the folder of a device's hardware: above the `HID-SENSOR-` component of its path,
-  /// otherwise the parent folder.
+  /// Returns the folder of a device's hardware: the folder above the `HID-SENSOR-` component of the
+  /// path, or the parent folder if there is no such component.
   private static func hardware(of path: String) -> String {
     var parts = (SystemFile.resolved(path) ?? path).split(separator: "/").dropLast()
     if let hub = parts.firstIndex(where: { $0.hasPrefix("HID-SENSOR-") }) {

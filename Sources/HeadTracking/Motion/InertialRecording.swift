@@ -8,7 +8,7 @@ public import System
 /// The file is CSV, plain or gzip, with columns found by name: `t` in seconds and strictly
 /// increasing, `gx,gy,gz` in rad/s, `ax,ay,az` in m/s2. Optional columns are `mx,my,mz` in
 /// microtesla, `qw,qx,qy,qz` with the true orientation from sensor to earth (x east, y north, z
-/// up), and `movement`, which is 1 in rows to be scored. Cells of other columns than `t` may be
+/// up), and `movement`, which is 1 in rows to be scored. Cells in columns other than `t` may be
 /// empty or `nan`.
 public struct InertialRecording: Sendable {
   /// The time of each sample in seconds, as in the file.

@@ -8,7 +8,7 @@ import System
 package enum TextFile {
   /// The uncompressed size limit if a file is read part by part, in bytes.
   static let maximumBytes = 1 << 30
-  /// The uncompressed size limit if a file is read as a whole, in bytes.
+  /// The uncompressed size limit if the complete file is read into memory, in bytes.
   static let maximumWholeBytes = 256 << 20
 
   /// Returns the uncompressed contents of a file.

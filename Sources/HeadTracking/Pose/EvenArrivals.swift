@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Assigns times to the samples of a tracker that sends at a constant rate and without its own
-/// time.
+/// Assigns times to the samples of a tracker that sends at a constant rate without timestamps.
 ///
 /// The times increase. They are not later than the arrivals, except by microseconds in a burst.
 package struct EvenArrivals: Sendable {

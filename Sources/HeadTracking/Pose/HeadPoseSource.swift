@@ -14,7 +14,7 @@ import System
 /// ## Threading
 /// Only one thread (the audio thread during playback) may use `pose(at:)`, `pose(at:now:)` and the
 /// members for a pass (`beginPass`, `poseOfPass`, `sampleIntervalOfPass`). These members are
-/// real-time safe. Use everything else from any thread.
+/// real-time safe. Any thread may use the other members.
 public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   private struct Producer {
     var stage = HeadToStageConditioner()

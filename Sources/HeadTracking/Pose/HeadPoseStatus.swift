@@ -17,7 +17,7 @@ public struct HeadPoseStatus: Sendable, Equatable {
 
   public var freshness: Freshness
   /// The head pose that the renderer used last, relative to the front of the stage; the identity
-  /// before the first.
+  /// before the first use.
   public var pose: Quaternion
   /// The newest accepted sample, in the tracker's own reference frame; nil before the first sample.
   public var latestSample: HeadSample?

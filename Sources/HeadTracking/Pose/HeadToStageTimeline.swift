@@ -18,9 +18,10 @@ import Geometry
 /// begins a new pass without a correction.
 ///
 /// ## Threading
-/// A value that belongs to one thread; all functions are real-time safe.
+/// A value belongs to one thread. All functions are real-time safe.
 struct HeadToStageTimeline: Sendable {
-  /// Times in nanoseconds, except `staleAfterIntervals`, a number of sampling intervals.
+  /// Times are in nanoseconds, except `staleAfterIntervals`, which is a number of sampling
+  /// intervals.
   struct Settings: Sendable {
     var staleAfter: Int64 = 120_000_000
     var staleAfterIntervals: Int64 = 5
@@ -74,7 +75,7 @@ struct HeadToStageTimeline: Sendable {
   /// How far ahead of the present the last query or the end of the last pass was, in nanoseconds.
   private var lead: Int64 = 0
   /// The typical `lead` of earlier queries, in nanoseconds. It changes only when a sample arrives,
-  /// so that queries between two samples brake alike.
+  /// so that braking begins at the same time for all queries between two samples.
   private var usualLead: Int64 = 0
   private var pending = Pending.nothing
   private var correction = Fade()

@@ -8,8 +8,8 @@
 /// Adriaensen, "Using a DLL to filter time", LAC 2005; E. Brookner, "Tracking and Kalman Filtering
 /// Made Easy", 1998, ch. 1.
 ///
-/// A sample counts as delayed if it is up to 0.55 to 0.9 intervals late, depending on the jitter.
-/// If it is later, samples were lost before it. The times follow the earliest arrivals.
+/// A late sample counts as delayed up to a limit of 0.55 to 0.9 intervals, depending on the jitter.
+/// Beyond the limit, samples before it count as lost. The times follow the earliest arrivals.
 struct SampleClock: Sendable {
   /// The tracker's sampling interval in nanoseconds; 0 until it is known.
   private(set) var interval = 0.0
@@ -34,7 +34,8 @@ struct SampleClock: Sendable {
   private static let settledGain = 0.05
   /// Shortest memory of the settled loop, in nanoseconds: 0.3 s.
   private static let memory = 0.3e9
-  /// The number of recent intervals whose interquartile mean is not affected by a single pause.
+  /// The number of recent intervals from which a single pause no longer affects the interquartile
+  /// mean.
   private static let manyIntervals = 8
   /// The earliest arrivals precede the mean arrival by this multiple of the mean earliness.
   private static let reach = 3.5
@@ -53,7 +54,7 @@ struct SampleClock: Sendable {
     unlike = abs(interval - typical) > 0.15 * typical ? unlike + 1 : 0
     let isOther = abs(interval - typical) > 0.4 * typical || unlike > 20 || strayed > 12
     if samples < 2 || isOther || steps > 5 {
-      // A pause alone leaves the mean of many recent intervals as it was.
+      // A pause alone does not change the mean of many recent intervals.
       if steps <= 5 || isOther && recent.count >= Self.manyIntervals { interval = typical }
       time = now
       samples = recent.count < 4 ? 1 : 2
@@ -72,8 +73,8 @@ struct SampleClock: Sendable {
       return 0
     }
     // `limit` is the lateness, in intervals, above which a sample counts as lost. It is high for
-    // little jitter, because then nothing comes early, and for much jitter, because late samples
-    // are then likelier than lost ones.
+    // little jitter, because then no sample is early, and for much jitter, because late samples are
+    // then likelier than lost ones.
     let spread = earliness / interval
     let limit = min(0.9, max(0.9 - 4 * spread, 0.5 + 5 * spread * spread, 0.55))
     let lost = max(0, (elapsed / interval - 1 - limit).rounded(.up))

@@ -46,7 +46,7 @@ package struct SampleConditioner: Sendable {
   /// Converts a sample to a pose with a regular time and a continuous yaw. Returns nil if the
   /// sample is not a rotation or is not newer than the previous one.
   mutating func condition(_ sample: HeadSample) -> StampedPose? {
-    // Rounding changes the norm only slightly.
+    // Rounding alone changes the norm only slightly.
     let norm = sample.headToWorld.squaredNorm
     guard norm > 0.8, norm < 1.2 else { return nil }
     guard last.map({ sample.time > $0.arrival }) ?? true else { return nil }

@@ -14,7 +14,7 @@ public import Geometry
 /// poses.
 ///
 /// ## Threading
-/// A value for one thread at a time. Its forecasts may be evaluated on the audio thread.
+/// One thread at a time may use a predictor. Its forecasts may be evaluated on the audio thread.
 public struct HeadPredictor: Sendable {
   /// Largest speed of a head, in rad/s.
   static let fastest = 17.5
@@ -23,7 +23,7 @@ public struct HeadPredictor: Sendable {
 
   private var memory = MotionMemory()
   private var learners: [RidgeLearner] = []
-  /// For each learner, the number of the next `memory` entry.
+  /// For each learner, the number of the next `memory` entry to learn from.
   private var next = [Int](repeating: 0, count: 4)
   private var learned = [Int64](repeating: 0, count: 4)
   private var noise = PoseNoise()

@@ -59,7 +59,7 @@ struct MotionMemory: Sendable {
     for number in start..<end { self[number].pose = (turn * self[number].pose).normalized }
   }
 
-  /// Returns the interpolated pose and path at a time; nil if no entry is as old.
+  /// Returns the interpolated pose and path at a time; nil if no entry is that old.
   func state(at time: Int64, before newest: MotionEntry) -> (pose: Quaternion, path: Quaternion)? {
     var later = newest
     var number = end - 1

@@ -9,9 +9,9 @@ import Geometry
 /// The method is Bayesian ridge regression (D. MacKay, Neural Computation 1992) with exponential
 /// forgetting.
 ///
-/// Each axis learns mainly from its own motion, because heads nod differently from how they turn.
-/// The weight of the prior increases with the mean squared prediction error and with the
-/// look-ahead. So an unpredictable motion changes the coefficients little.
+/// Each axis learns mainly from its own motion, because heads nod and turn differently. The weight
+/// of the prior increases with the mean squared prediction error and with the look-ahead. So an
+/// unpredictable motion changes the coefficients little.
 struct RidgeLearner: Sendable {
   /// Five coefficients, each with one component per axis.
   typealias Coefficients = InlineArray<5, SIMD3<Double>>

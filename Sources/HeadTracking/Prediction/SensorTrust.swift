@@ -53,7 +53,7 @@ struct GyroTrust: Sendable {
   private(set) var isTrusted = true
   private var difference = 0.0
   private var motion = 0.0
-  /// The rotation by the gyroscope since the present comparison began.
+  /// The rotation according to the gyroscope since the present comparison began.
   private var turn = Quaternion.identity
   private var start: (pose: Quaternion, time: Int64)?
 

@@ -2,11 +2,11 @@
 
 import Geometry
 
-/// Decodes the frames that a `TrackerProfile` describes. All links share it; it makes no system
-/// call.
+/// Decodes the frames that a `TrackerProfile` describes. All links share this decoder, which makes
+/// no system calls.
 ///
-/// If a kind of frame has only some of the signals, their values are kept until the other kinds
-/// have arrived, too. Any bytes are accepted.
+/// If a kind of frame has only some of the signals, their values are kept until frames with the
+/// other signals have arrived. Any bytes are accepted.
 package struct FrameDecoder: Sendable {
   private let profile: TrackerProfile
   private let axes: AxisMap

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the frames of a profile in the data from a link. Pieces may be split and merged in any
-/// way, except for frames that are whole messages.
+/// Finds the frames of a profile in the data from a link. The data may be divided into pieces in
+/// any way, unless each frame is a message.
 package struct FrameSplitter: Sendable {
   private let framing: TrackerProfile.Framing
   /// Bytes that do not form a complete frame yet.
   private(set) var rest: [UInt8] = []
-  /// Whether the latest bytes consisted only of frames.
+  /// Whether the latest bytes belonged to a frame.
   private var isInStep = false
-  /// Whether the beginning of the present text frame was not seen or was too long.
+  /// Whether the present text frame is skipped, because its beginning was not received or the frame
+  /// is too long.
   private var isSkipping = true
 
   /// The longest text frame, in bytes.
@@ -16,9 +17,9 @@ package struct FrameSplitter: Sendable {
 
   package init(_ framing: TrackerProfile.Framing) { self.framing = framing }
 
-  /// Returns the complete frames, oldest first, and the number of gaps with other bytes.
+  /// Returns the complete frames, oldest first, and the number of interruptions by other bytes.
   ///
-  /// The bytes before the first frame are not a gap, because a stream can begin anywhere.
+  /// The bytes before the first frame are not an interruption, because a stream can begin anywhere.
   package mutating func take(_ piece: [UInt8]) -> (frames: [[UInt8]], rejectedCount: Int) {
     switch framing {
     case .message, .controllers: (piece.isEmpty ? [] : [piece], 0)

@@ -22,9 +22,9 @@ struct LocatedJSON: Sendable {
   /// The line number, from 1.
   var line: Int
 
-  /// Reads a text of any bytes.
+  /// Reads a text. Any bytes may be passed.
   ///
-  /// - Throws: the first syntax error; also for values that are nested more than 32 deep.
+  /// - Throws: the first syntax error, or an error if a value is nested more than 32 levels deep.
   static func read(_ bytes: [UInt8]) throws(ProfileProblem) -> LocatedJSON {
     var reader = Reader(bytes: bytes)
     let value = try reader.value(depth: 0)

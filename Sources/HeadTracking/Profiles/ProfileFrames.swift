@@ -15,7 +15,7 @@ struct ProfileFrames {
 
   // MARK: Framing
 
-  /// Returns the framing of a link; nil, with a problem, if it is invalid.
+  /// Returns the framing of a link. If it is invalid, adds a problem and returns nil.
   func framing(_ link: String) -> TrackerProfile.Framing? {
     guard let json = keys["frame"] else { return .message }
     let known = [
@@ -27,7 +27,7 @@ struct ProfileFrames {
       return .controllers(gapMilliseconds: frame.number("gap") ?? 1)
     }
     if frame["text"] != nil || frame["separator"] != nil {
-      // A message is a whole text.
+      // Each message is a complete text.
       if frame["separator"] == nil, link != "serial", link != "tcp" { return .message }
       guard let separator = frame["separator"] == nil ? "\n" : frame.text("separator") else {
         return nil
@@ -71,7 +71,7 @@ struct ProfileFrames {
 
   // MARK: Kinds of frames
 
-  /// Returns the kinds of frames; nil, with a problem, if they are invalid.
+  /// Returns the kinds of frames. If they are invalid, adds a problem and returns nil.
   func kinds() -> [TrackerProfile.FrameKind]? {
     let pattern = keys["frame"].flatMap { frame -> LocatedJSON? in
       guard case .object(let members) = frame.value else { return nil }

@@ -18,7 +18,7 @@ struct ProfileKeys {
   let line: Int
   let problems: Problems
 
-  /// Returns nil, with a problem, if the value is not an object. Keys that are not in `known` are
+  /// Adds a problem and returns nil if the value is not an object. Keys that are not in `known` are
   /// reported.
   init?(_ json: LocatedJSON, _ name: String, known: [String], _ problems: Problems) {
     guard case .object(let members) = json.value else {

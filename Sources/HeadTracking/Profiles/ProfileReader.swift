@@ -18,10 +18,10 @@ public struct ProfileReader {
     "when", "signals", "clock", "start", "stop", "keepAlive", "evidence",
   ]
 
-  /// Reads a profile from any bytes.
+  /// Reads a profile. Any bytes may be passed.
   ///
-  /// - Returns: the profile, or nil if it cannot be used; and everything that is wrong, in the
-  ///   order of the lines. A profile with only harmless problems can be used.
+  /// - Returns: the profile (nil if it cannot be used), and the problems in the order of their
+  ///   lines. A profile with only harmless problems can be used.
   public static func read(
     _ bytes: [UInt8]
   ) -> (profile: TrackerProfile?, problems: [ProfileProblem]) {

@@ -2,7 +2,7 @@
 
 /// The form of a text frame: literal text with named numbers in braces, such as `{w},{x},{y},{z}`.
 ///
-/// Blanks in the frame may stand before and after each number and literal. A number named `_` is
+/// The frame may have blanks before and after each number and literal. A number named `_` is
 /// ignored.
 public struct TextPattern: Sendable, Equatable {
   private enum Part: Equatable {
@@ -17,8 +17,8 @@ public struct TextPattern: Sendable, Equatable {
   /// The longest number, in characters.
   private static let longestNumber = 40
 
-  /// Parses a pattern; nil if its braces are unbalanced, if a name is empty or repeated, or if two
-  /// numbers have nothing between them.
+  /// Parses a pattern; nil if it names no number, if its braces are unbalanced, if a name is empty
+  /// or repeated, or if two numbers have nothing between them.
   public init?(_ text: String) {
     self.text = text
     var rest = text[...]
@@ -36,7 +36,7 @@ public struct TextPattern: Sendable, Equatable {
         let end = rest.firstIndex { $0 == "{" || $0 == "}" } ?? rest.endIndex
         guard end > rest.startIndex else { return nil }
         let literal = rest[..<end].utf8.filter { !Self.isBlank($0) }
-        // A blank alone separates two numbers.
+        // A literal of blanks becomes empty, but still separates two numbers.
         parts.append(.literal(Array(literal)))
         rest = rest[end...]
       }

@@ -35,8 +35,8 @@ extension TrackerProfile {
   public struct SerialPort: Sendable, Equatable {
     /// Bits per second.
     public var baud: Int
-    /// Whether the line DTR is set while the port is open. Setting it resets some boards; others
-    /// send only while it is set.
+    /// Whether the line DTR is set while the port is open. Setting it resets some boards; other
+    /// boards send only while it is set.
     public var setsDTR: Bool
 
     public init(baud: Int = 115_200, setsDTR: Bool = true) {
@@ -91,8 +91,8 @@ extension TrackerProfile {
     case binary(BinaryFraming)
     /// Text between separators.
     case text(separator: UInt8)
-    /// MIDI controllers. A frame ends after this time without one, in milliseconds, or when a
-    /// controller arrives again.
+    /// MIDI controllers. A frame ends when no controller has arrived for this time, in
+    /// milliseconds, or when one of its controllers arrives again.
     case controllers(gapMilliseconds: Double)
   }
 
@@ -125,8 +125,8 @@ extension TrackerProfile {
     /// The bytes at the end of each frame; empty for none.
     public var tail: [UInt8]
 
-    /// By default, the checksum is the end of the frame, before the tail, and covers what is before
-    /// it.
+    /// By default, the checksum is at the end of the frame, or just before the tail if there is
+    /// one, and covers all bytes before it.
     public init(
       sync: [UInt8], length: Int, checksum: Checksum = .none, covered: Range<Int>? = nil,
       checksumOffset: Int? = nil, tail: [UInt8] = []
@@ -140,7 +140,7 @@ extension TrackerProfile {
       self.covered = covered ?? 0..<max(0, offset)
     }
 
-    /// Whether a frame of the right length is valid.
+    /// Returns whether a frame has the right length, sync, tail and checksum.
     func accepts(_ frame: [UInt8]) -> Bool {
       guard frame.count == length, frame.starts(with: sync), frame.suffix(tail.count) == tail[...]
       else { return false }

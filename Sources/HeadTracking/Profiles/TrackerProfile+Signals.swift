@@ -29,12 +29,12 @@ extension TrackerProfile {
     static let orientations = [quaternion, rotation]
   }
 
-  /// The form of a number in bytes. Two and more bytes are little-endian, unless the name ends with
-  /// `be`.
+  /// The form of a number in bytes. Numbers of two or more bytes are little-endian, unless the name
+  /// ends with `be`.
   public enum NumberType: String, Sendable, CaseIterable {
     case u8, i8, u16, i16, u24, i24, u32, i32, f32, f64
     case u16be, i16be, u24be, i24be, u32be, i32be, f32be, f64be
-    /// Two MIDI data bytes of seven bits each: the less significant first, or last.
+    /// Two MIDI data bytes of seven bits each.
     case u14, i14, u14be, i14be
 
     /// Size in bytes.
@@ -58,7 +58,7 @@ extension TrackerProfile {
     case usage(HIDUsage, element: Int)
     /// The number has this name in the pattern of a text frame.
     case name(String)
-    /// The number consists of MIDI controllers: 128 times the first plus the second, 0 to 16383.
+    /// The number combines the values of two MIDI controllers: 128 * `most` + `least`, 0 to 16383.
     /// The channel is from 1 to 16.
     case controllers(most: UInt8, least: UInt8, channel: UInt8)
   }

@@ -35,7 +35,7 @@ public struct TrackerProfile: Sendable, Equatable {
   public struct Commands: Sendable, Equatable {
     /// The packets, in order.
     public var packets: [[UInt8]]
-    /// Time after opening before the first packet, in milliseconds.
+    /// The delay between opening and the first packet, in milliseconds.
     public var delayMilliseconds: Int
 
     public init(_ packets: [[UInt8]] = [], delayMilliseconds: Int = 0) {

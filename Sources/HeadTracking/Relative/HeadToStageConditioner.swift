@@ -13,7 +13,7 @@ import Geometry
 /// vertical that corrects drift.
 ///
 /// ## Threading
-/// A value that belongs to one thread. Its functions may allocate.
+/// A value belongs to one thread. Its functions may allocate.
 struct HeadToStageConditioner: Sendable {
   private(set) var conditioner = SampleConditioner()
   var device = DeviceToWorldTimeline()

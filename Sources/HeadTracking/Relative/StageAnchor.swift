@@ -64,8 +64,8 @@ struct StageAnchor: Sendable {
     angularVelocity = anchorToDevice.conjugate.rotate(device.velocity(at: time))
   }
 
-  /// Attaches the anchor to the device at the anchor's present pose, or leaves it in the world
-  /// without fresh samples.
+  /// Attaches the anchor to the device at the anchor's present pose, or, without fresh samples,
+  /// leaves it in the world.
   private mutating func take(_ device: DeviceToWorldTimeline, at time: Int64, now: Int64) {
     guard device.isFresh(now: now), let newest = device.newest,
       let deviceToWorld = device.deviceToWorld(at: time)

@@ -80,7 +80,7 @@ package struct FrameFile: Sendable, Equatable {
     return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
   }
 
-  /// The value of a hexadecimal digit; nil for other bytes.
+  /// Returns the value of a hexadecimal digit; nil for other bytes.
   private static func digit(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")

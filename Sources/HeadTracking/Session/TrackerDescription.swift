@@ -13,9 +13,10 @@ public struct TrackerDescription: Sendable, Equatable {
   }
 
   /// The device node, such as `/dev/hidraw3`, or another path: the folder of an industrial I/O
-  /// device, `bluetooth:` and an address, `tcp:` or `udp:`, address and port, `midi:CLIENT:PORT` or
-  /// the device node of a MIDI port, `replay:` and a file, or the USB interface or sysfs folder of
-  /// a held tracker.
+  /// device, `bluetooth:` and an address, `tcp:` or `udp:` with an address and a port,
+  /// `midi:CLIENT:PORT` or the device node of a MIDI port, the ID of a port that the listener named
+  /// (`midi:PORT:MODEL` or `serial:PATH:PROFILE`), `replay:` and a file, or the USB interface or
+  /// sysfs folder of a held tracker.
   public var path: String
   public var vendorID: UInt16
   public var productID: UInt16
@@ -36,12 +37,13 @@ public struct TrackerDescription: Sendable, Equatable {
   public var id: String
   /// What earphones report about themselves; nil for other trackers.
   public var earphones: EarphoneDetails?
-  /// Whether the tracker is known but has no connection now, so that it may be out of range. It is
-  /// connected when it is opened. Automatic selection passes it over.
+  /// Whether the tracker is known but has no connection now, so it may be out of range. Opening it
+  /// connects it. Automatic selection ignores it.
   public var isAway = false
   /// What the decoding of the tracker's reports was verified with.
   public var evidence = TrackerEvidence.documentation
-  /// Whether the tracker levels its own world, so that a calibration finds its exact mounting.
+  /// Whether the tracker computes level orientations itself, so that a calibration finds its exact
+  /// mounting.
   public var levelsItself = false
   /// Whether the tracker is a serial port.
   package var isSerialPort = false
@@ -77,8 +79,8 @@ public struct TrackerDescription: Sendable, Equatable {
   /// The product's name or, if that is empty, a name such as `tracker 1d6b:0104`.
   public var name: String { product.isEmpty ? "tracker \(vendorAndProduct)" : product }
 
-  /// The udev rule that gives access to the user who is logged in locally. For a serial port, it
-  /// also keeps ModemManager away.
+  /// The udev rule that gives access to the user who is logged in locally. For a serial port, the
+  /// rule also makes ModemManager ignore the port.
   public var udevRule: String {
     if isSerialPort {
       return "SUBSYSTEM==\"tty\", ATTRS{idVendor}==\"\(hex(vendorID))\", "
@@ -160,7 +162,7 @@ public enum TrackerBus: String, Sendable, Equatable {
   }
 
   /// The kernel's number of the bus in four hexadecimal digits, as in the names of HID devices. For
-  /// buses without such a number, it is that of USB.
+  /// buses without such a number, the number of USB is used.
   var kernelNumber: String {
     switch self {
     case .bluetooth: "0005"

@@ -5,8 +5,8 @@ import System
 /// Keeps a head tracker connected and feeds its samples to a `HeadSampleSink`.
 ///
 /// Until a tracker is open, the session looks for one about every 400 ms. A lost tracker is used
-/// again when it comes back. After two seconds, the session also accepts another tracker that fits
-/// the selection.
+/// again when it comes back. Two seconds after the loss, the session also accepts another tracker
+/// that fits the selection.
 ///
 /// When a tracker that keeps its reference frame comes back over Bluetooth, the stage stays where
 /// it was. Otherwise a new reference frame begins.

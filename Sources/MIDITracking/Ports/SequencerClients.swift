@@ -6,7 +6,7 @@
 /// such as `  Port   0 : "Head Tracker MIDI 1" (RWeX) [In/Out]`. `R` means that other clients may
 /// subscribe to the port.
 enum SequencerClients {
-  /// The first client of a sound card, and the number of clients that a card can have.
+  /// The client numbers of sound cards: the first, the count per card, and the end (exclusive).
   private static let cardClients = (first: 16, each: 4, end: 128)
 
   /// Returns the ports to which a program may subscribe.

@@ -51,7 +51,7 @@ final class SequencerLink: MIDILink {
     _ = alsa_connect_from(sequencer, own, 0, Int32(ALSA_ANNOUNCE_PORT))
     let status = alsa_connect_from(sequencer, own, Int32(client), Int32(port))
     guard status >= 0 else { throw MIDIError(reason: reason(status)) }
-    // A port that only sends cannot be connected in this direction.
+    // Ignore an error, because a port that only sends cannot be connected in this direction.
     _ = alsa_connect_to(sequencer, own, Int32(client), Int32(port))
     return UInt8(truncatingIfNeeded: own)
   }

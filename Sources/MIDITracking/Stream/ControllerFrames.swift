@@ -54,7 +54,7 @@ package struct ControllerFrames: Sendable {
   }
 
   /// When the present sample ends if nothing follows, in CLOCK_MONOTONIC nanoseconds; nil if there
-  /// is none.
+  /// is no sample.
   package var due: Int64? { received.isEmpty ? nil : newest + quiet }
 
   /// Takes a message.
@@ -81,7 +81,7 @@ package struct ControllerFrames: Sendable {
     return .nothing
   }
 
-  /// Returns the present sample if it has ended at a time; nil otherwise.
+  /// Returns the present sample if it has ended by the time `now`; nil otherwise.
   package mutating func ended(by now: Int64) -> Frame? {
     guard let due, now >= due, lower == nil || now >= due + quiet else { return nil }
     return finish()

@@ -3,10 +3,10 @@
 /// Splits a stream of MIDI bytes into messages, whatever the sizes of the packets.
 ///
 /// Real-time bytes (`F8` to `FF`) may be anywhere and are skipped. A message may omit its status
-/// byte if it is that of the previous message (running status). A SysEx message without its `F7`
+/// byte if the previous message had the same one (running status). A SysEx message without its `F7`
 /// ends at the next status byte and is invalid. Source: MIDI 1.0 Detailed Specification, 4.2.
 package struct MIDIParser: Sendable {
-  /// Length from which a SysEx message is skipped, in bytes.
+  /// Maximum length of a SysEx message, from `F0` to `F7`, in bytes; longer ones are skipped.
   package static let lengthLimit = 512
 
   /// The bytes of a SysEx message that has not ended yet; empty outside such a message.

@@ -5,7 +5,7 @@ import Geometry
 /// RayNeo Air 3, 3s, 3s Pro, 4 and 4 Pro (1bbb:af50), and GT (3941:af50): glasses with a raw
 /// six-axis sensor and a clock of 0.1 ms.
 ///
-/// Older glasses with the same number have another report layout, so the driver asks for the board
+/// Older glasses with the same USB IDs have another report layout, so the driver asks for the board
 /// first and refuses unknown ones. Sources: verncat/RayNeo-Air-3S-Pro-OpenVR, taowen/ar-glass-lib.
 ///
 /// The axes are uncertain: the sources give them as right, down-front and up for most boards and as
@@ -79,7 +79,7 @@ extension RayNeo {
     }
   }
 
-  /// Builds a command of 64 bytes. Its first byte is not 0, so that the kernel sends all of them
+  /// Builds a command of 64 bytes. Its first byte is not 0, so that the kernel sends all 64 bytes
   /// whether or not the device numbers its reports.
   static func frame(_ command: UInt8) -> [UInt8] {
     [0x66, command] + [UInt8](repeating: 0, count: 62)

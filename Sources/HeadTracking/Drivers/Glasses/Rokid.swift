@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rokid Air and Max (04d2:162b to 162f, 2180): glasses with a raw nine-axis sensor that streams by
-/// itself.
+/// Rokid Air and Max (04d2:162b to 162f, 2180): glasses with a raw nine-axis sensor that streams
+/// without a command.
 ///
 /// Axes: x right, y up, z back. Sources: badicsalex/ar-drivers-rs, src/rokid.rs;
 /// taowen/ar-glass-lib.
@@ -12,7 +12,7 @@ struct Rokid: TrackerDriver {
   let protocolDescription = "Rokid Air"
   private let axes: AxisMap
   private var clock = DeviceClock(nanosecondsPerTick: 1)
-  /// The latest force and the latest rate that have no counterpart of the same time yet.
+  /// The latest force and the latest rate that have no counterpart with the same time yet.
   private var force: (time: UInt64, value: SIMD3<Double>)?
   private var rate: (time: UInt64, value: SIMD3<Double>)?
 
@@ -66,10 +66,11 @@ struct Rokid: TrackerDriver {
   }
 }
 
-/// Rokid Max 2 (04d2:2002): glasses whose third interface sends batches of raw samples of 64 bytes.
+/// Rokid Max 2 (04d2:2002): glasses whose third interface sends batches of raw samples, 64 bytes
+/// each.
 ///
 /// Source: taowen/ar-glass-lib, after xelsed/rokidmaxwmdapi. Everything is uncertain, because the
-/// only source was not tested. A force of about 1 is taken as g, a force of about 10 as m/s2.
+/// only source was not tested. A force of about 1 is taken to be in g, a force of about 10 in m/s2.
 struct RokidMax2: TrackerDriver {
   let protocolDescription = "Rokid Max 2"
   let inputLength = 1024

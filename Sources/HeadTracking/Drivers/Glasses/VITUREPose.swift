@@ -6,9 +6,8 @@ import System
 /// VITURE One (35ca:1011, 1013, 1017), One Lite (1015, 101b) and Pro (1019, 101d), which compute
 /// their orientation themselves.
 ///
-/// Interface 0 sends the data, interface 1 takes the commands. Sources:
-/// mgschwan/viture_virtual_display, wheaney/XRLinuxDriver,
-/// BlueKittyMeow/viture-utilities.
+/// Interface 0 sends the data; interface 1 takes the commands. Sources:
+/// mgschwan/viture_virtual_display, wheaney/XRLinuxDriver, BlueKittyMeow/viture-utilities.
 ///
 /// The sign of the yaw is uncertain, and so is the tilt of the sensor, which is taken from
 /// XRLinuxDriver. Older firmware reports only angles.
@@ -86,7 +85,7 @@ extension VITUREPose {
     guard report.count >= 18, report[0] == 0xFF else { return nil }
     guard report[1] == 0xFC else { return [] }
     let length = Int(report.u16(4))
-    // No source checks the checksum of the data, so that its range is not known for certain.
+    // No source verifies the checksum of the data, so the bytes that it covers are uncertain.
     guard length >= 24, 6 + length <= report.count,
       let sensor = length >= 48 ? quaternion(report) : angles(report)
     else { return nil }
@@ -99,7 +98,8 @@ extension VITUREPose {
     return abs(sensor.squaredNorm - 1) < 0.05 ? sensor.normalized : nil
   }
 
-  /// Returns the orientation from roll, pitch and yaw: turns about z, then x, then y.
+  /// Returns the orientation from roll, pitch and yaw: turns about z, then the new x, then the new
+  /// y.
   private func angles(_ report: [UInt8]) -> Quaternion? {
     let angles = SIMD3(report.f32be(18), report.f32be(22), report.f32be(26))
     guard (0..<3).allSatisfy({ abs(angles[$0]) <= 720 }) else { return nil }

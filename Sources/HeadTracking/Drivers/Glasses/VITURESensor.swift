@@ -9,8 +9,9 @@ import System
 /// payload. Sources: taowen/ar-glass-lib, driver/viture/beast; its axes agree with
 /// wheaney/XRLinuxDriver.
 ///
-/// It is uncertain which HID interface carries the data. Commands go to all of them; the one with
-/// the lowest number is read. The factory's calibration and the magnetometer are not used.
+/// It is uncertain which HID interface carries the data. Commands go to all interfaces; data are
+/// read from the one with the lowest number. The factory's calibration and the magnetometer are not
+/// used.
 struct VITURESensor: TrackerDriver {
   let protocolDescription = "VITURE sensor"
   private let axes: AxisMap
@@ -24,7 +25,7 @@ struct VITURESensor: TrackerDriver {
   ]
   private static let streamMessage: UInt16 = 0x0301
   private static let dataMessage: UInt16 = 0x7309
-  /// The code of 120 Hz, twice.
+  /// The code for 120 Hz, twice.
   private static let rate: [UInt8] = [2, 2]
 
   static func matches(_ node: HIDNode) -> Bool {
