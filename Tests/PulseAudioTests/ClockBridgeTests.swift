@@ -113,7 +113,7 @@ struct ClockBridgeTests {
   /// A server may fill its own queue with the first read.
   @Test func aLongFirstReadIsNoPause() {
     let bridge = ClockBridge(channelCount: 1, sampleRate: Self.rate, depth: Self.depth)
-    var block = [Float](repeating: 0, count: 2400)
+    var block = [Float](repeating: 0, count: 4800)
     func read(_ count: Int) -> Int {
       block.withUnsafeMutableBufferPointer { bridge.read($0.baseAddress!, frameCount: count) }
     }
