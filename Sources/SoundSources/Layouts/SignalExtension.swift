@@ -51,8 +51,8 @@ enum SignalExtension {
   }
 
   /// Returns the coefficients of a linear predictor, as `prediction` does, but by Burg's method,
-  /// which is stable but detunes tones slightly. [J. Burg, "Maximum entropy spectral analysis", 1967;
-  /// Levinson's recursion]
+  /// which is stable but detunes tones slightly. [J. Burg, "Maximum entropy spectral analysis",
+  /// 1967; Levinson's recursion]
   private static func stablePrediction(_ x: UnsafeBufferPointer<Double>) -> [Double] {
     var (forward, backward) = (Array(x), Array(x))
     var terms: [Double] = []
