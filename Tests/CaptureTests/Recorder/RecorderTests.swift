@@ -169,7 +169,8 @@ extension CaptureServerTests {
         let (planes, seconds) = recording.stop()
         #expect(abs(Double(planes[0].count) / 48_000 - seconds) < 0.05)
         #expect(recording.events.kinds.contains(.inputChanged(input: "other")))
-        #expect(recording.events.gaps.map(\.cause) == [.inputChanged])
+        // The change may be without any missing sound.
+        #expect(recording.events.gaps.allSatisfy { $0.cause == .inputChanged })
         #expect(recording.recorder.status.gaps == 0)
         // A single channel goes to W of a soundfield. This frame is well inside the resampled
         // sound.

@@ -20,7 +20,7 @@ extension EndToEndTests {
         try listener.sees(" underruns", seconds: 60)
         #expect(listener.isFullScreen == false)
         listener.type("f")
-        try listener.reads("c recentre")
+        try listener.seesView()
         #expect(listener.isFullScreen == true)
         let text = listener.screen.rows.joined(separator: "\n")
         for part in [
@@ -63,7 +63,7 @@ extension EndToEndTests {
         let listener = try Listener(
           playing: path, ["--screen", "full", "--events", events], on: server.address,
           environment: ["LC_ALL": "C.UTF-8"])
-        try listener.reads("c recentre", seconds: 60)
+        try listener.seesView(seconds: 60)
         #expect(listener.screen.rows.contains { $0.contains("▲ front ▲") })
         for columns in [60, 200, 40, 61, 130, 20, 80] {
           listener.resize(to: columns)
@@ -71,10 +71,10 @@ extension EndToEndTests {
           #expect(listener.screen.wraps == 0)
         }
         listener.resize(to: 60)
-        try listener.reads("c recentre")
+        try listener.seesView()
         try listener.reads("default HRTF")
         listener.resize(to: 40)
-        try listener.reads("60 x 16 characters show more")
+        try listener.reads("enlarge to 60 x 16")
         listener.type("q")
         #expect(listener.program.wait(seconds: 5) == 0)
         let lines = try String(decoding: Data(contentsOf: URL(filePath: events)), as: UTF8.self)
@@ -92,14 +92,14 @@ extension EndToEndTests {
           environment: ["PS1": "ready> "])
         try listener.sees("ready>")
         listener.type("\(Product.stillstage) play \(path) --tracker none --screen full\n")
-        try listener.reads("c recentre", seconds: 60)
+        try listener.seesView(seconds: 60)
         listener.type(Key.suspend)
         try listener.waits(for: "the lines") { _ in !listener.isFullScreen }
         try listener.sees("ready>")
         listener.type("stty -a | grep -c ' icanon'\n")
         sleepSeconds(1)
         listener.type("fg\n")
-        try listener.reads("c recentre")
+        try listener.seesView()
         #expect(listener.isFullScreen == true)
         listener.type(Key.up)
         try listener.reads("volume +1 dB")
@@ -148,7 +148,7 @@ extension EndToEndTests {
       try PrivatePulseServer.withServer { server in
         let listener = try Listener(
           playing: path, ["--screen", "full", "--events", events], on: server.address)
-        try listener.reads("c recentre", seconds: 60)
+        try listener.seesView(seconds: 60)
         let began = monotonicNow()
         let frames = resizeOften(listener)
         let seconds = Double(monotonicNow() - began) * 1e-9
@@ -156,7 +156,7 @@ extension EndToEndTests {
         #expect(frames > 10)
         #expect(Double(frames) <= 20 * seconds + 2)
         listener.resize(to: 100)
-        try listener.reads("c recentre")
+        try listener.seesView()
         listener.type("q")
         #expect(listener.program.wait(seconds: 5) == 0)
         let lines = try String(decoding: Data(contentsOf: URL(filePath: events)), as: UTF8.self)
@@ -179,7 +179,7 @@ extension EndToEndTests {
           columns: 100, environment: ["PS1": "ready> "])
         try listener.sees("ready>", seconds: 30)
         listener.type("\(Product.stillstage) play \(path) --tracker none --screen full\n")
-        try listener.reads("c recentre", seconds: 60)
+        try listener.seesView(seconds: 60)
         for trial in 0..<20 {
           sleepSeconds(0.1 + 0.013 * Double(trial))
           listener.type(Key.suspend)
@@ -188,7 +188,7 @@ extension EndToEndTests {
           }
           listener.resize(to: 100)
           listener.type("fg\n")
-          try listener.reads("c recentre", seconds: 60)
+          try listener.seesView(seconds: 60)
         }
         listener.type("q")
         try listener.reads("ready>", seconds: 20)

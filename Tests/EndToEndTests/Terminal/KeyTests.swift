@@ -111,7 +111,7 @@ extension EndToEndTests {
 
     private func checkStage(_ listener: Listener) throws {
       listener.type("c")
-      try listener.reads("there is nothing to recentre: the head does not come from a tracker")
+      try listener.reads("there is nothing to recentre: the head pose does not come from a tracker")
       try listener.sees("no tracker")
       listener.type("t")
       try listener.sees("stage fixed to the head")

@@ -117,6 +117,13 @@ final class Listener {
     try waits(for: text, seconds: seconds) { $0.rows.contains { $0.contains(text) } }
   }
 
+  /// Waits until the full-screen view shows its keys.
+  func seesView(seconds: Double = 10) throws {
+    try waits(for: "the full-screen view", seconds: seconds) { screen in
+      isFullScreen && screen.rows.contains { $0.contains("c recentre") }
+    }
+  }
+
   /// The position in the last row, in seconds; nil if there is none.
   var position: Int? {
     guard let word = lastRow.split(separator: " ").first else { return nil }
