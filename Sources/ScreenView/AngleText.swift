@@ -5,19 +5,19 @@ package enum AngleText {
   /// A smaller angle, in degrees, counts as no turn.
   static let tolerance = 3.0
 
-  /// Returns text such as "turned left 30", or in short "left 30".
+  /// Returns text such as "turned left 30", or the short form "left 30".
   package static func yaw(_ degrees: Double, isShort: Bool = false) -> String {
     guard abs(degrees) >= tolerance else { return isShort ? "front" : "faces the front" }
     return (isShort ? "" : "turned ") + side(degrees, "left", "right")
   }
 
-  /// Returns text such as "looking up 10", or in short "up 10".
+  /// Returns text such as "looking up 10", or the short form "up 10".
   package static func pitch(_ degrees: Double, isShort: Bool = false) -> String {
     guard abs(degrees) >= tolerance else { return "level" }
     return (isShort ? "" : "looking ") + side(degrees, "up", "down")
   }
 
-  /// Returns text such as "right ear down 5", or in short "right down 5".
+  /// Returns text such as "right ear down 5", or the short form "right down 5".
   package static func roll(_ degrees: Double, isShort: Bool = false) -> String {
     guard abs(degrees) >= tolerance else { return "upright" }
     let ear = isShort ? "" : "ear "

@@ -3,8 +3,9 @@
 import CommandOptions
 import Glibc
 
-/// Answers requests for help, the version, the manual page and completion scripts. For any other
-/// command, becomes the executable that implements it, because FFmpeg takes long to load.
+/// Answers requests for help, the version, the manual page and completion scripts. For a command,
+/// replaces this process with the executable that implements it. Help does not wait for FFmpeg to
+/// load, which only the other executables need.
 func run() -> Never {
   if CommandLine.arguments.dropFirst().first == MachineValues.command { answerCompletion() }
   do throws(UsageError) {

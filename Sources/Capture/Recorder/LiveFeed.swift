@@ -7,9 +7,10 @@ internal import System
 
 /// Passes the sound of the input to a listener as soon as it arrives.
 ///
-/// The sound has the channels, the rate and the gain of the recording. It does not wait for the
-/// decision whether late sound is missing, nor for the disk. Delivery continues while the recording
-/// is paused. A queue of fixed size lies between the capture and the listener.
+/// The sound has the channels, the rate and the gain of the recording. It is passed on before the
+/// recorder decides whether late sound is lost, and before anything is written to disk. Delivery
+/// continues while the recording is paused. A queue of fixed size lies between the capture and the
+/// listener.
 ///
 /// ## Threading
 /// The capture thread calls `receive`. The feed calls the listener on its own thread. Any thread

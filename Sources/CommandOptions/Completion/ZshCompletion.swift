@@ -105,7 +105,7 @@ enum ZshCompletion {
   private static func action(_ grammar: ValueGrammar, _ kind: MachineValues?) -> String {
     if let kind {
       let words = ([kind.rawValue] + grammar.words).map(plain).joined(separator: " ")
-      // After a space, _arguments calls the function with these arguments alone.
+      // Because the action begins with a space, _arguments adds no arguments of its own.
       return " _stillstage_values \(kind.permitsFile ? "-f " : "")\(words)"
     }
     return switch grammar {

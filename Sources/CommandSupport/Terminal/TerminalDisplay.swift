@@ -65,8 +65,8 @@ final class TerminalDisplay: Sendable {
     state.widths = []
   }
 
-  /// Returns the codes that move to the start of the first line. If the terminal has become
-  /// narrower, it has wrapped the lines.
+  /// Returns the codes that move to the start of the first displayed line. A line that is longer
+  /// than `columns`, because the terminal has become narrower, counts as several rows.
   private static func start(of widths: [Int], columns: Int) -> String {
     let above = widths.reduce(0) { $0 + max(0, $1 - 1) / max(1, columns) + 1 } - 1
     return above > 0 ? "\r\u{1B}[\(above)A" : "\r"

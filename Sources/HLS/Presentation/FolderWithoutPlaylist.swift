@@ -92,7 +92,7 @@ private struct Piece {
 }
 
 extension MediaPlaylist {
-  /// The bit rate that is assumed for fragments that state no times, in bit/s.
+  /// The bit rate from which durations are estimated if no fragment states its times, in bit/s.
   private static let usualBitRate = 192_000.0
 
   /// Makes a playlist of fragments in order.

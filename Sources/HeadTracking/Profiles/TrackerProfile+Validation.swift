@@ -57,7 +57,9 @@ extension TrackerProfile {
       guard at >= 0, at <= longest - type.size else {
         return "the byte of \(signal.rawValue) must be from 0 to \(longest - type.size)"
       }
-      if case .text = framing { return "\(signal.rawValue) needs a 'name' of the text's pattern" }
+      if case .text = framing {
+        return "\(signal.rawValue) needs a 'name' that stands in braces in 'text'"
+      }
     case .usage:
       guard link == .hid else { return "only a HID tracker has a usage for \(signal.rawValue)" }
     case .name(let name):

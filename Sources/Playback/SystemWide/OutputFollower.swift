@@ -104,7 +104,8 @@ package struct OutputFollower: Sendable, Equatable {
     if reason == .isDefault { realDefault = name }
   }
 
-  /// Returns a sink with headphones, or else the first sink; nil if there is none.
+  /// Returns the name of the first sink with headphones, or else of the first sink; nil if there is
+  /// no sink.
   private static func best(_ real: [Sink]) -> String? {
     (real.first(where: \.leadsToHeadphones) ?? real.first)?.name
   }

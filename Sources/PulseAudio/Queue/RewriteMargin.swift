@@ -11,7 +11,7 @@ struct RewriteMargin {
   private static let reserve: Int64 = 1_000_000
   /// The largest increase after one lost start.
   private static let largestStep: Int64 = 4_000_000
-  /// A decrease by less than this settles the margin.
+  /// The margin counts as settled after a decrease by less than this.
   private static let leastStep: Int64 = 250_000
   /// The number of measured writes without a lost start after which the margin is adjusted.
   private static let answersPerStep = 64

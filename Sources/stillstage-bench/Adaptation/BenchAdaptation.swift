@@ -16,8 +16,8 @@ struct AdaptationRow: Encodable {
   let stallPercent: Double
   let flipsPerMinute: Double
   let multichannelPercent: Double
-  /// Mean time for which a stretch of stereo lasts after the line has recovered, in s; nil if there
-  /// is no such stretch.
+  /// The mean time from the recovery of the line to the end of the stereo, in s; nil if the line
+  /// never recovered during stereo.
   let restoreSeconds: Double?
   /// Time to the first sound, in s; nil if nothing played.
   let startSeconds: Double?

@@ -43,7 +43,7 @@ final class BenchNoise: SoundSource {
   func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(PlaybackError) -> Int {
-    // W and X of a plane wave from the front, or the front centre channel.
+    // The noise is in W and X, as a plane wave from the front, or in the front centre channel.
     let sounding = layout == Self.soundfield ? [0, 3] : [2]
     for channel in 0..<layout.channelCount {
       let isSounding = sounding.contains(channel)

@@ -21,9 +21,9 @@ struct LatencySetting: Codable, Hashable {
   enum Output: String, Codable, CaseIterable {
     case appended
     case rewritten
-    /// Rendered in the cycles of PipeWire's graph, without a queue.
+    /// The sound is rendered in the cycles of PipeWire's graph, without a queue.
     case native
-    /// Played by another program through a virtual sink.
+    /// Another program plays the sound through a virtual sink.
     case sink
   }
 

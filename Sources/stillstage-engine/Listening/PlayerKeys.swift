@@ -136,7 +136,8 @@ final class PlayerKeys {
   private func changeHRTF() -> Outcome {
     let now = player.decoding.hrtfPath
     guard sets.next(after: now) != now else {
-      return .noEffect("there is no other HRTF set in the data folder's HRTF; see HRTF/README.md")
+      return .noEffect(
+        "there is no other HRTF set in the folder HRTF of the data folder; see HRTF/README.md")
     }
     return decodeOtherwise { $0.hrtfPath = sets.next(after: now) }
   }

@@ -50,7 +50,7 @@ extension RenderSettings {
 }
 
 extension RouteDecision {
-  /// The values in the event log. Unknown values are absent.
+  /// The values in the event log. Missing values are left out; an unknown device is `unknown`.
   var values: [String: EventLog.Value] {
     let facts = facts
     let texts: [String: String?] = [

@@ -95,7 +95,8 @@ extension CaptureServerTests {
       let program = try place.record("a.wav", ["--bluetooth", "hfp", "--seconds", "0.5"])
       #expect(program.wait(seconds: 20) == 0)
       let text = program.lines.map(\.text)
-      #expect(text.contains { $0.contains("reconnect the device; another input is used") }, "\(text)")
+      #expect(
+        text.contains { $0.contains("reconnect the device; another input is used") }, "\(text)")
       #expect(try FloatWAV(reading: place.folder.file("a.wav")).channels.count == 2)
       #expect(isTrue(within: 1000) { place.hasProfile("a2dp-sink") })
     }

@@ -10,8 +10,8 @@ package struct AdaptationFigures: Sendable, Equatable {
   package var flipsPerMinute: Double
   /// Time with multichannel sound, in percent of the time from the first sound to the end.
   package var multichannelPercent: Double
-  /// Mean time for which a stretch of stereo lasts after the line has recovered, in s; nil if there
-  /// is no such stretch.
+  /// The mean time from the recovery of the line to the end of the stereo, in s; nil if the line
+  /// never recovered during stereo.
   package var restoreSeconds: Double?
   /// Time from opening to the first sound, in s; nil if nothing played.
   package var startSeconds: Double?
