@@ -124,12 +124,31 @@ struct LocatedJSON: Sendable {
       let letter = peek
       at += 1
       if let known = letters.first(where: { UInt8(ascii: $0.0) == letter }) { return [known.1] }
-      guard letter == UInt8(ascii: "u"), at + 4 <= bytes.count,
-        let code = UInt32(String(decoding: bytes[at..<at + 4], as: UTF8.self), radix: 16)
-      else { throw problem("a string has an unknown escape") }
-      at += 4
+      guard letter == UInt8(ascii: "u"), let first = codeUnit() else {
+        throw problem("a string has an unknown escape")
+      }
+      var units = [first]
+      let end = at
+      if UTF16.isLeadSurrogate(first), bytes[at...].starts(with: "\\u".utf8) {
+        at += 2
+        if let second = codeUnit(), UTF16.isTrailSurrogate(second) {
+          units.append(second)
+        } else {
+          at = end
+        }
+      }
       // Half of a surrogate pair gives the replacement character.
-      return Array(String(Unicode.Scalar(code) ?? "\u{FFFD}").utf8)
+      return Array(String(decoding: units, as: UTF16.self).utf8)
+    }
+
+    /// Reads a UTF-16 code unit of four hexadecimal digits. Returns nil if they are missing.
+    mutating func codeUnit() -> UInt16? {
+      let digits = bytes[at...].prefix(4)
+      guard digits.count == 4,
+        digits.allSatisfy({ Unicode.Scalar($0).properties.isASCIIHexDigit })
+      else { return nil }
+      at += 4
+      return UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 
     mutating func word(_ word: String, _ value: Value) throws(ProfileProblem) -> Value {

@@ -61,7 +61,7 @@ struct ScreenFacts {
     let latency = output.measuredLatencyMilliseconds.map { "\(Int($0.rounded())) ms" } ?? "--"
     let underruns = output.underruns
     return ListeningState.Fact(
-      "queue", "\(depth), latency \(latency), \(underruns) underruns",
+      "queue", "\(depth), latency \(latency), \(underruns) underrun\(underruns == 1 ? "" : "s")",
       style: underruns > 0 ? .warning : .plain)
   }
 

@@ -55,6 +55,31 @@ import Testing
       "\(problems)")
   }
 
+  @Test(
+    "Escapes give their characters, and half of a surrogate pair the replacement character",
+    arguments: [
+      (#"a\u00e9\/\n"#, "a\u{E9}/\n"), (#"\ud83c\udFA7!"#, "\u{1F3A7}!"),
+      (#"\ud83c"#, "\u{FFFD}"), (#"\ud83cx"#, "\u{FFFD}x"), (#"\udfa7\ud83c"#, "\u{FFFD}\u{FFFD}"),
+      (#"\ud83c\u0041"#, "\u{FFFD}A"), (#"\ud83c\n"#, "\u{FFFD}\n"),
+    ])
+  func escapes(written: String, meant: String) throws {
+    let text = Self.good.replacing("\"n\"", with: "\"\(written)\"")
+    let (profile, problems) = ProfileReader.read(
+      Array("{ \(text), \"signals\": { \"yaw\": { \"name\": \"a\" } } }".utf8))
+    #expect(problems == [])
+    #expect(profile?.name == meant)
+  }
+
+  @Test(
+    "An incomplete escape is an error",
+    arguments: [#"\u12"#, #"\u+123"#, #"\u"#, #"\q"#, #"\ud83c\u12"#])
+  func wrongEscapes(written: String) {
+    let text = Self.good.replacing("\"n\"", with: "\"\(written)\"")
+    let (profile, problems) = ProfileReader.read(Array("{ \(text) }".utf8))
+    #expect(profile == nil)
+    #expect(problems.contains { $0.text.contains("unknown escape") })
+  }
+
   @Test("All errors are reported in the order of their lines; an unknown key is harmless")
   func several() {
     let text = """
