@@ -26,6 +26,8 @@ package struct MixScores: Encodable {
     let (latency, frames) = (separator.latencyFrames, scene.frames)
     var input = scene.field.map { $0 + [Float](repeating: 0, count: latency) }
     var image = [[Float]](repeating: [], count: 4)
+    // The mixer renders the ambience as the delayed field without the image.
+    var ambience = image
     var seconds = 0.0
     let planes = UnsafeMutablePointer<UnsafeMutablePointer<Float>>.allocate(capacity: 4)
     defer { planes.deallocate() }
@@ -42,17 +44,19 @@ package struct MixScores: Encodable {
       let start = clock()
       separator.process(UnsafePointer(planes), frames: count, into: block)
       seconds += clock() - start
-      for c in 0..<4 { image[c] += UnsafeBufferPointer(start: block.image[c], count: count) }
+      for c in 0..<4 {
+        image[c] += UnsafeBufferPointer(start: block.image[c], count: count)
+        ambience[c] += (0..<count).map { block.field[c][$0] - block.image[c][$0] }
+      }
       done += count
     }
     image = image.map { Array($0.dropFirst(latency)) }
+    ambience = ambience.map { Array($0.dropFirst(latency)) }
     input = input.map { Array($0.prefix(frames)) }
     var (error, energy) = (0.0, 1e-300)
-    var ambience = input
     for c in 0..<4 {
       for i in 0..<frames {
         let x = input[c][i]
-        ambience[c][i] = x - image[c][i]
         let difference = Double(image[c][i] + ambience[c][i] - x)
         error += difference * difference
         energy += Double(x) * Double(x)
