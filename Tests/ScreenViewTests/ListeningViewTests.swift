@@ -75,7 +75,7 @@ import Testing
     let text = lines(Self.state(yaw: -20), 40, 10)
     #expect(text[0] == "0:03 / 2:00")
     #expect(text.contains("turned right 20"))
-    #expect(text.contains { $0.hasPrefix("60 x 16") })
+    #expect(text.contains { $0.hasPrefix("enlarge to 60 x 16") })
   }
 
   @Test func theListOfKeysReplacesTheFacts() {

@@ -239,8 +239,10 @@ struct Timeline {
     try passHeld()
   }
 
-  /// Passes on held blocks that were only late.
+  /// Passes on held blocks that were only late. If silence has been written in their place, as many
+  /// of their frames are dropped.
   private mutating func release() throws {
+    guard filled == 0 else { return try decide() }
     base.add(heldLateness, at: lastArrival)
     try passHeld()
   }

@@ -97,7 +97,7 @@ struct FullDiskTests {
     let path = folder.file("a.wav")
     // 3 MB last for 4 s of four channels.
     let script = """
-      "$1" write "$2" float foa \(rate) 20 1 0 3000000 &
+      "$1" write "$2" float foa \(rate) 20 1 3000000 &
       sleep 2
       \(isDeleted ? #"rm "$2""# : "")
       wait $!
