@@ -71,7 +71,7 @@ extension EndToEndTests {
           #expect(listener.screen.wraps == 0)
         }
         listener.resize(to: 60)
-        try listener.seesView()
+        try listener.reads("c recentre")
         try listener.reads("default HRTF")
         listener.resize(to: 40)
         try listener.reads("enlarge to 60 x 16")
@@ -156,7 +156,7 @@ extension EndToEndTests {
         #expect(frames > 10)
         #expect(Double(frames) <= 20 * seconds + 2)
         listener.resize(to: 100)
-        try listener.seesView()
+        try listener.reads("c recentre")
         listener.type("q")
         #expect(listener.program.wait(seconds: 5) == 0)
         let lines = try String(decoding: Data(contentsOf: URL(filePath: events)), as: UTF8.self)
