@@ -105,7 +105,7 @@ final class MovieBody: RecordingBody {
     if isWhole, let stereo, storedFrames > 0 {
       var fragment = MovieFragment()
       fragment.packets = try attempt { () throws(AudioEncoder.Failure) in try stereo.finish() }
-      let missing = packetCount - (aac?.sizes.count ?? 0)
+      let missing = packetCount - (aac?.sizedSamples ?? 0)
       fragment.packets = Array(fragment.packets.prefix(max(0, missing)))
       // The sample with the tuning lasts one frame, so an earlier sample is shortened by one.
       if second.frames <= 1 { metadata?.shortenLast(by: 1) }
@@ -149,7 +149,7 @@ final class MovieBody: RecordingBody {
     sequence += 1
     let start = output.size
     var (bytes, offsets) = fragment.bytes(
-      sequence: sequence, frame: storedFrames, packet: Int64(aac?.sizes.count ?? 0),
+      sequence: sequence, frame: storedFrames, packet: Int64(aac?.sizedSamples ?? 0),
       soundTrack: sound.identifier)
     // If this process is killed while it writes, the file ends within a `free` box, which readers
     // skip. FFmpeg rejects a file that ends within a `moof` box.

@@ -12,33 +12,50 @@ struct MovieTrack {
   /// The number of frames that precede the presented frames.
   var delay: Int64 = 0
 
-  /// The offset and the number of samples of each chunk.
-  private(set) var chunks: [(offset: Int64, samples: UInt32)] = []
+  /// The chunks, in the order of the file.
+  private var chunks = PagedList<Chunk>()
   /// The size of each sample in bytes; empty for PCM.
-  private(set) var sizes: [UInt32] = []
+  private var sizes = PagedList<UInt16>()
+  /// The offset of the last chunk.
+  private var lastOffset: Int64 = 0
   /// Runs of samples with the same duration.
   private(set) var durations: [(count: UInt32, ticks: UInt32)] = []
   /// The duration of all samples, in frames.
   private(set) var length: Int64 = 0
+
+  /// A chunk in 8 bytes, because the index of a long movie stays in memory until the end.
+  private struct Chunk {
+    /// The distance from the start of the previous chunk, or of the file, in bytes.
+    var distance: UInt32
+    var samples: UInt32
+  }
 
   init(_ identifier: UInt32, _ media: MovieMedia) {
     self.identifier = identifier
     self.media = media
   }
 
-  /// Adds a chunk of samples. `sizes` are in bytes and `ticks` in frames.
+  /// The number of samples with a size in the index; 0 for PCM.
+  var sizedSamples: Int { sizes.count }
+
+  /// Adds a chunk of samples. `sizes` are in bytes, at most 65,535, and `ticks` in frames.
   mutating func add(offset: Int64, sizes new: [Int], ticks: [Int]) {
     guard !new.isEmpty else { return }
-    chunks.append((offset, UInt32(new.count)))
-    sizes += new.map { UInt32($0) }
+    addChunk(offset: offset, samples: new.count)
+    for size in new { sizes.append(UInt16(size)) }
     for ticks in ticks { add(count: 1, ticks: ticks) }
   }
 
   /// Adds a chunk of PCM frames. Each frame is a sample.
   mutating func add(offset: Int64, frames: Int) {
     guard frames > 0 else { return }
-    chunks.append((offset, UInt32(frames)))
+    addChunk(offset: offset, samples: frames)
     add(count: frames, ticks: 1)
+  }
+
+  private mutating func addChunk(offset: Int64, samples: Int) {
+    chunks.append(Chunk(distance: UInt32(offset - lastOffset), samples: UInt32(samples)))
+    lastOffset = offset
   }
 
   /// Subtracts `excess` ticks from the duration of the last sample that lasts longer than `excess`.
@@ -153,24 +170,36 @@ extension MovieTrack {
         table.put(run.ticks)
       }
     }
-    boxes.box("stsc", flags: 0) { table in
-      let starts = chunks.indices.filter { $0 == 0 || chunks[$0].samples != chunks[$0 - 1].samples }
-      table.put(UInt32(starts.count))
-      for start in starts {
-        table.put(UInt32(start + 1))
-        table.put(chunks[start].samples)
-        table.put(UInt32(1))
-      }
-    }
+    writeChunkLengths(to: &boxes)
     boxes.box("stsz", flags: 0) { table in
-      table.put(UInt32(chunks.isEmpty ? 0 : media.sampleSize))
-      let samples = chunks.reduce(0) { $0 + Int64($1.samples) }
+      table.put(UInt32(chunks.count == 0 ? 0 : media.sampleSize))
+      let samples = chunks.elements.reduce(0) { $0 + Int64($1.samples) }
       table.put(UInt32(clamping: samples))
-      for size in sizes { table.put(size) }
+      for size in sizes.elements { table.put(UInt32(size)) }
     }
     boxes.box("co64", flags: 0) { table in
       table.put(UInt32(chunks.count))
-      for chunk in chunks { table.put(UInt64(chunk.offset)) }
+      var offset: UInt64 = 0
+      for chunk in chunks.elements {
+        offset += UInt64(chunk.distance)
+        table.put(offset)
+      }
+    }
+  }
+
+  /// Adds the `stsc` box, which has an entry for each run of chunks with equally many samples.
+  private func writeChunkLengths(to boxes: inout BoxBytes) {
+    var runs: [(first: UInt32, samples: UInt32)] = []
+    for (index, chunk) in chunks.elements.enumerated() where runs.last?.samples != chunk.samples {
+      runs.append((UInt32(index + 1), chunk.samples))
+    }
+    boxes.box("stsc", flags: 0) { table in
+      table.put(UInt32(runs.count))
+      for run in runs {
+        table.put(run.first)
+        table.put(run.samples)
+        table.put(UInt32(1))
+      }
     }
   }
 }

@@ -42,6 +42,7 @@ final class PipeWireBackend: OutputBackend {
     _ configuration: AudioOutputConfiguration, makeStream: (PipeWireLibrary) -> OutputStream
   ) throws(SoundServerError) {
     try SoundServerError.check(sampleRate: configuration.sampleRate)
+    if configuration.raisesPriority { AudioThread.lockPages() }
     loop = try ThreadedLoop(name: "audio-output")
     connection = Connection(
       loop: loop, address: configuration.serverAddress,

@@ -129,7 +129,10 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
 
   private func tick() {
     acknowledge(timer)
-    if raisesPriority { AudioThread.raisePriority() }
+    if raisesPriority {
+      AudioThread.raisePriority()
+      AudioThread.lockPages()
+    }
     raisesPriority = false
     onTick()
     signal()

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A list that grows in pages of constant size. Unlike an array, it is never copied to grow, so it
+/// needs hardly more memory than its elements.
+struct PagedList<Element> {
+  private static var pageSize: Int { 2048 }
+
+  private var pages: [[Element]] = []
+  private(set) var count = 0
+
+  /// The elements in the order in which they were added.
+  var elements: FlattenSequence<[[Element]]> { pages.joined() }
+
+  mutating func append(_ element: Element) {
+    if count % Self.pageSize == 0 {
+      pages.append([])
+      pages[pages.count - 1].reserveCapacity(Self.pageSize)
+    }
+    pages[pages.count - 1].append(element)
+    count += 1
+  }
+}
