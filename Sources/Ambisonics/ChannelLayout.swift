@@ -26,11 +26,11 @@ public enum ChannelLayout: Sendable, Equatable {
 
 /// The channel order and the scale of a soundfield.
 public enum AmbisonicConvention: Sendable, Equatable {
-  /// ACN order, SN3D scale (AmbiX): the convention inside Stillstage.
+  /// ACN order, SN3D scale (AmbiX): the convention that Stillstage uses internally.
   case ambiX
   /// ACN order, N3D scale.
   case n3d
-  /// FuMa order and scale, for orders 0 to 3; see `FuMa`.
+  /// FuMa channel order and scale, for ambisonic orders 0 to 3; see `FuMa`.
   case fuMa
 }
 

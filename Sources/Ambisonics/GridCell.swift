@@ -2,18 +2,18 @@
 
 public import Geometry
 
-/// Frames of one grid cell, and the poses at both ends of the cell; see `PoseGrid`.
+/// Consecutive frames of one grid cell, and the poses at both ends of the cell; see `PoseGrid`.
 public struct GridCell {
-  /// The index of the first frame in the stream.
+  /// The index, in the stream, of the first of these frames.
   public let frame: Int
   /// The number of frames, 1 to 16.
   public let frames: Int
   private let poses: UnsafePointer<Quaternion>
 
-  /// Describes frames of one cell.
+  /// Describes consecutive frames of one cell.
   ///
   /// - Parameters:
-  ///   - frame: the index of the first frame in the stream.
+  ///   - frame: the index, in the stream, of the first of these frames.
   ///   - frames: the number of frames, 1 to 16.
   ///   - poses: the poses at both ends of the cell. Their memory must outlive the cell.
   @_noLocks

@@ -9,7 +9,7 @@ internal import SignalProcessing
 public struct RampedGains: ~Copyable, @unchecked Sendable {
   /// The gains that the caller must compute for a cell.
   public enum Step {
-    /// No gains: the cell is the current one.
+    /// No gains: the frames continue the current cell.
     case none
     /// The gains at the end of the cell.
     case end

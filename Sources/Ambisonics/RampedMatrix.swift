@@ -5,7 +5,7 @@ public import SignalProcessing
 /// A matrix of gains that follow a straight line or a parabola from one grid point to the next.
 ///
 /// Inputs must be readable for the number of frames to mix, rounded up to a multiple of 8. Silent
-/// inputs cost almost nothing.
+/// inputs take almost no time.
 ///
 /// ## Threading
 /// One caller at a time. `mix` does not allocate, lock or wait.

@@ -99,8 +99,8 @@ public struct SphericalHarmonicRotation: ~Copyable {
   /// Computes the matrix that moves a source from the direction d to the direction `rotation` * d.
   ///
   /// - Parameters:
-  ///   - rotation: the rotation of the soundfield. To compensate for the head, pass the inverse of
-  ///     its rotation.
+  ///   - rotation: the rotation of the soundfield. To compensate for the rotation of the head, pass
+  ///     its inverse.
   ///   - matrices: receives `coefficientCount` values, degree by degree, row by row.
   @_noLocks
   public func compute(

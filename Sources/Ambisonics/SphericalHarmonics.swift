@@ -36,8 +36,8 @@ public enum SphericalHarmonics {
   /// - Returns: (order + 1)^2 values.
   public static func evaluate(order: Int, _ v: SIMD3<Double>) -> [Double] {
     var gains = [Double](repeating: 0, count: channelCount(order: order))
-    // P_lm is computed without its factor cos^m(elevation), which c + is = (x + iy)^m contains.
-    // There is therefore no singularity at the poles.
+    // P_lm is computed without its factor cos^m(elevation), because c + i s = (x + i y)^m contains
+    // this factor. There is therefore no singularity at the poles.
     var (c, s) = (1.0, 0.0)
     var sectoral = 1.0
     for m in 0...order {

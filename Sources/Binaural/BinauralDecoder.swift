@@ -5,9 +5,10 @@ public import SignalProcessing
 
 /// Rotates a soundfield or a bed by the inverse of the head's rotation and decodes it to two ears.
 ///
-/// The first stage computes the inputs of constant filters for the current pose. A soundfield is
-/// rotated. Loudspeakers are encoded at their directions relative to the head, or mixed into the
-/// inputs of a `DirectionalBank`. The number of frames per call affects only rounding errors.
+/// The filters are constant. A stage before them computes their inputs for the current pose: it
+/// rotates a soundfield, or it encodes loudspeakers at their directions relative to the head, or it
+/// mixes loudspeakers into the inputs of a `DirectionalBank`. The number of frames per call affects
+/// only rounding errors.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -19,8 +20,8 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   /// Whether one filter per input serves both ears, because their filters are mirror images.
   public var isSymmetric: Bool { convolver.isSymmetric }
 
-  /// The stage that follows the head. It is not private, because the compiler needs the type of a
-  /// noncopyable member in modules that destroy decoders.
+  /// The stage that depends on the pose of the head. It is not private, because the compiler needs
+  /// the type of a noncopyable member in modules that destroy decoders.
   enum Stage: ~Copyable {
     case field(SoundfieldRotator)
     case encoded(SpeakerBedRotator)
@@ -38,7 +39,7 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - filters: filters of an order from 1 to 7.
   ///   - partition: the number of frames in a partition of the convolution: a power of two, at
-  ///     least 16. Calls with fewer frames cost more per frame.
+  ///     least 16. Calls with fewer frames take more time per frame.
   ///   - set: the instruction set of the kernels.
   ///   - usesSymmetry: whether one filter per input may serve both ears.
   public init(
@@ -84,7 +85,7 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   ) {
     self.channels = channels
     self.tailFrames = tailFrames
-    // The frames of a call start anywhere in a cell and are read in complete vectors.
+    // The first frame of a call may be anywhere in a cell, and frames are read in complete vectors.
     stride = (convolver.partition + 2 * PoseGrid.cellFrames + 15) & ~15
     staged = AlignedFloats(count: stride * max(1, channels))
     turned = AlignedFloats(count: stride * convolver.inputs)

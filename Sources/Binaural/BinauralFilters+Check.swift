@@ -40,7 +40,7 @@ extension BinauralFilters {
     return nil
   }
 
-  /// Returns these filters if they can be played. The set must be normalised.
+  /// Returns these filters if they can be played. They must be the filters for a normalised set.
   ///
   /// - Parameter set: the set to name in the error.
   /// - Throws: `HRTFError.refused` if the filters have a `designFault`.

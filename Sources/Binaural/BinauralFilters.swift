@@ -2,7 +2,7 @@
 
 /// The filters that convert a soundfield or a bed to two ear signals.
 public struct BinauralFilters: Sendable {
-  /// The ambisonic order of the input in ACN order and SN3D scale; 0 for direct filters.
+  /// The ambisonic order of the input, which has ACN order and SN3D scale; 0 for direct filters.
   public let order: Int
   /// The sample rate, in Hz.
   public let sampleRate: Double

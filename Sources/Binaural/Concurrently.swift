@@ -4,8 +4,8 @@ import Glibc
 
 /// Calls `body` with each number from 0 to `count - 1` and returns after all calls have ended.
 ///
-/// The call with `count - 1` runs on the caller's thread, and each other call on a new thread, if
-/// one can be created.
+/// The call with `count - 1` runs on the caller's thread. Each other call runs on a new thread, or
+/// on the caller's thread if no thread can be created.
 func concurrently(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   var threads: [pthread_t] = []
   for index in 0..<(count - 1) {

@@ -12,8 +12,9 @@ internal import CRealtime
 ///     P = speech C[W] + studio S_d + framedSpeech C_f[W]
 ///     B = field x + fieldImage C + fieldFramed C_f + fieldStudio D
 ///
-/// where C[W] is the W channel of C, F = (1, 0, 0, 1) is the front, and T_s and T_a are the tuning
-/// of speech and of ambience. For `MixTarget.ambienceAndSpeech`, the output is T_a(B) and T_s(P).
+/// where C[W] is the W channel of C, F = (1, 0, 0, 1) encodes the front, and T_s and T_a are the
+/// tuning of speech and of ambience. For `MixTarget.ambienceAndSpeech`, the output is T_a(B) and
+/// T_s(P).
 struct MixGains: Sendable, Equatable, BitwiseCopyable {
   var original: Float = 0
   var image: Float = 0

@@ -91,7 +91,7 @@ public final class StemMixer: @unchecked Sendable {
     return index << 32 | UInt64(limited.bitPattern)
   }
 
-  /// Ends a fade and clears the filters of the tuning.
+  /// Ends any fade and clears the filters of the tuning.
   public func reset() {
     follow()
     state.pointee.position = rampFrames
@@ -128,7 +128,7 @@ public final class StemMixer: @unchecked Sendable {
     state.pointee.position = position
   }
 
-  /// Whether the style is `standard`, without a fade or a tuning.
+  /// Whether the output is a soundfield in the style `standard`, without a fade or a tuning.
   private var leavesTheFieldUnchanged: Bool {
     @_noLocks get {
       guard isNeutral, target == .field, state.pointee.position >= rampFrames else { return false }
@@ -228,7 +228,8 @@ public final class StemMixer: @unchecked Sendable {
     for c in fieldChannels..<channels { output[c][i] = stems[c][i] }
   }
 
-  /// Returns one sample of the ambience of a channel. The filters skip invalid input samples.
+  /// Returns one sample of the ambience of a channel. If `x` is NaN or its magnitude exceeds 1e4,
+  /// it bypasses the filters.
   @_noLocks
   private func tunedAmbience(_ gain: Float, _ x: Float, _ rest: Float, _ c: Int) -> Float {
     let isValid = abs(x) <= 1e4

@@ -77,7 +77,7 @@ struct DirectionHistogram: ~Copyable {
     peak = 0
   }
 
-  /// Returns a cube map with the nearest cell for each of its fields.
+  /// Returns the nearest cell for each field of a cube map. Each side has 24 x 24 fields.
   private static func cubeMap(_ centres: UnsafeMutablePointer<SIMD4<Float>>) -> [Int16] {
     var map = [Int16]()
     for side in 0..<6 {

@@ -24,8 +24,8 @@ final class EnhancedFrames {
   /// The delay in analysis frames: three for the overlapping windows and four for the enhancer.
   static let delayHops = 3 + enhancerHops
   private static let enhancerHops = 4
-  /// The number of hops after which a hop and one of the enhancer's blocks of 480 frames begin
-  /// together.
+  /// The number of hops after which a hop again begins at the same frame as one of the enhancer's
+  /// blocks of 480 frames.
   static let alignmentHops = 15
 
   /// The spectra of the delayed analysis frame, as in `SourceBeams`.
@@ -87,7 +87,7 @@ final class EnhancedFrames {
   }
 
   /// Takes the next analysis frame. Replaces the weights with those of the frame `delayHops`
-  /// earlier, whose spectra the planes then contain.
+  /// earlier, and stores the spectra of that frame in `beamRe`, `beamIm`, `voiceRe` and `voiceIm`.
   func exchange(_ beams: borrowing SourceBeams, _ weights: inout SourceWeights) {
     addSum(beams)
     append(sum.pointer, to: plain)

@@ -13,7 +13,7 @@ struct Reverberance {
   /// The part of `present` that is new.
   var new: Float { max(0, present - mean) }
 
-  /// How doubtful weaker peaks of the histogram are as sources, 0 to 1.
+  /// How doubtful it is that weaker peaks of the histogram are sources, 0 to 1.
   private(set) var crowding: Float = 0
 
   private var mean: Float = 0

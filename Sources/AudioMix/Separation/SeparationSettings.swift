@@ -16,7 +16,8 @@ package struct SeparationSettings: Sendable {
   package var histogramDecay = 0.35
   /// The least angle between two sources.
   package var separation = 0.785
-  /// The largest angle between a source and the next peak that is assigned to it.
+  /// The largest angle between a source and a peak of the next analysis frame that is assigned to
+  /// the source.
   package var association = 0.52
   /// The least height of a peak relative to the highest peak.
   package var relativePeak: Float = 0.3
@@ -33,7 +34,7 @@ package struct SeparationSettings: Sendable {
   /// The time constants of the fast and the slow mean of the level.
   package var fast = 0.03
   package var slow = 0.25
-  /// The time constant for modulation and tonality.
+  /// The time constant for modulation, tonality and reverberance.
   package var evidenceTime = 0.7
   /// Tonality above `freeTonality` lowers the modulation by `tonalityWeight` dB per unit.
   package var freeTonality: Float = 0.12

@@ -45,7 +45,8 @@ struct SourceTracker {
     sources = Sources(repeating: Source())
   }
 
-  /// Assigns the peaks of the histogram to sources. Sets its `heights` around the peaks to 0.
+  /// Assigns the peaks of the histogram to sources. Sets the histogram's `heights` around the peaks
+  /// to 0.
   mutating func update(_ histogram: borrowing DirectionHistogram, crowding: Float) {
     var isMatched = InlineArray<3, Bool>(repeating: false)
     for k in 0..<Self.slots {

@@ -42,7 +42,7 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   private let history: AlignedFloats
   private let clean: AlignedFloats
   private let windowFrames: Int
-  /// Overlapping sums: one window x 12.
+  /// The overlapping sums of the images: `windowFrames` x 12; see `FrameSeparator.process`.
   private let sums: AlignedFloats
   private var fill = 0
 
@@ -113,8 +113,8 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Copies the oldest frames and their sums to the block, and stores the new frames in their
-  /// place.
+  /// Copies the oldest frames and the completed sums to the block, and replaces the oldest frames
+  /// with the new ones.
   private func exchange(
     _ field: UnsafePointer<UnsafeMutablePointer<Float>>, _ block: SeparatedBlock, at offset: Int,
     frames part: Int

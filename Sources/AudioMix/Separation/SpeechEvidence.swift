@@ -3,7 +3,7 @@
 internal import CRealtime
 internal import SignalProcessing
 
-/// Judges whether each source, and the field as a whole, is speech.
+/// Judges whether each source is speech and whether the field contains speech.
 ///
 /// The modulation of a source is the standard deviation of the difference between a fast and a slow
 /// mean of its level in dB, averaged over four bands. Steady noise has little modulation. The
@@ -109,8 +109,8 @@ struct SpeechEvidence: ~Copyable {
     return ramp(expected, settings.speechModulation)
   }
 
-  /// Returns the correlation with the fine structure `lag` analysis frames earlier, and the level
-  /// of the source. Both are 0 for the first `lag` spectra.
+  /// Returns the correlation of the fine structure with that of `lag` analysis frames earlier, and
+  /// the amplitude of the source. Both are 0 for the first `lag` spectra.
   private mutating func tonality(
     _ source: inout Source, slot: Int, powers: UnsafePointer<Float>
   ) -> (correlation: Float, strength: Float) {

@@ -83,7 +83,7 @@ public final class MixTuningGenerator: @unchecked Sendable {
   private static func speechEqualiser(_ voice: SIMD4<Double>) -> [ParametricFilter] {
     var filters: [ParametricFilter] = []
     if voice.x > 0.01 * voice.z { filters.append(highPass(80)) }
-    // Half of the difference is corrected, because voices differ.
+    // Only half of the deviation from the usual levels is corrected, because voices differ.
     let low = limited(0.5 * (usual.low - decibels(voice.y / voice.z)), -4...4)
     let high = limited(0.5 * (usual.high - decibels(voice.w / voice.z)), -4...4)
     if abs(low) >= 0.5 {

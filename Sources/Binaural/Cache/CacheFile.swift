@@ -16,7 +16,7 @@ enum CacheFile {
     var nanoseconds: Int
   }
 
-  /// Returns the bytes of a regular file; nil if it is empty, larger than `limit` or cannot be
+  /// Returns the bytes of a regular file; nil if it is empty, is larger than `limit` or cannot be
   /// read.
   static func read(_ path: String, atMost limit: Int) -> [UInt8]? {
     // A pipe in place of the file must not block the reader.

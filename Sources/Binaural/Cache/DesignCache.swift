@@ -30,7 +30,7 @@ public struct DesignCache: Sendable {
   /// The user's cache in the first of these folders that is defined: `$STILLSTAGE_CACHE`,
   /// `$XDG_CACHE_HOME/stillstage`, `$HOME/.cache/stillstage`. Nil if there is none.
   ///
-  /// Also nil if the value of `$STILLSTAGE_CACHE` is not an absolute path but, for example, `off`.
+  /// Also nil if `$STILLSTAGE_CACHE` is set to anything but an absolute path, for example to `off`.
   /// Relative paths in the other variables are ignored. Empty variables count as not set.
   public static var standard: DesignCache? {
     standard { getenv($0).map { String(cString: $0) } }

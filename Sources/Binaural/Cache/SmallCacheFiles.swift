@@ -40,7 +40,7 @@ package struct SmallCacheFiles: Sendable {
   /// - Parameters:
   ///   - folder: a path. The folder is created when the first entry is stored.
   ///   - ending: the end of the files' names.
-  ///   - limit: the maximum number of entries. The least recently used are removed first.
+  ///   - limit: the maximum number of entries. The least recently used entries are removed first.
   package init(folder: String, ending: String, limit: Int) {
     (self.folder, self.ending, self.limit) = (folder, ending, limit)
   }
@@ -56,7 +56,7 @@ package struct SmallCacheFiles: Sendable {
     return String(lines[0])
   }
 
-  /// Stores a text without line breaks.
+  /// Stores a text, which must not contain line breaks.
   package func store(_ text: String, _ name: String) {
     let bytes = Array("\(text)\n\(CacheName.of([name, text]))\n".utf8)
     guard bytes.count <= Self.largestBytes else { return }

@@ -6,14 +6,14 @@ private import SignalProcessing
 /// Designs crosstalk cancellation for two loudspeakers in front of the listener.
 ///
 /// The responses to both loudspeakers are assumed to be symmetric. Their sum and difference are
-/// inverted separately (Cooper and Bauck, J. Audio Eng. Soc. 37, 3, 1989, the shuffler). The
+/// inverted separately (the shuffler of Cooper and Bauck, J. Audio Eng. Soc. 37, 3, 1989). The
 /// regularised inverse of a response S is S* / (|S|^2 + b) with b = 1 / (4 boost^2), where S* is
-/// the conjugate and the boost is linear (Kirkeby, Nelson, Hamada, Orduna-Bustamante, IEEE Trans.
-/// Speech Audio Process. 6, 189, 1998).
+/// the conjugate of S, and boost is `largestBoost` as a linear factor (Kirkeby, Nelson, Hamada,
+/// Orduna-Bustamante, IEEE Trans. Speech Audio Process. 6, 189, 1998).
 ///
 /// If the loudspeakers are close together, the difference is small at low frequencies. The
-/// regularisation then reduces the cancellation but preserves the bass. (For the cost of the
-/// inversion, see Takeuchi and Nelson, J. Acoust. Soc. Am. 112, 2786, 2002.)
+/// regularisation then reduces the cancellation but preserves the bass. (For the loss of dynamic
+/// range by the inversion, see Takeuchi and Nelson, J. Acoust. Soc. Am. 112, 2786, 2002.)
 public struct CrosstalkDesign: Sendable, Equatable {
   /// The angle from the front to either loudspeaker, in radians.
   public var angle: Double
@@ -56,8 +56,9 @@ public struct CrosstalkDesign: Sendable, Equatable {
     let boost = realtime_exp(largestBoost / 20 * realtime_log(10))
     let floor = 1 / (4 * boost * boost)
     let width = modes.binWidth
-    // The regularisation acts on the difference like a high-pass. With minimum phase it needs no
-    // extra delay. The sum gets the same phase, so that the sum and the difference remain aligned.
+    // The regularisation acts on the difference like a high-pass filter. This filter gets minimum
+    // phase, so that it needs no extra delay. The sum gets the same phase, so that the sum and the
+    // difference remain aligned.
     let loss = modes.difference.indices.map { k -> Double in
       let power = modes.difference[k].squaredMagnitude
       let share = 1 - octaveStep(Double(k) * width, from: 700, to: 2000)

@@ -3,7 +3,7 @@
 private import CRealtime
 package import SignalProcessing
 
-/// Filters from two ear signals to two loudspeakers, which cancel crosstalk.
+/// Filters that convert two ear signals to two loudspeaker signals and cancel crosstalk.
 public struct CrosstalkFilters: Sendable, Equatable {
   /// The filters from the left ear's signal to the left and the right loudspeaker; 2 x taps.
   public let leftEar: [[Float]]
@@ -14,8 +14,8 @@ public struct CrosstalkFilters: Sendable, Equatable {
   /// The sample rate, in Hz.
   public let sampleRate: Double
 
-  /// Returns a decoder's filters followed by the crosstalk filters, without the delay of the
-  /// latter.
+  /// Returns a decoder's filters followed by these crosstalk filters, whose delay is
+  /// removed.
   ///
   /// - Parameters:
   ///   - left: inputs x taps, for the left ear.

@@ -27,7 +27,7 @@ struct LoudspeakerModes {
     difference = bins.map { (near[$0] + far[$0] * -1) * turns[$0] }
   }
 
-  /// Replaces the modes below a frequency by those of a head that is small relative to the
+  /// Replaces the modes below a frequency with those of a head that is small relative to the
   /// wavelength.
   ///
   /// For such a head, the sum has a constant magnitude, and the magnitude of the difference is

@@ -20,7 +20,7 @@ public struct DecoderDesign: Sendable {
     case covarianceConstrained = "magls-cov"
   }
 
-  /// The treatment of the set's own spectral colour.
+  /// What the design does with the set's own spectral colour.
   public enum Equalisation: String, Sendable, CaseIterable {
     /// The colour is kept.
     case none
@@ -51,8 +51,8 @@ public struct DecoderDesign: Sendable {
 
   /// Returns the filters for a set that was prepared for the playback rate and normalised in level.
   ///
-  /// The decoder's energy in the diffuse field is matched to that of the set in every bin, by at
-  /// most 20 dB.
+  /// In every bin, a gain from -20 to 20 dB matches the decoder's energy in the diffuse field to
+  /// that of the set.
   ///
   /// - Parameter isCancelled: polled during the design, on several threads; return true to stop.
   /// - Throws: `HRTFError.refused` if the projection cannot be computed, and
@@ -74,7 +74,7 @@ public struct DecoderDesign: Sendable {
       throw .refused(
         path: set.path ?? set.name,
         check: "its \(set.directions.count) directions do not suffice for a decoder of order "
-          + "\(order); choose a lower order or another set")
+          + "\(order), but may suffice for a lower order")
     }
     var coefficients = solve(responses, projection, isCancelled)
     if isCancelled() { throw .interrupted }
@@ -109,8 +109,8 @@ public struct DecoderDesign: Sendable {
   }
 
   /// Returns the length of the filters, a multiple of 64. The usual length is 512 taps at 48 kHz
-  /// and proportional at other rates. If the responses need more than 1.25 times that length, they
-  /// get the length that they need.
+  /// and proportional at other rates. If the responses need more than 1.25 times the usual length,
+  /// the filters have the length that the responses need.
   func filterTaps(_ set: HRTFSet) -> Int {
     let usual = set.sampleRate * 512 / 48000
     let needed = Double(set.effectiveTaps) + BinauralFilters.delaySeconds * set.sampleRate
@@ -245,7 +245,7 @@ public struct DecoderDesign: Sendable {
     let (low, high) = (responses.bin(ofFrequency: 100), responses.bin(ofFrequency: 16000))
     let smooth = energy.indices.map { k in
       let centre = min(high, max(low, k))
-      // A third of an octave around each bin.
+      // The mean is taken over a third of an octave around the bin.
       let from = Int((Double(centre) * 0.891).rounded())
       let to = min(responses.bins - 1, Int((Double(centre) * 1.122).rounded()))
       return energy[from...max(from, to)].reduce(0, +) / Double(max(from, to) - from + 1)

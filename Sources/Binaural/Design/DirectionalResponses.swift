@@ -47,7 +47,7 @@ struct DirectionalResponses {
     let (count, lanes) = (directions.count, lanes)
     values.withUnsafeMutableBufferPointer { values in
       let target = SharedMemory(floats: values.baseAddress!)
-      // One thread for each ear.
+      // Each ear is transformed on its own thread.
       concurrently(2) { ear in
         transformResponses(
           impulseResponses, taps, ear: ear, count: count, lanes: lanes, size: size,
@@ -73,8 +73,8 @@ struct DirectionalResponses {
     }
   }
 
-  /// The common delay of the responses, in s, from their mean phase slope from 300 to 1500 Hz. The
-  /// mean is weighted by energy and by `weights`.
+  /// The common delay of the responses, in s, computed from their mean phase slope between 300 and
+  /// 1500 Hz. The mean is weighted by energy and by `weights`.
   var commonDelay: Double {
     var slope = Complex(0)
     let (low, high) = (bin(ofFrequency: 300), bin(ofFrequency: 1500))
@@ -144,7 +144,7 @@ struct DirectionalResponses {
     min(bins - 2, max(1, Int((hertz / binWidth).rounded())))
   }
 
-  /// Returns a bin's energy in the diffuse field for both ears: the sum over directions of w |H|^2
+  /// Returns a bin's energy in the diffuse field: the sum over directions and both ears of w |H|^2
   /// (weight w, response H).
   func diffuseEnergy(bin k: Int) -> Double {
     let covariance = diffuseCovariance(bin: k)

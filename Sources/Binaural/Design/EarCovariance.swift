@@ -78,9 +78,9 @@ private struct EarMatrix {
 
   /// The unitary factor U of the polar decomposition U H; nil if the matrix is nearly singular.
   ///
-  /// For a 2 x 2 matrix, H + |det| H^-1 = trace(H) I by the Cayley-Hamilton theorem. Rotate the
-  /// adjoint of the matrix's adjugate by the phase of the determinant: the sum of the result and
-  /// the matrix is a multiple of U.
+  /// For a 2 x 2 matrix, H + |det| H^-1 = trace(H) I by the Cayley-Hamilton theorem. The
+  /// adjoint of the matrix's adjugate is therefore rotated by the phase of the determinant and
+  /// added to the matrix. The sum is a multiple of U.
   var unitaryFactor: EarMatrix? {
     let size = determinant.squaredMagnitude.squareRoot()
     let norm = [a, b, c, d].reduce(0) { $0 + $1.squaredMagnitude }

@@ -65,8 +65,8 @@ struct SphericalInterpolation {
     return positive.map { $0 / sum }
   }
 
-  /// Whether no direction in `near` is inside the circle through the corners, that is, beyond their
-  /// plane.
+  /// Whether no direction in `near` is inside the circle through the corners, that is, beyond the
+  /// plane through the corners as seen from the centre of the sphere.
   private func isEmpty(_ corners: [Int], among near: [Int]) -> Bool {
     let (a, b, c) = (directions[corners[0]], directions[corners[1]], directions[corners[2]])
     var normal = cross(b - a, c - a)

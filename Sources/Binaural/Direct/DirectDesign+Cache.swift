@@ -29,8 +29,8 @@ extension DirectDesign {
 }
 
 extension DirectionalBank {
-  /// Creates a bank from its filters, one array each, and the array of its gains; nil if a size is
-  /// wrong.
+  /// Creates a bank from one array for each filter, followed by one array for all gains; nil if a
+  /// size is wrong.
   fileprivate init?(arrays: [[Float]]) {
     guard arrays.count == Self.rank + 1, let gains = arrays.last,
       gains.count == Self.rows * Self.columns * 2 * Self.rank, let taps = arrays.first?.count,

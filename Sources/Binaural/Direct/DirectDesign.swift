@@ -33,7 +33,7 @@ public struct DirectDesign: Sendable {
     let colour = Self.colour(of: responses)
     for k in 0..<aligned.bins { aligned.multiply(bin: k, by: Complex(1 / colour[k])) }
     if isCancelled() { throw .interrupted }
-    // About 9 ms: anechoic responses have decayed by then.
+    // Anechoic responses have decayed after about 9 ms, which is 448 frames at 48 kHz.
     let usual = Int(max(448, 448 * set.sampleRate / 48000))
     let length = min(size - Self.lead, min(taps, usual)) + Self.lead
     let rows = Self.impulseResponses(aligned, length: length)

@@ -5,9 +5,9 @@ import Geometry
 /// The orthonormal vectors whose linear combinations approximate the rows of a matrix with the
 /// least weighted squared error.
 ///
-/// The vectors span the space of the dominant eigenvectors of the rows' covariance, without
-/// subtraction of the mean. The method is orthogonal iteration (Golub and Van Loan, Matrix
-/// Computations, 4th edition, section 8.2.4).
+/// The vectors span the space of the dominant eigenvectors of the rows' covariance, which is
+/// computed without subtracting the mean. The method is orthogonal iteration (Golub and Van Loan,
+/// Matrix Computations, 4th edition, section 8.2.4).
 struct PrincipalComponents {
   /// The vectors: count x columns.
   let vectors: [[Double]]

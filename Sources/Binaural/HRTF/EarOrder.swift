@@ -4,7 +4,7 @@ import Glibc
 
 /// Determines which channel is the left ear, from the levels of lateral sources.
 ///
-/// The file's ReceiverPosition is used if the levels do not distinguish the ears. ReceiverPosition
+/// The file's ReceiverPosition is used only if the levels do not distinguish the ears, because it
 /// is wrong in many public sets (CIPIC, LISTEN, MIT KEMAR large pinna, TH Koeln KU100).
 struct EarOrder {
   enum Ear: String {

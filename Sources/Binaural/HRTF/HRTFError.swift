@@ -2,7 +2,7 @@
 
 /// The reason why an HRTF set is unavailable.
 public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The file is missing, unreadable or not a regular file.
+  /// The file cannot be opened. For example, it is missing, unreadable or not a regular file.
   case cannotOpen(path: String, reason: String)
   /// The content cannot be read as SOFA.
   case notSOFA(path: String, reason: String)
