@@ -70,7 +70,7 @@ final class GATTLink {
 
   // MARK: Steps
 
-  /// Connects to the device. Returns whether it was not connected before.
+  /// Connects to the device. Returns false if it was connected already.
   private static func connect(_ device: String, _ bus: Bus) throws(BusError) -> Bool {
     let isConnected = try bus.bluetoothDevices().contains { $0.path == device && $0.isConnected }
     guard !isConnected else { return false }
