@@ -4,11 +4,11 @@ extension HRTFSet {
   /// Returns the set resampled to the playback rate with its delays applied, so that all `delays`
   /// are zero.
   ///
-  /// The time axis and the transfer functions are preserved, except that ringing before t = 0 is
-  /// cut off. At twice the rate, the sample values are therefore halved. Resampling and fractional
-  /// delays use a Kaiser-windowed sinc (beta 12, 32 zero crossings on each side). The passband
-  /// extends to 0.88 times the lower of the two Nyquist frequencies, and images above 1.12 times
-  /// that frequency are below -100 dB.
+  /// The time axis and the transfer functions are preserved, so the sample values are halved at
+  /// twice the rate. Ringing before t = 0 is cut off. Resampling and fractional delays use a
+  /// Kaiser-windowed sinc (beta 12, 32 zero crossings on each side). The passband extends to 0.88
+  /// times the lower of the two Nyquist frequencies, and images above 1.12 times that frequency are
+  /// below -100 dB.
   ///
   /// If the result would exceed `HRTFLimit.preparedSamples`, some directions are left out.
   ///

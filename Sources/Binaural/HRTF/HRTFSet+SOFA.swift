@@ -4,8 +4,8 @@ extension HRTFSet {
   /// The smallest usable number of directions, as needed for a first-order soundfield.
   static let fewestDirections = 4
 
-  /// Creates a set from a SOFA file, using one `DistanceShell` and the ears that `EarOrder`
-  /// determines. The set is reduced to the limits of `HRTFLimit`.
+  /// Creates a set from the measurements of one `DistanceShell` of a SOFA file, with the ears that
+  /// `EarOrder` determines. The set is reduced to the limits of `HRTFLimit`.
   ///
   /// - Throws: `HRTFError.refused` if there are too few directions, or if a delay or the level is
   ///   outside the limits.

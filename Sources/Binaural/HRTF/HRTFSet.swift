@@ -22,7 +22,7 @@ public struct HRTFSet: Sendable {
   /// Facts about the set for the user, one sentence each.
   public var notes: [String]
 
-  /// Creates a set. The arrays must have the sizes documented at the properties.
+  /// Creates a set. The documentation of the properties states the required sizes of the arrays.
   public init(
     name: String, path: String? = nil, sampleRate: Double, directions: [SIMD3<Double>],
     radius: Double, taps: Int, impulseResponses: [Float], delays: [Double], notes: [String] = []

@@ -31,12 +31,12 @@ public struct HRTFSummary: Sendable, Equatable {
     public var directions: Int
     /// The lowest and the highest elevation, in degrees.
     public var elevations: ClosedRange<Double>
-    /// The mean source distance of these directions, in m.
+    /// The mean distance of the sources used, in m.
     public var radius: Double
     /// The smallest and the largest delay, in samples; nil if all are zero.
     public var delays: ClosedRange<Double>?
-    /// The ear of channel 0 according to ReceiverPosition, "left" or "right"; nil if it is not
-    /// stated.
+    /// The ear of channel 0 according to ReceiverPosition, "left" or "right"; nil if
+    /// ReceiverPosition does not distinguish the ears.
     public var declaredChannelZero: String?
     /// The ear to which channel 0 is assigned, "left" or "right".
     public var trueChannelZero: String

@@ -3,7 +3,7 @@
 private import CRealtime
 private import SignalProcessing
 
-/// The size of a head, as the rigid sphere with the same interaural delays.
+/// The size of a head: that of the rigid sphere with the same interaural delays.
 ///
 /// The delay grows with the sine of the direction's angle from the median plane. At low
 /// frequencies, it is 3 a / c times the sine (radius a, speed of sound c), and at higher

@@ -2,10 +2,10 @@
 
 /// Directions sorted into a grid of cubes, for finding neighbours.
 struct NeighbourGrid {
-  /// The edge length of a cube. The grid is a box with the edge length 2.
+  /// The edge length of a cube. The edge length of the complete grid is 2.
   let side: Double
   private let cubes: Int
-  /// For each cube c, its directions are `order[start[c]..<start[c + 1]]`.
+  /// The directions in cube c have the indices `order[start[c]..<start[c + 1]]`.
   private let start: [Int]
   private let order: [Int]
 
@@ -35,7 +35,7 @@ struct NeighbourGrid {
     return (place(v.x), place(v.y), place(v.z))
   }
 
-  /// Whether shell `shell` around a cube can contain directions.
+  /// Whether the shell with this number (see `forEach`) around a cube can contain directions.
   func reaches(shell: Int) -> Bool { shell < cubes }
 
   /// Calls `body` with the index of each direction in a shell around the cube of `v`: in the cubes

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// A model of a head as a rigid sphere with two points as ears, without pinnae and torso.
+/// A model of a head as a rigid sphere with two points as ears, without pinnae or torso.
 ///
 /// The responses follow Duda and Martens, J. Acoust. Soc. Am. 104, 3048 (1998). By default, the
 /// ears are 10 degrees behind the sides (C. P. Brown and R. O. Duda, IEEE Trans. Speech Audio
@@ -66,7 +66,8 @@ public struct RigidSphereHead: Sendable {
     return (0...steps).flatMap { ring -> [SIMD3<Double>] in
       let elevation = Double(ring) * .pi / Double(steps) - .pi / 2
       let radius = ring == 0 || ring == steps ? 0 : cos(elevation)
-      // A count that is a multiple of four includes the front, left, back and right directions.
+      // If the number of directions is a multiple of four, the ring includes front, left, back and
+      // right.
       let count = max(1, 4 * Int((radius * 2 * Double(steps) / 4).rounded()))
       return (0..<count).map { step in
         let azimuth = 2 * .pi * Double(step) / Double(count)

@@ -29,9 +29,9 @@ public struct SofaLoader: Sendable {
     self.isCancelled = isCancelled
   }
 
-  /// The paths at which the reader is looked for, in order: `$STILLSTAGE_SOFA` alone if it is set,
-  /// or else the program's directory and `../libexec/stillstage`. Empty if that directory is
-  /// unknown.
+  /// The paths at which the reader is looked for, in order: only `$STILLSTAGE_SOFA` if it is set,
+  /// or else `stillstage-sofa` in the program's directory, and in `../libexec/stillstage` relative
+  /// to that directory. Empty if the program's directory is unknown.
   public static var readerPlaces: [String] {
     if let given = environmentVariable("STILLSTAGE_SOFA") { return [given] }
     guard let directory = programDirectory() else { return [] }
@@ -149,8 +149,9 @@ public struct SofaLoader: Sendable {
 }
 
 extension ProgramLaunch {
-  /// The environment of a reader: what the dynamic loader, a sanitizer or pkg-config needs, and the
-  /// ID of this process. Swift's crash reporter is disabled, because it can hang.
+  /// The environment of a reader. It has the variables that the dynamic loader, a sanitizer or
+  /// pkg-config needs, and the ID of this process. Swift's crash reporter is disabled, because it
+  /// can hang.
   package static var readerEnvironment: [String] {
     let names = [
       "PATH", "HOME", "LD_LIBRARY_PATH", "LD_PRELOAD", "PKG_CONFIG_PATH", "PKG_CONFIG_LIBDIR",

@@ -5,12 +5,12 @@ import Glibc
 /// The sound pressure on a rigid sphere divided by the free-field pressure at its centre, as a
 /// Legendre series in the cosine of the angle between the source and the point on the sphere.
 ///
-/// R. O. Duda and W. L. Martens, "Range dependence of the response of a spherical head model", J.
-/// Acoust. Soc. Am. 104(5), 3048-3058 (1998): a spherical Hankel function of x and order m is
-/// represented as its exponential times a polynomial Q(m) in z = 1/(i x), with
-/// Q(m+1) = Q(m-1) - (2m+1) z Q(m). This code uses the time factor exp(+i w t), with the angular
-/// frequency w and the time t. The results are therefore the complex conjugates of those in the
-/// paper.
+/// The method is that of R. O. Duda and W. L. Martens, "Range dependence of the response of a
+/// spherical head model", J. Acoust. Soc. Am. 104(5), 3048-3058 (1998). Except for a power of i,
+/// the spherical Hankel function of order m is exp(i x) / x times a polynomial Q(m) in z = 1/(i x),
+/// with Q(m+1) = Q(m-1) - (2m+1) z Q(m) and Q(-1) = Q(0) = 1. This code uses the time factor
+/// exp(+i w t), with the angular frequency w and the time t. The results are therefore the complex
+/// conjugates of those in the paper.
 struct SphereTransferFunction {
   /// The radius of the sphere, in m.
   let radius: Double
@@ -33,7 +33,8 @@ struct SphereTransferFunction {
   func coefficients(frequency: Double) -> [Term] {
     let mu = 2 * .pi * frequency * radius / speedOfSound
     guard mu > 1e-9 else { return staticCoefficients }
-    // z = 1/(i x) = -i/x is imaginary, so Q alternates between real and imaginary values.
+    // z = 1/(i x) = -i/x is imaginary. `za` and `zr` are its imaginary parts on the sphere and at
+    // the source.
     let za = -1 / mu
     let zr = sourceDistance.isInfinite ? 0 : -radius / (mu * sourceDistance)
     var (near, lastNear) = (Term(re: 1, im: 0), Term(re: 1, im: 0))
@@ -46,7 +47,7 @@ struct SphereTransferFunction {
       // Multiply the paper's result by i exp(-i mu), then conjugate it.
       let (c, s) = (cos(mu), sin(mu))
       terms.append(Term(re: term.re * s - term.im * c, im: -(term.re * c + term.im * s)))
-      // The polynomials overflow only long after their ratio has become negligible.
+      // The series also ends before the polynomials overflow. Their ratio is negligible by then.
       if m > mu, term.magnitude < Self.smallest || near.magnitude > 1e150 { return terms }
       (lastNear, near) = (near, lastNear.adding(near, timesImaginary: -(2 * m + 1) * za))
       (lastFar, far) = (far, lastFar.adding(far, timesImaginary: -(2 * m + 1) * zr))

@@ -38,7 +38,8 @@ struct SphericalVoronoi {
       reach = max(reach, cell.reach)
     }
     areas = owner.map { cells[$0] / Double(members[$0]) }
-    // A cell that reaches the horizon is cut off, so a lattice samples the gap instead.
+    // A cell that reaches the horizon is cut off, so the gap is measured at the points of a
+    // lattice instead.
     largestGap = reach < 1e3 ? atan(reach) : max(.pi / 2, latticeGap(distinct))
   }
 }

@@ -29,8 +29,8 @@ struct VoronoiCell {
     let e2 = cross(p, e1)
     var shell = 0
     while neighbours.reaches(shell: shell) {
-      // Directions in this shell or beyond are at least 2 x half away, so their bisector is at
-      // least tan(asin(half)) from the point of contact.
+      // Directions in this shell or beyond are at least 2 x half away, so the bisectors are
+      // at least tan(asin(half)) from the point of contact.
       let half = Double(shell - 1) * neighbours.side / 2
       if shell > 0, half >= 1 || half / (1 - half * half).squareRoot() >= reach { break }
       neighbours.forEach(inShell: shell, around: p) { other in

@@ -6,7 +6,8 @@ extension BinauralFilters {
   /// Returns the filters combined with a headphone equaliser. If `planeWaves` is set, sets only
   /// `equaliser` and does not change the filters.
   ///
-  /// Paths that bypass the filters must apply `equaliser`.
+  /// Signal paths that bypass the filters must apply `equaliser`. If `planeWaves` is set, all
+  /// signal paths must apply it.
   ///
   /// - Parameter taps: the equaliser's impulse response.
   public func equalised(by taps: [Float]) -> BinauralFilters {

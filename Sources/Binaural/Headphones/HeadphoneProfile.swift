@@ -25,9 +25,9 @@ public struct HeadphoneProfile: Sendable, Equatable {
   /// Returns the minimum-phase impulse response of the equaliser, with a diffuse-field level of 0
   /// dB.
   ///
-  /// Leaves out filters near or above half the sample rate. The level is the mean power from 200 Hz
-  /// to 8 kHz, weighted by `field`. The response ends when at most -90 dB of its energy remains,
-  /// and after 0.25 s at the latest.
+  /// Leaves out filters whose frequency is at least 0.499 times the sample rate. The level is the
+  /// mean power from 200 Hz to 8 kHz, weighted by `field`. The response ends when at most -90 dB of
+  /// its energy remains, and after 0.25 s at the latest.
   ///
   /// - Parameters:
   ///   - sampleRate: the playback rate, in Hz.

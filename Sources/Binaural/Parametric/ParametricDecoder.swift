@@ -5,13 +5,13 @@ private import CRealtime
 private import Geometry
 private import SignalProcessing
 
-/// Decodes a first-order soundfield as two plane waves per band and a remainder
+/// Decodes a first-order soundfield as two plane waves per band and a residual
 /// (`ParametricFrame`).
 ///
 /// Analysis frames overlap by half and are multiplied by a Hann window. In each band, a `WaveModel`
 /// is fitted to the covariance of the channels, averaged with a time constant of 20 ms. Two beams
 /// extract the waves, which are filtered by the ears' responses to their directions. The linear
-/// decoder renders the remainder. Directions are determined on the stage and rotated by the inverse
+/// decoder renders the residual. Directions are determined on the stage and rotated by the inverse
 /// of the pose at the middle of the analysis frame. The output does not depend on the number of
 /// frames per call.
 ///
@@ -110,7 +110,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     state.deallocate()
   }
 
-  /// Clears all state. The stream may continue at any frame.
+  /// Clears all state except the stored covariances. The stream may continue at any frame.
   @_noLocks
   public func reset() {
     state.pointee = State()

@@ -29,7 +29,7 @@ public final class PlaneWaveResponses: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - set: prepared for the playback rate and normalised in level.
-  ///   - equalisation: the treatment of the set's spectral colour.
+  ///   - equalisation: how the set's spectral colour is equalised.
   ///   - isCancelled: polled during the computation; return true to stop.
   /// - Throws: `HRTFError.interrupted` if `isCancelled` returned true.
   public init(

@@ -33,8 +33,8 @@ struct WaveBeams {
     inverse = SIMD3(Float(g1), Float(g2), Float(g12))
     let w1 = SIMD4(1, first.y, first.z, first.x)
     let w2 = SIMD4(1, second.y, second.z, second.x)
-    // The beams are b' G in N3D. The factor for SN3D is sqrt(3) each for the wave and for the
-    // channel.
+    // In N3D, the beams are G B'. The vectors `w1` and `w2` and the channels are in SN3D, and each
+    // requires a factor of sqrt(3) in Y, Z and X.
     let scale = SIMD4<Double>(1, 3, 3, 3)
     firstWave = SIMD4(w1)
     secondWave = SIMD4(w2)

@@ -19,7 +19,7 @@ struct WaveModel {
   /// The directions of the waves: unit vectors.
   var first: SIMD3<Double>
   var second: SIMD3<Double>
-  /// The powers of the waves and of the diffuse field in one N3D channel, greater than 0.
+  /// The powers of the waves and of the diffuse field in the channel W, greater than 0.
   var firstPower: Double
   var secondPower: Double
   var diffusePower: Double
@@ -32,7 +32,8 @@ struct WaveModel {
   @_noLocks
   init(_ eigen: borrowing SymmetricEigen, bins: Int) {
     let power = (eigen.value(0) + eigen.value(1) + eigen.value(2) + eigen.value(3)) / 4
-    // An average over few bins spreads equal eigenvalues, which looks like a wave.
+    // In an average over few bins, the estimates of equal eigenvalues differ, as if there were a
+    // wave.
     let bias = 1.2 + 2 / realtime_sqrt(Double(bins))
     let weakest = (eigen.value(2) + eigen.value(3)) / 2
     diffusePower = min(power, max(1e-4 * power, bias * weakest))
@@ -46,8 +47,8 @@ struct WaveModel {
     powers.x += (1 - pair) * max(0, seen.x / 16 - diffusePower / 2)
     let misfit = Self.misfit(
       eigen, powers, seen: seen, shared: cosine * cosine, diffuse: diffusePower)
-    // Waves that carry the same sound, or W alone, do not fit the model and are left to the linear
-    // decoder.
+    // Waves that carry the same sound do not fit the model, nor does a soundfield with only the
+    // channel W. They are left to the linear decoder.
     let kept = max(0, min(1, 2 - 2 * misfit))
     firstPower = max(powers.x * kept, 1e-5 * power)
     secondPower = max(powers.y * kept, 1e-5 * power)
@@ -99,7 +100,8 @@ struct WaveModel {
       max(0, second < 0 ? seen.x / 16 : first), max(0, first < 0 ? seen.y / 16 : second))
   }
 
-  /// Returns the norm of the difference between covariance and model, relative to the covariance.
+  /// Returns the norm of the difference between the covariance and the model, divided by the norm
+  /// of the covariance.
   @_noLocks
   private static func misfit(
     _ eigen: borrowing SymmetricEigen, _ powers: SIMD2<Double>, seen: SIMD2<Double>,

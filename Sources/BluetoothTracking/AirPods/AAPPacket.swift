@@ -8,7 +8,7 @@ enum AAPPacket {
   static let features: [UInt8] = [4, 0, 4, 0, 0x4D, 0, 0xFF, 0, 0, 0, 0, 0, 0, 0]
   /// Asks for all notifications.
   static let notifications: [UInt8] = [4, 0, 4, 0, 0x0F, 0, 0xFF, 0xFF, 0xFF, 0xFF]
-  /// Makes this computer the active host, which takes the earphones over from a phone.
+  /// Makes this computer the active host instead of another host, such as a phone.
   static let takeOver: [UInt8] = [4, 0, 4, 0, 9, 0, 6, 1, 0, 0, 0]
 }
 
@@ -18,7 +18,8 @@ enum AAPNotification: Equatable {
   case ears(primary: BudPlace, secondary: BudPlace)
   /// Remaining charge in percent, by the part's name, and the leading bud: `left`, `right` or nil.
   case battery([String: Int], leading: String?)
-  /// Name, model number, manufacturer, serial number, firmware and more.
+  /// The texts of the device information: name, model number, manufacturer, serial number,
+  /// firmware version and others.
   case information([String])
   /// The stem was pressed.
   case stem
@@ -62,8 +63,8 @@ enum AAPNotification: Equatable {
     return .battery(levels, leading: leading)
   }
 
-  /// Returns the texts in the first 1024 bytes, which are separated by NUL. A text has two or more
-  /// printable ASCII characters and may follow unprintable bytes.
+  /// Returns the NUL-separated texts in the first 1024 bytes. A text has two or more printable
+  /// ASCII characters and may follow unprintable bytes.
   private static func texts(_ payload: ArraySlice<UInt8>) -> [String] {
     payload.prefix(1024).split(separator: 0).compactMap { bytes in
       let printable = bytes.drop { !(0x20..<0x7F).contains($0) }

@@ -22,8 +22,8 @@ struct HeadMotion {
   /// radians, or after `settlingTime`, in nanoseconds.
   private static let settledTilt = 5 * Double.pi / 180
   private static let settlingTime: Int64 = 1_000_000_000
-  /// A change by more than this angle, in radians, that the angular velocity does not explain
-  /// counts as a jump of the reference frame.
+  /// If the orientation differs by more than this angle, in radians, from the one that the angular
+  /// velocity predicts, the reference frame is assumed to have jumped.
   private static let leap = 20 * Double.pi / 180
 
   /// Marks the next sample as the first in another reference frame, if there is an earlier sample.

@@ -6,9 +6,9 @@ import Geometry
 /// `w`.
 ///
 /// The reports assume that `w` is positive, so all components change sign when the true `w` passes
-/// through zero. Here the sign is chosen so that the orientation continues without a jump. Near
-/// zero, a scalar Kalman filter combines the measured `w^2` with the `w` that the angular velocity
-/// predicts.
+/// through zero. This type chooses the sign so that the orientation continues without a jump. If
+/// `w` is near zero, a scalar Kalman filter combines the measured `w^2` with the `w` that the
+/// angular velocity predicts.
 struct MotionOrientation {
   private var last: MotionReport?
   private(set) var sensorToWorld = Quaternion.identity
@@ -57,7 +57,7 @@ struct MotionOrientation {
     let sign: Double = along < 0 ? -1 : 1
     let (vector, root) = (report.vector * sign, measured.w * sign)
     variance += Self.growth * seconds
-    // Far from zero, and after a leap, the root is better than the prediction.
+    // If w is far from zero, and after a jump, the root is better than the prediction.
     guard square < Self.smallSquare, abs(abs(predicted.w) - measured.w) < 0.1 else {
       variance = Self.rounding / max(1e-6, 4 * square)
       return Quaternion(w: root, x: vector.x, y: vector.y, z: vector.z).normalized

@@ -10,12 +10,12 @@ enum SensorDescription {
     return properties[key...].prefix(24).end(of: "devmotion6") != nil
   }
 
-  /// Returns the rotation from the sensor's axes to the headset's axes (x right, y back, z down),
-  /// from the property `H2HTransformation`: x, y, z and w as i16 in units of 1/32767. Returns nil
-  /// if the property is missing or not a rotation.
+  /// Returns the rotation from the sensor's axes to the headset's axes (x right, y back, z down).
+  /// The property `H2HTransformation` contains it as x, y, z and w, each an i16 in units of
+  /// 1/32767. Returns nil if the property is missing or not a rotation.
   static func mounting(_ properties: ArraySlice<UInt8>) -> Quaternion? {
     guard let key = properties.end(of: "H2HTransformation"),
-      // The length of the data, eight bytes, and its type.
+      // The pattern is the length of the data (8 bytes) and the type of the data.
       let data = properties[key...].prefix(16).end(of: [8, 0, 0, 0x0A]),
       properties.endIndex - data >= 8
     else { return nil }

@@ -5,10 +5,11 @@ import CRealtime
 import DBus
 import Synchronization
 
-/// Keeps a list of BlueZ's objects and asks for it again only after a signal about a change.
+/// Keeps a list of BlueZ's objects. It asks BlueZ for the list again only after a signal about a
+/// change, after a failure, or if the caller demands it.
 ///
 /// ## Threading
-/// It may be used from any thread.
+/// A watch may be used from any thread.
 final class BlueZWatch: Sendable {
   private let address: String?
   private let state = Mutex(State())

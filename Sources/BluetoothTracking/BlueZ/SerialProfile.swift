@@ -27,13 +27,14 @@ final class SerialProfile {
   private static let manager = "org.bluez.ProfileManager1"
   private static let connectMicroseconds: UInt64 = 15_000_000
 
-  /// Registers the handler of a service. BlueZ refuses it if another program handles the service.
+  /// Registers the handler of a service. BlueZ refuses the registration if another program handles
+  /// the service.
   init(_ service: String, on bus: Bus) throws(BusError) {
     self.bus = bus
     state = .allocate(capacity: 1)
     state.initialize(to: State())
     let result = bus_add_object(bus.bus, &slot, Self.path, Self.handle, state)
-    // If this throws, the deinit still releases everything, because all properties are set.
+    // All properties are set, so the deinit releases everything even if this initialiser throws.
     guard result >= 0 else { throw BusError(number: -result) }
     try bus.call(Self.method("RegisterProfile")) { message in
       message.append(Self.path, as: "o")

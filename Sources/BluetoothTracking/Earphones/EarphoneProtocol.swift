@@ -4,13 +4,14 @@ package import HeadTracking
 
 /// The host's side of the protocol of earphones, without its transport.
 ///
-/// All times are CLOCK_MONOTONIC, in nanoseconds, and do not decrease. Any bytes are accepted.
+/// All times are CLOCK_MONOTONIC, in nanoseconds, and do not decrease. `receive` accepts any
+/// bytes.
 package protocol EarphoneProtocol: Sendable {
   /// Begins the protocol on a new link.
   mutating func open(now: Int64) -> EarphoneOutput
   /// Takes bytes from the earphones: one packet on a packet link, or any part of a byte stream.
   mutating func receive(_ bytes: [UInt8], now: Int64) -> EarphoneOutput
-  /// Does what is due at this time.
+  /// Returns the packets and readings that are due at this time.
   mutating func advance(now: Int64) -> EarphoneOutput
   /// Notes that the link broke or is about to be reopened.
   mutating func lost(now: Int64)

@@ -9,7 +9,7 @@ enum OtherClients {
     "GalaxyBudsClien", "librepods", "magicpods", "MagicPods", "kAirPods", "airpods_",
   ]
 
-  /// The names of such programs that are running now.
+  /// The names of the running programs whose names begin with one of `names`.
   static var running: [String] {
     (SystemFile.names(in: "/proc") ?? []).compactMap { folder in
       guard Int(folder) != nil,

@@ -69,7 +69,7 @@ package final class ReplayTracker: TrackerProvider {
     switch source {
     case .earphones(let kind, _):
       tracker.protocolDescription = kind.protocolName
-      // A capture is calibrated like the earphones that it came from.
+      // With these details, the tracker is treated as earphones, for example when it is calibrated.
       tracker.earphones = EarphoneDetails(isUntested: kind == .galaxyBuds)
       tracker.evidence = kind == .galaxyBuds ? .documentation : .captures
     case .lowEnergy(let model):

@@ -30,8 +30,8 @@ final class GATTLink {
   /// - Parameters:
   ///   - device: the object's path.
   ///   - characteristic: the beginning of the UUID of the characteristic that notifies.
-  /// - Throws: an error from BlueZ; `BusError(name: "", ...)` if the device has no such
-  ///   characteristic.
+  /// - Throws: an error from BlueZ, or a `BusError` with an empty name if the device disconnects
+  ///   or does not list the characteristic in time.
   init(_ device: String, notifications characteristic: String, on bus: Bus) throws(BusError) {
     self.bus = bus
     self.device = device
@@ -55,10 +55,12 @@ final class GATTLink {
 
   /// Writes to a characteristic.
   ///
-  /// - Throws: an error from BlueZ, or if the device has no such characteristic.
+  /// - Throws: an error from BlueZ, or a `BusError` with an empty name if the device does not have
+  ///   the characteristic.
   func write(_ write: GATTWrite) throws(BusError) {
     guard let target = objects.characteristic(write.characteristic, of: device) else {
-      throw BusError(name: "", text: "it lacks the services of such a tracker; choose another one")
+      throw BusError(
+        name: "", text: "it lacks the Bluetooth services of this model; choose another tracker")
     }
     try bus.call(Bus.bluez(target.path, "GattCharacteristic1", "WriteValue")) { message in
       message.append(bytes: write.bytes)
@@ -68,7 +70,7 @@ final class GATTLink {
 
   // MARK: Steps
 
-  /// Connects to the device. Returns whether it was not connected before.
+  /// Connects to the device. Returns false if it was connected already.
   private static func connect(_ device: String, _ bus: Bus) throws(BusError) -> Bool {
     let isConnected = try bus.bluetoothDevices().contains { $0.path == device && $0.isConnected }
     guard !isConnected else { return false }
@@ -105,7 +107,7 @@ final class GATTLink {
         listingEnd = listingEnd ?? monotonic_nanoseconds() + listingTime
         if let listingEnd, monotonic_nanoseconds() > listingEnd {
           throw BusError(
-            name: "", text: "it lacks the services of such a tracker; choose another one")
+            name: "", text: "it lacks the Bluetooth services of this model; choose another tracker")
         }
       }
       guard monotonic_nanoseconds() < end else {

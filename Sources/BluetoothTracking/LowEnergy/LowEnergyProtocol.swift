@@ -31,7 +31,7 @@ extension LowEnergyProtocol {
   var toleratesSilence: Bool { false }
 }
 
-/// Bytes for a characteristic.
+/// Bytes to write to a characteristic.
 struct GATTWrite: Sendable, Equatable {
   /// The beginning of the characteristic's UUID.
   var characteristic: String
@@ -53,7 +53,7 @@ struct LowEnergyModel: Sendable {
   var notifications: String
   var open: @Sendable (Settings) -> any LowEnergyProtocol
 
-  /// The protocol in the first line of a capture.
+  /// The name of the protocol, as written to the first line of a capture.
   var source: String {
     name.hasPrefix("profile ") ? "profile:\(name.dropFirst(8))" : "ble:\(FrameFile.word(name))"
   }

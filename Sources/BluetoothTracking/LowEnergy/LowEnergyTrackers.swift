@@ -35,8 +35,9 @@ package final class LowEnergyTrackers: TrackerProvider {
   private static let steadyLink: Int64 = 20_000_000_000
 
   /// - Parameters:
-  ///   - axes: the mounting of a WitMotion or DOT on the head; nil for the usual mounting.
-  ///   - profiles: the profiles. Those whose link is not Bluetooth LE are ignored.
+  ///   - axes: the mounting of the tracker on the head; nil for the usual mounting. A Waves Nx
+  ///     tracker does not use it.
+  ///   - profiles: profiles of trackers. Those whose link is not Bluetooth LE are ignored.
   ///   - capture: receives the packets of the tracker that is opened; nil for none.
   ///   - busAddress: the address of the D-Bus system bus; nil for the usual address.
   package init(
@@ -88,7 +89,10 @@ package final class LowEnergyTrackers: TrackerProvider {
       let devices = try bus.bluetoothDevices()
       guard let device = devices.first(where: { $0.address == address }),
         let model = LowEnergyModel.find(device, profiles)
-      else { throw BusError(name: "", text: "Bluetooth no longer knows it; scan for it again") }
+      else {
+        throw BusError(
+          name: "", text: "it is no longer in the list of Bluetooth devices; scan for it again")
+      }
       capture?.source = model.source
       let link = try GATTLink(device.path, notifications: model.notifications, on: bus)
       let connection = try LowEnergyConnection(

@@ -3,14 +3,14 @@
 import Geometry
 import HeadTracking
 
-/// Waves Nx head tracker 1 and 2, which compute their orientation themselves.
+/// The Waves Nx head trackers 1 and 2, which compute their orientation themselves.
 ///
-/// A notification is 10 bytes: four i16, divided by 16384, and `00 03`. Sources: mormegil6/opennx,
-/// docs/PROTOCOL.md; mgth/nx-tracker-osc; Mach1Studios/m1-orientationmanager.
+/// A notification is 10 bytes: four i16 in units of 1/16384, then `00 03`. Sources:
+/// mormegil6/opennx, docs/PROTOCOL.md; mgth/nx-tracker-osc; Mach1Studios/m1-orientationmanager.
 ///
 /// The sources differ by half a turn about the axis through the ears, because their authors wore
-/// the tracker differently. It is uncertain how a listener wears it. The driver chooses the form in
-/// which the head is upright, unless a calibration exists.
+/// the tracker differently. It is uncertain how a listener wears it. Unless a calibration exists,
+/// this type therefore chooses the form (see `Form`) in which the head is upright.
 struct WavesNx: LowEnergyProtocol {
   static let notifications = "0000a015-5761-7665-7341-7564696f4c74"
   private static let control = "0000a011-5761-7665-7341-7564696f4c74"
@@ -32,7 +32,7 @@ struct WavesNx: LowEnergyProtocol {
   private var changes = 0
   private var arrivals = EvenArrivals()
 
-  /// Time upside down after which the form changes, in nanoseconds.
+  /// The form changes if the head is upside down for longer than this, in nanoseconds.
   private static let patience: Int64 = 3_000_000_000
 
   static func matches(_ device: BluetoothDevice) -> Bool {

@@ -17,7 +17,8 @@ struct WitMotion: LowEnergyProtocol {
   private static let frameLength = 20
   private static let rateScale = 2000 / 32768 * radiansPerDegree
   private static let forceScale = 16 / 32768 * standardGravity
-  /// The register of the quaternion, in an answer to a program that asked for it.
+  /// The register that contains the quaternion. The sensor sends it only to a program that asks for
+  /// it, such as one whose packets were captured.
   private static let quaternionRegister: UInt8 = 0x51
 
   private let axes: AxisMap

@@ -19,7 +19,7 @@ public struct BakingError: Error, Sendable, CustomStringConvertible {
 /// (`.mka`, `.mkv`) has the tuning as an attachment.
 ///
 /// ## Threading
-/// Use a file from one thread at a time.
+/// An object may be used from one thread at a time.
 public final class BakedFile {
   private let path: String
   private let input: String
@@ -33,7 +33,7 @@ public final class BakedFile {
   /// The supported endings of the file name, in lower case. Upper case is also accepted.
   public static let suffixes = [".mov", ".qta", ".mka", ".mkv"]
 
-  /// Creates the temporary files.
+  /// Creates a temporary file for the mix. `finish(tuning:)` creates the file at `path`.
   ///
   /// - Parameters:
   ///   - path: the file to write.

@@ -78,7 +78,7 @@ enum MovieMerger {
       while done < chunk.size {
         let count = Int(min(1 << 20, chunk.size - done))
         guard let bytes = MovieIndex.read(input, chunk.offset + done, count) else {
-          throw Failure(reason: "a track ends before its last sample")
+          throw Failure(reason: "the file ends before the last sample of a track")
         }
         try write(bytes, to: output, at: at + done)
         done += Int64(count)
@@ -110,7 +110,8 @@ enum MovieMerger {
 }
 
 extension MovieIndex {
-  /// Returns the `moov` box with further tracks, and with the user data of another movie.
+  /// Returns the `moov` box with further tracks, and with the user data and metadata of another
+  /// movie.
   fileprivate func merged(
     with tracks: [[UInt8]], extra other: MovieIndex, nextTrack: UInt32, duration: UInt64
   ) -> [UInt8] {
