@@ -53,7 +53,8 @@ public struct MicrophoneFile: Sendable, Equatable {
         "it is not a description of a microphone; compare it with microphone.schema.json")
     }
     guard content.schema == 1 else {
-      throw failure("it has schema \(content.schema), but this program reads only schema 1")
+      throw failure(
+        "it has schema \(content.schema), but this program reads only schema 1; use another file")
     }
     name = content.name
     switch content.format {

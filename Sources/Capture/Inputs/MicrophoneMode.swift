@@ -4,7 +4,7 @@ public import SoundServer
 
 /// How the sound of an input is processed before it is recorded.
 public enum MicrophoneMode: String, Sendable, CaseIterable {
-  /// The sound is only converted, as the format of the microphone requires.
+  /// The only processing is the conversion from the format of the microphone.
   case standard
   /// The sound server cancels echoes and suppresses noise, which would destroy the directions in
   /// sound with more than two channels.
