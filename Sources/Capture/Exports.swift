@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The types that the public interface names, so that `import Capture` is enough.
+// Types of other modules in the public interface. Clients need to import only `Capture`.
 @_exported public import enum Ambisonics.ChannelLayout
 @_exported public import struct SoundServer.DevicePort
 @_exported public import enum SoundServer.DeviceState

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A picture with panels that are stacked vertically. Panels without points are left out, and the
-/// picture is then smaller.
+/// picture is then smaller. If no panel has points, all panels are drawn.
 public struct Chart: Sendable, Equatable {
   public var title: String
   public var panels: [ChartPanel]

@@ -10,14 +10,14 @@ public enum ChartError: Error, Sendable, Equatable {
 }
 
 extension ChartError: CustomStringConvertible {
-  /// One line with the problem and, in most cases, the remedy.
+  /// One line with the problem and a remedy.
   public var description: String {
     switch self {
     case .gnuplotMissing:
       "cannot draw the chart: gnuplot is not installed; install the package gnuplot-nox"
     case .gnuplotFailed(let reason):
-      "cannot draw the chart with gnuplot (\(reason)); make room in /tmp, or try another version "
-        + "of gnuplot"
+      "cannot draw the chart with gnuplot (\(reason)); free some space in /tmp, or try another "
+        + "version of gnuplot"
     case .gnuplotTooSlow(let seconds):
       "cannot draw the chart: gnuplot took longer than \(seconds) s; try again"
     case .unknownFormat(let path):

@@ -4,7 +4,7 @@ import Glibc
 
 /// The range of an axis.
 enum ChartRange {
-  /// Space beside the data, as a fraction of their range.
+  /// The space on each side of the data, as a fraction of the data's range.
   static let margin = 0.04
 
   /// Returns a range with all values and a small margin; nil if no value can be drawn.
@@ -18,8 +18,8 @@ enum ChartRange {
     }
   }
 
-  /// Returns 1, 2 and 5 times the powers of ten in a range of positive numbers; if the range
-  /// exceeds three decades, only the powers of ten.
+  /// Returns the numbers in a positive range that are 1, 2 or 5 times a power of ten. If the range
+  /// exceeds three decades, returns only the powers of ten.
   static func decimalSteps(in range: ClosedRange<Double>) -> [Double] {
     let (first, last) = (log10(range.lowerBound).rounded(.down), log10(range.upperBound))
     let factors = last - log10(range.lowerBound) > 3 ? [1.0] : [1, 2, 5]

@@ -12,7 +12,7 @@ struct ChartScript {
   let chart: Chart
   let format: ChartFormat
 
-  /// The number of points that are marked in a line with more points.
+  /// The least number of points that are marked in a line with at least as many points.
   private static let marks = 24
 
   /// The panels that are drawn: those with points or, if there are none, all.
@@ -86,7 +86,7 @@ struct ChartScript {
     return lines
   }
 
-  /// Returns the style of a line. Its place among all lines determines its colour and its points.
+  /// Returns the style of a line. Its place among all lines determines the colour and the marks.
   private static func look(_ series: ChartSeries, _ place: Int) -> String {
     let colour = colours[place % colours.count]
     let point = points[place % points.count]
@@ -124,7 +124,7 @@ struct ChartScript {
     if !names.isEmpty {
       return "(\(names.enumerated().map { "\(quoted($1)) \($0 + 1)" }.joined(separator: ", ")))"
     }
-    // gnuplot labels powers of ten only.
+    // On a logarithmic axis, gnuplot labels only powers of ten.
     guard scale == .logarithmic(base: 10), let range, range.lowerBound > 0 else {
       return "autofreq"
     }
@@ -192,6 +192,6 @@ struct ChartScript {
     "#666666", "#8c1c13", "#606c38", "#00324f",
   ]
 
-  /// The numbers of gnuplot's points: filled and open circles, squares, triangles and others.
+  /// gnuplot's numbers for the marks: filled and open circles, squares, triangles and others.
   private static let points = [7, 5, 9, 11, 13, 6, 4, 8, 10, 12, 1, 2]
 }

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// Finds Stillstage's files from the folder of the running executable, in a build folder or in an
-/// installation.
+/// Finds Stillstage's files, starting from the folder of the running executable. That folder can
+/// belong to a build or to an installation.
 public struct ProgramFiles: Sendable {
   /// The folder of the running executable.
   public let folder: String

@@ -88,7 +88,8 @@ final class AudioEncoder {
 
   /// Encodes `count` frames: `packetFrames`, or fewer in the last call.
   ///
-  /// - Parameter fill: writes the frames: channels x frames for AAC, interleaved frames for FLAC.
+  /// - Parameter fill: writes the frames, as channels x frames for AAC and as frames x channels for
+  ///   FLAC.
   /// - Returns: the packets that are now complete.
   func encode(
     frames count: Int, fill: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Void

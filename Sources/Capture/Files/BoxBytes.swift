@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes of QuickTime boxes, most significant byte first.
+/// The bytes of QuickTime boxes. The most significant byte of an integer comes first.
 struct BoxBytes {
   private(set) var bytes: [UInt8] = []
 
@@ -14,7 +14,7 @@ struct BoxBytes {
 
   mutating func zeros(_ count: Int) { bytes.append(contentsOf: repeatElement(0, count: count)) }
 
-  /// Adds a box around what `content` adds.
+  /// Adds a box that contains what `content` adds.
   mutating func box(_ type: String, _ content: (inout BoxBytes) -> Void) {
     let start = bytes.count
     zeros(4)
@@ -24,7 +24,7 @@ struct BoxBytes {
     withUnsafeBytes(of: length.bigEndian) { bytes.replaceSubrange(start..<start + 4, with: $0) }
   }
 
-  /// Adds a box with a version and flags around what `content` adds.
+  /// Adds a box that contains a version, flags and what `content` adds.
   mutating func box(
     _ type: String, version: UInt32 = 0, flags: UInt32, _ content: (inout BoxBytes) -> Void
   ) {

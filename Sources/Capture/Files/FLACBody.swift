@@ -83,12 +83,13 @@ final class FLACBody: RecordingBody {
     do { return try body() } catch { throw .encodingFailed(path: path, reason: error.reason) }
   }
 
-  /// STREAMINFO (RFC 9639, section 8.2) with the number of stored frames. Unless it is final, the
-  /// checksum and the sizes of FLAC frames are 0.
+  /// Returns STREAMINFO (RFC 9639, section 8.2) with the number of stored frames. Unless `isFinal`
+  /// is true, the checksum and the least and greatest size of a FLAC frame are 0 (unknown).
   private func information(isFinal: Bool) -> [UInt8] {
     var information = encoder.header
     guard !isFinal, information.count == 34 else { return information }
-    // The total has 36 bits and shares its first byte with the sample size. 0 means unknown.
+    // The number of frames has 36 bits; 4 of them share a byte with the sample size. 0 means that
+    // the number is unknown.
     let total = storedFrames < 1 << 36 ? storedFrames : 0
     information.replaceSubrange(4..<10, with: [UInt8](repeating: 0, count: 6))
     information[13] = information[13] & 0xF0 | UInt8(total >> 32)

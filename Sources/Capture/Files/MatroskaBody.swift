@@ -48,7 +48,7 @@ final class MatroskaBody: RecordingBody {
 
   func begin(_ output: RecordingOutput) throws(RecordingError) {
     try require(avformat_write_header(context, nil))
-    // FFmpeg cannot open a file without a cluster, so the file begins with an empty cluster (RFC
+    // FFmpeg cannot open a file without a cluster, so an empty cluster follows the header (RFC
     // 9559, section 5.1.3).
     let cluster: [UInt8] = [0x1F, 0x43, 0xB6, 0x75, 0x83, 0xE7, 0x81, 0]
     avio_write(staged.context, cluster, Int32(cluster.count))
@@ -57,7 +57,8 @@ final class MatroskaBody: RecordingBody {
 
   func write(_ segment: RecordingSegment, to output: RecordingOutput) throws(RecordingError) {
     let bytes = segment.bytes(format.codec)
-    // Timestamps are whole milliseconds. At most sample rates, a block lasts exactly 0.1 s.
+    // Timestamps are whole milliseconds. Blocks of 0.1 s need no rounding if the sample rate is a
+    // multiple of 10 Hz.
     let step = max(1, format.sampleRate / 10)
     var done = 0
     while done < segment.frames {
@@ -66,8 +67,8 @@ final class MatroskaBody: RecordingBody {
       try writeBlock(bytes[range], at: storedFrames + Int64(done), frames: count)
       done += count
     }
-    // The multiplexer holds the last block back until another block follows. A nil packet ends the
-    // cluster.
+    // The multiplexer holds the last block back until another block follows, so an empty block
+    // follows here. A nil packet ends the cluster.
     try writeBlock([], at: storedFrames + Int64(segment.frames), frames: 0)
     try require(av_write_frame(context, nil))
     try staged.apply(to: output)
@@ -139,7 +140,7 @@ private final class StagedOutput {
     avio_context_free(&context)
   }
 
-  /// Appends the new bytes to the file, and then overwrites earlier bytes.
+  /// Appends the new bytes to the file, and then overwrites the earlier bytes that have changed.
   func apply(to output: RecordingOutput) throws(RecordingError) {
     avio_flush(context)
     try output.append(tail)

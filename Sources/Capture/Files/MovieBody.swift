@@ -29,7 +29,7 @@ final class MovieBody: RecordingBody {
   /// The facts about the sound after the last metadata sample.
   private var second = MetadataSecond()
 
-  /// The sample rates of a movie with a first-order soundfield, in Hz.
+  /// The sample rates that a movie with a first-order soundfield can have, in Hz.
   static let stereoRates = StereoTrack.sampleRates
 
   /// Prepares the tracks.
@@ -55,7 +55,8 @@ final class MovieBody: RecordingBody {
     aac.alternateGroup = 1
     aac.delay = Int64(StereoTrack.delay)
     self.aac = aac
-    // Some players ignore the group and play all enabled tracks, so one of the group is disabled.
+    // Some players ignore the alternate group and play all enabled tracks, so the PCM track is
+    // disabled.
     sound = MovieTrack(2, .pcm(format))
     sound.isEnabled = false
     sound.alternateGroup = 1
@@ -107,7 +108,7 @@ final class MovieBody: RecordingBody {
       fragment.packets = try attempt { () throws(AudioEncoder.Failure) in try stereo.finish() }
       let missing = packetCount - (aac?.sizedSamples ?? 0)
       fragment.packets = Array(fragment.packets.prefix(max(0, missing)))
-      // The sample with the tuning lasts one frame, so an earlier sample is shortened by one.
+      // The sample with the tuning lasts one frame, so an earlier sample becomes one frame shorter.
       if second.frames <= 1 { metadata?.shortenLast(by: 1) }
       if second.frames > 0 {
         fragment.metadataStart = second.start
@@ -117,7 +118,7 @@ final class MovieBody: RecordingBody {
       fragment.metadata.append((MetadataSample.bytes(tuning), 1))
       try store(fragment, in: output)
     }
-    // The tables have 32 bits for numbers of frames.
+    // The tables store numbers of frames in 32 bits.
     guard storedFrames + Int64(StereoTrack.delay) <= UInt32.max else { return }
     if let length = aac?.length {
       aac?.shortenLast(by: length - storedFrames - Int64(StereoTrack.delay))
@@ -138,7 +139,7 @@ final class MovieBody: RecordingBody {
     }
   }
 
-  /// The number of AAC packets that contain the stored frames.
+  /// The number of AAC packets for the encoder's delay and the stored frames.
   private var packetCount: Int {
     (Int(storedFrames) + StereoTrack.delay - 1) / StereoTrack.packetFrames + 1
   }
@@ -198,7 +199,7 @@ final class MovieBody: RecordingBody {
           movie.box("mvex") { extends in
             for track in tracks {
               extends.box("trex", flags: 0) { defaults in
-                // Track, description, duration, size, flags.
+                // The track, and a sample's default description, duration, size and flags.
                 for value in [track.identifier, 1, track.defaultTicks, 0, 0] { defaults.put(value) }
               }
             }

@@ -6,24 +6,24 @@ struct MovieFragment {
   /// PCM, frames x channels.
   var sound: [UInt8] = []
   var frames = 0
-  /// The samples, with their durations in frames.
+  /// The metadata samples, with their durations in frames.
   var metadata: [(bytes: [UInt8], ticks: Int)] = []
   /// The frame at which the first metadata sample starts; nil for the first frame of the fragment.
   var metadataStart: Int64?
 
-  /// The offsets of the samples from the start of the fragment, in bytes.
+  /// The offset of the first sample of each track from the start of the fragment, in bytes.
   struct Offsets {
     var packets: Int
     var sound: Int
     var metadata: Int
   }
 
-  /// Returns the boxes, and the offsets of the samples in them.
+  /// Returns the boxes, and the offsets of the samples in the boxes.
   ///
   /// - Parameters:
   ///   - sequence: the number of the fragment, from 1.
-  ///   - frame: the index of the first frame.
-  ///   - packet: the index of the first AAC packet.
+  ///   - frame: the index of the first PCM frame in the movie.
+  ///   - packet: the index of the first AAC packet in the movie.
   func bytes(
     sequence: UInt32, frame: Int64, packet: Int64, soundTrack: UInt32
   ) -> (bytes: [UInt8], offsets: Offsets) {
@@ -86,7 +86,7 @@ struct MovieFragment {
     samples: (inout BoxBytes) -> Void
   ) {
     moof.box("traf") { run in
-      // Offsets count from the start of the moof box.
+      // The offset is relative to the start of the `moof` box.
       run.box("tfhd", flags: 0x20000) { $0.put(track) }
       run.box("tfdt", version: 1, flags: 0) { $0.put(UInt64(time)) }
       run.box("trun", flags: flags | 1) { table in

@@ -31,7 +31,7 @@ enum MovieMedia {
         entry.box("keys") { keys in
           keys.box("\0\0\0\u{1}") { key in
             key.box("keyd") { $0.put("mdta" + Self.metadataKey) }
-            // Well-known type 1: UTF-8.
+            // Type 1 in the namespace 0 (well-known types) is UTF-8.
             key.box("dtyp") { type in
               type.put(UInt32(0))
               type.put(UInt32(1))
@@ -62,7 +62,8 @@ extension BoxBytes {
   /// Adds a version 1 sound description for AAC with packets of 1024 frames.
   fileprivate mutating func writeAAC(_ header: [UInt8], sampleRate: Int, bitRate: Int) {
     box("mp4a") { entry in
-      // The field has 16 bits for the integer part. Decoders use the rate from the codec's header.
+      // The field has 16 bits for the integer part, so a higher rate is written as 0. Decoders use
+      // the rate from the codec's header.
       let rate = sampleRate < 1 << 16 ? UInt32(sampleRate) << 16 : 0
       entry.putSound(version: 1, channels: 2, compression: -2, rate: rate)
       for value in [1024, 0, 0, 2] { entry.put(UInt32(value)) }
@@ -82,7 +83,8 @@ extension BoxBytes {
     func descriptor(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
       [tag, 0x80, 0x80, 0x80, UInt8(content.count)] + content
     }
-    // MPEG-4 audio, an audio stream, the largest and the mean bit rate.
+    // The fields are: MPEG-4 audio (0x40), an audio stream (0x15), the buffer size, the greatest
+    // bit rate and the mean bit rate.
     let configuration =
       BoxBytes.of { fields in
         fields.put([0x40, 0x15, 0, 0, 0])
@@ -101,7 +103,7 @@ extension BoxBytes {
       entry.put(UInt32(format.channels))
       entry.put(UInt32(0x7F00_0000))
       entry.put(UInt32(format.codec == .pcm24 ? 24 : 32))
-      // kAudioFormatFlagIsPacked (8) with IsSignedInteger (4) or IsFloat (1).
+      // The flags are kAudioFormatFlagIsPacked (8), and IsSignedInteger (4) or IsFloat (1).
       entry.put(UInt32(format.codec == .pcm24 ? 0xC : 0x9))
       entry.put(UInt32(format.bytesPerFrame))
       entry.put(UInt32(1))
@@ -120,8 +122,8 @@ extension BoxBytes {
 }
 
 extension ChannelLayout {
-  /// The tag and bitmap of Core Audio's `AudioChannelLayout` (CoreAudioBaseTypes.h). A layout
-  /// without its own tag is `DiscreteInOrder`.
+  /// The tag and bitmap of Core Audio's `AudioChannelLayout` (CoreAudioBaseTypes.h). A layout that
+  /// Core Audio does not define gets the tag `DiscreteInOrder`.
   fileprivate var coreAudioTag: (tag: UInt32, bitmap: UInt32) {
     let count = UInt32(channelCount)
     switch self {

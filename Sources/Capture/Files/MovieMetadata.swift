@@ -7,7 +7,7 @@ struct MetadataSecond {
   private var peaks: [Float] = []
   private var note = RecordingNote()
 
-  /// Adds a segment that starts at a frame of the movie.
+  /// Adds the segment that starts at the given frame of the movie.
   mutating func add(_ segment: RecordingSegment, at frame: Int64, channels: Int) {
     if frames == 0 {
       start = frame
@@ -25,8 +25,8 @@ struct MetadataSecond {
   }
 
   /// Returns a metadata sample with a JSON object: the number of the second, the peak of each
-  /// channel in dBFS (-200 or more), the direction of arrival if it is known, and the number of
-  /// lost frames.
+  /// channel in dBFS (-200 or more), the direction of arrival in degrees if it is known, and the
+  /// number of lost frames.
   func sample(sampleRate: Int) -> [UInt8] {
     let levels = peaks.map { Self.tenths(max(-200, Decibels.of($0))) }
     var members = [
@@ -40,7 +40,8 @@ struct MetadataSecond {
     return MetadataSample.bytes("{" + members.joined(separator: ",") + "}")
   }
 
-  /// Returns a number with one decimal; 0.0 if it is not finite or its magnitude is 1e9 or more.
+  /// Returns a number with one decimal place; 0.0 if it is not finite or its magnitude is 1e9 or
+  /// more.
   private static func tenths(_ value: Double) -> String {
     guard value.isFinite, abs(value) < 1e9 else { return "0.0" }
     return String((value * 10).rounded() / 10)
@@ -49,7 +50,7 @@ struct MetadataSecond {
 
 /// Samples of the metadata track.
 enum MetadataSample {
-  /// Returns a sample with one value: its length, the local identifier of the key, and the value.
+  /// Returns a sample that consists of its length, the local identifier of the key, and the value.
   static func bytes(_ json: String) -> [UInt8] {
     BoxBytes.of { $0.box("\0\0\0\u{1}") { $0.put(json) } }
   }

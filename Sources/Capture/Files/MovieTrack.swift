@@ -89,10 +89,10 @@ extension MovieTrack {
   /// - Parameters:
   ///   - rate: the ticks per second of the movie and the track.
   ///   - frames: the length of the movie in ticks.
-  ///   - date: in seconds since 1904.
+  ///   - date: the time of creation and modification, in seconds since 1904.
   func write(to boxes: inout BoxBytes, rate: Int, frames: Int64, date: UInt32) {
     boxes.box("trak") { track in
-      // Flags: enabled (1), in the movie (2), in the preview (4).
+      // The flags mean: enabled (1), used in the movie (2), used in the preview (4).
       track.box("tkhd", flags: isEnabled ? 7 : 6) { header in
         header.put(date)
         header.put(date)
@@ -107,7 +107,7 @@ extension MovieTrack {
         header.zeros(8)
       }
       if delay > 0 {
-        // In a fragmented movie, a duration of 0 stands for the whole track.
+        // In a fragmented movie, a duration of 0 stands for the complete track.
         track.box("edts") { edits in
           edits.box("elst", flags: 0) { list in
             list.put(UInt32(1))
@@ -141,7 +141,7 @@ extension MovieTrack {
       } else {
         information.box("gmhd") { header in
           header.box("gmin", flags: 0) { general in
-            // Graphics mode dither copy with grey, as QuickTime writes it.
+            // Like QuickTime, write the graphics mode "dither copy" (0x40) and the colour grey.
             for value in [0x40, 0x8000, 0x8000, 0x8000, 0, 0] { general.put(UInt16(value)) }
           }
         }
@@ -213,7 +213,7 @@ extension BoxBytes {
     box("hdlr", flags: 0) { handler in
       handler.put(type)
       handler.put(subtype)
-      // Manufacturer, flags, mask, and an empty name.
+      // These bytes are the manufacturer, the flags, their mask and an empty name.
       handler.zeros(13)
     }
   }

@@ -7,11 +7,11 @@ public enum RecordingError: Error, Sendable, Equatable {
   case isDirectory(path: String)
   case notRegularFile(path: String)
   case cannotCreate(path: String, reason: String)
-  /// The disk is full or the user's quota is used up. `hasSound`: whether a file with sound
+  /// The disk is full or the user's quota is used up. `hasSound` states whether a file with sound
   /// remains.
   case diskFull(path: String, hasSound: Bool)
-  /// The file system or a limit of the process allows no larger file. `hasSound`: whether a file
-  /// with sound remains.
+  /// The file system or a limit of the process allows no larger file. `hasSound` states whether a
+  /// file with sound remains.
   case fileTooLarge(path: String, hasSound: Bool)
   case writeFailed(path: String, reason: String)
   /// The file name's extension selects no container.
@@ -61,7 +61,7 @@ extension RecordingError: CustomStringConvertible {
   }
 }
 
-/// Replaces control characters and line separators with U+FFFD.
+/// Replaces control characters, line separators and paragraph separators with U+FFFD.
 private func printable(_ text: String) -> String {
   let scalars = text.unicodeScalars.map { scalar in
     scalar.properties.generalCategory == .control || [0x2028, 0x2029].contains(scalar.value)

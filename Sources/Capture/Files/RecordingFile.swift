@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The file of a recording while it grows.
+/// A file to which a recording is written.
 ///
 /// The file has its final name from the start and can be read at any time. If the program is
-/// killed, up to about one second is missing.
+/// killed, up to about one second of sound is missing.
 ///
-/// Samples that are not finite become silence. For `pcm24`, a sample becomes the nearest multiple
+/// Samples that are not finite become 0. For `pcm24`, a sample becomes the nearest multiple
 /// of 2^-23 in the range from -1 to 1 - 2^-23.
 ///
 /// ## Errors
@@ -24,7 +24,7 @@ public protocol RecordingFile: AnyObject, Sendable {
   var tuning: String { get set }
   /// Whether the file can store `tuning`.
   var storesTuning: Bool { get }
-  /// The number of bytes per second of sound: the average of the whole file or of its latest part,
+  /// The number of bytes per second of sound: the average over the file or over its latest part,
   /// whichever is larger. Before the first segment, it is the number for uncompressed sound.
   var bytesPerSecond: Double { get }
   /// The number of bytes that are free for this user on the disk; nil if it is unknown, or after
@@ -33,16 +33,16 @@ public protocol RecordingFile: AnyObject, Sendable {
 
   /// Appends a block.
   ///
-  /// - Parameter samples: whole frames x channels, full scale 1.
+  /// - Parameter samples: complete frames, as frames x channels, with full scale 1.
   /// - Throws: `RecordingError.diskFull`, `.fileTooLarge`, `.writeFailed` or `.encodingFailed`.
   func append(_ samples: UnsafeBufferPointer<Float>) throws(RecordingError)
 
-  /// Writes the frames that are still in memory. An encoder may still keep some frames.
+  /// Writes the frames that are in memory. An encoder may keep back some of them.
   ///
   /// - Throws: any error from `append`.
   func flush() throws(RecordingError)
 
-  /// Completes and closes the file. Further calls do nothing.
+  /// Completes and closes the file. Further calls of `finish` do nothing.
   ///
   /// - Throws: any error from `append`, unless one was thrown before. The file is closed in any
   ///   case.
@@ -71,7 +71,7 @@ extension RecordingContainer {
   ///   - overwriting: whether to replace an existing file. The existing file is kept as
   ///     `NAME.XXXXXXXX.old` until the new file contains sound.
   /// - Throws: `RecordingError` if the format is not supported, an encoder cannot be opened, or the
-  ///   file cannot be created.
+  ///   file cannot be created or written.
   public static func open(
     path: String, format: RecordingFormat, overwriting: Bool = false
   ) throws(RecordingError) -> any RecordingFile {

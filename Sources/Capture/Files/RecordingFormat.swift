@@ -2,7 +2,7 @@
 
 public import Ambisonics
 
-/// The sound of a recording and its form in the file.
+/// The format of a recorded sound, and the form in which the file stores it.
 public struct RecordingFormat: Sendable, Equatable {
   /// The form of a sample in the file.
   public enum Codec: Sendable, Equatable {
@@ -12,7 +12,7 @@ public struct RecordingFormat: Sendable, Equatable {
     case float
   }
 
-  /// The stereo track of a movie with a first-order soundfield.
+  /// How the stereo track of a movie is derived from a first-order soundfield.
   public enum Stereo: Sendable, Equatable {
     /// Left is (W + Y) / 2 and right is (W - Y) / 2: cardioids that face left and right.
     case wy
@@ -39,7 +39,8 @@ public struct RecordingFormat: Sendable, Equatable {
 
   var bytesPerFrame: Int { channels * (codec == .pcm24 ? 3 : 4) }
 
-  /// Whether the sound is a first-order soundfield in ACN order and SN3D scale.
+  /// Whether the sound is a first-order soundfield in ACN order and SN3D scale that is not
+  /// head-locked.
   var isFirstOrder: Bool {
     layout == .ambisonics(order: 1, convention: .ambiX, headLocked: false)
   }
@@ -51,7 +52,7 @@ public enum RecordingContainer: Sendable, Equatable, CaseIterable {
   case movie
   /// RIFF/WAVE, or RF64 beyond 4 GiB (`.wav`).
   case wave
-  /// FLAC with 24 bits (`.flac`).
+  /// FLAC with 24 bits per sample (`.flac`).
   case flac
   /// Matroska with PCM (`.mka`).
   case matroska
@@ -69,11 +70,11 @@ public enum RecordingContainer: Sendable, Equatable, CaseIterable {
     }
   }
 
-  /// The extensions of the file names.
+  /// The file name extensions that select a container.
   public static let suffixes = [".mov", ".qta", ".wav", ".flac", ".mka"]
 
-  /// The sample rates of a recording, in Hz. A movie with a first-order soundfield allows only some
-  /// of them.
+  /// The sample rates that a recording can have, in Hz. A movie with a first-order soundfield
+  /// allows only some of them.
   public static let sampleRates = 8000...384_000
   /// The largest number of channels of a recording.
   public static let maximumChannels = 66

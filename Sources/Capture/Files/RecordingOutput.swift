@@ -26,7 +26,7 @@ final class RecordingOutput {
     var descriptor = Self.create(path, mode: 0o666)
     if descriptor < 0, errno == EEXIST {
       var status = stat()
-      // A symbolic link to a missing file counts as existing.
+      // `stat` fails for a symbolic link to a missing file.
       let kind = stat(path, &status) == 0 ? status.st_mode & S_IFMT : S_IFLNK
       if kind == S_IFDIR { throw .isDirectory(path: path) }
       if kind == S_IFREG, !overwriting { throw .exists(path: path) }
@@ -73,7 +73,7 @@ final class RecordingOutput {
 
   /// Waits for the disk to store all bytes.
   func synchronise() throws(RecordingError) {
-    // Some file systems report EINVAL or ENOTSUP, because they do not support this.
+    // Some file systems do not support `fsync` and report EINVAL or ENOTSUP.
     guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure() }
   }
 
@@ -105,7 +105,7 @@ final class RecordingOutput {
     return Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
   }
 
-  /// Writes all bytes. Returns false, with `errno` set, if a call fails.
+  /// Writes all bytes. Returns false, with `errno` set, if `pwrite` fails.
   private func write(_ bytes: [UInt8], at offset: Int64) -> Bool {
     bytes.withUnsafeBytes { bytes in
       var done = 0
@@ -137,7 +137,7 @@ final class RecordingOutput {
     let error = SystemError.latest
     let number = errno
     var status = stat()
-    // A file that was deleted meanwhile has no link.
+    // A file that has been deleted meanwhile has no links.
     let remains = hasSound && fstat(descriptor, &status) == 0 && status.st_nlink > 0
     return switch number {
     case ENOSPC, EDQUOT: .diskFull(path: path, hasSound: remains)

@@ -52,7 +52,7 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
 
   /// Writes the start of the file.
   ///
-  /// - Throws: any error from `append`. The file is then removed.
+  /// - Throws: any error that `append` can throw. The file is then removed.
   init(
     format: RecordingFormat, body: any RecordingBody, output: RecordingOutput
   ) throws(RecordingError) {
@@ -149,7 +149,7 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
     if output.hasSound { output.discardReplaced() }
   }
 
-  /// Adds samples to `pending`, which must have room for them.
+  /// Adds samples to `pending`, which must have enough space for them.
   private func take(_ samples: UnsafeBufferPointer<Float>) {
     let place = UnsafeMutableBufferPointer(rebasing: pending[pendingSamples...])
     for index in samples.indices {

@@ -38,7 +38,7 @@ final class StereoTrack {
   /// The AudioSpecificConfig.
   var header: [UInt8] { encoder.header }
 
-  /// Adds frames of the soundfield, frames x 4, and returns the complete packets.
+  /// Adds frames of the soundfield (frames x channels), and returns the packets that are complete.
   func encode(_ field: UnsafeBufferPointer<Float>) throws(AudioEncoder.Failure) -> [[UInt8]] {
     var index = 0
     while index + 3 < field.count {

@@ -12,8 +12,9 @@ public struct FieldDirection: Sendable, Equatable {
   public let diffuseness: Double
 }
 
-/// The active intensity of frames of a soundfield: the sum of the products of W with X, Y and Z.
-/// [Merimaa and Pulkki, "Spatial impulse response rendering I", JAES 53, 2005]
+/// The active intensity and the energy of some frames of a soundfield. The intensity is the sum of
+/// the products of W with X, Y and Z [Merimaa and Pulkki, "Spatial impulse response rendering I",
+/// JAES 53, 2005].
 public struct FieldIntensity: Sendable, Equatable {
   /// Points to where the sound comes from: x forwards, y to the left and z upwards.
   var vector = SIMD3<Double>.zero
@@ -49,7 +50,7 @@ public struct FieldIntensity: Sendable, Equatable {
 struct IntensityMeter {
   private var last = SIMD4<Float>.zero
 
-  /// Returns the intensity of the next frames in ACN order and SN3D scale.
+  /// Returns the intensity of the next frames. The planes are in ACN order and SN3D scale.
   mutating func measure(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) -> FieldIntensity {
@@ -92,7 +93,7 @@ struct ChannelMeter {
     frames += count
   }
 
-  /// Returns the linear levels since the last call, one per channel.
+  /// Returns the linear peak and rms level of each channel since the last call.
   mutating func take() -> (peaks: [Float], rms: [Float]) {
     defer {
       for channel in peaks.indices { (peaks[channel], energies[channel]) = (0, 0) }

@@ -2,9 +2,10 @@
 
 private import Ambisonics
 
-/// Converts the channels of a microphone to those of the recording, without delay.
+/// Converts the channels of a microphone to those of the recording.
 ///
-/// The encoder holds back the frames that its filters need, and `finish` returns them.
+/// The filters do not shift the sound in time: the encoder holds back the frames that the filters
+/// still need, and `finish` returns the last ones.
 final class MicrophoneEncoder {
   private enum Method {
     case copy
@@ -52,14 +53,14 @@ final class MicrophoneEncoder {
     }
   }
 
-  /// Returns the frames that were held back; nil if there are no filters. Call it last.
+  /// Returns the frames that were held back; nil if there are no filters. Call this last.
   func finish() -> PlanarBlock? {
     guard case .tetrahedral(let filter) = method else { return nil }
     return filter.process(PlanarBlock(channels: 4, frames: filter.delay))
   }
 }
 
-/// Frames as channels x frames.
+/// A block of samples, stored as channels x frames.
 final class PlanarBlock {
   let channels: Int
   private(set) var frames: Int
@@ -116,8 +117,8 @@ final class TetrahedralFilter {
 
   /// Returns the gains from the capsules (columns) to W, Y, Z and X (rows).
   ///
-  /// For cardioids at one point, W is 1/2 of the sum of the capsules, and X, Y and Z are sqrt(3)/2
-  /// of their signed sums (Gerzon, 1975).
+  /// For cardioids at one point, W is 1/2 times the sum of the capsules' signals. X, Y and Z are
+  /// sqrt(3)/2 times sums in which two of the signals are negated (Gerzon, 1975).
   static func matrix(_ microphone: TetrahedralMicrophone) -> [[Float]] {
     let a = microphone.omnidirectionalPart
     let rows: [(Capsule) -> Double] = [
@@ -152,7 +153,7 @@ final class TetrahedralFilter {
     return result
   }
 
-  /// Convolves tap by tap, so that the compiler can vectorize the loop over the frames.
+  /// Convolves tap by tap, so that the compiler can vectorise the loop over the frames.
   private func convolve(
     _ input: [Float], with filter: [Float], into output: UnsafeMutablePointer<Float>, _ frames: Int
   ) {

@@ -4,7 +4,7 @@ private import FoundationEssentials
 private import Glibc
 private import System
 
-/// The reason why a microphone's file cannot be used.
+/// The reason why a file that describes a microphone cannot be used.
 public struct MicrophoneFileError: Error, Sendable, Equatable, CustomStringConvertible {
   public let path: String
   public let reason: String
@@ -14,7 +14,7 @@ public struct MicrophoneFileError: Error, Sendable, Equatable, CustomStringConve
     MicrophoneFileError(
       path: path,
       reason:
-        "not a tetrahedral microphone; use the microphone format that the file names")
+        "it describes no tetrahedral microphone; choose the format that the file names")
   }
 
   /// The path and the reason.
@@ -53,7 +53,8 @@ public struct MicrophoneFile: Sendable, Equatable {
         "it is not a description of a microphone; compare it with microphone.schema.json")
     }
     guard content.schema == 1 else {
-      throw failure("it has schema \(content.schema), but this program reads only schema 1")
+      throw failure(
+        "it has schema \(content.schema), but this program reads only schema 1; use another file")
     }
     name = content.name
     switch content.format {
@@ -67,7 +68,7 @@ public struct MicrophoneFile: Sendable, Equatable {
       }
       guard Capsule.areTetrahedron(capsules) else {
         throw failure(
-          "'capsules' must be the corners of a regular tetrahedron, such as flu, frd, bld and bru")
+          "'capsules' must name the corners of a regular tetrahedron, such as flu, frd, bld, bru")
       }
       var microphone = TetrahedralMicrophone(capsules: capsules)
       if let radius = content.radius { microphone.radius = radius / 1000 }

@@ -43,7 +43,7 @@ public enum MicrophoneFormat: Sendable, Equatable {
     }
   }
 
-  /// Where the sound of a one-channel source goes if that source replaces the microphone.
+  /// The channels that receive the sound if a one-channel source replaces the microphone.
   var single: SingleChannel {
     switch self {
     case .aFormat: .allCapsules
@@ -53,7 +53,7 @@ public enum MicrophoneFormat: Sendable, Equatable {
   }
 }
 
-/// A capsule of a tetrahedral microphone, named by its direction.
+/// A capsule of a tetrahedral microphone, named after its direction.
 public enum Capsule: String, Sendable, Equatable, CaseIterable {
   case frontLeftUp = "flu"
   case frontRightDown = "frd"
@@ -77,7 +77,7 @@ public enum Capsule: String, Sendable, Equatable, CaseIterable {
     .frontLeftUp, .frontRightDown, .backLeftDown, .backRightUp,
   ]
 
-  /// Returns whether these are four capsules at the corners of a tetrahedron.
+  /// Returns whether `capsules` are at the four corners of a regular tetrahedron.
   public static func areTetrahedron(_ capsules: [Capsule]) -> Bool {
     guard capsules.count == 4 else { return false }
     return capsules.indices.allSatisfy { i in
@@ -89,15 +89,15 @@ public enum Capsule: String, Sendable, Equatable, CaseIterable {
   }
 }
 
-/// The geometry of a tetrahedral microphone.
+/// The positions, the directivity and the gains of the capsules of a tetrahedral microphone.
 public struct TetrahedralMicrophone: Sendable, Equatable {
-  /// The capsule of each channel, at the four corners of a tetrahedron.
+  /// The capsule of each channel. The four capsules are at the corners of a regular tetrahedron.
   public var capsules: [Capsule]
   /// The distance of the capsules from the centre, in metres.
   public var radius: Double
   /// The omnidirectional part of a capsule's directivity, 0 to 1; 0.5 for a cardioid.
   public var omnidirectionalPart: Double
-  /// The linear gain of each channel for equal sensitivity.
+  /// The linear gain of each channel. The gains make the sensitivities of the capsules equal.
   public var gains: [Double]
 
   public init(

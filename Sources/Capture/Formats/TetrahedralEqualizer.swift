@@ -2,12 +2,12 @@
 
 private import Glibc
 
-/// The filters that turn the matrixed signals of a tetrahedral microphone into those of a single
-/// point: one filter for W, and another for X, Y and Z.
+/// The filters that correct the matrixed signals of a tetrahedral microphone, as if all capsules
+/// were at one point: one filter for W, and another for X, Y and Z.
 ///
 /// A capsule at radius r with directivity g(x) = a + (1 - a) x, where x is the cosine of the angle
-/// to a plane wave, picks up g(x) exp(i k r x). Its Legendre coefficients b0 (for W) and b1 (for X,
-/// Y, Z) are
+/// to a plane wave of wave number k, picks up g(x) exp(i k r x). The Legendre coefficients of this
+/// function are b0 (for W) and b1 (for X, Y, Z), where j0 and j1 are spherical Bessel functions:
 ///
 ///     b0 = a j0 + i (1 - a) j1,    b1 = i a j1 + (1 - a) (j0 - 2 j1 / kr),    j = j(kr)
 ///
@@ -26,7 +26,7 @@ struct TetrahedralEqualizer {
 
   /// Designs the filters. The sample rate is in Hz.
   init(_ microphone: TetrahedralMicrophone, sampleRate: Double) {
-    // About 1.3 ms or more on each side of the centre tap.
+    // There are 32 taps or 1.3 ms on each side of the centre tap, whichever is more.
     let half = max(32, Int(sampleRate / 750))
     let bins = 8 * half
     var (omni, direct): ([Response], [Response]) = ([], [])
@@ -57,12 +57,12 @@ struct TetrahedralEqualizer {
     var (omni, direct) = (0.0, 0.0)
     for direction in directions {
       var sums = [SIMD2<Double>](repeating: .zero, count: 4)
+      // The gains are those of `TetrahedralFilter.matrix`.
       for capsule in microphone.capsules {
         let x = (capsule.direction * direction).sum()
         let value = SIMD2(cos(kr * x), sin(kr * x)) * (a + (1 - a) * x)
         let axes = capsule.direction
         sums[0] += value / (4 * a)
-        // The matrix of `TetrahedralFilter`.
         for axis in 0..<3 { sums[axis + 1] += value * axes[axis] * (0.75 / (1 - a)) }
       }
       omni += (sums[0] * sums[0]).sum()
@@ -80,7 +80,7 @@ struct TetrahedralEqualizer {
     guard kr > 1e-6 else { return (0, 0) }
     let j0 = sin(kr) / kr
     let j1 = sin(kr) / (kr * kr) - cos(kr) / kr
-    // At larger kr, the phases would jump, so a straight line continues them.
+    // Beyond kr = 2 (W) or 1.5 (X, Y, Z), the phase would jump, so a straight line replaces it.
     let omni = kr < 2 ? atan2((1 - a) * j1, a * j0) : kr / 2 * phaseSlope(microphone, 2).omni
     let direct =
       kr < 1.5

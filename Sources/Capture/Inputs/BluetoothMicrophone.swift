@@ -5,7 +5,7 @@ private import Glibc
 internal import PulseAudio
 public import SoundServer
 
-/// A Bluetooth device whose profile has been changed so that its microphone can be recorded.
+/// The microphone of a Bluetooth device whose profile and codec were changed if necessary.
 public struct BluetoothMicrophone: Sendable, Equatable {
   /// What to restore.
   public struct Former: Sendable, Equatable, Codable {
@@ -44,12 +44,14 @@ public struct BluetoothMicrophone: Sendable, Equatable {
   /// How long the microphone may take to appear [ns].
   private static let patience: Int64 = 4_000_000_000
 
-  /// Selects a device's profile that has a microphone, and the best codec of that profile.
+  /// Selects a profile with a microphone on the first device that has one, and the best codec of
+  /// that profile.
   ///
   /// - Parameters:
   ///   - handsFreeOnly: whether only the hands-free and headset profiles are considered.
   ///   - willChange: receives what to restore, before anything is changed.
-  /// - Throws: the reason why there is no microphone. Nothing is left changed.
+  /// - Throws: the reason why there is no microphone. The former profile and codec are then
+  ///   restored if the server permits it.
   public static func open(
     handsFreeOnly: Bool, serverAddress: String? = nil,
     willChange: (Former) -> Void = { _ in }
@@ -99,7 +101,7 @@ public struct BluetoothMicrophone: Sendable, Equatable {
   }
 
   /// Selects the best codec of the active profile. Returns the microphone with that codec, and
-  /// whether another codec is in use now; nil if the microphone does not appear.
+  /// whether the codec has changed; nil if the microphone does not appear.
   private static func chooseInput(
     of card: BluetoothCard, _ address: String?
   ) throws(SoundServerError) -> (input: Input, hasOtherCodec: Bool)? {
@@ -108,7 +110,7 @@ public struct BluetoothMicrophone: Sendable, Equatable {
     return try input(of: card, address).map { ($0, hasOtherCodec) }
   }
 
-  /// Selects the best codec of the active profile. Returns whether another codec is in use now.
+  /// Selects the best codec of the active profile. Returns whether the codec has changed.
   private static func chooseCodec(
     of card: BluetoothCard, _ address: String?
   ) throws(SoundServerError) -> Bool {

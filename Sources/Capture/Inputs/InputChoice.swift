@@ -4,8 +4,8 @@ public import SoundServer
 
 /// The input that a recording uses.
 public enum InputChoice: Sendable, Equatable {
-  /// The remembered input, unless it is missing or a monitor. Otherwise the default input, or else
-  /// the first input; monitors do not count.
+  /// The remembered input. If there is none, or if it is missing or a monitor, the default input is
+  /// used, or else the first input. Monitors are never chosen.
   case automatic(remembered: String?)
   /// The input with this name, which may be a monitor.
   case named(String)

@@ -72,8 +72,8 @@ public final class Inputs: Sendable {
     return stream
   }
 
-  /// Returns the peaks of each input's channels since the last call, by the name of the input, with
-  /// full scale 1. An input without new peaks is left out.
+  /// Returns the peak of each channel since the last call, with full scale 1. The keys are the
+  /// names of the inputs. An input without new peaks is left out.
   public func takePeaks() -> [String: [Float]] { monitor.takePeaks() }
 }
 

@@ -2,14 +2,14 @@
 
 public import SoundServer
 
-/// How the sound of an input is treated before it is recorded.
+/// How the sound of an input is processed before it is recorded.
 public enum MicrophoneMode: String, Sendable, CaseIterable {
-  /// As the input delivers it.
+  /// The only processing is the conversion from the format of the microphone.
   case standard
-  /// With the sound server's echo cancellation and noise suppression, which would destroy the
-  /// directions in sound with more than two channels.
+  /// The sound server cancels echoes and suppresses noise, which would destroy the directions in
+  /// sound with more than two channels.
   case voice
-  /// All channels, without any processing.
+  /// All channels are recorded as they are, without any conversion.
   case wide
 }
 

@@ -4,14 +4,14 @@ internal import PulseAudio
 public import SoundServer
 private import Synchronization
 
-/// An input that the sound server treats with echo cancellation and noise suppression.
+/// An input whose sound the sound server processes with echo cancellation and noise suppression.
 ///
-/// While the echo canceller is loaded, all programs play through it.
+/// While the echo canceller is loaded, programs that use the default sink play through it.
 ///
 /// ## Threading
 /// Any thread may use an instance.
 public final class VoiceInput: @unchecked Sendable {
-  /// The input with the treated sound.
+  /// The input with the processed sound.
   public let input: Input
   /// The name of the default sink before the echo canceller was loaded. The echo canceller plays to
   /// this sink.
@@ -57,7 +57,7 @@ public final class VoiceInput: @unchecked Sendable {
     }
   }
 
-  /// Unloads the echo cancellers that killed processes have left.
+  /// Unloads the echo cancellers that killed processes have left behind.
   ///
   /// - Parameter defaultSink: the sink to make the default again; nil if it is unknown.
   public static func removeOrphans(

@@ -3,8 +3,8 @@
 private import Synchronization
 internal import System
 
-/// Frames of a recording, for a receiver that must not delay the recording. They are valid during
-/// the call.
+/// Frames of a recording, for a receiver that must not delay the recording. The samples are valid
+/// only during the call of the receiver.
 public struct DeliveredBlock {
   /// The samples, frames x channels, with full scale 1.
   public let samples: UnsafePointer<Float>
@@ -12,7 +12,8 @@ public struct DeliveredBlock {
   public let channelCount: Int
   /// The position of the first frame in the recording.
   public let position: Int64
-  /// The time at which the last frame arrived, on CLOCK_MONOTONIC, in nanoseconds.
+  /// The time at which the last frame arrived, or at which silence was put in its place, on
+  /// CLOCK_MONOTONIC, in nanoseconds.
   public let timeNanoseconds: Int64
   /// The number of frames dropped before this block because the receiver was too slow.
   public let droppedFrames: Int
@@ -28,7 +29,7 @@ public struct DeliveredBlock {
 public final class BlockDelivery: Sendable {
   public typealias Receiver = @Sendable (DeliveredBlock) -> Void
 
-  /// The queue and the state that both its ends share.
+  /// The queue and the state that the recording and the receiver's thread share.
   private final class Queue: Sendable {
     let ring: BlockRing
     let dropped = Atomic<Int64>(0)
@@ -42,7 +43,8 @@ public final class BlockDelivery: Sendable {
 
   /// Starts the receiver's thread.
   ///
-  /// - Parameter queueSeconds: the size of the queue, in seconds of 8 channels at 48 kHz.
+  /// - Parameter queueSeconds: the size of the queue, in seconds of sound with 8 channels at
+  ///   48 kHz.
   init(queueSeconds: Double, to receive: @escaping Receiver) {
     let queue = Queue(bytes: Int(queueSeconds * 8 * 48_000 * 4))
     self.queue = queue
@@ -73,7 +75,7 @@ public final class BlockDelivery: Sendable {
     }
   }
 
-  /// Queues frames, or counts them as dropped if there is no room. Never waits for the receiver.
+  /// Queues frames, or counts them as dropped if the queue is full. Never waits for the receiver.
   func add(_ block: RecordedBlock) {
     let channels = block.channelCount
     scratch.withLock { scratch in
@@ -92,7 +94,8 @@ public final class BlockDelivery: Sendable {
     worker.wake()
   }
 
-  /// Ends the delivery. Waits for a running call of the receiver, but at most one second.
+  /// Ends the delivery. Waits until the receiver has taken the queued frames, but at most one
+  /// second.
   public func stop() {
     queue.hasEnded.store(true, ordering: .releasing)
     worker.wake()

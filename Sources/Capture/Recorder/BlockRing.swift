@@ -5,8 +5,8 @@ private import Synchronization
 /// A queue of recorded blocks and events between two threads.
 ///
 /// ## Threading
-/// One thread may write, and another may read. Neither side uses locks, and writing does not
-/// allocate. Any thread may read `fill`.
+/// One thread may write, and another may read. Neither uses locks, and writing does not allocate
+/// memory. Any thread may read `fill`.
 final class BlockRing: @unchecked Sendable {
   /// The part of a record before the samples.
   struct Header {
@@ -15,7 +15,7 @@ final class BlockRing: @unchecked Sendable {
     var kind = Kind.block
     var channels: Int32 = 0
     var frames: Int32 = 0
-    /// The rate of the source [Hz], if it is known.
+    /// The rate of the source [Hz]; 0 if it is unknown.
     var sampleRate: Int32 = 0
     /// The number of frames that were dropped before this record.
     var droppedFrames: Int64 = 0
@@ -25,7 +25,7 @@ final class BlockRing: @unchecked Sendable {
     var position: Int64 = 0
 
     fileprivate var payload: Int { kind == .block ? Int(frames) * Int(channels) * 4 : 0 }
-    /// The size in bytes, a multiple of 8.
+    /// The size of the record in bytes, a multiple of 8.
     fileprivate var size: Int { MemoryLayout<Header>.stride + (payload + 7) & ~7 }
   }
 
@@ -33,12 +33,12 @@ final class BlockRing: @unchecked Sendable {
   private let memory: UnsafeMutableRawPointer
   private let written = Atomic(0)
   private let taken = Atomic(0)
-  /// The bytes that only events may use.
+  /// The number of bytes that only events may use.
   private let eventReserve: Int
   /// The number of frames dropped since the last written record. Only the writing side uses it.
   private var dropped: Int64 = 0
 
-  /// Creates an empty ring with at least this capacity.
+  /// Creates an empty ring with a capacity of at least `bytes`.
   init(bytes: Int) {
     capacity = (max(bytes, 1024) + 7) & ~7
     eventReserve = min(capacity / 4, 1 << 14)
@@ -54,7 +54,7 @@ final class BlockRing: @unchecked Sendable {
     Double(written.load(ordering: .relaxed) - taken.load(ordering: .relaxed)) / Double(capacity)
   }
 
-  /// Appends a record, or counts its frames as dropped if there is no room.
+  /// Appends a record, or counts its frames as dropped if there is not enough space.
   ///
   /// After a drop, blocks and holes are dropped until a quarter of the ring is free or an event has
   /// been written.
@@ -66,7 +66,7 @@ final class BlockRing: @unchecked Sendable {
     var header = header
     let end = written.load(ordering: .relaxed)
     let room = capacity - (end - taken.load(ordering: .acquiring))
-    // One long gap is better than many.
+    // One long gap is better than many short ones.
     if dropped > 0, header.kind != .event, room < capacity / 4 {
       dropped += Int64(header.frames)
       return false

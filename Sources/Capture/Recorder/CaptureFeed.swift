@@ -3,13 +3,13 @@
 internal import PulseAudio
 private import Synchronization
 
-/// Carries blocks and events from the capture thread to the writing thread.
+/// Passes blocks and events from the capture thread to the writing thread.
 final class CaptureFeed: SourceCapture.Receiver {
   private let ring: BlockRing
   /// The events whose records are in the ring, in the same order.
   private let events = Mutex<[SourceCaptureEvent]>([])
 
-  /// Passes the sound to a listener; nil if nobody can listen.
+  /// Passes the sound to a listener; nil if the configuration does not permit one.
   private let live: LiveFeed?
 
   /// Creates an empty buffer with a capacity in bytes.
@@ -36,7 +36,7 @@ final class CaptureFeed: SourceCapture.Receiver {
     var header = BlockRing.Header()
     header.kind = .event
     header.arrival = timeNanoseconds
-    // The event goes first, because the reader may take the record at once.
+    // The event is stored before its record, because the reader may take the record at once.
     events.withLock { $0.append(event) }
     if !ring.write(header) { events.withLock { _ = $0.removeLast() } }
   }

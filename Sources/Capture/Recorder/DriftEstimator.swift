@@ -13,7 +13,7 @@ struct DriftEstimator {
   /// The least duration of uninterrupted sound for an estimate [s].
   private static let leastSeconds = 10.0
 
-  // Sums over the finished pieces, about the mean of each piece.
+  // The sums over the finished pieces of products of deviations from the mean of each piece.
   private var sumXX = 0.0
   private var sumXY = 0.0
   private var piece = Piece()

@@ -30,10 +30,10 @@ final class LiveConverter {
     encoder = MicrophoneEncoder(form.microphone, sampleRate: form.sampleRate)
   }
 
-  /// Returns whether the converter was made for this source.
+  /// Returns whether the converter was made for a source with these channels and this rate.
   func takes(_ source: (channels: Int, rate: Int)) -> Bool { self.source == source }
 
-  /// Passes the converted frames on.
+  /// Converts frames and passes them to `receive`.
   ///
   /// - Parameter samples: frames x channels of the source.
   func convert(_ samples: [Float], frames: Int, _ receive: LiveFeed.Listener) {

@@ -13,8 +13,8 @@ internal import System
 /// listener.
 ///
 /// ## Threading
-/// The capture thread calls `receive`. The feed calls the listener on its own thread. Any thread
-/// may use the other members.
+/// The capture thread calls `receive`. The feed has a thread on which it calls the listener. Any
+/// thread may use the other members.
 final class LiveFeed: Sendable {
   typealias Listener = @Sendable (_ samples: UnsafePointer<Float>, _ frames: Int) -> Void
 
@@ -30,6 +30,8 @@ final class LiveFeed: Sendable {
   private let gain: @Sendable () -> Float
   private let worker = Worker()
 
+  /// Creates a feed without a listener.
+  ///
   /// - Parameter gain: returns the linear gain.
   init(gain: @escaping @Sendable () -> Float) { self.gain = gain }
 
@@ -91,7 +93,7 @@ final class LiveFeed: Sendable {
     }
   }
 
-  /// Ends the calls of the listener.
+  /// Stops calling the listener.
   func stop() {
     isWanted.store(false, ordering: .releasing)
     worker.stop()

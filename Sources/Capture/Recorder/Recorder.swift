@@ -10,7 +10,7 @@ private import System
 ///
 /// ## Threading
 /// Any thread may call the methods. The sink and the closures are called on a writing thread and
-/// must not call `stop`. During `start`, they are called on the thread that called it.
+/// must not call `stop`. During `start`, they are called on the thread that calls `start`.
 public final class Recorder: @unchecked Sendable {
   /// Creates the sink for the format of the recording.
   public typealias SinkMaker = (RecorderFormat) throws -> any RecordingSink
@@ -23,7 +23,7 @@ public final class Recorder: @unchecked Sendable {
   private let deliveries = Mutex<[BlockDelivery]>([])
   private let onEvent: EventReceiver
   private let board: RecorderBoard
-  /// Passes the sound to a listener; nil if nobody can listen.
+  /// Passes the sound to a listener; nil if the configuration does not permit one.
   private let live: LiveFeed?
   private let worker = Worker()
   private let writing = Mutex<RecordingLoop?>(nil)
@@ -71,14 +71,15 @@ public final class Recorder: @unchecked Sendable {
     }
   }
 
-  /// Also passes every recorded frame from now on to a closure, for example to draw a waveform or
-  /// to recognise speech.
+  /// Passes every frame that is recorded from now on to a closure, for example to draw a waveform
+  /// or to recognise speech.
   ///
   /// The closure runs on its own thread and may block: it then misses frames, and the recording
   /// loses nothing. Frames are delivered when they have been recorded: usually up to 30 ms after
-  /// their arrival, and up to 1 s later if it is uncertain whether sound before them is missing.
+  /// their arrival, but up to 1 s later if it is uncertain whether sound before them is missing.
   ///
-  /// - Parameter queueSeconds: the size of the queue, in seconds of 8 channels at 48 kHz.
+  /// - Parameter queueSeconds: the size of the queue, in seconds of sound with 8 channels at
+  ///   48 kHz.
   public func deliver(
     queueSeconds: Double = 2, to receive: @escaping BlockDelivery.Receiver
   ) -> BlockDelivery {
@@ -123,7 +124,7 @@ public final class Recorder: @unchecked Sendable {
     set { board.request { $0.gain = newValue } }
   }
 
-  /// Whether the recording is paused. A pause is left out of the recording.
+  /// Whether the recording is paused. Sound that arrives during a pause is not recorded.
   public var isPaused: Bool {
     get { board.requests.isPaused }
     set {
@@ -138,7 +139,7 @@ public final class Recorder: @unchecked Sendable {
     worker.wake()
   }
 
-  /// Ends the recording, completes the sink and returns the final state.
+  /// Ends the recording, completes the sink and returns the final status.
   @discardableResult
   public func stop() -> RecorderStatus {
     let now = Double(monotonic_nanoseconds()) * 1e-9

@@ -22,7 +22,7 @@ public struct RecorderConfiguration: Sendable {
   /// Whether `Recorder.monitor` can be used. The server then delivers the sound in blocks of 5 ms
   /// instead of 10 ms.
   package var canBeMonitored = false
-  /// The size of the buffer, as seconds of sound with 8 channels at 48 kHz.
+  /// The size of the buffer, in seconds of sound with 8 channels at 48 kHz.
   public var bufferSeconds = 10.0
 
   public init(sourceName: String) { self.sourceName = sourceName }
@@ -111,7 +111,7 @@ public struct RecorderStatus: Sendable, Equatable {
   public var clippedSamples = 0
   /// The used part of the buffer between the source and the sink, 0 to 1.
   public var bufferFill = 0.0
-  /// The time for which the sink still has room [s]; nil if it is unknown.
+  /// The duration of sound for which the sink still has space [s]; nil if it is unknown.
   public var secondsLeft: Double?
 }
 

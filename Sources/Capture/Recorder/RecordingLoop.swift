@@ -7,20 +7,20 @@ internal import SoundServer
 private import Synchronization
 internal import System
 
-/// The writing thread of a recorder: passes blocks and events from the capture to the sink.
+/// The work of a recorder's writing thread: passes sound to the sink, and reports events.
 ///
 /// ## Threading
 /// Call `open` first, then `run` on the writing thread, then `close`. Another thread may call
 /// `awaitEnd`.
 final class RecordingLoop {
   private static let pauseMilliseconds = 20
-  /// How long a stop waits for sound that is on the way [s].
+  /// How long a stop waits for sound that has not arrived yet [s].
   private static let stopPatience = 0.08
   /// The interval at which `secondsLeft` is updated [s].
   private static let roomCheckSeconds = 0.5
   /// How much longer than requested a recording may run while it waits for late sound [s].
   private static let latenessSeconds = 1.0
-  /// The interval at which the server delivers sound [ms]: usually, and if someone may listen.
+  /// The interval at which the server delivers sound [ms], without and with a `LiveFeed`.
   private static let interval = (usual: 10.0, listening: 5.0)
 
   private let configuration: RecorderConfiguration
@@ -37,8 +37,8 @@ final class RecordingLoop {
   private var opened: SourceFormat?
   private var isLost = false
   private var changesInput = false
-  /// The arrival time of the first frame or, until then, the time of the call of `open` [s]. Each
-  /// pause adds its duration.
+  /// The arrival time of the first frame or, if no frame has arrived yet, the time at which the
+  /// source was opened [s]. The duration of each pause is added.
   private var beganAt = 0.0
   private var hasSound = false
   private var pausedAt: Double?
@@ -56,7 +56,7 @@ final class RecordingLoop {
     self.onEvent = onEvent
     input = configuration.sourceName
     self.live = live
-    // Room for sound with 8 channels at 48 kHz, or with 2 channels at 192 kHz.
+    // The buffer lasts for `bufferSeconds` with 8 channels at 48 kHz, or 2 channels at 192 kHz.
     feed = CaptureFeed(bytes: Int(configuration.bufferSeconds * 8 * 48_000 * 4), live: live)
   }
 

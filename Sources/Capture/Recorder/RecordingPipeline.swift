@@ -15,7 +15,7 @@ public struct RecordedBlock {
   public let timeNanoseconds: Int64
 }
 
-/// The steps from the timeline to the sink.
+/// Converts the sound from a timeline, applies the gain, and passes the result to the sink.
 final class RecordingPipeline: TimelineOutput {
   let format: RecorderFormat
   private let microphone: MicrophoneFormat
@@ -33,7 +33,7 @@ final class RecordingPipeline: TimelineOutput {
   private var silenceRest = 0.0
   /// The position of the silence that `note` has not reported yet; nil if there is none.
   private var silenceStart: Int64?
-  /// The largest number of frames; nil for no limit.
+  /// The largest number of frames that the recording may have; nil for no limit.
   var limit: Int64?
 
   private(set) var invalidSamples = 0
@@ -51,7 +51,7 @@ final class RecordingPipeline: TimelineOutput {
   /// The linear gain of the last frame.
   private var currentGain: Float
 
-  /// The smallest magnitude of a clipped sample: full scale of 16 bits.
+  /// The smallest magnitude of a clipped sample: that of the largest 16-bit sample.
   private static let clippingLevel = 1 - Float(0x1p-15)
   private static let silenceFrames = 4096
 
@@ -125,7 +125,7 @@ final class RecordingPipeline: TimelineOutput {
 
   func flush() throws { try sink.flush() }
 
-  /// The time for which the sink still has room [s]; nil if it is unknown.
+  /// The duration of sound for which the sink still has space [s]; nil if it is unknown.
   var secondsLeft: Double? { sink.secondsLeft }
 
   private func flushConverter() throws {
@@ -141,7 +141,7 @@ final class RecordingPipeline: TimelineOutput {
   private func write(_ block: PlanarBlock) throws {
     if let limit { block.truncate(to: Int(min(limit - frames, Int64(block.frames)))) }
     guard block.frames > 0 else { return }
-    // A conversion can exceed full scale although its input does not.
+    // The output of the encoder can exceed full scale although its input does not.
     if encoder.isConverting {
       for channel in 0..<block.channels { countClipping(block[channel], block.frames) }
     }

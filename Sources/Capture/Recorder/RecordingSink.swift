@@ -32,13 +32,13 @@ public protocol RecordingSink: AnyObject {
   /// Takes facts about the current second of sound.
   func annotate(_ note: RecordingNote)
 
-  /// The time for which there is still room [s]; nil if it is unknown.
+  /// The duration of sound for which there is still space [s]; nil if it is unknown.
   var secondsLeft: Double? { get }
 
   /// Stores what is still in memory.
   func flush() throws
 
-  /// Completes the recording. It is also called after `append` has thrown an error.
+  /// Completes the recording. The recorder calls this even if `append` has thrown an error.
   func finish() throws
 }
 

@@ -27,7 +27,7 @@ final class SourceConverter {
   ///   - source: the number of channels and the rate [Hz].
   ///   - recording: the number of microphone channels and the rate [Hz].
   ///   - selection: the channels of the source to record, counted from 0; nil for all.
-  ///   - single: where the sound of a single channel goes.
+  ///   - single: the channels that receive the sound if only one channel is recorded.
   init(
     source: (channels: Int, rate: Int), recording: (channels: Int, rate: Int),
     selection: [Int]?, single: SingleChannel

@@ -23,7 +23,7 @@ struct Timeline {
   /// The lateness beyond the base that counts as a gap after `fineHoldSeconds` [s].
   static let fineThreshold = 0.004
   static let fineHoldSeconds = 1.0
-  /// The pause between blocks above which sound may be missing [s].
+  /// The longest interval between two blocks without suspicion that sound is missing [s].
   static let stall = 0.05
   /// How long an open segment may deliver nothing before silence is written [s].
   static let patience = 4.0
@@ -239,8 +239,8 @@ struct Timeline {
     try passHeld()
   }
 
-  /// Passes on held blocks that were only late. If silence has been written in their place, as many
-  /// of their frames are dropped.
+  /// Passes on held blocks that were only late. If silence has been written in their place, an
+  /// equal number of their frames is dropped.
   private mutating func release() throws {
     guard filled == 0 else { return try decide() }
     base.add(heldLateness, at: lastArrival)

@@ -58,12 +58,12 @@ enum FishCompletion {
       + "-d \(quoted(option.help))"
   }
 
-  /// The words of a grammar and, if some values depend on the machine, the command that prints
+  /// Returns the words of a grammar and, if values depend on the machine, the command that prints
   /// those values.
   private static func words(_ grammar: ValueGrammar, _ kind: MachineValues?) -> String {
     guard let kind else { return grammar.words.joined(separator: " ") }
     let command = "stillstage \(MachineValues.command) \(kind.rawValue) 2>/dev/null"
-    // Without the program, fish would print an error.
+    // If the program is missing, fish would print an error.
     return (grammar.words + ["(type -q stillstage; and \(command))"]).joined(separator: " ")
   }
 

@@ -19,7 +19,7 @@ public enum MachineValues: String, Sendable, CaseIterable {
   /// The executable that finds trackers and outputs.
   public static let executable = "stillstage-values"
 
-  /// The values of an option; nil if the table of options lists all of them.
+  /// Finds the kind of an option's values; nil if completion does not look them up.
   init?(_ option: OptionSpecification) {
     switch option.name {
     case Options.tracker.specification.name, Options.deviceTracker.specification.name:
@@ -31,7 +31,7 @@ public enum MachineValues: String, Sendable, CaseIterable {
     }
   }
 
-  /// The values of an argument.
+  /// Finds the kind of an argument's values; nil if completion does not look them up.
   init?(_ argument: ArgumentSpecification) {
     guard argument == Arguments.trackerID || argument == Arguments.calibratedTracker else {
       return nil

@@ -86,8 +86,8 @@ enum TextColumns {
     return line.isEmpty ? lines : lines + [line]
   }
 
-  /// Returns a term in the left column and its explanation in the right column. A longer term gets
-  /// its own line.
+  /// Returns a term in the left column and its explanation in the right column. A term that is too
+  /// long for the column gets its own line.
   static func definition(_ term: String, _ text: String, column: Int = 26, width: Int = 80)
     -> String
   {

@@ -2,7 +2,7 @@
 
 /// The user's defaults for the options of `play` and `render`, or of `sink`, by option name.
 ///
-/// A default applies to an option of the command that is not on the command line.
+/// The default of an option applies if the option is not on the command line.
 public struct OptionDefaults: Sendable, Equatable {
   /// The commands that defaults apply to.
   public enum Scope: Sendable, Equatable {
@@ -19,7 +19,7 @@ public struct OptionDefaults: Sendable, Equatable {
   /// The reason why a default is invalid.
   public enum Problem: Error, Sendable, Equatable {
     case unknownName(String, near: String?, Scope)
-    /// The option is required.
+    /// The option is required, so it cannot have a default.
     case needsCommandLine(String)
     case badValue(String, of: String, expectation: String, near: String?)
   }

@@ -59,7 +59,8 @@ extension CommandSpecification {
     case .trackers:
       [
         CommandExample("trackers", "List the trackers."),
-        CommandExample("trackers --scan", "Search for new Bluetooth LE trackers, then list all."),
+        CommandExample(
+          "trackers --scan", "Search for new Bluetooth LE trackers, then list all trackers."),
         CommandExample("trackers --json", "List the trackers as JSON, for a script."),
       ]
     case .trackersWatch:
@@ -190,10 +191,10 @@ extension CommandSpecification {
       [
         CommandExample(
           "completion zsh > _stillstage",
-          "Write the zsh script to a file, to put in a folder in fpath."),
+          "Write the zsh script to a file for a folder in fpath."),
         CommandExample(
           "completion fish > stillstage.fish",
-          "Write the fish script to a file, to put in fish's completions folder."),
+          "Write the fish script to a file for fish's completions folder."),
       ]
     }
   }
