@@ -29,7 +29,7 @@ public enum Options {
     help: """
       Treatment of stereo that is rendered spatially: 'on' converts it to 5.1, with its centre in \
       front and its ambience around the listener; 'off' keeps it as a plain pair in front; \
-      'low-latency' converts it with an analysis window of half the length.
+      'low-latency' converts it with an analysis window of half the usual length.
       """)
   public static let order = CommandOption<Int>(
     "order", "N", .integer(1...7), default: 5, shown: "5",

@@ -31,11 +31,11 @@ extension Program {
   static let record = CommandSpecification(
     name: .record, summary: "Record an input to a file, and report any lost sound.",
     discussion: """
-      Records an input of the sound server. Lost sound is reported and replaced with silence of the \
-      same duration, so that the sound after it keeps its time. Keys: q stops, space pauses and \
-      resumes, n changes to the next input, + and - change the gain. l starts and ends listening, \
-      c recentres, t selects the next mode. Media keys and headset buttons pause, resume, stop and \
-      change to the next input.
+      Records an input of the sound server. Lost sound is reported and replaced with silence of \
+      the same duration, so that the sound after it keeps its time. Keys: q stops, space pauses \
+      and resumes, n changes to the next input, + and - change the gain. l starts and ends \
+      listening, c recentres, t selects the next mode. Media keys and headset buttons pause, \
+      resume, stop and change to the next input.
       """,
     arguments: [],
     options: [
