@@ -6,7 +6,7 @@ import Glibc
 /// A connection to a D-Bus message bus.
 ///
 /// ## Threading
-/// It belongs to one thread at a time.
+/// Only one thread at a time may use it.
 package final class Bus {
   package let bus: OpaquePointer
 

@@ -47,7 +47,7 @@ package final class MediaControls: Sendable {
   ) throws(BusError) {
     self.name = "org.mpris.MediaPlayer2.\(name).instance\(getpid())"
     player = Player(identity: identity, onCommand: onCommand)
-    // From here on, the bus belongs to the thread.
+    // After this initialiser, only the worker's thread uses the bus.
     nonisolated(unsafe) let bus = try Bus(.user, address: address)
     let result = bus_request_name(bus.bus, self.name, 0)
     guard result >= 0 else { throw BusError(number: -result) }

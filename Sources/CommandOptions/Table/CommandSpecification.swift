@@ -13,8 +13,8 @@ public struct CommandSpecification: Sendable, Equatable {
   /// The words of the name, such as `["hrtf", "info"]`.
   public var path: [String] { name.rawValue.split(separator: " ").map(String.init) }
 
-  /// The usage line, such as "stillstage render INPUT -o OUT.wav [options]". A short line lists the
-  /// options instead of "[options]".
+  /// The usage line, such as "stillstage render INPUT -o OUT.wav [options]". If the
+  /// line with all options has at most 70 characters, it lists them instead of "[options]".
   public var usage: String {
     let required = options.filter(\.isRequired).map(\.usage)
     let optional = options.filter { !$0.isRequired }.map(\.usage)
@@ -31,9 +31,9 @@ public struct ArgumentSpecification: Sendable, Equatable {
   public let name: String
   public let grammar: ValueGrammar
   public let help: String
-  /// Whether the argument takes all remaining words; for the last argument of a command.
+  /// Whether the argument takes all remaining words. Only the last argument of a command may do so.
   public var isRepeated = false
-  /// Whether the argument may be omitted; for the last argument of a command.
+  /// Whether the argument may be omitted. Only the last argument of a command may be optional.
   public var isOptional = false
 
   /// The argument in usage lines, such as "FILE..." or "[FILE...]".

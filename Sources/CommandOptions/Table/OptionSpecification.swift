@@ -31,7 +31,7 @@ public struct OptionSpecification: Sendable, Equatable {
 }
 
 extension OptionSpecification {
-  /// The help text with accepted values and default, where there are any to show.
+  /// The help text, followed by the accepted values and the default if they are to be shown.
   var sentence: String {
     var text = help
     if let accepted = grammar.reference(beside: placeholder) { text += " Values: \(accepted)." }
@@ -41,7 +41,7 @@ extension OptionSpecification {
 }
 
 extension ArgumentSpecification {
-  /// The help text with accepted values, where there are any to show.
+  /// The help text, followed by the accepted values if they are to be shown.
   var sentence: String {
     grammar.reference(beside: name).map { "\(help) Values: \($0)." } ?? help
   }
@@ -58,7 +58,7 @@ extension ValueGrammar {
     case .number(let range):
       "\(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))"
     case .list(let element, _): element.reference(beside: placeholder)
-    // A placeholder with alternatives, such as "FILE|auto|off", shows the words itself.
+    // A placeholder with alternatives, such as "FILE|auto|off", already contains the words.
     case .either where placeholder.contains("|"): nil
     case .either(let words, .text): "\(words.joined(separator: ", ")) or another name"
     case .either(let words, let other):

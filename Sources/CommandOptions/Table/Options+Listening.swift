@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The options for hearing an input.
+/// The options for listening to an input.
 extension Options {
   public static let listen = CommandOption<ListenChoice>(
     "listen", "off|on|auto", .words, default: .off, shown: "off",
     help: """
       Play what is recorded, with head tracking: 'auto' plays only over headphones, 'on' also \
-      over loudspeakers, whose sound the microphone may pick up. The key l starts and ends this.
+      over loudspeakers, whose sound the microphone may pick up. The key l starts and ends the \
+      playback.
       """)
   /// `--listen` of the command `listen`.
   public static let listenAnyway = CommandOption<ListenPermission>(
@@ -18,21 +19,23 @@ extension Options {
   public static let listenServer = CommandOption<SoundServerOption>(
     "listen-output", "auto|pulse|pipewire", .words, default: .auto, shown: "auto",
     help: """
-      Sound server to play through, with the same values as '--output' of 'listen'.
+      Sound server to play through. The values mean the same as with '--output' of 'listen'.
       """)
   public static let saveMotion = CommandOption<String?>(
     "save-motion", "FILE.csv", .file,
     help: """
-      CSV file in which to save the head motion during the recording, for use with '--motion': \
-      t,w,x,y,z, with the time in the recording and the pose relative to the front.
+      CSV file in which to save the head motion during the recording, for use with '--motion'. \
+      Its columns t,w,x,y,z are the time in the recording, in seconds, and the quaternion of the \
+      pose relative to the front.
       """)
 
   public static let bluetooth = CommandOption<BluetoothChoice>(
     "bluetooth", "best|hfp|off", .words, default: .off, shown: "off",
     help: """
-      Use a Bluetooth microphone: 'best' selects the profile with the best microphone, 'hfp' the \
-      hands-free profile, each with its best codec. The former profile and codec are restored at \
-      the end. 'off' leaves the profile as it is.
+      Profile of a Bluetooth microphone: 'best' selects the profile with the best microphone, \
+      'hfp' selects the hands-free or headset profile, and 'off' does not change the profile. Both \
+      'best' and 'hfp' select the best codec of the profile, and restore the former profile and \
+      codec at the end.
       """)
   public static let microphoneMode = CommandOption<MicrophoneModeChoice>(
     "mic-mode", "standard|voice|wide", .words, default: .standard, shown: "standard",
@@ -42,7 +45,7 @@ extension Options {
       without interpreting them.
       """)
 
-  /// The options of `record` and `listen` for hearing an input.
+  /// Options that `record` and `listen` share.
   static let listening: [OptionSpecification] =
     [
       bluetooth.specification, microphoneMode.specification,
@@ -58,7 +61,7 @@ extension Options {
 /// `--bluetooth`: the profile of a Bluetooth microphone.
 public enum BluetoothChoice: String, Sendable, CaseIterable {
   case best
-  /// Hands-free or headset.
+  /// The hands-free or the headset profile.
   case hfp
   case off
 }
@@ -70,17 +73,17 @@ public enum MicrophoneModeChoice: String, Sendable, CaseIterable {
   case wide
 }
 
-/// `--listen` of `record`.
+/// `--listen` of `record`: whether to play what is recorded.
 public enum ListenChoice: String, Sendable, CaseIterable {
   case off
   case on
-  /// Over headphones only.
+  /// Only over headphones.
   case auto
 }
 
-/// `--listen` of `listen`.
+/// `--listen` of `listen`: the outputs to play to.
 public enum ListenPermission: String, Sendable, CaseIterable {
   case on
-  /// Over headphones only.
+  /// Only over headphones.
   case auto
 }

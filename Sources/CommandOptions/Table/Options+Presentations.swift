@@ -21,8 +21,8 @@ extension Options {
   public static let timeout = CommandOption<Double>(
     "timeout", "SECONDS", .number(1...3600), default: 30, shown: "30",
     help: """
-      Time after which a server is given up if it has sent less than 100 bytes per second on \
-      average.
+      Time in seconds after which Stillstage gives up on a server that has sent less than \
+      100 bytes per second on average.
       """)
   public static let keep = CommandOption<String?>(
     "keep", "DIR", .folder,

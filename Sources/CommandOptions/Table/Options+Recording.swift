@@ -18,7 +18,7 @@ extension Options {
     "input", "ID|auto", .input, default: .auto, shown: "auto",
     help: """
       Input to record, by the ID that 'stillstage inputs' lists. 'auto' records the remembered \
-      input or, if there is none, the default input, but never a monitor.
+      input or, if none is remembered, the default input, but never a monitor.
       """)
   public static let recordGain = CommandOption<Double>(
     "gain", "DB", .number(-60...60), default: 0, shown: "0",
@@ -32,9 +32,9 @@ extension Options {
     shown: "auto",
     help: """
       Meaning of the microphone's channels. 'auto' accepts one or two channels. 'ambix' is \
-      first-order sound in ACN order and SN3D scale. 'a-format' is the four capsules of a \
-      tetrahedral microphone. MIC is their order (default: flu,frd,bld,bru), or the name or path \
-      of a file in the form of Calibration/microphones.
+      first-order sound in ACN order and SN3D scale. 'a-format' is the signals of the four \
+      capsules of a tetrahedral microphone. MIC is the order of the capsules (default: \
+      flu,frd,bld,bru), or the name or path of a file like those in Calibration/microphones.
       """)
   public static let microphoneRadius = CommandOption<Double?>(
     "mic-radius", "MM", .number(1...100), shown: "that of the microphone's file, or 14.7",
@@ -58,7 +58,7 @@ extension Options {
       """)
   public static let recordSeconds = CommandOption<Double?>(
     "seconds", "S", .number(0.1...1e7), shown: "until stopped",
-    help: "Length of the recording in seconds.")
+    help: "Duration of recording or listening in seconds.")
   public static let onLoss = CommandOption<LossChoice>(
     "on-loss", "ACTION", .words, default: .wait, shown: "wait",
     help: """

@@ -44,11 +44,11 @@ extension Options {
   public static let cleanUp = CommandOption<Bool>(
     flag: "clean-up",
     help: """
-      Undo what a killed instance left: restore the default sink, and remove its virtual sinks and \
-      the sound server's stored references to them.
+      Undo the changes of a killed instance: restore the default sink, and remove the instance's \
+      virtual sinks and the sound server's stored references to them.
       """)
 
-  /// The names of the options of `sink` that cannot have a default.
+  /// The names of the options of `sink` that cannot have a default in `config.json`.
   static let sinkActions = ["status", "recentre", "clean-up", "json"]
 }
 

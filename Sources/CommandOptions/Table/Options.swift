@@ -29,7 +29,7 @@ public enum Options {
     help: """
       Treatment of stereo that is rendered spatially: 'on' converts it to 5.1, with its centre in \
       front and its ambience around the listener; 'off' keeps it as a plain pair in front; \
-      'low-latency' converts it with an analysis window of half the length.
+      'low-latency' converts it with an analysis window of half the usual length.
       """)
   public static let order = CommandOption<Int>(
     "order", "N", .integer(1...7), default: 5, shown: "5",
@@ -123,8 +123,8 @@ public enum Options {
   public static let playQuiet = CommandOption<Bool>(
     flag: "quiet",
     help: """
-      Show neither the status line nor what is played. Notes and errors still appear. Without a \
-      terminal, the status is otherwise printed every 10 s.
+      Show neither the status line nor what is played. Notes and errors still appear. Without this \
+      option and without a terminal, the status is printed every 10 s.
       """)
   public static let screen = CommandOption<ScreenChoice>(
     "screen", "line|full", .words, default: .line, shown: "line",
@@ -158,9 +158,9 @@ public enum Options {
       listen for a tracker on the network (KIND:[ADDRESS:]PORT), a MIDI port (midi:PORT:MODEL), a \
       serial port (serial:PATH:PROFILE), or a capture that 'trackers watch --raw' wrote. KIND is \
       osc, opentrack or freepie. ADDRESS is an IPv4 address, an IPv6 address in brackets, or 'any' \
-      to also hear phones and other machines; without ADDRESS, only programs on this computer are \
-      heard. PORT of midi is the beginning of a port's name, and MODEL is supperware or \
-      mrheadtracker. PROFILE is the name or the file of a profile.
+      to also receive from phones and other computers; without ADDRESS, Stillstage receives only \
+      from programs on this computer. PORT of midi is the beginning of a port's name, and MODEL is \
+      supperware or mrheadtracker. PROFILE is the name or the file of a profile.
       """)
   public static let takeOver = CommandOption<Bool>(
     flag: "take-over",
@@ -197,8 +197,8 @@ public enum Options {
     "raw", "FILE", .file,
     help: """
       File for the packets that are exchanged with the tracker, as hexadecimal lines with times. \
-      '--tracker replay:FILE' replays those of earphones, of Bluetooth LE trackers and of trackers \
-      with a profile. With ID serial:PATH:BAUD, nothing is decoded.
+      '--tracker replay:FILE' replays the packets of earphones, of Bluetooth LE trackers and of \
+      trackers with a profile. With the ID serial:PATH:BAUD, the packets are not decoded.
       """)
   public static let scan = CommandOption<Bool>(
     flag: "scan", help: "First search for new Bluetooth LE trackers for 10 s.")
@@ -218,7 +218,8 @@ public enum Options {
     flag: "keep-front",
     help: """
       Save the tracker's front for the next session, but not for a network tracker and not with \
-      '--device-tracker'. Useful for trackers with a stable north.
+      '--device-tracker'. This option is useful only for trackers with \
+      a stable north.
       """)
   public static let mode = CommandOption<StageModeChoice>(
     "mode", "MODE", .words, default: .tracked, shown: "tracked",
@@ -236,7 +237,8 @@ public enum Options {
     "output", "auto|pulse|pipewire", .words, default: .auto, shown: "auto",
     help: """
       Sound server: 'auto' plays through PipeWire if it is the user's sound server and through \
-      PulseAudio otherwise, 'pulse' through PulseAudio or its protocol on PipeWire.
+      PulseAudio otherwise, 'pulse' plays through PulseAudio or, on PipeWire, through the \
+      PulseAudio protocol.
       """)
   public static let route = CommandOption<RouteOption>(
     "route", "auto|headphones|speakers", .words, default: .auto, shown: "auto",
@@ -261,7 +263,7 @@ public enum Options {
       Format of the output: binaural for headphones, a fold-down to stereo, a loudspeaker layout, \
       or a first-order soundfield in ACN order and SN3D scale. 'foa+speech' is first-order \
       ambience with the separated speech in a fifth channel. The HRTF set and the decoder are \
-      used only for binaural, and by '--loudness'. The other formats are rotated only with \
+      used only for binaural sound and for '--loudness'. The other formats are rotated only with \
       '--pose' or '--motion'.
       """)
   public static let rate = CommandOption<Int?>(
@@ -339,7 +341,7 @@ public enum Options {
     help: "Measure a program that plays to a virtual sink of 'stillstage sink'.")
   public static let appended = CommandOption<Bool>(
     flag: "appended",
-    help: "Do not rewrite queued sound. Plays to PipeWire through its PulseAudio protocol.")
+    help: "Do not rewrite queued sound. Play to PipeWire through its PulseAudio protocol.")
   public static let injectDelay = CommandOption<Double?>(
     "inject-delay", "MS", .number(1...500),
     help: """

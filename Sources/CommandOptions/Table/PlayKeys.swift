@@ -19,7 +19,7 @@ public enum PlayKeys {
     key("up, down", "louder, quieter", "Change the volume by 1 dB."),
     key("m", "mute, unmute", "Mute or unmute."),
     key(
-      "c", "recentre: ahead is the front",
+      "c", "recentre: you face the front",
       "Recentre: turn the front to the direction that the head faces."),
     key(
       "t", "next mode of the stage",

@@ -3,13 +3,13 @@
 /// The command `listen`.
 extension Program {
   static let listen = CommandSpecification(
-    name: .listen, summary: "Hear an input with head tracking.",
+    name: .listen, summary: "Listen to an input with head tracking.",
     discussion: """
-      Plays an input of the sound server while it arrives, rendered as by 'play', for example to \
-      set up a microphone. Plays over loudspeakers only with '--listen on', because the microphone \
-      would pick up their sound again, and ends when the headphones disappear. Keys: q ends the \
-      command, space mutes and unmutes, n changes to the next input, + and - change the gain, c \
-      recentres, t selects the next mode.
+      Plays the sound of an input as it arrives, rendered as by 'play', for example to set up a \
+      microphone. Plays over loudspeakers only with '--listen on', because the microphone may pick \
+      up their sound. The command ends if the output disappears, or if it led to headphones and no \
+      longer does. Keys: q ends the command, n changes to the next input, + and - change the \
+      gain, c recentres, t selects the next mode.
       """,
     arguments: [],
     options: [
@@ -25,10 +25,10 @@ extension CommandSpecification {
   /// The examples of the command in this file.
   var listeningExamples: [CommandExample] {
     [
-      CommandExample("listen", "Hear the remembered or the default input over headphones."),
+      CommandExample("listen", "Listen to the remembered or the default input over headphones."),
       CommandExample(
         "listen --input ID --mic-format ambix --mix cinematic",
-        "Hear a first-order microphone, with speech moved to the front."),
+        "Listen to a first-order microphone, with speech moved to the front."),
     ]
   }
 }

@@ -29,7 +29,8 @@ extension Program {
   static let mixProcess = CommandSpecification(
     name: .mixProcess, summary: "Write a mix for loudspeakers or headphones.",
     discussion: """
-      Mixes a soundfield, converts the mix to a format, and writes it to a 32-bit float WAV file.
+      Mixes a soundfield, converts the mix to the format that '--to' names, and writes it to a \
+      32-bit float WAV file.
       """,
     arguments: [Arguments.input],
     options: [Options.renderOutput.specification, Options.processTarget.specification]
@@ -44,8 +45,8 @@ extension Program {
     name: .benchMix, summary: "Measure the separation of the Audio Mix.",
     discussion: """
       Separates built-in scenes with synthetic talkers and ambience. Reports how exactly the stems \
-      add up, how well speech and ambience are separated, and the CPU time. Fails if a result is \
-      outside its limits.
+      add up to the original, how well speech and ambience are separated, and the CPU time. Fails \
+      if a result is outside its limits.
       """,
     arguments: [],
     options: [Options.json.specification, Options.chart.specification])

@@ -14,8 +14,8 @@ extension Program {
   static let inputsWatch = CommandSpecification(
     name: .inputsWatch, summary: "Show the levels of inputs.",
     discussion: """
-      Shows the peak levels of one input, or of all inputs except monitors, for each channel in \
-      dBFS. Ends when you press q or Ctrl-C, or after the time that '--seconds' sets.
+      Shows the peak level of each channel in dBFS, for one input or for all inputs except \
+      monitors. Ends when you press q or Ctrl-C, or after the time that '--seconds' sets.
       """,
     arguments: [Arguments.optionalInputID],
     options: [
@@ -25,17 +25,17 @@ extension Program {
 
   static let inputsChoose = CommandSpecification(
     name: .inputsChoose, summary: "Remember an input for recordings.",
-    discussion: "Remembers an input for later recordings, or forgets it.",
+    discussion: "Remembers an input for later recordings, or forgets the remembered one.",
     arguments: [Arguments.chosenInputID], options: [])
 
   static let record = CommandSpecification(
     name: .record, summary: "Record an input to a file, and report any lost sound.",
     discussion: """
-      Records an input of the sound server. Gaps are filled with silence and reported, so that \
-      the sound after a gap keeps its place in time. Keys: q stops, space pauses and \
-      resumes, n changes to the next input, + and - change the gain. l starts and ends listening, \
-      c recentres, t selects the next mode. Media keys and headset buttons pause, resume, stop and \
-      change to the next input.
+      Records an input of the sound server. Lost sound is reported and replaced with silence of \
+      the same duration, so that the sound after it keeps its time. Keys: q stops, space pauses \
+      and resumes, n changes to the next input, + and - change the gain. l starts and ends \
+      listening, c recentres, t selects the next mode. Media keys and headset buttons pause, \
+      resume, stop and change to the next input.
       """,
     arguments: [],
     options: [
@@ -90,7 +90,7 @@ extension CommandSpecification {
           "Record a first-order microphone."),
         CommandExample(
           "record -o field.mov --mic-format ambix --listen auto",
-          "Record and hear a first-order microphone."),
+          "Record a first-order microphone and listen to it."),
         CommandExample(
           "record -o field.wav --channels 3-6 --mic-format a-format",
           "Record a tetrahedral microphone on four channels of an interface."),

@@ -8,8 +8,8 @@ extension Program {
       Offers virtual sinks to all programs, renders what they play, and plays it to the real \
       output. Runs until Ctrl-C, which restores the default sink. '--status', '--recentre' and \
       '--mode' control the instance that is running. On a terminal, the key c recentres, t \
-      selects the next mode, and q quits. As a service: systemctl --user enable --now \
-      stillstage-sink.
+      selects the next mode, and q quits. To run it as a service, use: systemctl --user enable \
+      --now stillstage-sink.
       """,
     arguments: [],
     options: [
@@ -44,7 +44,7 @@ extension CommandSpecification {
         "Offer 7.1.4 as well, and choose the output device."),
       CommandExample("sink --recentre", "Turn the front to the direction that you face."),
       CommandExample("sink --status --json", "Show the running instance as JSON, for a script."),
-      CommandExample("sink --clean-up", "Undo what a killed instance left."),
+      CommandExample("sink --clean-up", "Undo the changes of a killed instance."),
     ]
   }
 }

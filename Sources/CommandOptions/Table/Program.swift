@@ -51,8 +51,8 @@ public enum Program {
     name: .render, summary: "Render to a WAV file with the engine of 'play'.",
     discussion: """
       Renders with the engine of 'play' to a 32-bit float WAV file, offline, for a head that keeps \
-      still or moves as recorded. On the same computer, the same input and options \
-      give the same bytes.
+      still or follows a recorded motion. On the same computer, the same input and options give \
+      the same bytes.
       """,
     arguments: [Arguments.input],
     options: [
@@ -64,10 +64,10 @@ public enum Program {
   private static let fetch = CommandSpecification(
     name: .fetch, summary: "Download an HLS presentation to play later.",
     discussion: """
-      Downloads an on-demand presentation to a folder that plays without a server: decrypted \
-      segments, their playlists and a record of checksums. If a run was interrupted or segments \
-      are missing, the same command resumes it and does not fetch complete segments again. Fails \
-      if segments are still missing at the end.
+      Downloads an on-demand presentation to a folder, from which it can be played without a \
+      server. The folder contains decrypted segments, their playlists and a record of checksums. \
+      If a run was interrupted or segments are missing, the same command resumes the download and \
+      does not fetch complete segments again. Fails if segments are still missing at the end.
       """,
     arguments: [Arguments.presentation],
     options: [
@@ -81,8 +81,8 @@ public enum Program {
     name: .demo, summary: "Play a built-in scene; needs no file and no tracker.",
     discussion: """
       Plays a scene that the program generates. Without a sound server or an output, it renders \
-      the scene to demo.wav. If gnuplot is installed, a rendered scene also gets a chart of the \
-      pose and of the levels at both ears.
+      the scene to demo.wav. When it renders to a file and gnuplot is installed, it also draws a \
+      chart of the pose and of the levels at both ears.
       """,
     arguments: [],
     options: [
@@ -153,7 +153,7 @@ public enum Program {
     name: .hrtfExport, summary: "Write the binaural decoder of a SOFA file to a WAV file.",
     discussion: """
       Writes the decoder's filters to a WAV file with 2 (N+1)^2 channels for order N: the left \
-      ear's in ACN order, then the right ear's, for SN3D input.
+      ear's filters in ACN order, then the right ear's. The filters are for SN3D input.
       """,
     arguments: [Arguments.sofaFile],
     options: [
@@ -188,8 +188,8 @@ public enum Program {
     name: .benchPrediction, summary: "Compare the predicted head motion with the actual motion.",
     discussion: """
       Predicts recorded motions 20, 50, 100, 150 and 200 ms ahead: with the last pose, with the \
-      gyroscope's velocity, with Android's least squares, and as 'play' does. Reports the angular \
-      errors of each, for each recording and on average.
+      gyroscope's velocity, with the least-squares method of Android, and as 'play' does. Reports \
+      the angular errors of each method, for each recording and on average.
       """,
     arguments: [Arguments.motions],
     options: [Options.json.specification, Options.chart.specification])
@@ -221,8 +221,8 @@ public enum Program {
   private static let benchTrackingError = CommandSpecification(
     name: .benchTrackingError, summary: "Measure how far the stage lags while the head moves.",
     discussion: """
-      Moves the engine's head through recorded motions, or through built-in ones if none are \
-      given, with a simulated clock. Reports the angle between the pose of the head when a sound \
+      Runs the engine with a simulated clock on recorded head motions, or on built-in ones if none \
+      are given. Reports the angle between the pose of the head when a sound \
       is heard and the pose for which it was rendered, with and without rewriting, and with and \
       without prediction.
       """,
@@ -236,8 +236,9 @@ public enum Program {
     name: .benchSpeakers, summary: "Measure the crosstalk cancellation for loudspeakers.",
     discussion: """
       Measures the separation between the ears and the colouration of the sound, with and without \
-      crosstalk cancellation, and the boost that cancellation needs. The head is in its place, \
-      shifted and turned; the HRTF sets are the default one and a rigid sphere.
+      crosstalk cancellation, and the boost that cancellation needs. The measurements are made \
+      with the head in its intended position, shifted, and turned, and with two HRTF sets: the \
+      default one and that of a rigid sphere.
       """,
     arguments: [],
     options: [
@@ -261,8 +262,8 @@ public enum Program {
       Simulates live playback over connections of changing bandwidth, with this program's rule for \
       choosing renditions and with the rules of hls.js, ExoPlayer, Shaka Player, dash.js (BOLA) \
       and GStreamer. Reports stalls, changes between multichannel and stereo, the share of \
-      multichannel, the time until it is restored, and the time to the first sound. Without a \
-      trace, the exit code shows whether the goals are met.
+      multichannel, the time until multichannel is restored, and the time to the first sound. If \
+      no trace is given, the exit code shows whether the goals are met.
       """,
     arguments: [Arguments.traces],
     options: [Options.json.specification, Options.chart.specification])
@@ -270,8 +271,8 @@ public enum Program {
   private static let fuse = CommandSpecification(
     name: .fuse, summary: "Run the orientation filter over a recording.",
     discussion: """
-      Reads raw samples from a gyroscope and an accelerometer and writes the orientation from \
-      sensor to earth as t,w,x,y,z, one row per sample. z is up. With '--mag', x is east; without \
+      Reads raw samples from a gyroscope and an accelerometer, and writes the rotation from sensor \
+      to earth as t,w,x,y,z, one row per sample. z is up. With '--mag', x is east; without \
       it, the heading starts at 0.
       """,
     arguments: [Arguments.recording],

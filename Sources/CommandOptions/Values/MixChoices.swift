@@ -17,7 +17,7 @@ public enum MixChoice: String, Sendable, CaseIterable {
 /// `--separator`: how speech and ambience are separated.
 public enum SeparatorChoice: String, Sendable, CaseIterable {
   case spatial
-  /// With the user's own library.
+  /// Also uses `libdeepfilter.so`, which the user supplies.
   case neural
 }
 

@@ -80,7 +80,7 @@ public enum TrackerArgument: Sendable, Equatable {
 }
 
 extension ValueForm where Value == TrackerArgument {
-  /// The prefixes of network trackers, MIDI ports, serial ports and captures.
+  /// The prefixes of the IDs of network trackers, MIDI ports, serial ports and captures.
   static var networkTrackerStarts: [String] {
     ["osc", "opentrack", "freepie"].flatMap { ["\($0):", "\($0):any:"] }
       + ["midi:", "serial:", "replay:"]

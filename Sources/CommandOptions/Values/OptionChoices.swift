@@ -16,9 +16,9 @@ public enum DecoderChoice: String, Sendable, CaseIterable {
   case ls
   /// Magnitude least squares that also preserves the ears' covariance in a diffuse field.
   case maglsCov = "magls-cov"
-  /// Channels with the interpolated responses of their own directions.
+  /// Renders each channel with the interpolated responses of its own direction.
   case direct
-  /// First-order soundfields as plane waves in each band plus a residual.
+  /// Renders first-order soundfields as plane waves in each band plus a residual.
   case parametric
 }
 
@@ -75,7 +75,7 @@ public enum RenderTarget: String, Sendable, CaseIterable {
 public enum UpmixChoice: String, Sendable, CaseIterable {
   case on
   case off
-  /// Conversion with an analysis window of half the length.
+  /// Conversion with an analysis window of half the usual length.
   case lowLatency = "low-latency"
 }
 

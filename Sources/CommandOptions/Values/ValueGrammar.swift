@@ -8,7 +8,7 @@ public indirect enum ValueGrammar: Sendable, Equatable {
   case text
   /// x, y and z in any order, each with an optional sign, separated by commas.
   case axes
-  /// The path of a file, or a replacement such as a URL.
+  /// The path of a file, or a URL if the command accepts one.
   case file
   /// The path of a folder.
   case folder

@@ -8,7 +8,7 @@ import System
 /// is one line of text.
 ///
 /// A client is disconnected if it sends no complete request for 5 s or sends too long a line. At
-/// most 16 clients are connected; a new client replaces the oldest.
+/// most 16 clients are connected; a further client replaces the oldest one.
 ///
 /// ## Threading
 /// The server may be used from any thread. It answers requests on its own thread.

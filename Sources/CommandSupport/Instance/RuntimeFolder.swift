@@ -20,8 +20,8 @@ package struct RuntimeFolder: Sendable {
       status.st_uid == getuid()
     else {
       throw CommandFailure(
-        "there is no runtime folder: XDG_RUNTIME_DIR is not an absolute path, and you have no "
-          + "folder \(base); set XDG_RUNTIME_DIR to a folder that only you can access")
+        "there is no runtime folder: XDG_RUNTIME_DIR is not set to an absolute path, and you have "
+          + "no folder \(base); set XDG_RUNTIME_DIR to a folder that only you can access")
     }
     return RuntimeFolder(path: base + "/stillstage")
   }

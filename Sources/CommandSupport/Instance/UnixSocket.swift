@@ -49,7 +49,7 @@ enum UnixSocket {
     Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(O_CLOEXEC) | flags, 0)
   }
 
-  /// Calls `body` with a short path to a folder. A socket address holds a path of at most
+  /// Calls `body` with a short path to a folder, because a socket address holds a path of at most
   /// 107 bytes.
   private static func withFolder(_ folder: String, _ body: (String) -> Int32?) -> Int32? {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -4,12 +4,12 @@ import CommandOptions
 import Playback
 
 extension PlaybackError {
-  /// The message for the user, which names settings by their options.
+  /// The message for the user. It refers to settings by the names of their options.
   package var optionText: String { text(naming: \.option) }
 }
 
 extension MultichannelOffer {
-  /// The message for the user, which names settings by their options.
+  /// The message for the user. It refers to settings by the names of their options.
   package var optionText: String { text(naming: \.option) }
 }
 

@@ -3,8 +3,8 @@
 internal import Glibc
 private import System
 
-/// A text file that appears under its name when it is complete. A pipe or a device is written
-/// directly.
+/// A text file that appears under its name only when it is complete. Text for a pipe or a device is
+/// written to it directly.
 package struct TextOutput {
   package let path: String
 

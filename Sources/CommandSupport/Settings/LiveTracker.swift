@@ -64,7 +64,7 @@ package enum LiveTracker {
   ///   - events: called for each event of a local tracker.
   ///   - onSilence: called with a note if a network tracker is silent for 5 s.
   ///   - record: called for each sample, on the tracker's thread.
-  ///   - capture: receives the packets of the tracker; nil for none.
+  ///   - capture: receives the packets of a local tracker; nil for none.
   /// - Throws: a failure if the tracker is not found or cannot be used.
   package static func start(
     _ id: String, _ command: ParsedCommand, feeding source: HeadPoseSource,

@@ -9,7 +9,8 @@ import SoundSources
 extension RenderSettings {
   /// Reads the Audio Mix options into `mix`.
   ///
-  /// - Throws: a usage error if an option needs `--mix`; a failure if a file is missing or invalid.
+  /// - Throws: a usage error if an option that needs `--mix` is given without it; a failure if a
+  ///   file is missing or invalid.
   mutating func readMix(_ command: ParsedCommand) throws(CommandFailure) {
     guard let choice = Self.style(command) else { return try Self.refuseWithoutMix(command) }
     guard let style = MixStyle(rawValue: choice.rawValue) else { return }
@@ -70,5 +71,5 @@ package func mixNote(_ source: any SoundSource, _ settings: RenderSettings) -> S
     return nil
   }
   return "only the first four of the \((order + 1) * (order + 1)) channels of the soundfield are "
-    + "separated; the others follow the ambience"
+    + "separated; the other channels get the gain of the ambience"
 }

@@ -20,7 +20,7 @@ enum NeuralSeparator {
     }
     throw CommandFailure(
       "the neural separator needs the files \(library) and \(model), which are not in "
-        + (folders.isEmpty ? "any folder" : folders.map { "'\($0)'" }.joined(separator: " or "))
+        + (folders.isEmpty ? "a data folder" : folders.map { "'\($0)'" }.joined(separator: " or "))
         + "; copy both into one folder and name it in STILLSTAGE_SEPARATOR, "
         + "or use --separator spatial")
   }

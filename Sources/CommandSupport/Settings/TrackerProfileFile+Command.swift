@@ -4,9 +4,12 @@ package import HeadTracking
 package import UserFiles
 
 extension TrackerProfileFile {
-  /// Returns the profile with a name, or in a file.
+  /// Returns a tracker profile.
   ///
-  /// - Throws: a failure if there is no such profile, or if the file is invalid.
+  /// - Parameters:
+  ///   - name: the name of a profile, or the path of a file.
+  ///   - profiles: the profiles to search for the name.
+  /// - Throws: a failure if there is no profile with this name, or if the file is invalid.
   package static func named(
     _ name: String, among profiles: [TrackerProfile]
   ) throws(CommandFailure) -> TrackerProfile {

@@ -46,7 +46,8 @@ func trackerProviders(
   return providers
 }
 
-/// Returns the port that `serial:PATH:PROFILE` names, with this ID; nil for other IDs.
+/// Returns the port that the ID `serial:PATH:PROFILE` or `serial:PATH:BAUD` names; nil for other
+/// IDs.
 private func namedPort(
   _ tracker: String?, _ profiles: [TrackerProfile]
 ) throws(CommandFailure) -> (id: String, port: SerialTrackers.NamedPort)? {

@@ -41,7 +41,7 @@ package final class ActivityLine: Sendable {
     }
   }
 
-  /// Changes the activity; the duration continues.
+  /// Changes the activity. The duration still counts from the creation of this object.
   package func show(_ activity: String) {
     self.activity.withLock { $0 = activity }
   }

@@ -17,7 +17,7 @@ package final class Console {
   private var decoder = KeyDecoder()
   private var suspension: Int?
 
-  /// Turns off line input and echo of the terminal while this process is in the foreground.
+  /// Turns off the terminal's line buffering and echo while this process is in the foreground.
   package init() {
     isInteractive =
       isTerminal(STDOUT_FILENO) && getenv("TERM").map { String(cString: $0) } != "dumb"

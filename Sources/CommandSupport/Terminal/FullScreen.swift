@@ -3,8 +3,8 @@
 import Glibc
 package import ScreenView
 
-/// The full-screen view of the terminal. While it is open, notes are held back, and Ctrl-Z leaves
-/// it.
+/// The full-screen view of the terminal. While it is open, notes and errors are held back. If
+/// Ctrl-Z stops the process, the view disappears until the process continues.
 ///
 /// Open it while a `Console` exists and shows nothing, and close it before the `Console` is
 /// restored.
@@ -67,7 +67,7 @@ extension CursesScreen.Failure {
     case .missing(let name):
       "the full-screen view needs ncurses (\(name) is missing); install the package libncursesw6"
     case .unknownTerminal:
-      "the full-screen view does not know this terminal "
+      "the full-screen view does not support this terminal "
         + "(TERM=\(getenv("TERM").map { String(cString: $0).withoutControls } ?? "")); "
         + "install the package ncurses-term, or set TERM to xterm"
     }

@@ -35,14 +35,14 @@ package enum HeldLines {
     state.withLock { state in
       guard state.isHolding else { return false }
       state.recent = state.recent.suffix(9) + [(text, monotonic_nanoseconds())]
-      // stderr may be a file.
+      // If stderr is a file, the line does not disturb the view.
       guard isTerminal(STDERR_FILENO) else { return false }
       state.pending.append(line)
       return true
     }
   }
 
-  /// The lines of the last 8 s, the oldest first.
+  /// At most 10 lines from the last 8 s, the oldest first.
   package static var recent: [String] {
     let start = monotonic_nanoseconds() - age
     return state.withLock { state in state.recent.filter { $0.time > start }.map(\.text) }

@@ -28,7 +28,7 @@ extension Console {
     case lessMix
     case moreMix
     case help
-    /// The full-screen view, or back to the status line.
+    /// Open the full-screen view, or return to the status line.
     case fullScreen
     case quit
     /// The next input of a recording.

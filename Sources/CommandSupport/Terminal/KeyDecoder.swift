@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Converts the bytes that a terminal sends to keys.
+/// Converts the bytes from a terminal to keys.
 ///
 /// A sequence of bytes may arrive in parts: its beginning is kept until the next call.
 struct KeyDecoder {

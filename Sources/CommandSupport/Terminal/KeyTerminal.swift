@@ -41,7 +41,7 @@ final class KeyTerminal: Sendable {
   /// Whether this process is in the foreground, so that it receives the keys.
   var isInForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
-  /// Turns off line input and echo if the process is in the foreground.
+  /// Turns off line buffering and echo if the process is in the foreground.
   func take() {
     state.withLock { state in
       guard !state.isHeld, !state.isSet, isInForeground else { return }
@@ -66,7 +66,7 @@ final class KeyTerminal: Sendable {
     }
   }
 
-  /// Changes the settings again after the process was stopped, if it is in the foreground.
+  /// Changes the settings again after the process has continued, if it is in the foreground.
   func release() {
     state.withLock { state in
       state.isHeld = false
@@ -89,7 +89,8 @@ final class KeyTerminal: Sendable {
     state.isSet = false
   }
 
-  /// Restores the settings that any object has changed. Call this just before the process ends.
+  /// Restores the settings that a `KeyTerminal` has changed. Call this just before the process
+  /// ends.
   static func restoreCurrent() { current.withLock { $0 }?.hold() }
 
   /// Waits at most `waitMilliseconds` for bytes; empty if there are none.

@@ -3,7 +3,7 @@
 import CRealtime
 import Glibc
 
-/// Prints status lines to stderr at long intervals, for runs without a terminal.
+/// Decides when to print a status line in a run without a terminal.
 package struct PlainStatus {
   private let interval: Int64
   private var next: Int64

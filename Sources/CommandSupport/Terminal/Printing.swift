@@ -26,8 +26,8 @@ package func printable(_ text: String) -> String {
   return String(String.UnicodeScalarView(scalars))
 }
 
-/// Returns `text` without its middle if it has more than 3000 characters. A message is as long as
-/// that only if it quotes input, such as a path in config.json.
+/// Returns `text` without its middle if it has more than 3000 characters. A message is that long
+/// only if it quotes input, such as a path in config.json.
 package func shortened(_ text: String) -> String {
   guard text.count > 3000 else { return text }
   return "\(text.prefix(1500)) ... \(text.suffix(1000))"

@@ -17,8 +17,8 @@ package enum Signals {
     return value == 0 ? nil : value
   }
 
-  /// Blocks the signals for this thread and its later threads, and starts a thread that waits for
-  /// the signals.
+  /// Blocks the signals for this thread and the threads that it starts later, and starts a thread
+  /// that waits for the signals.
   ///
   /// A signal more than 1 s after the first one ends the process at once, and so does the third
   /// SIGINT. Earlier repetitions are ignored: the kernel sends SIGHUP twice when a terminal is

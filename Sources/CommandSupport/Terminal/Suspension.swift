@@ -6,7 +6,7 @@ import Synchronization
 /// Stops the process when the terminal asks for it (Ctrl-Z), and runs actions before the stop and
 /// after the process continues.
 package enum Suspension {
-  /// Something to do before the process stops and after it continues.
+  /// Functions that are called before the process stops and after it continues.
   package struct Actions: Sendable {
     let stop: @Sendable () -> Void
     let resume: @Sendable () -> Void
@@ -40,8 +40,8 @@ package enum Suspension {
     all.withLock { all in all.sorted { $0.key < $1.key }.map(\.value) }
   }
 
-  /// Stops the process. Returns when it continues, or at once if no shell could continue it. The
-  /// signal must be blocked in all threads.
+  /// Stops the process. Returns when it continues, or at once if no shell could continue it.
+  /// SIGTSTP must be blocked in all threads.
   static func stop() {
     for actions in ordered.reversed() { actions.stop() }
     var set = sigset_t()

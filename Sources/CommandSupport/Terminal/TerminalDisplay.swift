@@ -4,13 +4,13 @@ import Glibc
 import ScreenView
 import Synchronization
 
-/// Lines at the bottom of a terminal, which are replaced in place.
+/// Shows lines at the bottom of a terminal and replaces them in place.
 ///
 /// ## Threading
 /// Any thread may use any member.
 final class TerminalDisplay: Sendable {
   private struct State {
-    /// The columns of each line that is shown.
+    /// The width of each line that is shown, in columns.
     var widths: [Int] = []
     var isHeld = false
     /// Whether this process has been in the foreground.

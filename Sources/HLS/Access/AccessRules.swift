@@ -32,12 +32,12 @@ public struct AccessRules: Sendable {
     (self.origin, self.remedy) = (origin, remedy)
   }
 
-  /// The hosts to which a request may connect.
+  /// The IP addresses to which a request may connect.
   public enum Reach: Sendable, Equatable {
-    /// The host that the user named. Any IP address is allowed.
+    /// Any IP address, because the user named the host.
     case anyAddress
-    /// Another host. Check that its IP address is public when the connection is opened, because the
-    /// name may resolve to another address each time (DNS rebinding).
+    /// Only public IP addresses, because the user did not name the host. Check the IP address when
+    /// the connection is opened: the name may resolve to another address each time (DNS rebinding).
     case publicAddresses
   }
 
@@ -64,7 +64,7 @@ public struct AccessRules: Sendable {
   /// Checks that all IP addresses of a host are public, for a name that a proxy will resolve again.
   ///
   /// - Parameter resolve: returns the IP addresses of a host; empty if there are none.
-  /// - Throws: the refusal if an address is not public, or if there is none.
+  /// - Throws: the refusal if an IP address is not public, or if the host has none.
   public func checkAddresses(
     of address: String, host: String,
     resolve: (String) -> [NetworkAddress] = NetworkAddress.resolve

@@ -59,7 +59,7 @@ struct FragmentSeries: Sendable, Equatable {
     } else if !name.contains(".part-Frag") {
       return nil
     }
-    // Decrypted fragments of N_m3u8DL-RE end with "_dec".
+    // N_m3u8DL-RE appends "_dec" to the names of decrypted fragments.
     let core = stem.hasSuffix("_dec") ? stem.dropLast(4) : stem
     suffix = String(stem[core.endIndex...]) + suffix
     let digits = core.reversed().prefix { $0.isASCII && $0.isNumber }.count
@@ -69,8 +69,8 @@ struct FragmentSeries: Sendable, Equatable {
 }
 
 extension String {
-  /// A file name without the query that `wget` keeps in it: after `?` or, in names for Windows,
-  /// after an `@` that follows the file name extension.
+  /// This file name without the query that `wget` keeps in it. The query follows a `?` or, in names
+  /// for Windows, an `@` after the file name extension.
   var withoutSavedQuery: String {
     if let mark = firstIndex(of: "?") { return String(self[..<mark]) }
     guard let mark = lastIndex(of: "@"), let dot = self[..<mark].lastIndex(of: "."),

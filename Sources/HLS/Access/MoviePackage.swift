@@ -2,14 +2,14 @@
 
 /// A `.movpkg` folder, in which Apple's players keep a downloaded presentation.
 ///
-/// `boot.xml` lists the streams. The `StreamInfoBoot.xml` of each stream lists its segments. Their
-/// file names differ from those in the stream's playlist.
+/// `boot.xml` lists the streams. The `StreamInfoBoot.xml` of each stream lists its segments. The
+/// file names of the segments differ from those in the stream's playlist.
 struct MoviePackage: Sendable, Equatable {
   struct Stream: Sendable, Equatable {
     /// Path of the stream's folder, relative to the package.
     var folder: String
     var playlist: MediaPlaylist
-    /// File name of the stream's original playlist in its folder; nil if there is none.
+    /// File name of the original playlist in the stream's folder; nil if there is none.
     var originalName: String?
   }
 
@@ -70,7 +70,8 @@ extension MoviePackage.Stream {
     (playlist.hasEnded, playlist.kind) = (true, .onDemand)
   }
 
-  /// Takes over the keys of the original playlist, so that encrypted segments are recognised.
+  /// Copies the keys and the discontinuities from the original playlist. The keys show which
+  /// segments are encrypted.
   fileprivate mutating func takeKeys(of text: [UInt8]) {
     guard case .media(let original)? = try? Playlist(text) else { return }
     for index in playlist.segments.indices where original.segments.indices.contains(index) {

@@ -3,7 +3,8 @@
 private import Glibc
 private import System
 
-/// A folder with a downloaded presentation. It finds the files that playlists refer to.
+/// A folder with a downloaded presentation. `file(for:from:)` finds the files that its playlists
+/// refer to.
 ///
 /// Playlists may still contain the server's addresses. URIs are therefore also matched by the ends
 /// of their paths.
@@ -12,7 +13,7 @@ public struct PresentationFolder: Sendable {
   public let path: String
   /// Absolute paths by file name.
   private var files: [String: [String]] = [:]
-  /// Absolute paths of the files whose names contain a query, grouped by the name without it.
+  /// Absolute paths of the files whose names contain a query, by the name without the query.
   private var named: [String: [String]] = [:]
   /// Absolute paths of the files that were found, in no particular order.
   public var paths: [String] { files.values.flatMap(\.self) }
@@ -166,7 +167,8 @@ public struct PresentationFolder: Sendable {
     files[name]?.contains { $0.parentFolder == folder } ?? false
   }
 
-  /// Returns the possible file names of a media playlist's segments; empty for another file.
+  /// Returns the possible file names of a media playlist's segments; empty if the file is not a
+  /// media playlist.
   private func segmentNames(of playlist: String) -> Set<String> {
     guard case .media(let media)? = contents(of: playlist) else { return [] }
     return Set(media.segments.flatMap { Self.spellings($0.uri).map(\.lastPart) })

@@ -56,8 +56,8 @@ struct AudioCarrier {
       + (entry?.characteristics ?? [])
   }
 
-  /// Returns one carrier for each content and address. A carrier with the same content as an
-  /// earlier one becomes its alternative.
+  /// Merges carriers that have the same content at different addresses. The first one is kept, and
+  /// the addresses of the later ones become its alternatives.
   static func withAlternatives(_ carriers: [AudioCarrier]) -> [AudioCarrier] {
     var kept: [AudioCarrier] = []
     for carrier in carriers {

@@ -3,14 +3,14 @@
 extension Ladder {
   /// Creates a ladder from the sound of a multivariant playlist.
   ///
-  /// Uses BINAURAL sound only if there is nothing else, because it was made for headphones.
+  /// Uses BINAURAL sound only if there is nothing else, because it cannot turn with the head.
   ///
   /// - Parameters:
   ///   - language: a language tag (RFC 5646). If it is nil or no rendition matches it, the
   ///     presentation's default language is used.
   ///   - maximumBitRate: in bit/s.
-  ///   - canDecode: returns whether a codec can be decoded (named as in RFC 6381). Variants with
-  ///     other audio codecs are left out.
+  ///   - canDecode: returns whether a codec, named as in RFC 6381, can be decoded. Variants with an
+  ///     audio codec that cannot be decoded are left out.
   public init(
     from playlist: MultivariantPlaylist, language: String? = nil,
     maximumBitRate: Double = .infinity, prefer preference: TreatmentPreference = .multichannel,

@@ -55,9 +55,9 @@ public struct Ladder: RandomAccessCollection, Sendable, Equatable {
   ///
   /// Leaves out:
   /// - renditions above `maximumBitRate` or without a positive, finite bit rate,
-  /// - stereo renditions that do not have a lower bit rate than every multichannel rendition,
-  /// - renditions whose score is not above that of every cheaper rendition of the same treatment.
-  ///   If a rendition of that treatment has no score, the bit rate counts as the score.
+  /// - stereo renditions whose bit rate is not below that of the cheapest multichannel rendition,
+  /// - renditions for which a cheaper rendition of the same treatment has an equal or higher score.
+  ///   If any rendition of that treatment has no score, the bit rates are used as scores.
   ///
   /// - Parameters:
   ///   - maximumBitRate: in bit/s.
@@ -77,7 +77,7 @@ public struct Ladder: RandomAccessCollection, Sendable, Equatable {
     self.renditions = stereo + multichannel
   }
 
-  /// The cheapest multichannel rendition; nil if there is none.
+  /// The number of the cheapest multichannel rendition; nil if there is none.
   public var firstMultichannel: Int? { firstIndex(where: \.isMultichannel) }
 
   private static func preferred(_ renditions: [Rendition], _ preference: TreatmentPreference)

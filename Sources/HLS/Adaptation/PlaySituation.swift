@@ -6,7 +6,7 @@ public struct PlaySituation: Sendable, Equatable {
   public var now: Double
   /// Time since the player began to fetch the presentation, in s.
   public var elapsed: Double
-  /// Duration of the playable sound that was fetched and not yet played, in s.
+  /// Duration of the playable sound that has been fetched but not yet played, in s.
   public var buffer: Double
   /// Typical duration of a segment, in s.
   public var segmentSeconds: Double
@@ -14,7 +14,7 @@ public struct PlaySituation: Sendable, Equatable {
   public var hasStarted: Bool
   /// Whether the next segment cannot be fetched yet: it does not exist, or the buffer is full.
   public var isWaiting: Bool
-  /// Whether all segments of a presentation that has ended were fetched.
+  /// Whether the presentation has ended and all its segments have been fetched.
   public var isAtEnd: Bool
   /// Time from the playback position to the live end, in s; nil if the presentation is not live.
   public var liveDistance: Double?

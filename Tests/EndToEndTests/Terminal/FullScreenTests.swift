@@ -122,7 +122,7 @@ extension EndToEndTests {
         let listener = try Listener(
           playing: path, ["--screen", "full"], on: server.address,
           environment: ["TERM": "no-such-terminal"])
-        try listener.reads("does not know this terminal (TERM=no-such-terminal)", seconds: 60)
+        try listener.reads("does not support this terminal (TERM=no-such-terminal)", seconds: 60)
         try listener.sees(" underruns")
         kill(listener.program.pid, SIGTERM)
         #expect(listener.program.wait(seconds: 5) == 143)
