@@ -81,8 +81,8 @@ extension RenditionChoice {
   /// replaced now.
   ///
   /// While the treatment is stereo, the first replacement is a test: it is played only if it
-  /// arrives in time and fast enough. Once all segments have been fetched, only a test can show that
-  /// the throughput has recovered, so one is made whenever `hold` has passed.
+  /// arrives in time and fast enough. Once all segments have been fetched, no other download can
+  /// show that the throughput has recovered, so a test is made whenever `hold` has passed.
   public mutating func replacement(
     _ situation: PlaySituation, queue: [ReplaceableSegment]
   ) -> Replacement? {
