@@ -41,7 +41,7 @@ extension RenditionChoice {
       return situation.now - download.requestTime >= 1.5 ? rescue : nil
     }
     // Decide as late as possible, because the throughput may recover. If the lower rendition would
-    // be late too, only a recovery can prevent a stall.
+    // take too long as well, only a recovery can prevent a stall, so wait even longer.
     let needed = max(parameters.leastRescue, seconds(rescue) + parameters.rescueMargin)
     let isHopeless = needed > parameters.earliestRescue * situation.segmentSeconds
     let latest = parameters.hopelessRescue * situation.segmentSeconds

@@ -40,9 +40,10 @@ extension RenditionChoice {
     lastChange = TreatmentChange(time: situation.now, isMultichannel: true, reason: .recovered)
   }
 
-  /// Whether the throughput has recovered for long enough to return to multichannel. The required
-  /// time decreases from the hold at the ratio `recovery` to half of the hold at `strongRecovery`.
-  /// On a steady line, the ratio `steadyRecovery` suffices.
+  /// Whether to return to multichannel: enough sound is buffered, and the throughput has stayed
+  /// recovered for long enough. The required time decreases from the hold at the throughput ratio
+  /// `recovery` to half of the hold at `strongRecovery`. On a steady line, the ratio
+  /// `steadyRecovery` suffices.
   func hasRecovered(_ situation: PlaySituation) -> Bool {
     guard canChange, let first = ladder.firstMultichannel else { return false }
     guard situation.buffer >= leastBuffer(situation) else { return false }
@@ -76,12 +77,12 @@ extension RenditionChoice {
     min(parameters.recoveryBuffer, parameters.recoverySegments * situation.segmentSeconds)
   }
 
-  /// Returns a queued stereo segment to replace by multichannel; nil if none should be replaced
-  /// now.
+  /// Returns the next queued stereo segment to replace with multichannel; nil if none should be
+  /// replaced now.
   ///
-  /// In stereo, the first replacement is a test. It is played only if it arrives in time and fast
-  /// enough. When nothing else is left to fetch, no other download can show that the throughput has
-  /// recovered. A test is then made after each `hold`.
+  /// While the treatment is stereo, the first replacement is a test: it is played only if it
+  /// arrives in time and fast enough. Once all segments have been fetched, no other download can
+  /// show that the throughput has recovered, so a test is made whenever `hold` has passed.
   public mutating func replacement(
     _ situation: PlaySituation, queue: [ReplaceableSegment]
   ) -> Replacement? {

@@ -17,9 +17,10 @@ public struct RenditionChoice: AdaptationRule, Equatable {
   var treatment = Treatment.undecided
   /// The last chosen rendition; nil before the first choice.
   var current: Int?
-  /// Time of the request that began the recovery, in s; nil if the throughput has not recovered.
+  /// Request time of the first download that showed the recovery, in s; nil if the throughput has
+  /// not recovered.
   var recoveredSince: Double?
-  /// Time for which the throughput must stay recovered, in s.
+  /// Time for which the throughput must stay recovered at the ratio `recovery`, in s.
   var hold: Double
   var returnedAt: Double?
   /// Time of the last change to a lower multichannel rendition, or of the last abandoned
@@ -128,7 +129,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     return situation.hasStarted && canFallBack && isWorthATrial ? first : nil
   }
 
-  /// Returns the best stereo rendition that the throughput allows, or else the cheapest rendition.
+  /// Returns the best stereo rendition that the throughput and the buffer allow, or else the
+  /// cheapest rendition.
   func stereoRendition(_ estimate: Double, _ situation: PlaySituation) -> Int {
     let room = situation.buffer - parameters.reserve - 0.5
     return stereoRenditions.last { rendition in

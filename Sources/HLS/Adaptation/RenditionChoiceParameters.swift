@@ -12,24 +12,24 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// A segment that may arrive late is tried in the cheapest multichannel rendition only if its
   /// expected download time is at most this multiple of the buffer.
   public var trial = 1.5
-  /// Limits on the share of a segment's duration that its download may take. Within the limits, the
-  /// share is the buffer divided by 30 s. The cheapest multichannel rendition is exempt.
+  /// Limits on the share of a segment's duration that its download may take in a multichannel
+  /// rendition other than the cheapest. Within the limits, the share is the buffer divided by 30 s.
   public var leastShare = 1.0 / 3
   public var greatestShare = 2.0 / 3
-  /// Factor on the throughput that a change to a better multichannel rendition requires.
+  /// Factor by which a change to a better multichannel rendition raises the required throughput.
   public var raising = 1.2
   /// Time for which no better multichannel rendition is chosen, in s. It begins when a lower
   /// multichannel rendition is chosen or a multichannel download is abandoned.
   public var raisingHold = 30.0
 
   /// A slow download is abandoned for a lower rendition when the buffer falls to a threshold.
-  /// Normally, the threshold is the time that the lower rendition needs. If that time exceeds
-  /// `earliestRescue` segment durations, the threshold is `hopelessRescue` segment durations. The
-  /// threshold is at least `leastRescue` s.
+  /// Normally, the threshold is 1.2 times the time that the lower rendition needs, plus
+  /// `rescueMargin`. If this sum exceeds `earliestRescue` segment durations, the threshold is
+  /// `hopelessRescue` segment durations. The threshold is at least `leastRescue` s.
   public var leastRescue = 1.5
   public var earliestRescue = 0.75
   public var hopelessRescue = 0.45
-  /// Time by which the lower rendition should arrive before the buffer is empty, in s.
+  /// Time that should remain until the buffer is empty when the lower rendition arrives, in s.
   public var rescueMargin = 0.25
 
   /// Minimum throughput ratio that counts as recovered. Here and below, the bit rate is that of the
@@ -38,9 +38,9 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// Minimum throughput ratio that counts as recovered on a steady line. The required margin is
   /// 1.1, less 1 % for the accuracy of the measurement.
   public var steadyRecovery = 1.09
-  /// A line is steady if at least `steadySamples` segments arrived within `steadySeconds` (longer
-  /// if the hold is longer), and if the fastest of them was at most `steadySpread` times as fast as
-  /// the slowest.
+  /// A line is steady if at least `steadySamples` segments arrived within `steadySeconds` s (or
+  /// within the hold, if that is longer), and if the fastest of them was at most `steadySpread`
+  /// times as fast as the slowest.
   public var steadySeconds = 12.0
   public var steadySamples = 4
   public var steadySpread = 1.1

@@ -4,10 +4,10 @@ import Glibc
 
 /// The timing of a segment's download.
 public struct SegmentTiming: Sendable, Equatable {
-  /// Time of the last byte or of the stop, in s on any monotonic clock.
+  /// Time at which the last byte arrived or the download was stopped, in s on any monotonic clock.
   public var end: Double
   public var bytes: Int
-  /// Time from the request to the last byte or to the stop, in s.
+  /// Time from the request to `end`, in s.
   public var seconds: Double
   /// Time from the request to the first byte, in s; equal to `seconds` if no byte arrived.
   public var firstByteSeconds: Double
@@ -32,15 +32,15 @@ public struct ThroughputHistory: Sendable, Equatable {
     var bitsPerSecond: Double
   }
 
-  /// The latest 20 samples, newest last.
+  /// The latest samples (at most 20), newest last.
   private(set) var samples: [Sample] = []
   /// Smoothed time from a request to its first byte, in s.
   public private(set) var firstByteSeconds = 0.0
 
   public init() {}
 
-  /// Records a download. Ignores an impossible timing. Ignores a body below 2000 bytes unless its
-  /// download was stopped after more than 1 s.
+  /// Records a download. Ignores an impossible timing. Ignores a body of less than 2000 bytes,
+  /// unless its download was stopped after more than 1 s.
   ///
   /// - Returns: the rate of the body in bit/s, without the wait for the first byte; nil if the
   ///   download was ignored.
@@ -79,9 +79,9 @@ public struct ThroughputHistory: Sendable, Equatable {
     samples.count < count ? nil : samples.suffix(count).map(\.bitsPerSecond).min()
   }
 
-  /// Returns the range of the samples of the last `seconds`, in bit/s. Nil if the samples do not
-  /// cover this time, if there are fewer than `count` of them, or if the highest exceeds the lowest
-  /// by more than the factor `spread`.
+  /// Returns the range of the samples of the last `seconds`, in bit/s. Returns nil if the samples
+  /// do not cover this time, if there are fewer than `count` of them, or if the highest exceeds
+  /// `spread` times the lowest.
   func steadyRange(over seconds: Double, count: Int, spread: Double) -> ClosedRange<Double>? {
     guard let newest = samples.last?.end, let oldest = samples.first?.end,
       newest - oldest >= seconds

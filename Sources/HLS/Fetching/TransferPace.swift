@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The patience with a slow fetch, and a function that reports waits.
+/// A time limit for slow fetches, and a function that receives the progress of long fetches.
 public struct NetworkPatience: Sendable {
   /// Time over which the rate is averaged, in s. A fetch with an average below `TransferPace.least`
   /// is given up.
   public var seconds: Double
-  /// Reports the progress of a fetch that takes longer than 2 s, and then nil when the fetch ends.
-  /// The function is called on the fetching thread.
+  /// Receives the progress of a fetch that takes longer than 2 s, and then nil when the fetch ends
+  /// after the server has answered. Successive fetches without an answer count as one. The function
+  /// is called on the fetching thread.
   public var onWait: @Sendable (FetchWait?) -> Void
 
   public init(
@@ -17,10 +18,11 @@ public struct NetworkPatience: Sendable {
   }
 }
 
-/// A fetch that waits for a server.
+/// The progress of a fetch that takes longer than 2 s.
 public struct FetchWait: Sendable, Equatable {
   public var host: String
-  /// Time since the start of the fetch, in s.
+  /// Time since the start of the fetch, in s. Before the first byte, it includes the time of
+  /// directly preceding fetches that received nothing.
   public var seconds: Double
   /// Number of bytes that have arrived.
   public var bytes: Int
@@ -36,7 +38,7 @@ public struct TransferPace: Sendable {
   public static let least = 100.0
   /// Time over which the rate is averaged, in s.
   private let seconds: Double
-  /// Progress at about 100 times within the last `seconds`, oldest first.
+  /// The progress at about 100 moments within the last `seconds`, oldest first.
   private var marks: [(time: Double, bytes: Int)] = [(0, 0)]
 
   public init(seconds: Double) { self.seconds = seconds }

@@ -48,7 +48,7 @@ struct KeeperState {
   var problem: KeepingError?
   /// Whether `problem` has been returned to the caller.
   var isTold = false
-  /// Time of the last attempt to write the playlists, in s.
+  /// Time at which the last attempt to write the playlists ended, in s.
   private var written = -Double.infinity
   /// Duration of the last attempt to write the playlists, in s.
   private var writing = 0.0
@@ -80,8 +80,8 @@ struct KeeperState {
     for entry in record.renditions { renditions.append(try KeptFiles(entry, in: folder)) }
   }
 
-  /// Returns the index of the rendition with the same address, or else of the only rendition that
-  /// `isLikely`; nil if there is no such rendition or more than one.
+  /// Returns the index of the rendition with the same address, or else of the only rendition for
+  /// which `isLikely` is true. Returns nil if there is no such rendition or more than one.
   func place(of rendition: KeptRendition) -> Int? {
     if let index = renditions.firstIndex(where: { $0.rendition.uri == rendition.uri }) {
       return index
@@ -144,8 +144,8 @@ struct KeeperState {
     }
   }
 
-  /// The range from the lowest to the highest segment number of all renditions; nil if there is
-  /// none.
+  /// The range from the lowest to the highest segment number of all renditions; nil if no segment
+  /// is kept.
   var numbers: ClosedRange<Int>? {
     let all = renditions.flatMap { [$0.timeline.first, $0.timeline.last] }.compactMap(\.self)
     guard let first = all.min(), let last = all.max() else { return nil }
@@ -154,7 +154,7 @@ struct KeeperState {
 
   /// The renditions for the multivariant playlist: those that have no gaps from the first segment
   /// to about the end of the longest rendition, because every player can play them completely. If
-  /// there are none, all renditions.
+  /// there are none, all renditions with kept segments are listed.
   private var listed: [KeptFiles] {
     let kept = renditions.filter { $0.timeline.first != nil }
     let longest = kept.map { $0.timeline.seconds(from: first ?? 0) }.max() ?? 0

@@ -4,7 +4,7 @@ private import Synchronization
 
 /// Fetches the segments that a kept presentation lacks, so that one rendition is complete.
 ///
-/// A player that changes renditions fetches each segment in one of them only. Other players cannot
+/// A player that changes renditions fetches most segments in only one of them. Other players cannot
 /// join segments of different renditions, so they need a rendition without gaps.
 ///
 /// ## Threading

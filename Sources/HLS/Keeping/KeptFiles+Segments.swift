@@ -3,7 +3,7 @@
 private import System
 
 extension KeptFiles {
-  /// Writes a segment and its initialisation section, unless they are there already.
+  /// Writes a segment and its initialisation section, unless the same files are known to be intact.
   ///
   /// - Throws: `.cannotWrite` if a file cannot be written or the rendition is full.
   mutating func keep(

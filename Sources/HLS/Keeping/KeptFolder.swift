@@ -55,8 +55,8 @@ final class KeptFolder: Sendable {
   /// The names of the folder's entries, except `.` and `..`; empty if the folder cannot be read.
   var names: [String] { SystemFile.names(inDescriptor: descriptor) ?? [] }
 
-  /// Removes the temporary files that killed processes left behind. Requires the lock of the
-  /// presentation.
+  /// Removes the temporary files that killed processes left behind. Call this method only while the
+  /// folder of the presentation is locked.
   func removeUnfinished() {
     for name in names where name.hasPrefix(".") && name.hasSuffix(Self.unfinished) { remove(name) }
   }

@@ -84,7 +84,7 @@ extension KeptPlaylists.Row {
 }
 
 extension String {
-  /// The text without quotes, `{` and ASCII control characters, cut to 200 Unicode scalars.
+  /// The text without double quotes, `{` and ASCII control characters, cut to 200 Unicode scalars.
   fileprivate var forAttribute: String {
     let plain = unicodeScalars.filter { scalar in
       scalar != "\"" && scalar != "{" && scalar.value >= 0x20 && scalar.value != 0x7F

@@ -55,7 +55,7 @@ extension KeptRendition {
       ?? own.lazy.compactMap { variant in
         playlist.renditions(of: variant).first { $0.uri == nil }
       }.first
-    // The variant with the lowest bit rate that carries this rendition.
+    // Of the variants that carry this rendition, use the one with the lowest bit rate.
     let carriers =
       own.isEmpty ? playlist.variants.filter { $0.audioGroup == entry?.group } : own
     func rate(_ variant: Variant) -> Int { variant.averageBandwidth ?? variant.bandwidth }

@@ -23,7 +23,7 @@ public struct PresentationDownload {
   /// The redundant playlists of a job, and the index of the playlist in use.
   private struct Sites {
     var places: [ResourceAddress]
-    /// The playlists by place; nil for a playlist that cannot be used.
+    /// The loaded playlists, by index in `places`; nil for a playlist that cannot be used.
     var playlists: [Int: MediaPlaylist?]
     var current = 0
 
@@ -163,7 +163,7 @@ public struct PresentationDownload {
         if let first, step > 0 {
           outcome.switches.append(
             "'\(sites.places[site])' replaces '\(sites.places[sites.current])', which has the same "
-              + "content: \(first)")
+              + "content, because of an error: \(first)")
           sites.current = site
         }
         return supplied

@@ -65,7 +65,7 @@ public struct RenditionSelection: Sendable {
 
 extension KeptRendition {
   /// Name for messages: the NAME attribute, then the audio group in parentheses if it differs.
-  /// Without a name, the audio group or else `label`.
+  /// Without a NAME, it is the audio group, or else `label`.
   public var shownName: String {
     let first = name.isEmpty ? group ?? "" : name
     return first.isEmpty ? label : group.map { $0 == first ? first : "\(first) (\($0))" } ?? first
@@ -98,7 +98,8 @@ public enum DownloadError: Error, Sendable, Equatable, CustomStringConvertible {
       "no rendition is named '\(name)'; choose from: \(names.prefix(20).joined(separator: ", "))"
     case .nothing(let reason): reason
     case .live(let address):
-      "'\(address)' is live; only on-demand presentations can be fetched, so keep it while it plays"
+      "'\(address)' is live, and only on-demand presentations can be fetched; save it during "
+        + "playback with 'play --keep'"
     case .encrypted(let address, let reason): "'\(address)' cannot be fetched: \(reason)"
     }
   }
@@ -108,7 +109,8 @@ extension PlaylistLoader {
   /// Loads the playlists of the renditions to download.
   ///
   /// - Returns: the jobs in ascending order of bit rate.
-  /// - Throws: the reason why a rendition cannot be downloaded, or `.nothing`.
+  /// - Throws: the reason why a rendition cannot be downloaded, or `.nothing` if there is no sound
+  ///   to download.
   public func jobs(
     for presentation: Presentation, _ selection: RenditionSelection, goesOn: () -> Bool
   ) throws(DownloadError) -> [PresentationDownload.Job] {
@@ -134,7 +136,8 @@ extension PlaylistLoader {
     return jobs.sorted { $0.rendition.bitRate < $1.rendition.bitRate }
   }
 
-  /// Loads the first of the redundant playlists of a rendition that can be loaded.
+  /// Tries the redundant playlists of a rendition in order. Returns a job with the first of them
+  /// that can be loaded.
   private func job(
     _ rendition: KeptRendition, _ uris: [String], of playlist: MultivariantPlaylist,
     at address: ResourceAddress, _ goesOn: () -> Bool

@@ -118,7 +118,7 @@ struct AttributeList {
   ///
   /// - Throws: an error if the attribute is missing or not quoted.
   func required(_ name: String) throws(PlaylistError) -> String {
-    guard let text = text(name) else { throw PlaylistError("it lacks \(name)") }
+    guard let text = text(name) else { throw PlaylistError("\(name) is missing or not quoted") }
     return text
   }
 }

@@ -88,7 +88,7 @@ struct MediaPlaylistReader {
     let key = SegmentKey(
       method: method == "AES-128" ? .aes128 : .other(method), uri: try attributes.required("URI"),
       initialisationVector: vector, format: attributes.text("KEYFORMAT") ?? "identity")
-    // A key is valid until another key of the same format follows.
+    // A key is valid until another key of the same format or `METHOD=NONE` follows.
     if let same = keys.firstIndex(where: { $0.format == key.format }) {
       keys[same] = key
     } else {

@@ -97,7 +97,7 @@ public struct AudioChannels: Sendable, Equatable {
     return parts.joined(separator: "/")
   }
 
-  /// Whether the sound was made for headphones. It must not be rendered spatially again.
+  /// Whether the sound was made for headphones. If so, it must not be rendered spatially again.
   public var isBinaural: Bool { usages.contains("BINAURAL") }
 }
 

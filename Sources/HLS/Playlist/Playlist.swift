@@ -17,7 +17,7 @@ public enum Playlist: Sendable, Equatable {
     query: [String: String] = [:]
   ) throws(PlaylistError) {
     guard bytes.count <= PlaylistLimits.bytes else {
-      throw PlaylistError("it is larger than \(PlaylistLimits.bytes >> 20) MB")
+      throw PlaylistError("it is larger than \(PlaylistLimits.bytes >> 20) MiB")
     }
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let content = bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...]

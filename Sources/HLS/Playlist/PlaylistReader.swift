@@ -149,7 +149,8 @@ extension Variant {
     if size.count == 2 { resolution = Resolution(width: size[0], height: size[1]) }
   }
 
-  /// Returns a bit rate in bit/s. Ignores the fraction of a decimal number.
+  /// Returns a bit rate in bit/s; nil if it is missing, quoted or not a number. For a decimal
+  /// number, returns the integer part, and also adds a note.
   private static func bitRate(
     _ name: String, _ attributes: AttributeList, _ notes: inout [String]
   ) -> Int? {

@@ -22,7 +22,7 @@ extension MediaPlaylist {
 }
 
 extension MultivariantPlaylist {
-  /// The text of the playlist file, without definitions of variables.
+  /// The text of the playlist file, without definitions of variables and content steering.
   public var text: String {
     var lines = ["#EXTM3U", "#EXT-X-VERSION:\(version)"]
     if areSegmentsIndependent { lines.append("#EXT-X-INDEPENDENT-SEGMENTS") }

@@ -15,7 +15,7 @@ extension PlaylistLoader {
   /// Returns media playlists of the numbered fragments in a folder, the longest series first.
   ///
   /// The durations follow from the times in the fragments, or are estimated. Missing numbers become
-  /// gaps, unless most numbers are missing.
+  /// gaps, unless most of the numbers from the first to the last are missing.
   ///
   /// - Throws: `.interrupted` if `goesOn` returned false.
   func fragments(

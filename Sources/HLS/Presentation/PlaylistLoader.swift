@@ -62,7 +62,7 @@ public struct PlaylistLoader: Sendable {
     if case .file = loaded.address {
       playlist.endHere()
     } else if playlist.skippedSegments > 0 {
-      // There is no earlier copy that this delta update could complete.
+      // A delta update extends an earlier copy, but the loader does not store copies.
       let whole = try request(address.withoutDeltaRequest, variables, nil, silence, goesOn)
       guard let whole, case .media(let media) = whole.playlist else { return whole }
       (loaded, playlist) = (whole, media)

@@ -15,7 +15,7 @@ extension PlaylistLoader {
   /// Opens the multivariant or media playlist at an address. If it only wraps another multivariant
   /// playlist, that one is opened instead.
   ///
-  /// - Throws: the error of a playlist that cannot be loaded. `.refused` if playlists are nested
+  /// - Throws: the error of a playlist that cannot be loaded, or `.refused` if playlists are nested
   ///   too deeply or an address is invalid.
   public func open(
     _ address: ResourceAddress, goesOn: () -> Bool = { true }
@@ -35,7 +35,7 @@ extension PlaylistLoader {
     }
     throw .refused(
       AccessRefusal(
-        address.description, "playlists may be nested at most \(Presentation.deepest) deep"))
+        address.description, "playlists may be nested at most \(Presentation.deepest) levels deep"))
   }
 
   private func isMultivariant(

@@ -74,7 +74,8 @@ struct SegmentTime: Equatable {
     return bytes[place..<(place + count)].reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Returns the duration of ADTS frames of 1024 samples, in s (ISO/IEC 13818-7, section 6.2).
+  /// Returns the total duration of ADTS frames, in s (ISO/IEC 13818-7, section 6.2); nil if a
+  /// header is invalid or there are no frames. A frame consists of 1 to 4 blocks of 1024 samples.
   private static func duration(ofADTS bytes: [UInt8]) -> Double? {
     let rates = [
       96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350,

@@ -24,12 +24,12 @@ public struct OpenPresentation: Sendable {
   /// Whether decodable multichannel renditions exist in the wanted language, regardless of the
   /// maximum bit rate and the preferred treatment.
   public let hasMultichannelBeyond: Bool
-  /// The start in the multivariant playlist; nil if there is none.
+  /// The preferred start in the multivariant playlist; nil if there is none or it is ignored.
   let start: PlaylistStart?
   /// The media playlists of each rendition, in ladder order. The playlists of one rendition have
   /// the same content and are tried in order.
   let places: [[Place]]
-  /// Notes about values in the multivariant playlist that are ignored.
+  /// Notes about ignored values in the multivariant playlist.
   let notes: [String]
   let variables: PlaylistVariables
   let loader: PlaylistLoader
@@ -57,7 +57,7 @@ public struct OpenPresentation: Sendable {
     switch presentation {
     case .multivariant(let playlist, let address):
       variables = playlist.variables
-      // A negative start refers to the end of a live presentation, and a folder is never live.
+      // Ignore a negative start: it counts from the live end, and a folder is never live.
       let isLiveStart = loader.folder != nil && playlist.start.map { $0.offset < 0 } ?? false
       start = isLiveStart ? nil : playlist.start
       notes = playlist.notes
@@ -112,7 +112,7 @@ public struct OpenPresentation: Sendable {
   }
 
   /// Whether the playlist of a rendition is available. A server is assumed to have it. A downloaded
-  /// presentation often contains one rendition only.
+  /// presentation often contains only one rendition.
   private static func isThere(
     _ uri: String, _ playlist: ResourceAddress, _ loader: PlaylistLoader
   ) -> Bool {

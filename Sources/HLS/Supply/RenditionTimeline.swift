@@ -49,8 +49,8 @@ struct RenditionTimeline {
   var end: Double { origin + playlist.duration }
 
   /// Returns the segment to play at a presentation time, with its start in s. It is the first
-  /// segment that ends more than 0.25 s, or half its duration if that is shorter, after `time`. Nil
-  /// if there is none.
+  /// segment that ends more than 0.25 s, or half its duration if that is shorter, after `time`.
+  /// Returns nil if there is none.
   func segment(at time: Double) -> (segment: MediaSegment, start: Double)? {
     var start = origin
     for segment in playlist.segments {

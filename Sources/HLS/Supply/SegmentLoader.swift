@@ -31,7 +31,7 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether the playlist lists the segment that cannot be loaded.
+  /// False only if the playlist does not list the segment, or marks it as a gap.
   var isOfListedSegment: Bool { if case .absent = self { false } else { true } }
 
   /// Whether the server gave no complete answer, or was too slow.

@@ -150,7 +150,7 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Returns the messages since the last call, oldest first.
+  /// Returns the notes that were added since the last call, oldest first.
   public func takeNotes() -> [String] {
     state.withLock { state in
       defer { state.notes = [] }
@@ -158,8 +158,8 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Returns the warnings that were added since the last call, oldest first: sound or renditions
-  /// that are missing, and values that are not valid.
+  /// Returns the warnings that were added since the last call, oldest first. They report missing
+  /// sound or renditions, replaced playlists, and values that are not valid.
   public func takeWarnings() -> [String] {
     state.withLock { state in
       defer { state.warnings = [] }

@@ -8,9 +8,9 @@
 public final class SegmentSupply: Sendable {
   /// Limits for buffers and retries.
   public struct Conditions: Sendable {
-    /// Time by which to fetch an on-demand presentation ahead of playback, in s.
+    /// How far to fetch an on-demand presentation ahead of playback, in s.
     public var bufferSeconds = 30.0
-    /// Time by which to fetch a live presentation ahead of playback, in target durations.
+    /// How far to fetch a live presentation ahead of playback, in target durations.
     public var liveTargetDurations = 3.0
     /// Duration at the end of the queue that cannot be played until more arrives, in s.
     public var unreadable = 0.35

@@ -95,7 +95,7 @@ private final class MemoryServer: ResourceFetcher {
     #expect(
       outcome.missing.map { "\($0.number): \($0.reason)" } == [
         "2: the server answered with status 404", "4: it is not audio but an HTML page",
-        "5: it ends within a transport packet", "6: it is larger than 64 MB",
+        "5: it ends within a transport packet", "6: it is larger than 64 MiB",
       ])
     let kept = try #require(try expectValidPresentation(path).values.first)
     #expect(kept.map(\.isGap) == [false, false, true, false, true, true, true, false])

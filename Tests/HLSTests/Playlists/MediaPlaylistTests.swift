@@ -120,7 +120,7 @@ import Testing
       "#EXTM3U\n#EXT-X-BYTERANGE:9\n#EXTINF:1,\na.ts",
       "line 4: EXT-X-BYTERANGE has no offset and does not follow a range of 'a.ts'"
     ),
-    ("#EXTM3U\n#EXT-X-MAP:BYTERANGE=\"1@0\"", "line 2: it lacks URI"),
+    ("#EXTM3U\n#EXT-X-MAP:BYTERANGE=\"1@0\"", "line 2: URI is missing or not quoted"),
     ("#EXTM3U\n#EXT-X-MAP:URI=\"x", "line 2: the value of URI has no closing quote"),
     ("#EXTM3U\n#EXT-X-KEY:URI=\"x\"", "line 2: the METHOD of EXT-X-KEY is missing or quoted"),
     (

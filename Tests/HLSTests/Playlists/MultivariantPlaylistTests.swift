@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,NAME=\"a\"", "line 2: it lacks GROUP-ID"),
+    ("#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,NAME=\"a\"", "line 2: GROUP-ID is missing or not quoted"),
     ("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH", "line 2: the attribute 'BANDWIDTH' has no value"),
     ("#EXTM3U\n#EXT-X-SESSION-DATA:X=1", "it has neither variants nor audio renditions"),
   ])

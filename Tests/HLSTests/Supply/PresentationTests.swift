@@ -97,7 +97,7 @@ private final class ScriptedFetcher: ResourceFetcher {
     #expect {
       try loader.open(.network("http://h/loop.m3u8"))
     } throws: {
-      "\($0)".hasSuffix("playlists may be nested at most 3 deep")
+      "\($0)".hasSuffix("playlists may be nested at most 3 levels deep")
     }
     #expect {
       try loader.open(.network("http://h/text"))
