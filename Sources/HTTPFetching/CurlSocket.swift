@@ -22,7 +22,7 @@ enum CurlSocket {
     return socket(family, type, place.pointee.protocol)
   }
 
-  /// Returns the IP address in a socket address; nil if the socket address has another kind.
+  /// Returns the IP address in a socket address; nil if the socket address is of another kind.
   private static func numeric(
     _ address: UnsafePointer<sockaddr>, _ length: UInt32
   ) -> NetworkAddress? {

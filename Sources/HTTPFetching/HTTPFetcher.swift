@@ -8,7 +8,7 @@ import Synchronization
 /// A fetcher for resources over HTTP or HTTPS, within a presentation's access rules.
 ///
 /// The IP address of each connection is checked when its socket is opened. If the environment names
-/// a proxy, the addresses are checked before the request.
+/// a proxy, the IP addresses of the host are checked before the request instead.
 ///
 /// ## Threading
 /// `fetch` may be called from several threads at once. Each call blocks until the request is done.
@@ -99,7 +99,7 @@ public final class HTTPFetcher: ResourceFetcher {
       if pace.isTooSlow(bytes: timing.bytes, at: timing.seconds) {
         throw .tooSlow(seconds: patience.seconds)
       }
-      // Give up a silent connection earlier, so that the request is repeated.
+      // Give up a silent connection after half the patience, so that the request is repeated.
       if transfer.silence > patience.seconds / 2 { throw .timedOut(seconds: patience.seconds / 2) }
       let waited = timing.firstByte == nil ? Self.seconds(since: since) : timing.seconds
       guard waited > Self.longWait else { continue }
@@ -126,7 +126,8 @@ public final class HTTPFetcher: ResourceFetcher {
   }
 }
 
-/// An address that passed the access rules. The IP addresses of its host are checked later.
+/// An address that passed the access rules. If `reach` is `.publicAddresses`, the IP address of its
+/// host is checked when the connection is opened.
 struct CheckedAddress {
   var text: String
   var url: CurlURL

@@ -14,8 +14,8 @@ public struct SuppliedSegment: Sendable, Equatable {
   public var bytes: [UInt8]
   public var format: SegmentFormat
 
-  /// Time of the first sample from an ID3 tag, in s. Nil without such a tag, and for containers
-  /// with their own timestamps.
+  /// Time that an ID3 tag states for the first sample, in s; nil without such a tag, and for
+  /// containers with their own timestamps.
   public var taggedTime: Double? {
     switch format {
     case .aac, .ac3, .mpegAudio: ID3Tag.timestamp(bytes).map { Double($0) / 90_000 }

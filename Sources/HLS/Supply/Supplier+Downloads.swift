@@ -4,14 +4,14 @@ extension Supplier {
   /// Wait between two requests if the server gives no complete answer, in s. The wait does not
   /// increase, so that data is requested soon after the connection has returned.
   static let lineWait = 0.2
-  /// Minimum time without a byte after which a request fails while the connection is lost, in s.
+  /// Lower limit for `silence` while the connection is lost, in s.
   private static let leastSilence = 0.6
   /// Duration of a connection loss, in s, after which requests may take the usual time again,
   /// because the server may be slow rather than unreachable.
   private static let longestLoss = 40.0
 
-  /// Time without a byte after which a download fails, in s. It is short while the connection is
-  /// lost, because a request from that time may never be answered.
+  /// Time without a byte after which a download fails, in s. It is short during the first
+  /// `longestLoss` of a connection loss, because a request sent then may never be answered.
   var silence: Double {
     guard let offlineSince, now - offlineSince < Self.longestLoss else {
       return conditions.silence
@@ -79,8 +79,8 @@ extension Supplier {
     }
   }
 
-  /// Returns the time in which a replacement must arrive, in s. It is infinite before playback may
-  /// start, and 0 if the segment is no longer queued. The result is not nil.
+  /// Returns the time within which a replacement must arrive, in s. The result is infinite before
+  /// playback may start, 0 if the segment is no longer queued, and never nil.
   private func secondsLeft(_ number: Int) -> Double? {
     let snapshot = queue.snapshot
     guard let queued = snapshot.segment(number) else { return 0 }

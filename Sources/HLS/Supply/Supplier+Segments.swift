@@ -16,14 +16,15 @@ extension Supplier {
 
   /// Fetches the next segment. After a failure, the segment is requested again in the same
   /// rendition, then from other places with the same content, and then in other renditions. If all
-  /// fail and the server may recover, the requests are repeated after a wait. Otherwise the segment
-  /// is given up. The queue fails if no rendition can be decrypted.
+  /// requests fail, they are repeated after a wait if the server may recover; if not, the segment
+  /// is given up. The queue fails if no rendition can be decrypted, or if the server is too slow
+  /// and no more than 4 s are buffered.
   mutating func fetchNext() {
     var wanted = usable(rule.next(situation(isWaiting: false)))
     var failures: [Int: Int] = [:]
     var moves: [Int: Int] = [:]
-    // The first rendition that failed, and the first error other than `.absent`, or else the first
-    // error.
+    // The first rendition that failed. The problem is the first one other than `.absent`; if all
+    // are `.absent`, it is the first one.
     var lost: (rendition: Int, problem: LoadProblem)?
     let began = now
     while goesOn {
@@ -70,7 +71,7 @@ extension Supplier {
     }
   }
 
-  /// Returns the rendition, or the best other rendition if the rendition cannot be decrypted. If no
+  /// Returns the given rendition if it can be decrypted, otherwise the best one that can be. If no
   /// rendition can be decrypted, returns the given one.
   private func usable(_ rendition: Int) -> Int {
     let count = presentation.ladder.count
@@ -168,7 +169,8 @@ extension Supplier {
         + "it: \(problem)")
   }
 
-  /// Whether a rendition has failed so often that it is not requested again now.
+  /// Whether a rendition is not requested again now, because it has failed too often or cannot be
+  /// decrypted.
   private func isSpent(
     _ rendition: Int, _ problem: LoadProblem, _ failures: [Int: Int]
   ) -> Bool {
@@ -196,9 +198,9 @@ extension Supplier {
     return now - began < patience || left > 4
   }
 
-  /// Gives up the segment at the cursor, which becomes a gap. The queue fails if no playlist was
-  /// loaded, if the server has failed to answer for two segments since the last fetched segment, or
-  /// after too many gaps in an on-demand presentation.
+  /// Replaces the segment at the cursor by a gap. The queue fails if no loaded playlist lists that
+  /// segment, if the server has failed to answer for two segments since the last fetched segment,
+  /// or after too many consecutive gaps in an on-demand presentation from a server.
   private mutating func giveUp(_ problem: LoadProblem) {
     if problem.isOfTheLine {
       // Perhaps only this segment is affected: fail at the second such segment if no segment is

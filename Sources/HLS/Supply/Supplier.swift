@@ -13,7 +13,7 @@ struct Supplier {
   var cursor: Double?
   /// Gaps that are not yet queued.
   var gaps: [QueuedSegment] = []
-  /// The last error of reloading the live playlist; nil after a success.
+  /// The latest error from reloading the live playlist; nil after a success.
   private var reloadProblem: String?
   /// Number of reloads of the live playlist that failed in a row.
   private var failedReloads = 0
@@ -30,8 +30,8 @@ struct Supplier {
   /// Number of segments that were given up because the server did not answer, since the last
   /// fetched segment.
   var lineFailures = 0
-  /// Time at which the connection was lost, in s: when a request had received nothing for
-  /// `SegmentSupply.Conditions.silence`. Nil after the next answer.
+  /// Time at which a request timed out, so that the connection counts as lost, in s. Nil after the
+  /// next answer.
   var offlineSince: Double?
   /// The longest recent time from a segment's request to its first byte, in s.
   var longestFirstByte = 0.0
@@ -84,7 +84,7 @@ struct Supplier {
     tellStart()
   }
 
-  /// Replaces queued segments, or pauses, after the last segment was fetched.
+  /// Replaces a queued segment or pauses. Called once the last segment has been fetched.
   private mutating func improveEnd() {
     let situation = situation(isWaiting: true, isAtEnd: true)
     if let wish = rule.replacement(situation, queue: replaceable) {
@@ -102,8 +102,8 @@ struct Supplier {
     return conditions.liveTargetDurations * max(1, playlist.targetDuration)
   }
 
-  /// Whether the playlist lists a next segment or, once it has ended, another loaded playlist
-  /// does. Also true before the playlist is loaded.
+  /// Whether the current playlist lists a next segment. If that playlist has ended, a segment in
+  /// another loaded playlist also counts. True before a playlist is loaded.
   private var hasNext: Bool {
     guard let cursor, let rendition, let timeline = timelines[rendition] else { return true }
     return timeline.segment(at: cursor) != nil
@@ -111,8 +111,8 @@ struct Supplier {
   }
 
   /// Returns the best rendition whose loaded playlist has ended and lists at least 0.25 s of sound
-  /// from a time on; nil if there is none. Smaller differences come from the last frames of the
-  /// encoders.
+  /// from a time on; nil if there is none. Smaller differences in length can result from the frame
+  /// lengths of the encoders.
   func longer(at time: Double) -> Int? {
     timelines.filter { $0.value.playlist.hasEnded && $0.value.end - time > 0.25 }.keys.max()
   }

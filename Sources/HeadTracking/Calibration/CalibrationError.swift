@@ -15,8 +15,8 @@ public enum CalibrationError: Error, Sendable, Equatable {
   case turnTooSmall(CalibrationPose, degrees: Double)
   /// The turn to the left was outside the range 70 to 110 degrees.
   case notAQuarter(degrees: Double)
-  /// The axes of the turns up and to the left are too far from a right angle. The value is the
-  /// angle between them.
+  /// The angle between the axes of the turns up and to the left is too far from 90 degrees. The
+  /// value is that angle.
   case turnsAlike(degrees: Double)
   /// The poses do not match the instructions.
   case otherPoses
@@ -68,8 +68,9 @@ extension CalibrationError: CustomStringConvertible {
       "the poses do not match the instructions; look ahead, up, ahead again and to the left"
     case .mirrored:
       "the turn to the left looks like a turn to the right, so the tracker's axes are mirrored or "
-        + "upside down, which three poses cannot tell apart; turn left again, or correct its "
-        + "profile: change the sign of 'yaw' or of 'quaternionZ', or set 'inverse' or 'axes'"
+        + "upside down, which three poses cannot tell apart; turn left again, or correct the "
+        + "tracker's profile: change the sign of 'yaw' or of 'quaternionZ', or set 'inverse' or "
+        + "'axes'"
     case .askew(let degrees):
       "the tracker or the turn to the left is \(Self.tenths(degrees)) degrees askew; mount the "
         + "tracker straighter, and keep your head upright while you turn left"

@@ -3,8 +3,8 @@
 public import Geometry
 import Glibc
 
-/// The mounting and the conventions of a tracker that computes level orientations itself, found
-/// from three poses.
+/// The mounting and the conventions of a tracker that itself computes its orientation relative to
+/// the vertical, found from three poses.
 ///
 /// The world's vertical in the pose ahead gives the head's upward axis. The rotation from ahead to
 /// up gives the head's axis to the right. The rotation to the left must be about the upward axis.
@@ -62,10 +62,11 @@ public struct MountingFinding: Sendable, Equatable {
     /// The head's upward axis in the tracker's axes.
     var top: SIMD3<Double>
 
-    /// Whether another fit of an upright tracker is as good, but gives other orientations.
+    /// Whether another fit of an upright tracker is about as good but gives other orientations.
     ///
-    /// The poses of an upright tracker whose world is upside down also fit a mirrored tracker. The
-    /// usual tracker is preferred to one that is inverse and upside down.
+    /// The poses of an upright tracker whose world is upside down also fit a tracker that reports
+    /// inverse orientations. A tracker to which neither applies is preferred to one to which both
+    /// apply.
     func isAmbiguous(with other: Fit) -> Bool {
       let (own, others) = (mounting, other.mounting)
       return own.isInverse != own.isUpsideDown && own.components == others.components

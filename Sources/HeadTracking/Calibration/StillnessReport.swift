@@ -52,7 +52,7 @@ public struct StillnessReport: Sendable, Equatable {
     longestInterval = intervals.max() ?? 0
     let rates =
       inertial.isEmpty ? poses.compactMap(\.angularVelocity) : inertial.map(\.angularVelocity)
-    // A gyroscope that reads exactly zero is absent.
+    // If every rate is exactly zero, the tracker has no gyroscope.
     let hasRates = rates.count == samples && rates.contains { $0 != .zero }
     gyroBias = hasRates ? Self.mean(rates) : nil
     gyroNoise = hasRates ? Self.deviation(rates) : nil

@@ -6,7 +6,7 @@ public import Geometry
 public struct TrackerMounting: Sendable, Equatable {
   /// The order of the components in the tracker's quaternions.
   public enum Components: String, Sendable, CaseIterable {
-    /// As the driver reads them.
+    /// The order in which the driver reads them.
     case xyzw
     /// What the driver reads as x, y, z and w is in fact w, x, y and z.
     case wxyz

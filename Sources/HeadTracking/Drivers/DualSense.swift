@@ -39,7 +39,7 @@ struct DualSense: TrackerDriver {
     {
       start = 1
     } else {
-      // Shorter reports with these IDs are valid but contain no motion data.
+      // Reports with these IDs and fewer than 64 bytes are valid but contain no motion data.
       return [0x01, 0x31].contains(report.first) && report.count != 78 && report.count < 64
         ? [] : nil
     }

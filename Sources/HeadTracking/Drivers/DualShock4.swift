@@ -7,7 +7,7 @@
 /// 6.1, drivers/hid/hid-sony.c.
 ///
 /// The order of the gyroscope's calibration readings depends on the connection. The signs of the
-/// readings show the order. The same points are uncertain as for `DualSense`.
+/// readings show the order. What is uncertain for `DualSense` is also uncertain for this pad.
 struct DualShock4: TrackerDriver {
   let protocolDescription = "DualShock 4"
   let inputLength = 78
@@ -30,7 +30,8 @@ struct DualShock4: TrackerDriver {
   /// Reads the calibration. If that fails, the calibration does not change; at first, it is
   /// nominal.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
-    // Over Bluetooth, reading 0x02 enables the long report; 0x05 has the checksum.
+    // Over Bluetooth, reading feature report 0x02 enables the long input reports. Feature report
+    // 0x05 ends with a checksum.
     let byCable = try? link.feature(id: 0x02, length: 37)
     if bus == .bluetooth, let report = try? link.feature(id: 0x05, length: 41),
       PadChecksum.isRight(report, seed: 0xA3)

@@ -108,7 +108,7 @@ extension OculusRift {
       let time = clock.time(ticks: UInt64(report.u32(8)), arrival: arrival)
       return readings(report, count: min(Int(report[3]), 2), at: 12, field: 44, newest: time)
     case (.dk1, _): return nil
-    // Reports of remote controls and the like.
+    // Other reports, such as those of a remote control, contain no readings.
     default: return report.first == 0x0B || report.isEmpty ? nil : []
     }
   }

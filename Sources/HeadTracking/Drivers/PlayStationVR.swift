@@ -5,9 +5,9 @@ import System
 /// PlayStation VR, first generation (054c:09af): a six-axis sensor at 2 kHz, with two readings per
 /// report.
 ///
-/// The sensor is one USB interface. Another, the control interface, sets power and VR mode. Reports
-/// list the axes as y, x, -z, where x is right, y up and z back. Sources: OpenHMD/OpenHMD,
-/// src/drv_psvr; Monado, src/xrt/drivers/psvr.
+/// The sensor has its own USB interface. Another interface, the control interface, sets the power
+/// and the VR mode. Reports list the axes as y, x, -z, where x is right, y up and z back. Sources:
+/// OpenHMD/OpenHMD, src/drv_psvr; Monado, src/xrt/drivers/psvr.
 ///
 /// The scale of the rates (0.00105 rad/s per count, Monado's fit) and the axes are uncertain. The
 /// headset's own calibration is not read.

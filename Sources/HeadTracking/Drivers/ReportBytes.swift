@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Little-endian numbers in a report. The caller must check the length.
+/// Numbers in a report, little-endian except for `f32be`. The caller must check the length.
 extension Array where Element == UInt8 {
   package func u16(_ at: Int) -> UInt16 { UInt16(self[at]) | UInt16(self[at + 1]) << 8 }
   package func i16(_ at: Int) -> Int16 { Int16(bitPattern: u16(at)) }

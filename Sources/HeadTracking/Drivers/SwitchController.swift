@@ -86,8 +86,8 @@ extension SwitchController {
     try? send(0x40, [0x00], link)
   }
 
-  /// Prepares a pad on USB: handshake, change to 3 Mbit/s, handshake, no time-outs. Gives up if the
-  /// pad does not reply.
+  /// Prepares a pad on USB: performs a handshake, changes to 3 Mbit/s, performs another handshake
+  /// and disables time-outs. Gives up if the pad does not reply.
   private func wakeCable(_ link: some TrackerLink) {
     for command: UInt8 in [0x02, 0x03, 0x02, 0x04] {
       do { try link.write([0x80, command] + [UInt8](repeating: 0, count: 62)) } catch { return }

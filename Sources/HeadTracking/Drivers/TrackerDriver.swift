@@ -22,7 +22,7 @@ protocol TrackerDriver {
   mutating func keepAlive(_ link: some TrackerLink, now: Int64)
   mutating func stop(_ link: some TrackerLink)
 
-  /// Decodes an input report to readings, oldest first; nil if the report is invalid. A valid
+  /// Decodes an input report into readings, oldest first; nil if the report is invalid. A valid
   /// report without readings gives an empty array.
   ///
   /// - Parameters:

@@ -2,7 +2,7 @@
 
 import System
 
-/// XREAL Air, Air 2, Air 2 Pro, Air 2 Ultra (3318:0424, 0428, 0432, 0426): glasses with a raw
+/// XREAL Air, Air 2, Air 2 Pro and Air 2 Ultra (3318:0424, 0428, 0432, 0426): glasses with a raw
 /// nine-axis sensor at 1 kHz and a nanosecond clock.
 ///
 /// Commands and replies are frames with a checksum. The factory calibration is a JSON text that is

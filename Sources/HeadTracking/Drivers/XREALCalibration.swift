@@ -9,8 +9,8 @@ struct XREALCalibration: Sendable, Equatable {
 
   init() {}
 
-  /// Parses the text from the object `IMU` on, because some texts start in the middle. A missing
-  /// bias counts as zero.
+  /// Parses the text from the object `IMU` on, because the beginning of some texts is missing. A
+  /// missing bias counts as zero.
   ///
   /// - Returns: nil if `device_1` of `IMU` is missing or invalid, or if a bias is implausibly
   ///   large.

@@ -65,7 +65,8 @@ public struct FusionSettings: Sendable, Equatable {
   /// `magneticRejectionTime`. An undisturbed second restores this many seconds of that time.
   public var magneticRejectionFactor = 2.0
 
-  /// The gyroscope's measuring range on each axis, in degrees/s. The default is infinite.
+  /// The gyroscope's measuring range on each axis, in degrees/s. While a rate is at or beyond this
+  /// limit, the specific force is ignored.
   public var rateRange = Double.infinity
   /// The accelerometer's measuring range on each axis, in m/s2. A force at or beyond the range is
   /// ignored.

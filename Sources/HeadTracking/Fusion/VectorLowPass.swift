@@ -14,8 +14,8 @@ struct VectorLowPass: Sendable {
   private var count: Double
   private let time: Double
 
-  /// Creates a filter with a time constant in seconds. The cutoff frequency in Hz is `sqrt(2) / (2
-  /// * pi * time)`.
+  /// Creates a filter with a time constant in seconds. The cutoff frequency in Hz is
+  /// `sqrt(2) / (2 * pi * time)`.
   @_noLocks
   init(time: Double) {
     band = SIMD3(0, 0, 0)

@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import System
 
-/// The functions of a hidapi backend. The libusb backend is opened at run time, because both
+/// The functions of a hidapi backend. The libusb backend is loaded at run time, because both
 /// backends export the same symbols.
 struct HIDBackend: @unchecked Sendable {
   typealias Handle = OpaquePointer

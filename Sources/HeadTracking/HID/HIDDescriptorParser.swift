@@ -18,7 +18,7 @@ struct HIDDescriptorParser {
     var id: UInt8
   }
 
-  /// An item's data before the sign is known.
+  /// An item's data before it is known whether the value is signed.
   private struct Datum {
     var bits: UInt32 = 0
     var size = 0
@@ -198,8 +198,8 @@ struct HIDDescriptorParser {
     minimum < 0 ? datum.signed : datum.unsigned
   }
 
-  /// Decodes a unit exponent: a two's complement nibble or, from some devices, a larger number,
-  /// which is clamped.
+  /// Decodes a unit exponent: a two's complement nibble or, from some devices, a wider signed
+  /// number, which is clamped.
   private static func exponent(_ datum: Datum) -> Int {
     if datum.bits < 16 { return Int(datum.bits) - (datum.bits > 7 ? 16 : 0) }
     return Int(max(-16, min(16, datum.signed)))

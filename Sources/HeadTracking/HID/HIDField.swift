@@ -41,7 +41,7 @@ public struct HIDField: Sendable, Equatable {
     return usageRanges.last.map { HIDUsage($0.upperBound) }
   }
 
-  /// Returns the index of a usage in the list with ranges expanded; nil if it is not listed.
+  /// Returns the index of a usage in the list of all usages of the field; nil if it is not listed.
   public func index(of usage: HIDUsage) -> Int? {
     var before = 0
     for range in usageRanges {

@@ -56,8 +56,8 @@ struct HeldTracker {
     String(repeating: "0", count: max(0, 3 - "\(number)".count)) + "\(number)"
   }
 
-  /// The entry in the list of trackers. Opening the device would detach the kernel's driver, so the
-  /// device is not asked.
+  /// The entry in the list of trackers. The device is not asked what it is, because opening it
+  /// would detach the kernel's driver.
   var description: TrackerDescription {
     var tracker = TrackerDescription(
       node, kind: .head, access: .heldByKernel(driver: Self.driver))

@@ -4,8 +4,8 @@ import Glibc
 
 /// A three-axis sensor of an industrial I/O device, read from files such as `in_anglvel_x_raw`.
 ///
-/// The units are rad/s, m/s2 and gauss (Documentation/ABI/testing/sysfs-bus-iio). A value is `(raw
-/// + offset) * scale`, transformed by the mounting matrix if there is a valid one.
+/// The units are rad/s, m/s2 and gauss (Documentation/ABI/testing/sysfs-bus-iio). A value is
+/// `(raw + offset) * scale`, transformed by the mounting matrix if there is a valid one.
 struct SensorTriad {
   private let files: [SensorFile]
   private let scales: SIMD3<Double>
@@ -47,8 +47,8 @@ struct SensorTriad {
     return SIMD3((mounting[0] * v).sum(), (mounting[1] * v).sum(), (mounting[2] * v).sum())
   }
 
-  /// Parses a matrix such as `a, b, c; d, e, f; g, h, i` into its rows; nil unless the text is a 3
-  /// x 3 matrix with a determinant near 1.
+  /// Parses a matrix such as `a, b, c; d, e, f; g, h, i` into its rows; nil unless the text is a
+  /// matrix of 3 x 3 numbers with a determinant near 1.
   static func matrix(_ text: String) -> [SIMD3<Double>]? {
     let rows = text.split(separator: ";").map { row in
       row.split(separator: ",").compactMap { Double(String($0).trimmingBlanks) }

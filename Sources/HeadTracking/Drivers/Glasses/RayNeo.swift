@@ -3,14 +3,14 @@
 import Geometry
 
 /// RayNeo Air 3, 3s, 3s Pro, 4 and 4 Pro (1bbb:af50), and GT (3941:af50): glasses with a raw
-/// six-axis sensor and a clock of 0.1 ms.
+/// six-axis sensor and a clock with a tick of 0.1 ms.
 ///
 /// Older glasses with the same USB IDs have another report layout, so the driver asks for the board
 /// first and refuses unknown ones. Sources: verncat/RayNeo-Air-3S-Pro-OpenVR, taowen/ar-glass-lib.
 ///
-/// The axes are uncertain: the sources give them as right, down-front and up for most boards and as
-/// right, up, back for the Air 4. The vector that follows the factory's matrix is not used, because
-/// the sources do not agree on its meaning. The magnetometer is not used.
+/// The axes are uncertain. The driver assumes x right, y back, z down for most boards and, as one
+/// source states, x right, y up, z back for the Air 4. The vector that follows the factory's matrix
+/// is not used, because the sources do not agree on its meaning. The magnetometer is not used.
 struct RayNeo: TrackerDriver {
   let protocolDescription = "RayNeo Air"
   private let chosenAxes: AxisMap?

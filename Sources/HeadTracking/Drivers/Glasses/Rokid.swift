@@ -38,8 +38,8 @@ struct Rokid: TrackerDriver {
     }
   }
 
-  /// Decodes a report with one of the three sensors. The rate and the force of one sample come in
-  /// two reports with the same time.
+  /// Decodes a report with the values of one of the three sensors. The rate and the force of one
+  /// sample come in two reports with the same time.
   private mutating func part(_ report: [UInt8], _ arrival: Int64) -> [TrackerReading]? {
     let (time, value) = (report.u64(9), report.floats(21))
     switch report[1] {
@@ -66,7 +66,7 @@ struct Rokid: TrackerDriver {
   }
 }
 
-/// Rokid Max 2 (04d2:2002): glasses whose third interface sends batches of raw samples, 64 bytes
+/// Rokid Max 2 (04d2:2002): glasses whose third interface sends batches of raw samples of 64 bytes
 /// each.
 ///
 /// Source: taowen/ar-glass-lib, after xelsed/rokidmaxwmdapi. Everything is uncertain, because the

@@ -18,7 +18,7 @@ struct VITUREPose: TrackerDriver {
   private let mounting: Quaternion
   private var arrivals = EvenArrivals()
 
-  /// The tilt of the sensor in the glasses, nose down, in degrees, by product.
+  /// The angle by which the sensor is tilted upwards in the glasses, in degrees, by product ID.
   private static let tilts: [UInt16: Double] = [
     0x1011: 6, 0x1013: 6, 0x1017: 6, 0x1015: 6, 0x101B: 6, 0x1019: 3, 0x101D: 3,
   ]
@@ -68,7 +68,7 @@ extension VITUREPose {
   }
 
   /// Builds a command: `FF FE`, checksum, length, 8 zeros, command, 2 zeros and data, padded to 64
-  /// bytes. The checksum covers the bytes from the length on.
+  /// bytes. The checksum covers the bytes from the length to the end of the data.
   static func command(_ command: UInt16, _ data: [UInt8]) -> [UInt8] {
     let zeros = [UInt8](repeating: 0, count: 8)
     let body =
@@ -85,7 +85,7 @@ extension VITUREPose {
     guard report.count >= 18, report[0] == 0xFF else { return nil }
     guard report[1] == 0xFC else { return [] }
     let length = Int(report.u16(4))
-    // No source verifies the checksum of the data, so the bytes that it covers are uncertain.
+    // The checksum is not checked: no source verifies it, so it is uncertain which bytes it covers.
     guard length >= 24, 6 + length <= report.count,
       let sensor = length >= 48 ? quaternion(report) : angles(report)
     else { return nil }

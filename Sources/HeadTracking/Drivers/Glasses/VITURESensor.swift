@@ -6,7 +6,7 @@ import System
 /// 1211): glasses with a raw six-axis sensor at 120 Hz.
 ///
 /// A packet is `10 00`, a message number, the payload's length and sum, each as u16, and the
-/// payload. Sources: taowen/ar-glass-lib, driver/viture/beast; its axes agree with
+/// payload. Source: taowen/ar-glass-lib, driver/viture/beast, whose axes agree with
 /// wheaney/XRLinuxDriver.
 ///
 /// It is uncertain which HID interface carries the data. Commands go to all interfaces; data are
