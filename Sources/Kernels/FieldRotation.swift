@@ -48,7 +48,8 @@ private struct Degree {
     (self.stride, self.size, self.frames) = (stride, size, frames)
   }
 
-  /// Rotates all rows. `moves` and `bends` are constants, for separate loops.
+  /// Rotates all rows. Each call passes constants for `moves` and `bends`, so the compiler makes a
+  /// separate loop for each case.
   @_noLocks
   @inline(__always)
   func turn(

@@ -66,7 +66,7 @@ private func enter(
     let (x2, x3) = (r * load(rows + 2 * quarter + at), r * load(rows + 3 * quarter + at))
     let (v0, v1) = (x1 + x3, x1 - x3)
     let (u0, u1) = (x0 + x2, x0 - x2)
-    // The terms are e^(i pi/8) (v0 + i x3) and e^(-i 3 pi/8) (v1 - i x3).
+    // (e0, e1) is e^(i pi/8) (v0 + i x3), and (f0, f1) is e^(-i 3 pi/8) (v1 - i x3).
     let (e0, e1) = (productRe(c, s, v0, x3), productIm(c, s, v0, x3))
     let (f0, f1) = (productRe(s, -c, v1, -x3), productIm(s, -c, v1, -x3))
     put(u0 + e0, x2 + e1, w, re, im, at)

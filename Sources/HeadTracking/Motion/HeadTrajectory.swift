@@ -4,7 +4,7 @@ public import Geometry
 
 /// The orientation of a head, `headToWorld`, over time.
 public struct HeadTrajectory: @unchecked Sendable {
-  /// Owns the rows, which never change.
+  /// Owns the rows, which never change. A row is a time and a pose.
   private final class Storage {
     let times: UnsafeMutablePointer<Double>
     let poses: UnsafeMutablePointer<Quaternion>
@@ -22,8 +22,8 @@ public struct HeadTrajectory: @unchecked Sendable {
     }
   }
 
-  /// Pointers to the rows, which an audio thread can copy without retaining an object. They are
-  /// valid as long as the trajectory or a copy of it exists.
+  /// Pointers to the rows. An audio thread can copy this value without retaining an object. The
+  /// pointers are valid as long as the trajectory or a copy of it exists.
   public struct Rows: BitwiseCopyable, @unchecked Sendable {
     let times: UnsafePointer<Double>
     let poses: UnsafePointer<Quaternion>

@@ -8,8 +8,8 @@ public import System
 /// The file is CSV, plain or gzip, with columns found by name: `t` in seconds and strictly
 /// increasing, `gx,gy,gz` in rad/s, `ax,ay,az` in m/s2. Optional columns are `mx,my,mz` in
 /// microtesla, `qw,qx,qy,qz` with the true orientation from sensor to earth (x east, y north, z
-/// up), and `movement`, which is 1 in rows to be scored. Cells in columns other than `t` may be
-/// empty or `nan`.
+/// up), and `movement`, which is 1 in the rows that an evaluation counts. Cells in columns other
+/// than `t` may be empty or `nan`.
 public struct InertialRecording: Sendable {
   /// The time of each sample in seconds, as in the file.
   public private(set) var times: [Double] = []
@@ -18,7 +18,7 @@ public struct InertialRecording: Sendable {
   /// For each sample, the true orientation from sensor to earth; nil if it is missing or not a
   /// rotation. The array is empty if the file has no such columns.
   public private(set) var truth: [Quaternion?] = []
-  /// For each sample, whether it is scored; true if the file has no `movement` column.
+  /// For each sample, whether an evaluation counts it; true if the file has no `movement` column.
   public private(set) var isScored: [Bool] = []
   /// Whether the file has magnetometer columns.
   public let hasMagneticField: Bool

@@ -6,14 +6,15 @@ import System
 
 /// Reads text files, plain or compressed with gzip.
 package enum TextFile {
-  /// The uncompressed size limit if a file is read part by part, in bytes.
+  /// The largest uncompressed size of a file that is read part by part, in bytes.
   static let maximumBytes = 1 << 30
-  /// The uncompressed size limit if the complete file is read into memory, in bytes.
+  /// The largest uncompressed size of a file that is read into memory completely, in bytes.
   static let maximumWholeBytes = 256 << 20
 
   /// Returns the uncompressed contents of a file.
   ///
-  /// - Throws: `cannotReadMotion` if the file cannot be read, is damaged, or is larger than 256 MB.
+  /// - Throws: `cannotReadMotion` if the file cannot be read or is damaged, or if its contents are
+  ///   larger than 256 MB.
   package static func read(_ path: String) throws(HeadTrackingError) -> [UInt8] {
     var bytes: [UInt8] = []
     try read(path, limit: maximumWholeBytes) { bytes += $0 }

@@ -7,9 +7,10 @@ import System
 
 /// Passes the head pose from the tracker's thread to the renderer.
 ///
-/// The pose is relative to the front of the stage. A new reference frame and `recenter()` move the
-/// front to the direction that the head faces. If a second tracker feeds a `DeviceSampleSink`, the
-/// stage stands still relative to the object that carries that tracker.
+/// The pose is relative to the front of the stage. `recenter()` moves the front to the direction
+/// that the head faces. So does a new reference frame, unless `keepFront(_:)` has set the front. If
+/// a second tracker feeds a `DeviceSampleSink`, the stage stands still relative to the object that
+/// carries that tracker.
 ///
 /// ## Threading
 /// Only one thread (the audio thread during playback) may use `pose(at:)`, `pose(at:now:)` and the
@@ -142,8 +143,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     }
   }
 
-  /// Whether the yaw drift of the tracker is corrected. While the head rests near the front, the
-  /// front then slowly follows the direction that the head faces. The default is true.
+  /// Whether the yaw drift of the tracker is corrected: while the head rests near the front, the
+  /// front slowly follows the direction that the head faces. The default is true.
   public var takesDriftBack: Bool {
     get { trunk.producer.withLock { $0.stage.isRecentring } }
     set {
@@ -199,7 +200,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   /// Returns the head pose `headToStage`, relative to the front of the stage.
   ///
   /// - Parameter time: when the sound is heard, in CLOCK_MONOTONIC nanoseconds. A time before the
-  ///   previous one, or at least 100 ms after it, begins a new pass.
+  ///   previous one, or at least 100 ms after it, counts as a jump, at which the pose need not be
+  ///   continuous.
   @_noLocks
   public func pose(at time: Int64) -> Quaternion {
     pose(at: time, now: monotonic_nanoseconds())
@@ -211,7 +213,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   public func pose(at time: Int64, now: Int64) -> Quaternion {
     takeSamples(heard: time, now: now)
     let pose = reader.pointee.track.pose(at: time, now: now)
-    // While queued sound is being rewritten, `beginPass` reports the pose that is heard.
+    // While queued sound is being rewritten, `beginPass` records the pose that is heard.
     if let last = reader.pointee.lastPass, now - last < 100_000_000 { return pose }
     rendered.push(pose)
     return pose
@@ -252,7 +254,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     rendered.push(reader.pointee.again.truth(at: start))
   }
 
-  /// The tracker's sampling interval, in nanoseconds; 0 before the first sample, 20 ms until known.
+  /// The tracker's sampling interval, in nanoseconds: 0 before the first sample, then 20 ms until
+  /// the interval is known.
   public var sampleIntervalOfPass: Int64 {
     @_noLocks get { reader.pointee.again.sampleInterval }
   }

@@ -31,7 +31,7 @@ public struct HeadPoseStatus: Sendable, Equatable {
   public var rejectedCount: Int
   /// The number of jumps of the tracker's reference frame.
   public var discontinuityCount: Int
-  /// Whether the stage is fixed to a device instead of the room.
+  /// Whether the stage is fixed to a device instead of the world.
   public var isDeviceRelative: Bool
 }
 

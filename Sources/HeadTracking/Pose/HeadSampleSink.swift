@@ -20,7 +20,8 @@ public protocol HeadSampleSink: AnyObject, Sendable {
   /// Handles a press of the tracker's recentring button.
   func recenter()
 
-  /// Whether recentring also levels the head; false by default.
+  /// Whether recentring also assumes that the head is upright, and corrects the samples
+  /// accordingly; false by default.
   var levelsOnRecenter: Bool { get set }
 }
 

@@ -15,7 +15,7 @@ import Geometry
 /// `easeToFront`. When samples return, the pose eases back over `easeBack`.
 ///
 /// A query for an earlier time than the previous query, or for a time at least `passJump` later,
-/// begins a new pass without a correction.
+/// counts as a jump. The pose is then not connected to the previous pose.
 ///
 /// ## Threading
 /// A value belongs to one thread. All functions are real-time safe.
@@ -35,7 +35,7 @@ struct HeadToStageTimeline: Sendable {
     var longestCorrection = 45_000_000.0
     /// Longest extrapolation beyond the newest sample, not counting the braking that follows.
     var maximumLookAhead: Int64 = 300_000_000
-    /// Smallest difference between the times of two queries that counts as a jump.
+    /// Smallest advance of time from one query to the next that counts as a jump.
     var passJump: Int64 = 100_000_000
 
     static let `default` = Settings()
@@ -58,7 +58,7 @@ struct HeadToStageTimeline: Sendable {
     @_noLocks get { 0.2 }
   }
 
-  /// How much faster than the head a correction moves the pose, in rad/s.
+  /// The speed of a correction minus the speed of the head, in rad/s.
   private static var calm: Double {
     @_noLocks get { 2 }
   }
@@ -173,7 +173,7 @@ extension HeadToStageTimeline {
       return
     }
     if case .nothing = pending { return }
-    // Adapt slowly, because the times of the queries jitter.
+    // Adapt slowly to changes of up to 20 ms, because the times of the queries jitter.
     let change = wantedExcess(lastTime - now) - excess
     excess += abs(change) > 20_000_000 ? change : 0.1 * change
     let missing = base(lastTime).conjugate * lastOutput
@@ -192,8 +192,8 @@ extension HeadToStageTimeline {
         correction = Fade(residual, from: lastTime, over: quickTime(size, speed: speed))
         break
       }
-      // Correct at the head's own speed plus `calm`, within the limits. The lower limit keeps the
-      // motion going if a sample is late.
+      // Correct at the head's own speed plus `calm`, or faster to finish within `timeToCorrect`.
+      // Take at least 1.25 update intervals, so that the motion goes on if a sample is late.
       let wanted = min(timeToCorrect(size), size / (Self.calm + speed) * 1e9)
       let duration = max(1.25 * noteUpdate(), wanted)
       correction = Fade(residual, from: lastTime, over: duration)
@@ -211,8 +211,9 @@ extension HeadToStageTimeline {
     return max(5e6, usual / max(1, size / expected))
   }
 
-  /// Returns the longest duration for correcting an error in radians, in nanoseconds. A leap keeps
-  /// its first deadline, although its remainder counts as a new error at each sample.
+  /// Returns the longest duration of the correction of an error, in nanoseconds. The error is in
+  /// radians. The correction of a leap keeps its first deadline, although the remainder of the leap
+  /// counts as a new error at each sample.
   @_noLocks
   private mutating func timeToCorrect(_ size: Double) -> Double {
     let left = Double(leapEnd - lastTime)
@@ -263,7 +264,8 @@ extension HeadToStageTimeline {
     pending = .nothing
   }
 
-  /// The tracker's sampling interval, in nanoseconds; 0 before the first sample, 20 ms until known.
+  /// The tracker's sampling interval, in nanoseconds: 0 before the first sample, then 20 ms until
+  /// the interval is known.
   var sampleInterval: Int64 {
     @_noLocks get { history.isEmpty ? 0 : newest.interval }
   }

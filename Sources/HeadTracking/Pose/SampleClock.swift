@@ -8,8 +8,9 @@
 /// Adriaensen, "Using a DLL to filter time", LAC 2005; E. Brookner, "Tracking and Kalman Filtering
 /// Made Easy", 1998, ch. 1.
 ///
-/// A late sample counts as delayed up to a limit of 0.55 to 0.9 intervals, depending on the jitter.
-/// Beyond the limit, samples before it count as lost. The times follow the earliest arrivals.
+/// A late sample counts as delayed if its lateness is at most a limit. The limit is 0.55 to 0.9
+/// intervals, depending on the jitter. Beyond the limit, samples before the late sample count as
+/// lost. The times follow the earliest arrivals.
 struct SampleClock: Sendable {
   /// The tracker's sampling interval in nanoseconds; 0 until it is known.
   private(set) var interval = 0.0
@@ -29,13 +30,13 @@ struct SampleClock: Sendable {
   /// intervals.
   private var unlike = 0
 
-  /// Largest fraction of a residual by which the settled loop corrects the phase: a memory of 20
-  /// samples.
+  /// Largest fraction of a residual by which the settled loop corrects the phase. It corresponds to
+  /// a memory of 20 samples.
   private static let settledGain = 0.05
   /// Shortest memory of the settled loop, in nanoseconds: 0.3 s.
   private static let memory = 0.3e9
-  /// The number of recent intervals from which a single pause no longer affects the interquartile
-  /// mean.
+  /// With at least this number of recent intervals, a single pause does not affect the
+  /// interquartile mean.
   private static let manyIntervals = 8
   /// The earliest arrivals precede the mean arrival by this multiple of the mean earliness.
   private static let reach = 3.5
@@ -72,9 +73,9 @@ struct SampleClock: Sendable {
       doubtful -= 1
       return 0
     }
-    // `limit` is the lateness, in intervals, above which a sample counts as lost. It is high for
-    // little jitter, because then no sample is early, and for much jitter, because late samples are
-    // then likelier than lost ones.
+    // `limit` is the lateness, in intervals, above which a sample before this one counts as lost.
+    // With little jitter, the limit is high, because after a lost sample the lateness is almost 1.
+    // With much jitter, it is high, because delayed samples are likelier than lost ones.
     let spread = earliness / interval
     let limit = min(0.9, max(0.9 - 4 * spread, 0.5 + 5 * spread * spread, 0.55))
     let lost = max(0, (elapsed / interval - 1 - limit).rounded(.up))

@@ -12,7 +12,7 @@ package struct SampleConditioner: Sendable {
   /// The rotation about z from the tracker's present reference frame to its frame before the first
   /// jump.
   private var frame = Quaternion.identity
-  /// The head's true orientation in the frame that the tracker takes for the head's frame.
+  /// The rotation from the head's true frame to the frame that the tracker assumes for the head.
   private var level = Quaternion.identity
   private var isReferenceNew = true
   private var reference: UInt16 = 0
@@ -30,8 +30,9 @@ package struct SampleConditioner: Sendable {
     clock = SampleClock()
   }
 
-  /// Rotates this and all later samples by the smallest rotation that makes the head upright at
-  /// this sample. Returns false and changes nothing for a tilt above 45 degrees.
+  /// Rotates this sample, and all later samples in the same reference frame, by the smallest
+  /// rotation that makes the head upright at this sample. Returns false and changes nothing for a
+  /// tilt of 45 degrees or more.
   mutating func level(by sample: HeadSample) -> Bool {
     let up = SIMD3<Double>(0, 0, 1)
     let upInTracker = sample.headToWorld.normalized.conjugate.rotate(up)
@@ -75,7 +76,8 @@ package struct SampleConditioner: Sendable {
     clock.interval > 0 ? Int64(max(250_000, min(clock.interval, 500_000_000))) : 20_000_000
   }
 
-  /// Returns nil if the velocity is exactly zero (no gyroscope) or `finite` rejects it.
+  /// Returns the angular velocity, or nil if it is exactly zero (there may be no gyroscope) or if
+  /// `finite` rejects it.
   private static func usable(_ velocity: SIMD3<Double>?) -> SIMD3<Double>? {
     finite(velocity).flatMap { $0 == .zero ? nil : $0 }
   }

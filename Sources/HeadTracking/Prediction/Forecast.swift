@@ -3,7 +3,7 @@
 /// The predicted motion of a head: mean angular velocities over several look-aheads.
 ///
 /// ## Threading
-/// A plain value; all functions are real-time safe.
+/// A forecast is a plain value. All functions are real-time safe.
 public struct Forecast: BitwiseCopyable, Sendable, Equatable {
   /// Look-aheads of the predicted mean velocities, in seconds.
   public static let lookAheads = [0.020, 0.050, 0.100, 0.200]

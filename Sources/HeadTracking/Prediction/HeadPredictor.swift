@@ -44,7 +44,7 @@ public struct HeadPredictor: Sendable {
     for index in next.indices { next[index] = memory.end }
   }
 
-  /// Rotates the stored poses into another world.
+  /// Rotates the stored poses into another world frame.
   mutating func turn(by turn: Quaternion) {
     memory.turn(by: turn)
     noise.restart()

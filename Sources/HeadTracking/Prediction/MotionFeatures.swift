@@ -30,8 +30,8 @@ struct MotionEntry: Sendable {
 
 /// The newest entries of a motion, at most 128.
 struct MotionMemory: Sendable {
-  /// A power of two. The entries cover the 200 ms of the features plus the longest look-ahead of
-  /// 200 ms.
+  /// The largest number of entries, a power of two. A full memory covers the 200 ms of the features
+  /// plus the longest look-ahead of 200 ms.
   private static let capacity = 128
   /// Smallest time between entries, in nanoseconds.
   static let spacing: Int64 = 3_900_000

@@ -27,7 +27,7 @@ struct RidgeLearner: Sendable {
   static let leastWeight = 0.003
   /// Smallest speed that counts as motion, in rad/s.
   static let slow = 0.17
-  /// Weight of the motion about the other axes, relative to the axis itself.
+  /// Weight of the motion about any other axis, relative to the motion about the axis itself.
   static let share = 0.1
 
   private let prior: Row

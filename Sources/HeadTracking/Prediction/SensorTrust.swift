@@ -31,7 +31,7 @@ struct PoseNoise: Sendable {
         let bend =
           (second.conjugate * pose).rotationVector
           + (second.conjugate * first).rotationVector * share
-        // The variance of `bend`, summed over three axes, as a multiple of one pose's variance.
+        // The variance of `bend`, summed over three axes, divided by a pose's variance per axis.
         let variances = 3 * (1 + (1 + share) * (1 + share) + share * share)
         take((bend * bend).sum() / variances, seconds: Double(after) * 1e-9)
       }

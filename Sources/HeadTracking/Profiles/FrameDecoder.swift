@@ -2,11 +2,11 @@
 
 import Geometry
 
-/// Decodes the frames that a `TrackerProfile` describes. All links share this decoder, which makes
-/// no system calls.
+/// Decodes the frames that a `TrackerProfile` describes, for every kind of link. It makes no system
+/// calls.
 ///
 /// If a kind of frame has only some of the signals, their values are kept until frames with the
-/// other signals have arrived. Any bytes are accepted.
+/// other signals have arrived. The frames may contain any bytes.
 package struct FrameDecoder: Sendable {
   private let profile: TrackerProfile
   private let axes: AxisMap
@@ -37,8 +37,8 @@ package struct FrameDecoder: Sendable {
     clock = DeviceClock(nanosecondsPerTick: profile.tickSeconds * 1e9, bits: profile.clockBits)
   }
 
-  /// Decodes a frame to readings, oldest first; nil if it is invalid. A valid frame without
-  /// readings gives an empty array.
+  /// Decodes a frame to readings, oldest first. Returns nil if the frame is invalid, and an empty
+  /// array if it is valid but completes no reading.
   ///
   /// - Parameters:
   ///   - frame: the frame as the link delivers it. For MIDI controllers, it has two bytes for each
@@ -85,7 +85,8 @@ package struct FrameDecoder: Sendable {
     }
   }
 
-  /// Returns the readings from the values so far, once all needed signals have arrived.
+  /// Returns a press of the recentring button, if there is one, and a sample once all needed
+  /// signals have arrived. Returns nil if the values do not form a sample.
   private mutating func readings(_ arrival: Int64) -> [TrackerReading]? {
     let wasPressed = isPressed
     isPressed = values[.recenterButton] ?? 0 != 0
@@ -108,7 +109,7 @@ package struct FrameDecoder: Sendable {
   }
 
   /// Returns the time of a sample, in CLOCK_MONOTONIC nanoseconds; nil if the ticks are out of
-  /// range. Without a device clock, this is a smoothed arrival time.
+  /// range. Without a device clock, the time is a smoothed arrival time.
   private mutating func moment(_ arrival: Int64) -> Int64? {
     guard let ticks = values[.clock] else { return arrivals.time(arrival) }
     guard abs(ticks) < 1e18 else { return nil }

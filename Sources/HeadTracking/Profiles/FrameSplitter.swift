@@ -17,7 +17,8 @@ package struct FrameSplitter: Sendable {
 
   package init(_ framing: TrackerProfile.Framing) { self.framing = framing }
 
-  /// Returns the complete frames, oldest first, and the number of interruptions by other bytes.
+  /// Returns the complete frames, oldest first, and the number of errors: interruptions of binary
+  /// frames by other bytes, or text frames that are too long.
   ///
   /// The bytes before the first frame are not an interruption, because a stream can begin anywhere.
   package mutating func take(_ piece: [UInt8]) -> (frames: [[UInt8]], rejectedCount: Int) {

@@ -168,7 +168,7 @@ struct LocatedJSON: Sendable {
   }
 }
 
-/// An error or another problem in a tracker profile.
+/// An error in a tracker profile, or a problem with which the profile can still be used.
 public struct ProfileProblem: Error, Sendable, Equatable {
   /// The line number, from 1.
   public var line: Int

@@ -26,7 +26,7 @@ package struct ProfileConnection<Link: ByteLink>: TrackerConnection {
   private let capture: FrameCapture?
   /// Whether a silent connection counts as lost.
   private let endsSilent: Bool
-  /// When the start bytes are due; nil after they were sent.
+  /// When the start bytes are due; nil if they have been sent.
   private var startDue: Int64?
   private var keepAliveDue = Int64.min
   private var isGone = false

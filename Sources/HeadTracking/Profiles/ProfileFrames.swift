@@ -10,12 +10,13 @@ struct ProfileFrames {
     "degrees": radiansPerDegree, "radians": 1, "g": standardGravity, "gauss": 100,
   ]
 
-  /// The line of the signals.
+  /// The line of the key `frames` or, without it, of the key `signals`.
   var line: Int { keys.line(of: keys["frames"] == nil ? "signals" : "frames") }
 
   // MARK: Framing
 
-  /// Returns the framing of a link. If it is invalid, adds a problem and returns nil.
+  /// Returns the framing of a link; nil if the profile does not give one that can be used. Adds the
+  /// problems that it finds.
   func framing(_ link: String) -> TrackerProfile.Framing? {
     guard let json = keys["frame"] else { return .message }
     let known = [
@@ -27,13 +28,13 @@ struct ProfileFrames {
       return .controllers(gapMilliseconds: frame.number("gap") ?? 1)
     }
     if frame["text"] != nil || frame["separator"] != nil {
-      // Each message is a complete text.
+      // On links other than serial and TCP, each message is one text frame.
       if frame["separator"] == nil, link != "serial", link != "tcp" { return .message }
       guard let separator = frame["separator"] == nil ? "\n" : frame.text("separator") else {
         return nil
       }
       guard separator.utf8.count == 1, let byte = separator.utf8.first else {
-        problems.add("'separator' must be one character", line: frame.line(of: "separator"))
+        problems.add("'separator' must be one ASCII character", line: frame.line(of: "separator"))
         return nil
       }
       return .text(separator: byte)
@@ -71,7 +72,8 @@ struct ProfileFrames {
 
   // MARK: Kinds of frames
 
-  /// Returns the kinds of frames. If they are invalid, adds a problem and returns nil.
+  /// Returns the valid kinds of frames; nil if there are no valid signals or too many kinds. Adds
+  /// the problems that it finds.
   func kinds() -> [TrackerProfile.FrameKind]? {
     let pattern = keys["frame"].flatMap { frame -> LocatedJSON? in
       guard case .object(let members) = frame.value else { return nil }
@@ -85,7 +87,7 @@ struct ProfileFrames {
       return kind(keys, pattern).map { [$0] }
     }
     if keys["signals"] != nil {
-      problems.add("give either 'signals' or 'frames'", line: keys.line(of: "signals"))
+      problems.add("give either 'signals' or 'frames', not both", line: keys.line(of: "signals"))
     }
     let items = keys.list("frames")
     guard items.count <= Self.mostKinds else {
@@ -181,8 +183,8 @@ struct ProfileFrames {
       return .byte(byte, type)
     }
     problems.add(
-      "the signal '\(member.name)' needs 'usage' alone, 'name' alone, 'controller' with 'low', or "
-        + "'byte' with a known 'type': "
+      "the signal '\(member.name)' needs 'usage', 'name', 'controller' with 'low', or 'byte' with "
+        + "one of these values of 'type': "
         + TrackerProfile.NumberType.allCases.map(\.rawValue).joined(separator: " "),
       line: member.line)
     return nil

@@ -18,8 +18,8 @@ struct ProfileKeys {
   let line: Int
   let problems: Problems
 
-  /// Adds a problem and returns nil if the value is not an object. Keys that are not in `known` are
-  /// reported.
+  /// Adds a problem and returns nil if the value is not an object. Also adds a problem for each
+  /// repeated key and, unless `known` is empty, for each key that is not in `known`.
   init?(_ json: LocatedJSON, _ name: String, known: [String], _ problems: Problems) {
     guard case .object(let members) = json.value else {
       problems.add("'\(name)' must be an object in braces", line: json.line)
@@ -117,7 +117,7 @@ struct ProfileKeys {
   func texts(_ name: String) -> [[UInt8]] {
     list(name).compactMap { item in
       if case .string(let text) = item.value, !text.isEmpty { return Array(text.utf8) }
-      problems.add("'\(name)' must be a list of strings", line: item.line)
+      problems.add("'\(name)' must be a list of strings that are not empty", line: item.line)
       return nil
     }
   }

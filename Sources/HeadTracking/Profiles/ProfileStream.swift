@@ -14,7 +14,7 @@ package struct ProfileStream: Sendable {
   /// Decodes any part of a stream, or a message.
   ///
   /// - Parameter arrival: the arrival time, in CLOCK_MONOTONIC nanoseconds.
-  /// - Returns: the readings, oldest first, and the number of damaged frames.
+  /// - Returns: the readings, oldest first, and the number of invalid frames and interruptions.
   package mutating func decode(
     _ bytes: [UInt8], arrival: Int64
   ) -> (readings: [TrackerReading], rejectedCount: Int) {

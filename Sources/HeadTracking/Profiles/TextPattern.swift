@@ -44,7 +44,7 @@ public struct TextPattern: Sendable, Equatable {
     guard !names.isEmpty else { return nil }
   }
 
-  /// The names of the numbers.
+  /// The names of the numbers, without `_`.
   public var names: [String] {
     parts.compactMap {
       if case .number(let name) = $0, name != "_" { name } else { nil }

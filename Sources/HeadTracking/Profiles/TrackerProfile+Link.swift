@@ -10,7 +10,7 @@ extension TrackerProfile {
     case tcp(NetworkPlace)
     case udp(NetworkPlace)
 
-    /// The name in a profile.
+    /// The name of the link in a profile.
     public var name: String {
       switch self {
       case .hid: "hid"

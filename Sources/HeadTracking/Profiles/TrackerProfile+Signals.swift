@@ -25,7 +25,7 @@ extension TrackerProfile {
     static let rotation: Set<Signal> = [.rotationX, .rotationY, .rotationZ]
     static let angles: Set<Signal> = [.yaw, .pitch, .roll]
     static let motion: Set<Signal> = [.rateX, .rateY, .rateZ, .forceX, .forceY, .forceZ]
-    /// The complete orientations, without angles.
+    /// The sets of signals that each form a complete orientation. Angles are not among them.
     static let orientations = [quaternion, rotation]
   }
 
@@ -51,15 +51,16 @@ extension TrackerProfile {
 
   /// The position of a number in a frame.
   public enum Place: Sendable, Equatable {
-    /// The number is at a byte offset in the frame; in a HID report, the offset includes the ID.
+    /// The number is at a byte offset in the frame. If a HID report has an ID, the ID is the byte
+    /// at offset 0.
     case byte(Int, NumberType)
     /// The number is the raw value of an element of a HID report. Element 0 has this usage, and the
     /// later elements follow it in the same field.
     case usage(HIDUsage, element: Int)
     /// The number has this name in the pattern of a text frame.
     case name(String)
-    /// The number combines the values of two MIDI controllers: 128 * `most` + `least`, 0 to 16383.
-    /// The channel is from 1 to 16.
+    /// The number is 128 times the value of the MIDI controller `most`, plus the value of the
+    /// controller `least`: 0 to 16383. The channel is from 1 to 16.
     case controllers(most: UInt8, least: UInt8, channel: UInt8)
   }
 

@@ -11,7 +11,7 @@ extension TrackerProfile {
     public var least: UInt8
   }
 
-  /// The MIDI controllers of the signals, without repetition, ordered by channel and number.
+  /// The different pairs of MIDI controllers for the signals, ordered by channel and numbers.
   public var controllerPairs: [ControllerPlace] {
     var pairs: [ControllerPlace] = []
     for number in frames.flatMap(\.signals.values) {
@@ -55,13 +55,15 @@ extension TrackerProfile {
     switch number.place {
     case .byte(let at, let type):
       guard at >= 0, at <= longest - type.size else {
-        return "the byte of \(signal.rawValue) must be from 0 to \(longest - type.size)"
+        return "the 'byte' of \(signal.rawValue) must be from 0 to \(longest - type.size)"
       }
       if case .text = framing {
-        return "\(signal.rawValue) needs a 'name' that stands in braces in 'text'"
+        return "\(signal.rawValue) needs a 'name' that 'text' contains in braces"
       }
     case .usage:
-      guard link == .hid else { return "only a HID tracker has a usage for \(signal.rawValue)" }
+      guard link == .hid else {
+        return "only a HID tracker can have a 'usage' for \(signal.rawValue)"
+      }
     case .name(let name):
       let holders = frames.filter { $0.signals[signal] == number }
       guard holders.allSatisfy({ $0.pattern?.names.contains(name) ?? false }) else {
@@ -70,7 +72,7 @@ extension TrackerProfile {
     case .controllers(let most, let least, let channel):
       guard case .controllers = framing, most < 120, least < 120, (1...16).contains(channel) else {
         return "the controllers of \(signal.rawValue) must have numbers below 120 and a channel "
-          + "from 1 to 16, and the profile must have 'controllers'"
+          + "from 1 to 16, and 'frame' must have 'controllers'"
       }
     }
     return nil
@@ -83,7 +85,8 @@ extension TrackerProfile {
   private var midiProblem: String? {
     switch framing {
     case .message, .text: "a MIDI link needs a 'frame' with 'sync' and 'length', or 'controllers'"
-    case .binary(let framing) where framing.sync.first != 0xF0: "a MIDI message begins with F0"
+    case .binary(let framing) where framing.sync.first != 0xF0:
+      "the 'sync' of a MIDI link must begin with F0"
     default: nil
     }
   }
@@ -91,11 +94,11 @@ extension TrackerProfile {
   private var linkProblem: String? {
     switch (link, framing) {
     case (.midi, _), (_, .message), (_, .binary), (_, .text): break
-    case (_, .controllers): return "only a MIDI tracker has controllers"
+    case (_, .controllers): return "only a MIDI tracker can have 'controllers'"
     }
     switch link {
     case .hid where framing != .message:
-      return "a HID tracker takes no 'frame', because each report is one"
+      return "a HID tracker must not have a 'frame', because each report is one frame"
     case .serial where framing == .message: return "a serial link needs a 'frame'"
     case .tcp where framing == .message: return "a TCP link needs a 'frame'"
     case .midi: return midiProblem
@@ -109,7 +112,7 @@ extension TrackerProfile {
       return "a Bluetooth LE tracker needs a 'name' or a 'service'"
     case .ble(let service) where service.write == nil && hasCommands:
       return "commands need the characteristic 'write'"
-    case .udp where hasCommands: return "a UDP tracker takes no commands"
+    case .udp where hasCommands: return "a UDP tracker cannot receive commands"
     default: return nil
     }
   }
@@ -130,7 +133,7 @@ extension TrackerProfile.BinaryFraming {
   var problem: String? {
     let longest = TrackerProfile.longestFrame
     guard (1...16).contains(sync.count), tail.count <= 16 else {
-      return "a frame begins with 1 to 16 sync bytes and ends with at most 16"
+      return "'sync' must have 1 to 16 bytes, and 'tail' at most 16 bytes"
     }
     guard length > sync.count, length <= longest else {
       return "the length of a frame must be from \(sync.count + 1) to \(longest)"

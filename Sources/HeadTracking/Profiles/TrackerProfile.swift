@@ -31,7 +31,7 @@ public struct TrackerProfile: Sendable, Equatable {
     case zxy
   }
 
-  /// Bytes for the tracker.
+  /// Bytes to send to the tracker.
   public struct Commands: Sendable, Equatable {
     /// The packets, in order.
     public var packets: [[UInt8]]
@@ -62,7 +62,7 @@ public struct TrackerProfile: Sendable, Equatable {
   public var order: AngleOrder
   /// Whether the device reports rotations from the world to the sensor.
   public var isInverse: Bool
-  /// The rotation from the sensor's axes, after `axes`, to the head's; nil for none.
+  /// The rotation to the head's axes that is applied after `axes`; nil for none.
   public var mount: Quaternion?
   /// Seconds per tick of `Signal.clock`.
   public var tickSeconds: Double

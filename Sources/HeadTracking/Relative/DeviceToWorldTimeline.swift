@@ -53,7 +53,7 @@ struct DeviceToWorldTimeline: Sendable {
   func velocity(at time: Int64) -> SIMD3<Double> {
     guard let last = poses.last(where: { $0.time <= time }) ?? poses.first else { return .zero }
     if last.hasVelocity { return last.angularVelocity }
-    // Average over 50 ms, so that the sensor's noise matters little.
+    // Average over at least 50 ms, so that the sensor's noise matters little.
     guard let first = poses.last(where: { $0.time <= last.time - 50_000_000 }) else { return .zero }
     let turn = (first.orientation.conjugate * last.orientation).rotationVector
     return turn / (Double(last.time - first.time) * 1e-9)

@@ -50,8 +50,8 @@ struct HeadToStageConditioner: Sendable {
     anchor.mode == .device && device.isFresh(now: now)
   }
 
-  /// Converts a sample to a pose for the renderer; nil if it is not a rotation or not newer than
-  /// the previous one.
+  /// Converts a sample to a pose for the renderer. Returns nil if the sample is not a rotation or
+  /// is not newer than the previous one.
   mutating func condition(_ sample: HeadSample) -> StampedPose? {
     let before = last
     if wantsFront, levelsOnRecenter, conditioner.level(by: sample) { predictor.restart() }

@@ -5,9 +5,9 @@ import CRealtime
 /// Corrects yaw drift by moving the front of the stage, inaudibly slowly, towards the direction
 /// that a resting head faces.
 ///
-/// A head that rests within `near` of the front is assumed to be looking straight ahead; the
-/// remaining yaw is drift. So `near` must exceed the drift that accumulates while the head does not
-/// rest. Only yaw counts as motion.
+/// A head that rests within `near` of the front is assumed to be looking straight ahead, so its yaw
+/// is assumed to be drift. Therefore `near` must exceed the drift that accumulates while the head
+/// does not rest. Only a change of yaw counts as motion.
 ///
 /// The front moves at one eighth of the angle between front and head per second, but at no more
 /// than 0.8 degrees/s. Motion of the stage below 1 degree/s is inaudible.
@@ -47,7 +47,7 @@ struct Recentring: Sendable {
     if rested >= Self.patience {
       wanted = min(Self.fastest, max(-Self.fastest, -yaw / Self.time))
     }
-    // Stop faster than start, so that a head that turns away does not drag the stage along.
+    // Stop faster than the motion began, so that the stage does not follow a head that turns away.
     let change = Self.gain * seconds * (rested > 0 ? 1 : 8)
     rate += min(change, max(-change, wanted - rate))
     if rested == 0, rate * yaw > 0 { rate = 0 }

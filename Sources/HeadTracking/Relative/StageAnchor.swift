@@ -13,7 +13,7 @@ struct StageAnchor: Sendable {
   enum Mode: String, Sendable {
     /// The stage moves with the device.
     case device
-    /// The stage stands still in the room.
+    /// The stage stands still in the world.
     case world
   }
 

@@ -11,8 +11,8 @@ struct ReportBurst {
 
   let news: TrackerNews
 
-  /// The number of reports from which the queue counts as full. hidraw keeps the oldest 63 reports,
-  /// so the reports in a full queue are outdated.
+  /// The smallest number of reports at which the queue counts as full. hidraw keeps the oldest 63
+  /// reports, so the reports in a full queue are outdated.
   static let fullQueue = 60
   static let mostAtOnce = 64
   /// Time limit after the first report, in nanoseconds.

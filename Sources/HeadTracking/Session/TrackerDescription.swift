@@ -90,7 +90,7 @@ public struct TrackerDescription: Sendable, Equatable {
       return "SUBSYSTEM==\"usb\", ATTR{idVendor}==\"\(hex(vendorID))\", "
         + "ATTR{idProduct}==\"\(hex(productID))\", TAG+=\"uaccess\""
     }
-    // The kernel's name of the device contains the right number for every bus.
+    // The kernel's name of the device begins with the bus number, whatever the bus is.
     let own = String(kernelName.prefix { $0 != "." })
     let isWhole = own.split(separator: ":").count == 3
     let numbers = "\(bus.kernelNumber):\(hex(vendorID)):\(hex(productID))".uppercased()
@@ -118,7 +118,7 @@ public struct TrackerDescription: Sendable, Equatable {
 private func hex(_ number: UInt16) -> String { number.hex }
 
 extension UInt16 {
-  /// Four hexadecimal digits.
+  /// The number as four hexadecimal digits.
   package var hex: String {
     let digits = String(self, radix: 16)
     return String(repeating: "0", count: 4 - digits.count) + digits
@@ -129,7 +129,7 @@ extension UInt16 {
 public enum TrackerEvidence: String, Sendable, Equatable {
   /// The tracker itself.
   case hardware
-  /// Packets that other people captured from such trackers.
+  /// Packets that other people captured from trackers of the same model.
   case captures
   /// Only descriptions of the protocol.
   case documentation
@@ -141,7 +141,7 @@ public enum TrackerBus: String, Sendable, Equatable {
   case bluetooth
   case i2c
   case spi
-  /// The kernel's industrial I/O (IIO).
+  /// The kernel's industrial I/O subsystem (IIO).
   case iio
   /// A serial port that is not on USB.
   case serial

@@ -105,7 +105,7 @@ struct TrackerLoop: Sendable {
       return ready.first { $0.serial.uppercased() == output } ?? ready.first
     }
     if list.trackers.isEmpty || state.previous != nil {
-      // The missing tracker may be one of several with the same name: wait for it.
+      // If no tracker matches, or several match, wait for the right one instead of failing.
       return try? list.match(id)
     }
     return try list.match(id)

@@ -5,7 +5,7 @@
 /// ## Threading
 /// It may be used from any thread.
 package protocol TrackerProvider: Sendable {
-  /// Returns the trackers that are connected now.
+  /// Returns the trackers that are connected now, and known trackers that are not (`isAway`).
   ///
   /// - Parameter detailed: whether to ask the devices for details such as the battery level. That
   ///   can take several seconds.
@@ -32,8 +32,8 @@ extension TrackerProvider {
 package protocol TrackerConnection {
   /// Whether the tracker's own reference frame survives an interruption of a wireless link.
   var keepsReference: Bool { get }
-  /// Whether recentring also levels the head, because the tracker's mounting is known only roughly;
-  /// false by default.
+  /// Whether recentring also assumes that the head is upright, because the tracker's mounting is
+  /// known only roughly; false by default.
   var levelsOnRecenter: Bool { get }
   /// Whether the connection itself starts a silent tracker again; false by default.
   var restartsItself: Bool { get }

@@ -2,7 +2,7 @@
 
 /// The settings of a session.
 public struct TrackerSettings: Sendable {
-  /// The mounting of a HID or industrial I/O tracker on the head; nil for the default mounting.
+  /// The mounting of the tracker on the head; nil for the default mounting of the tracker.
   public var axes: AxisMap?
   /// Descriptions of simple trackers. Those of HID trackers take precedence over the built-in
   /// drivers.

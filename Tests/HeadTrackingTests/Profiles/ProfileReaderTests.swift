@@ -105,7 +105,7 @@ import Testing
         #"{ "sync": "AA", "length": 9, "checksum": { "type": "sum8", "from": 5, "at": 3 } }"#,
         "from"
       ),
-      (#"{ "sync": "AA", "length": 4 }"#, "byte of yaw must be from 0 to 2"),
+      (#"{ "sync": "AA", "length": 4 }"#, "'byte' of yaw must be from 0 to 2"),
       (#"{ "text": "{a}{b}" }"#, "pattern"),
       (#"{ "text": "{a}", "separator": "ab" }"#, "separator"),
       (#"{ "controllers": true }"#, "only a MIDI"),

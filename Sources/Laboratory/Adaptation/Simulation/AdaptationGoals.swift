@@ -50,8 +50,8 @@ extension AdaptationFigures {
     return missed
   }
 
-  /// Returns whether these figures are better in stalls, flips, multichannel time and time to
-  /// restore it. An unknown time to restore counts as 0.
+  /// Returns whether stalls, flips, multichannel time and the time to restore multichannel are all
+  /// better than in `other`. An unknown time to restore counts as 0.
   func isBetter(than other: AdaptationFigures) -> Bool {
     stallPercent < other.stallPercent && flipsPerMinute < other.flipsPerMinute
       && multichannelPercent > other.multichannelPercent
