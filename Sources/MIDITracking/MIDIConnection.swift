@@ -11,7 +11,7 @@ struct MIDIConnection: TrackerConnection {
   /// When the latest message arrived, in nanoseconds.
   private var heard: Int64
   private var newest: HeadSample?
-  /// The first message, if it arrived while the tracker was being opened.
+  /// The first bytes, if they arrived while the tracker was being opened.
   private var early: MIDIInput?
   /// When the start messages are due, in nanoseconds; nil after they were sent.
   private var startDue: Int64?
@@ -53,7 +53,8 @@ struct MIDIConnection: TrackerConnection {
     heard = monotonic_nanoseconds()
   }
 
-  /// Waits for the first bytes. An announcement of the sequencer also ends a call of `read`.
+  /// Waits for the first bytes. A call of `read` can end early without bytes, for example when the
+  /// sequencer announces a change.
   private static func first(_ link: any MIDILink, until end: Int64) throws(MIDIError) -> MIDIInput {
     var now = monotonic_nanoseconds()
     while now < end {
@@ -131,7 +132,8 @@ struct MIDIConnection: TrackerConnection {
     return all.isEmpty && rejected == 0 ? .nothing : .readings(all, rejected: rejected)
   }
 
-  /// Returns whether to use a reading: of the orientations that arrived together, only the newest.
+  /// Returns whether to use a reading. Of the orientations that arrived together, only the newest
+  /// is used.
   private func isNewest(_ index: Int, _ readings: [TrackerReading]) -> Bool {
     guard case .head = readings[index] else { return true }
     return !readings[(index + 1)...].contains { if case .head = $0 { true } else { false } }

@@ -5,7 +5,7 @@ package import HeadTracking
 extension FrameDecoder: MIDIFrameDecoder {}
 
 extension MIDIModel {
-  /// Creates the model that a profile describes; nil if the profile is for another link.
+  /// Creates the model that a profile describes; nil if the profile is for a link other than MIDI.
   package init?(_ profile: TrackerProfile) {
     guard case .midi(let port) = profile.link else { return nil }
     let framing: MIDIFraming

@@ -60,7 +60,7 @@ package struct MIDIModel: Sendable {
   package var evidence: TrackerEvidence
   /// Whether the tracker computes its orientation itself.
   package var levelsItself: Bool
-  /// The beginnings of the port names of such trackers.
+  /// The texts with which the name of such a tracker's port, or of its device, can begin.
   package var portPrefixes: [String]
   package var open: @Sendable (Settings) -> any MIDITrackerProtocol
 

@@ -18,7 +18,7 @@ package final class MIDITrackers: TrackerProvider {
     /// The names of the models.
     package static let models = MIDIModel.builtIn(MIDISettings()).map(\.name)
 
-    /// Parses an ID; nil if it does not end with the name of a model.
+    /// Parses an ID; nil if it is not of the form `midi:PORT:MODEL` with the name of a model.
     package init?(_ id: String) {
       let parts = id.split(separator: ":", omittingEmptySubsequences: false)
       guard parts.count > 2, parts[0] == "midi", let model = parts.last?.lowercased(),
@@ -125,7 +125,8 @@ package final class MIDITrackers: TrackerProvider {
       $0.tracker.path == tracker.path && $0.tracker.serial == tracker.serial
     }
     guard let same else {
-      throw .cannotConnect(name: tracker.name, reason: "its MIDI port is gone; reconnect it")
+      throw .cannotConnect(
+        name: tracker.name, reason: "its MIDI port is gone; reconnect the tracker")
     }
     let settings = MIDIModel.Settings(axes: axes, isCalibrated: isCalibrated)
     do throws(MIDIError) {

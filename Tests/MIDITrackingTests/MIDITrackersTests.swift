@@ -103,7 +103,7 @@ import Testing
     let listed = provider.trackers(detailed: false)
     #expect(listed.first?.access == .failed("no permission"))
     ports.change { $0.ports = [] }
-    #expect(failure() == begin + "its MIDI port is gone; reconnect it")
+    #expect(failure() == begin + "its MIDI port is gone; reconnect the tracker")
   }
 
   // MARK: Use

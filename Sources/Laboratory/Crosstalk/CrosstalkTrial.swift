@@ -21,11 +21,11 @@ package struct CrosstalkTrial: Sendable {
   package struct Result: Sendable, Equatable {
     /// The centres of the third-octave bands, in Hz.
     package var frequencies: [Double]
-    /// The level of an ear's own signal relative to its level at the other ear, in dB per third
-    /// octave [mean power of both ears].
+    /// For each third octave: the level of an ear's own signal at this ear relative to its level at
+    /// the other ear, in dB [mean power of both ears].
     package var separation: [Double]
-    /// The level of an ear's own signal relative to the mean over all bands, in dB per third
-    /// octave.
+    /// For each third octave: the level of an ear's own signal at this ear relative to the mean
+    /// level over all bands, in dB.
     var colour: [Double]
     /// The largest boost of the loudspeaker signals in any third octave, in dB, for the same level
     /// at the ears as without cancellation. 0 if nothing is cancelled.

@@ -29,7 +29,7 @@ package struct FusionAccuracy: Sendable, Equatable {
     /// Computes an estimate's error at each scored sample with a known truth.
     ///
     /// - Parameters:
-    ///   - estimate: the rotation from sensor to earth, one per sample of the recording.
+    ///   - estimate: the rotations from sensor to earth, one per sample of the recording.
     ///   - recording: a recording with ground truth.
     package init(_ estimate: [Quaternion], against recording: InertialRecording) {
       precondition(estimate.count == recording.times.count)

@@ -9,9 +9,10 @@ extension RecordedMotion {
   ///
   /// The columns are found by name: times `t` in seconds, poses `headToWorld` in `w,x,y,z` or
   /// `qw,qx,qy,qz`, and optionally `gx,gy,gz` in rad/s. A pose may be `nan`. If there is a column
-  /// `movement`, a row is scored if its value is 1.
+  /// `movement`, only the rows with a 1 in this column are scored.
   ///
-  /// - Throws: `cannotReadMotion`; `badMotionRow`; `interrupted` if the monitor ended the reading.
+  /// - Throws: `cannotReadMotion` if the file cannot be read or lacks a column; `badMotionRow` if a
+  ///   row is invalid; `interrupted` if the monitor ended the reading.
   package init(path: String, monitor: TaskMonitor = .none) throws(HeadTrackingError) {
     try self.init(ColumnTable(path: path, Self.wanted, monitor: monitor), name: path)
   }

@@ -46,7 +46,8 @@ package struct MixScene {
     return MixScene(name: name, speech: speech, ambience: noise.map { $0.map { gain * $0 } })
   }
 
-  /// Encodes sounds at azimuths in degrees for each frame.
+  /// Encodes each sound as a horizontal plane wave. `azimuth` returns its azimuth at a frame, in
+  /// degrees.
   private static func placed(_ sounds: [(sound: [Float], azimuth: (Int) -> Double)]) -> [[Float]] {
     var field = [[Float]](
       repeating: [Float](repeating: 0, count: sounds[0].sound.count), count: 4)
@@ -105,7 +106,7 @@ package struct MixScene {
     var random = SeededGenerator(seed)
     var field = [[Float]](repeating: [Float](repeating: 0, count: frames), count: 4)
     for wave in 0..<48 {
-      // Points of a spiral that are equally dense on the sphere.
+      // The directions lie on a spiral and are spread evenly over the sphere.
       let z = 1 - (2 * Double(wave) + 1) / 48
       let (ring, angle) = ((1 - z * z).squareRoot(), Double(wave) * 2.399963229728653)
       let gains = [1, Float(ring * sin(angle)), Float(z), Float(ring * cos(angle))]

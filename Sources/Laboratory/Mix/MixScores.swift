@@ -26,7 +26,7 @@ package struct MixScores: Encodable {
     let (latency, frames) = (separator.latencyFrames, scene.frames)
     var input = scene.field.map { $0 + [Float](repeating: 0, count: latency) }
     var image = [[Float]](repeating: [], count: 4)
-    // The mixer renders the ambience as the delayed field without the image.
+    // As in the mixer, the ambience is the delayed field minus the image.
     var ambience = image
     var seconds = 0.0
     let planes = UnsafeMutablePointer<UnsafeMutablePointer<Float>>.allocate(capacity: 4)

@@ -129,7 +129,7 @@ package struct ReferenceDecoder: Sendable {
     let (rings, around) = (order + 1, 2 * order + 1)
     var nodes: [Node] = []
     for ring in 0..<rings {
-      // Find the zero with Newton's method, from Tricomi's estimate.
+      // Find the zero of the Legendre polynomial with Newton's method, from Tricomi's estimate.
       var z = cos(Double.pi * (Double(ring) + 0.75) / (Double(rings) + 0.5))
       var slope = 1.0
       for _ in 0..<50 {

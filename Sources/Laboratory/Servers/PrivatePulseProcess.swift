@@ -27,7 +27,8 @@ final class PrivatePulseProcess {
   private var guardian: ProcessGuardian?
   private var hasEnded = false
 
-  /// Starts `arguments[0]`, found in PATH, and appends its output and errors to the file `log`.
+  /// Starts the program `arguments[0]` (a path, or a name to find in PATH) and appends its output
+  /// and errors to the file `log`.
   init(_ arguments: [String], environment: [String: String], log: String) throws {
     name = arguments[0]
     process = try Self.start(arguments, environment: environment, log: log)

@@ -123,8 +123,8 @@ public final class PrivatePulseServer {
       ["pactl"] + arguments, environment: environment, directory: directory.path)
   }
 
-  /// Returns the name and the arguments of a null sink's module. Without `norewinds`, the first
-  /// request for audio takes up to 2 s.
+  /// Returns the name and the arguments of a null sink's module. Without `norewinds`, up to 2 s
+  /// pass before the sink first requests audio.
   private static func nullSink(_ name: String, rate: Int) -> [String] {
     [
       "module-null-sink", "sink_name=\(name)", "rate=\(rate)", "channels=2",
@@ -143,7 +143,7 @@ public final class PrivatePulseServer {
     if form.hasDefaultSink {
       arguments += ["-L", Self.nullSink("ears", rate: sinkRate).joined(separator: " ")]
     }
-    // The socket comes last: once the socket exists, everything else does.
+    // The socket is created last, so that everything else exists once the socket does.
     arguments += ["-L", "module-native-protocol-unix socket=\(socketPath) auth-anonymous=1"]
     let log = directory.path + "/pulse.log"
     var environment = environment.merging(form.environment) { $1 }

@@ -6,8 +6,8 @@ package struct SoundAlignment: Sendable, Equatable {
   package var offset: Double
   /// Linear gain of the recording relative to the reference.
   var gain: Double
-  /// Level of the recording's part that the reference does not explain, relative to the recording,
-  /// in dB.
+  /// Level of the part of the recording that the reference does not explain, relative to the
+  /// recording, in dB.
   package var residualDecibels: Double
 
   /// Finds a stretch of a recording in a reference that repeats forever.

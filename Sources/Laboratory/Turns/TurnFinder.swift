@@ -43,7 +43,8 @@ package struct TurnFinder: Sendable {
   ///   - frames: the stretch, longer than 100 ms. The turn is not in its first or last 50 ms.
   ///   - first: the rendering before the turn. Both renderings repeat forever.
   ///   - second: the rendering after the turn.
-  ///   - offset: the offset of a nearby alignment, tried before the entire rendering.
+  ///   - offset: the offset of a nearby alignment, which is tried before the entire rendering is
+  ///     searched.
   /// - Returns: nil if there is no turn, if sound was lost, or if the stretch is too short or not
   ///   inside the recording.
   package func turn(

@@ -36,8 +36,8 @@ package struct YawReader: Sendable {
   /// Returns one yaw for every `hop` frames of a recording.
   ///
   /// - Parameters:
-  ///   - start: the frames during which the head faces the front. The reading begins at its first
-  ///     frame.
+  ///   - start: the frames during which the head faces the front. The reading begins at the first
+  ///     of these frames.
   ///   - hop: the number of frames per yaw; the default is 4 ms at 48 kHz.
   /// - Returns: an empty list if `start` cannot be aligned with the rendering for the front.
   package func moments(

@@ -22,7 +22,8 @@ package struct UpmixInstruments {
   mutating func noise(_ count: Int) -> [Double] { (0..<count).map { _ in random.gaussian() } }
 
   /// Returns noise whose spectrum falls above `low`, levels off, and falls again above `high`.
-  /// Frequencies are in Hz. `bright` is the linear gain of the flat part.
+  /// Frequencies are in Hz. The linear gain of the flat part, relative to the lowest frequencies,
+  /// is about `bright` times the square root of `low / high`.
   mutating func darkNoise(from low: Double, to high: Double, bright: Double) -> [Double] {
     let x = noise(frames)
     let dark = onePole(x, corner: low)
@@ -103,7 +104,8 @@ package struct UpmixInstruments {
     return normalized(sound)
   }
 
-  /// Returns a bowed tone with vibrato that glides around `pitch`, in Hz.
+  /// Returns a bowed tone with vibrato that glides between 3 semitones below and 11 semitones above
+  /// `pitch`, in Hz.
   mutating func bow(around pitch: Double) -> [Double] {
     let step = 1.1
     let steps = (0...(Int(seconds / step) + 2)).map { _ in 14 * uniform() - 3 }

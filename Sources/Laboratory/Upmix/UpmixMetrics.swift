@@ -7,17 +7,17 @@ package struct UpmixMetrics: Codable {
   /// Error of the fold-down relative to the input, in dB. The left fold-down is FL + 0.7071 FC +
   /// 0.7071 SL.
   package var foldDownError: Double
-  /// Level of the centre sound in the output relative to the mix, in dB.
+  /// Level of the centre sound in the output relative to its level in the mix, in dB.
   package var centreEnergy: Double
-  /// Level of the panned sounds in the output relative to the mix, in dB.
+  /// Level of the panned sounds in the output relative to their level in the mix, in dB.
   package var pannedEnergy: Double
-  /// Level of the ambience in the output relative to the mix, in dB.
+  /// Level of the ambience in the output relative to its level in the mix, in dB.
   package var ambienceEnergy: Double
-  /// Level of the centre sound relative to the other sounds in FC, in dB.
+  /// Level of the centre sound in FC relative to the other sounds in FC, in dB.
   package var centreToOthers: Double
   /// Share of the centre sound's energy that is in FC, from 0 to 1.
   package var centreShare: Double
-  /// Level of the ambience relative to the other sounds in SL and SR, in dB.
+  /// Level of the ambience in SL and SR relative to the other sounds in SL and SR, in dB.
   package var ambienceToOthers: Double
   /// Share of the ambience's energy that is in SL and SR, from 0 to 1.
   package var ambienceShare: Double

@@ -32,8 +32,8 @@ package struct UpmixProjection {
     var rest: Double
   }
 
-  /// Computes, for each signal, the energy that each group of stems explains and the rest. The
-  /// signals are as long as the stems.
+  /// Computes, for each signal, the energy that each group of stems explains and the energy that no
+  /// stem explains. The signals must be as long as the stems.
   func project(_ signals: [[Double]], groups: [[Int]]) -> [Parts] {
     let sides = signals.map { signal -> [[Double]] in
       let blocks = correlator.blocks(signal)

@@ -2,8 +2,8 @@
 
 import Surround
 
-/// Upmixes a stereo sound at 48 kHz to FL, FR, FC, SL and SR, as long as the input and without
-/// latency.
+/// Returns the upmix of a stereo sound at 48 kHz: FL, FR, FC, SL and SR, each as long as the input.
+/// The latency is removed.
 package func upmixed(_ input: [[Float]]) -> [[Double]] {
   let upmixer = Upmixer(sampleRate: UpmixInstruments.rate)
   let (hop, late, frames) = (upmixer.hopFrames, upmixer.latencyFrames, input[0].count)

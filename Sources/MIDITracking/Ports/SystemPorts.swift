@@ -6,13 +6,14 @@ import System
 /// The MIDI ports of this computer.
 ///
 /// The ports are listed from files of the kernel. libasound is loaded only when a port of the
-/// sequencer is opened. Without it, the raw MIDI device of the same card is opened.
+/// sequencer is opened. If the port cannot be opened, for example because libasound is missing, the
+/// raw MIDI device of the same card is opened instead.
 struct SystemPorts: MIDIPorts {
   var processFolder = "/proc/asound"
   var soundFolder = "/sys/class/sound"
   var deviceFolder = "/dev/snd"
 
-  /// Ports per raw MIDI device in a client of the sequencer.
+  /// How many port numbers a card's client of the sequencer reserves for each raw MIDI device.
   private static let portsPerDevice = 32
 
   // MARK: List

@@ -21,7 +21,7 @@ package struct ControllerPair: Sendable, Equatable {
 package struct ControllerFrames: Sendable {
   /// A sample.
   package struct Frame: Sendable, Equatable {
-    /// The numbers of the pairs, 0 to 16383; nil if a pair has never been received.
+    /// The number that each pair carries, 0 to 16383; nil if the pair has never been received.
     package var values: [Int?]
     /// The arrival time of the newest pair, in CLOCK_MONOTONIC nanoseconds.
     package var time: Int64
@@ -33,12 +33,12 @@ package struct ControllerFrames: Sendable {
     case nothing
     /// The message began a new sample, so the previous one has ended.
     case ended(Frame)
-    /// An upper half without its lower half.
+    /// The message is an upper half without its lower half.
     case damaged
   }
 
   private let pairs: [ControllerPair]
-  /// The time after the newest pair at which a sample has ended, in nanoseconds.
+  /// The time from the newest pair of a sample to the end of the sample, in nanoseconds.
   private let quiet: Int64
   private var values: [Int?]
   /// The lower half of the pair whose upper half is still to come.
@@ -57,7 +57,8 @@ package struct ControllerFrames: Sendable {
   /// is no sample.
   package var due: Int64? { received.isEmpty ? nil : newest + quiet }
 
-  /// Takes a message.
+  /// Adds a message to the present sample. If the message begins a new sample, returns the previous
+  /// one.
   ///
   /// - Parameter arrival: the arrival time, in CLOCK_MONOTONIC nanoseconds.
   package mutating func take(_ message: MIDIMessage, arrival: Int64) -> Step {

@@ -19,8 +19,8 @@ package struct MIDIParser: Sendable {
 
   package init() {}
 
-  /// Returns the messages that these bytes complete, oldest first, and the number of damaged SysEx
-  /// messages.
+  /// Returns the messages that these bytes complete, oldest first, and the number of SysEx messages
+  /// that are damaged or too long.
   package mutating func parse(
     _ bytes: some Sequence<UInt8>
   ) -> (messages: [MIDIMessage], rejectedCount: Int) {

@@ -32,8 +32,8 @@ struct BoxReader {
     }
   }
 
-  /// Returns the first `limit` bytes of the payload, or fewer if it is shorter. Returns nil if that
-  /// is more than 65536 bytes, or if reading fails.
+  /// Returns the first `limit` bytes of the payload, or all of a shorter payload. Returns nil if
+  /// more than 65536 bytes would be returned, or if reading fails.
   func payload(_ box: Box, limit: Int64 = .max) -> [UInt8]? {
     let count = min(limit, box.end - box.start)
     guard count <= Self.maximumPayload else { return nil }

@@ -40,8 +40,8 @@ struct ChunkLayouts {
       && Array(format[25..<40]) == Self.bFormatTail
   }
 
-  /// Returns the audio length that a RIFF file states, in bytes. Returns nil for RF64, without a
-  /// `data` chunk, or if the length is 0 or at least 0xFFFF_0000.
+  /// Returns the audio length that a RIFF file states, in bytes. Returns nil for RF64, if there is
+  /// no `data` chunk, or if the length is 0 or at least 0xFFFF_0000.
   func waveDataLength() -> Int64? {
     guard let riff = source.bytes(at: 0, count: 4), riff == Array("RIFF".utf8),
       let chunk = chunk("data", .wave), chunk.length > 0, chunk.length < 0xFFFF_0000

@@ -9,7 +9,7 @@ package struct BandwidthTrace: Sendable, Equatable {
   package let times: [Double]
   /// The rates, in bit/s.
   package let rates: [Double]
-  /// The duration of one pass, in s.
+  /// The time after which the trace repeats, in s.
   package let seconds: Double
 
   /// Creates a trace with one rate per second.

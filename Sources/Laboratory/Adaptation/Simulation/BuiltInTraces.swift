@@ -10,7 +10,7 @@ extension BandwidthTrace {
 
   static let builtInSeconds = 1800
 
-  /// A fast line that nearly vanishes for some seconds at a time.
+  /// A fast line with fades: for 2 to 8 s at a time, its rate is only 20 to 120 kbit/s.
   static func fades(seed: UInt64 = 1) -> BandwidthTrace {
     var chance = SeededGenerator(seed)
     var left = 0
@@ -25,7 +25,8 @@ extension BandwidthTrace {
       })
   }
 
-  /// A slow line with a wandering rate, and with tunnels of 12 s and 6 s in every three minutes.
+  /// A slow line whose rate wanders. In every three minutes there are two tunnels, of 12 s and 6 s,
+  /// with a rate of 12 kbit/s.
   static func tunnels(seed: UInt64 = 2) -> BandwidthTrace {
     var chance = SeededGenerator(seed)
     var level = 0.0

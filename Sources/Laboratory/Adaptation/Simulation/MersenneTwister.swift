@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// The generator MT19937 (Matsumoto and Nishimura, 1998), with the distributions of Python's
-/// `random` module. The same seed gives the same numbers as in Python, so that scripts outside this
-/// package can produce the same traces.
+/// The generator MT19937 (Matsumoto and Nishimura, 1998), with some of the distributions of
+/// Python's `random` module. The same seed gives the same numbers as in Python, so that scripts
+/// outside this package can produce the same traces.
 struct MersenneTwister {
   private static let size = 624
   private static let offset = 397
@@ -14,7 +14,7 @@ struct MersenneTwister {
   /// The second value of the last pair of normal deviates; nil if it has been used.
   private var spare: Double?
 
-  /// Initialises the state from a seed by the array method of the reference implementation.
+  /// Initialises the state from a seed, as `init_by_array` of the reference implementation does.
   init(_ seed: UInt32) {
     state = [19_650_218]
     for index in 1..<Self.size {

@@ -2,8 +2,9 @@
 
 import HLS
 
-/// Stillstage's rule over `BandwidthTrace.poorLines`, on demand, for 10 minutes each. Each figure
-/// of a line is the median over five start offsets.
+/// A simulation of Stillstage's rule for an on-demand presentation, over each of
+/// `BandwidthTrace.poorLines` for 10 minutes. Each figure of a line is the median over five start
+/// offsets.
 package struct PoorLineTrial: Sendable {
   package struct Line: Sendable {
     package let name: String
@@ -29,7 +30,7 @@ package struct PoorLineTrial: Sendable {
   private static let outageStart = 300
   private static let outageSeconds = 30
 
-  /// - Parameter hasOutage: whether the line carries nothing from 300 s to 330 s.
+  /// - Parameter hasOutage: whether the rate of each line is 0 from 300 s to 330 s.
   package init(_ traces: [BandwidthTrace] = BandwidthTrace.poorLines, hasOutage: Bool) {
     lines = traces.map { Line(name: $0.name, figures: Self.median($0, hasOutage: hasOutage)) }
     mean = AdaptationFigures(meanOf: lines.map(\.figures))
@@ -50,7 +51,8 @@ package struct PoorLineTrial: Sendable {
       })
   }
 
-  /// The line with the most changes per minute; nil if there are no lines.
+  /// The line with the most changes between stereo and multichannel per minute; nil if there are no
+  /// lines.
   package var worst: Line? { lines.max { $0.figures.flipsPerMinute < $1.figures.flipsPerMinute } }
 
   /// Returns a clause for each limit that the means miss.
@@ -72,7 +74,8 @@ package struct PoorLineTrial: Sendable {
 }
 
 extension BandwidthTrace {
-  /// Returns the trace from a row on. The rows before it follow at the end. Each row must last 1 s.
+  /// Returns the trace from row `rows` on, followed by the rows before row `rows`. Each row must
+  /// last 1 s.
   func shifted(by rows: Int) -> BandwidthTrace {
     BandwidthTrace(
       name: name,

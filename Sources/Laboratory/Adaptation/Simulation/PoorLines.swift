@@ -6,8 +6,8 @@ import HLS
 /// Generates traces of poor lines. Each trace has one rate per second, in whole kbit/s, and repeats
 /// after 120 to 190 s.
 extension BandwidthTrace {
-  /// The 25 traces of "Poor lines" in docs/adaptation.md: five fixed ones, and 20 from the seeds
-  /// 101 and up.
+  /// The 25 traces of "Poor lines" in docs/adaptation.md: five fixed ones, and 20 that are
+  /// generated from the seeds 101 to 107.
   package static var poorLines: [BandwidthTrace] {
     let seeds: ClosedRange<UInt32> = 101...107
     return fixedPoorLines + seeds.map { metro3g(seed: $0) } + seeds.map { busLTE(seed: $0) }
@@ -35,7 +35,8 @@ extension BandwidthTrace {
     BandwidthTrace("step", (0..<120).map { (20..<60).contains($0) ? 110 : 800 })
   }
 
-  /// A line that wanders about 420 kbit/s (log-normal, correlated), with two tunnels.
+  /// A line whose rate wanders about 420 kbit/s (log-normal, correlated) and is 12 kbit/s in two
+  /// tunnels.
   static func metro3g(seed: UInt32? = nil) -> BandwidthTrace {
     var chance = MersenneTwister(seed ?? 1)
     var level = 0.0
@@ -63,7 +64,7 @@ extension BandwidthTrace {
       })
   }
 
-  /// A line of alternately about 420 and 130 kbit/s, 7 s each.
+  /// A line whose rate is alternately about 420 and about 130 kbit/s, for 7 s each.
   static func flap() -> BandwidthTrace {
     var chance = MersenneTwister(3)
     return BandwidthTrace(
@@ -73,7 +74,8 @@ extension BandwidthTrace {
       })
   }
 
-  /// A line that rises from 90 to 410 kbit/s in 100 s and falls to 95 kbit/s in 90 s.
+  /// A line whose rate rises from about 90 to 410 kbit/s in 100 s and falls to about 95 kbit/s in
+  /// 90 s, with random fluctuations.
   static func slowRamp() -> BandwidthTrace {
     var chance = MersenneTwister(4)
     return BandwidthTrace(
@@ -84,7 +86,7 @@ extension BandwidthTrace {
       })
   }
 
-  /// A line that switches between 420 and 130 kbit/s (within 5 %) after 2 to 20 s.
+  /// A line that switches between 420 and 130 kbit/s (within 5 %) every 2 to 20 s.
   static func twoStates(seed: UInt32) -> BandwidthTrace {
     var chance = MersenneTwister(seed)
     var rates: [Double] = []

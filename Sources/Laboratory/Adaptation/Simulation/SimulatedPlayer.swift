@@ -5,11 +5,12 @@ import HLS
 struct SimulatedPlayer {
   struct Segment {
     var rendition: Int
-    /// The rendition that plays before `join`, in s; nil if the segment has one rendition.
+    /// The rendition that plays up to the position `join` (in s); nil if the segment has only one
+    /// rendition.
     var before: (rendition: Int, join: Double)?
   }
 
-  /// The minimum time left in a segment when its rendition changes, in s.
+  /// A rendition can replace the rest of a segment only if at least this much of it is left, in s.
   static let leastJoinSeconds = 0.5
 
   let segmentSeconds: Double

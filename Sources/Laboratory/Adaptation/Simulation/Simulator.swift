@@ -13,16 +13,16 @@ package struct SimulationConditions: Sendable, Equatable {
   var bufferSeconds = 12.0
   /// The time from a request to the first byte of the response, in s.
   var roundTripSeconds = 0.05
-  /// The time from opening to the end, in s.
+  /// The simulated time from the opening of the presentation to the end, in s.
   package var seconds = 600.0
   /// The sound that the player has decoded ahead, in s. Only later sound can be replaced.
   var decodedSeconds = 2.5
   /// The interval between playlist reloads, in s; nil if a segment is visible as soon as it exists.
   var reloadSeconds: Double?
-  /// The sound at the end of the last segment that does not play before the next one arrives, in s.
+  /// How much of the end of the last segment cannot play until the next segment arrives, in s.
   var unreadableSeconds = 0.0
-  /// Whether the last segment before a change of rendition is also fetched in the new rendition if
-  /// there is time, as `SegmentSupply` does.
+  /// Whether, after a change of rendition, the last segment before the change is fetched in the new
+  /// rendition too, if there is time. `SegmentSupply` does so.
   var overlaps = false
 
   package init() {}
@@ -65,7 +65,7 @@ struct Simulator<Rule: AdaptationRule> {
   }
 
   mutating func run() -> SimulationResult {
-    // The requests for the two playlists.
+    // The requests for the two playlists take one round trip each.
     advance(to: 2 * conditions.roundTripSeconds)
     while time < conditions.seconds { step() }
     advance(to: conditions.seconds)
@@ -134,8 +134,9 @@ struct Simulator<Rule: AdaptationRule> {
     }
   }
 
-  /// After a change of rendition, fetches the last segment before it in the new rendition too,
-  /// which costs time but changes nothing that is heard. See `Supplier.overlap`.
+  /// After a change of rendition, fetches the last segment of the old rendition in the new one too,
+  /// if there is time. The download occupies the line, but the simulation does not play it. See
+  /// `Supplier.overlap`.
   private mutating func overlap() {
     let number = player.segments.count - 2
     guard conditions.overlaps, time < conditions.seconds, number >= 0 else { return }
