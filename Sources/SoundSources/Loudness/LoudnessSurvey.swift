@@ -26,8 +26,9 @@ final class LoudnessSurvey: Sendable {
     var isDone = false
   }
 
-  /// A source of up to this many seconds is read completely.
-  private static let wholeSeconds = 60.0
+  /// A source of up to this many seconds is read completely: a minute, and the frames that encoders
+  /// add.
+  private static let wholeSeconds = 60.5
   /// The number of excerpts of a longer source, and their length in seconds.
   private static let (excerpts, excerptSeconds) = (40, 1.5)
   /// The shortest excerpt of a source that is read completely, in seconds.
