@@ -3,7 +3,7 @@
 import CPipeWire
 internal import SoundServer
 
-/// A server's object that this client follows, with its properties and parameters.
+/// An object of the server that this client follows, with its properties and parameters.
 ///
 /// ## Threading
 /// Use it on the loop's thread or with the loop's lock held.

@@ -139,7 +139,7 @@ final class Connection: CallbackTarget {
   }
 
   private func failed(_ id: UInt32, _ result: Int32, _ text: String?) {
-    // Errors of other objects do not end the connection.
+    // Only EPIPE for the core object means that the connection has ended.
     guard id == PW_ID_CORE, result == -EPIPE else { return }
     failure = "Connection terminated"
     loop.kick()
