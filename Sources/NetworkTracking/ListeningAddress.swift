@@ -24,8 +24,8 @@ public enum ListeningAddress: Sendable, Equatable {
     self = .address(plain)
   }
 
-  /// The numeric addresses to listen on. `DatagramSocket` skips the second if this computer has no
-  /// IPv6.
+  /// The numeric addresses to listen on. `DatagramSocket` skips the second address if this computer
+  /// has no IPv6.
   var numeric: [String] {
     switch self {
     case .loopback: ["127.0.0.1", "::1"]

@@ -11,7 +11,7 @@ import System
 /// several poses arrive together, only the newest is used.
 ///
 /// ## Threading
-/// It may be used from any thread. The sink receives the samples on the session's own thread.
+/// Any thread may use a session. The sink receives the samples on the session's own thread.
 public final class NetworkTrackerSession: Sendable {
   private let worker = Worker()
   public let tracker: NetworkTracker

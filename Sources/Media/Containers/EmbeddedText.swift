@@ -2,7 +2,7 @@
 
 import CFFmpeg
 
-/// JSON objects in a media file.
+/// Reads the JSON objects in a media file.
 package enum EmbeddedText {
   /// The largest number of bytes that are read from a sample or an attachment.
   private static let limit = 1 << 20

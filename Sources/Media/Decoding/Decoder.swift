@@ -63,8 +63,8 @@ final class Decoder {
 
   /// Opens the decoder of a track and selects the stream of the track in `demuxer`.
   ///
-  /// - Throws: `MediaError.unplayable` if no decoder can be opened; `.openFailed` if memory runs
-  ///   out.
+  /// - Throws: `MediaError.unplayable` if no decoder can be opened; `.openFailed` if no packet can
+  ///   be allocated.
   init(
     _ demuxer: Demuxer, track: AudioTrack, dynamicRange: DynamicRange
   ) throws(MediaError) {

@@ -103,9 +103,9 @@ public final class AudioFileReader: @unchecked Sendable {
   /// The problems found so far, one entry per kind.
   public var warnings: [MediaWarning] { decoder.warnings.warnings }
 
-  /// Whether frames keep their own layout after a change in mid-stream. Otherwise, frames with
-  /// another number of channels are mixed to the first layout. Set this property before the first
-  /// `read`. Default: false.
+  /// Whether frames keep their own layout after the layout changes in mid-stream. Otherwise, frames
+  /// with another number of channels are mixed to the first layout. Set this property before the
+  /// first `read`. The default is false.
   public var followsLayout: Bool {
     get { decoder.runs.areFollowed }
     set { decoder.runs.areFollowed = newValue }

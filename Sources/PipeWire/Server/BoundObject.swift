@@ -39,7 +39,7 @@ class BoundObject: CallbackTarget {
 
   deinit { release() }
 
-  /// Takes the object's properties. Does nothing for nil.
+  /// Takes the object's properties. Does nothing if `dictionary` is nil.
   func take(_ dictionary: UnsafePointer<spa_dict>?) {
     guard let dictionary = dictionary?.pointee, let items = dictionary.items else { return }
     properties = [:]

@@ -111,7 +111,7 @@ final class Connection: CallbackTarget {
   }
 
   private func makeContext() -> OpaquePointer? {
-    // This configuration lets the data thread have real-time scheduling.
+    // This configuration gives the data thread real-time scheduling.
     if isRealtime,
       let context = pw.pointee.pw_context_new(
         loop.loop, loop.library.properties([PW_KEY_CONFIG_NAME: "client-rt.conf"]).raw(), 0)

@@ -34,7 +34,8 @@ struct PumpControl: ~Copyable {
 /// Fills the stream's buffers, usually one in each cycle of the graph.
 ///
 /// ## Threading
-/// While a stream exists, only the data thread uses this value, except `control` and `counters`.
+/// While a stream exists, only the data thread uses this value, apart from `control` and
+/// `counters`.
 struct StreamPump {
   static var channelCount: Int {
     @_noLocks get { 2 }
@@ -43,7 +44,8 @@ struct StreamPump {
   private static var longestDelay: Int64 {
     @_noLocks get { 4_000_000_000 }
   }
-  /// The largest difference between requested and available frames that resampling can cause.
+  /// The largest difference that resampling can cause between the numbers of requested and
+  /// available frames.
   private static var resamplingDifference: Int64 {
     @_noLocks get { 8 }
   }
