@@ -5,7 +5,7 @@ import Glibc
 /// UDP sockets that receive datagrams on one port.
 ///
 /// ## Threading
-/// Use it on one thread only.
+/// Use an instance on one thread only.
 final class DatagramSocket {
   private var descriptors: [Int32] = []
 

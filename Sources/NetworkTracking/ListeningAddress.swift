@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// The addresses of this computer on which a network tracker is received.
+/// The addresses of this computer at which the poses of a network tracker arrive.
 public enum ListeningAddress: Sendable, Equatable {
   /// 127.0.0.1, and ::1 if IPv6 is available.
   case loopback
@@ -24,8 +24,8 @@ public enum ListeningAddress: Sendable, Equatable {
     self = .address(plain)
   }
 
-  /// The numeric addresses to listen on. `DatagramSocket` skips the second if this computer has no
-  /// IPv6.
+  /// The numeric addresses to listen on. `DatagramSocket` skips the second address if this computer
+  /// has no IPv6.
   var numeric: [String] {
     switch self {
     case .loopback: ["127.0.0.1", "::1"]

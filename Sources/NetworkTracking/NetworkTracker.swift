@@ -102,7 +102,7 @@ public struct NetworkTracker: Sendable, Equatable {
       "the preset \(preset.rawValue) expects \(preset.expectation); choose another preset ("
         + OSCPreset.allCases.map(\.rawValue).joined(separator: ", ") + ") or change the sender"
     case .opentrack:
-      "OpenTrack sends 48 bytes; choose the output 'UDP over network' there"
+      "OpenTrack sends 48 bytes; choose the output 'UDP over network' in OpenTrack"
     case .freepie:
       "FreePIE sends at least 14 bytes with an orientation; turn on the orientation in the sender"
     }

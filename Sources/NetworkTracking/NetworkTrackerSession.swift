@@ -11,7 +11,7 @@ import System
 /// several poses arrive together, only the newest is used.
 ///
 /// ## Threading
-/// It may be used from any thread. The sink receives the samples on the session's own thread.
+/// Any thread may use a session. The sink receives the samples on the session's own thread.
 public final class NetworkTrackerSession: Sendable {
   private let worker = Worker()
   public let tracker: NetworkTracker
@@ -32,8 +32,8 @@ public final class NetworkTrackerSession: Sendable {
   ///   - sink: receives the samples.
   ///   - record: called with every sample, on the session's thread.
   ///   - onSilence: called on the session's thread, at most once: with the tracker's `silenceNote`
-  ///     if no message arrives within 5 s, or with a note if messages arrive, but none of the first
-  ///     second yields a pose.
+  ///     if no message arrives within 5 s, or with a note about the first message without a pose if
+  ///     no pose arrives within 1 s after it.
   public init(
     _ tracker: NetworkTracker, feeding sink: any HeadSampleSink,
     record: (@Sendable (HeadSample) -> Void)? = nil,
@@ -118,7 +118,7 @@ public final class NetworkTrackerSession: Sendable {
       case .osc(var head):
         all = datagrams.flatMap { bytes -> [Quaternion?] in
           guard let messages = OSCPacket.messages(bytes) else {
-            note("a packet that is not OSC (size \(bytes.count))")
+            note("a packet of \(bytes.count) bytes that is not OSC")
             return [nil]
           }
           return messages.map { message in
@@ -131,7 +131,7 @@ public final class NetworkTrackerSession: Sendable {
       case .datagrams(let decode):
         all = datagrams.map { bytes in
           let pose = decode(bytes)
-          if pose == nil { note("a packet of another size or content (size \(bytes.count))") }
+          if pose == nil { note("a packet of \(bytes.count) bytes without a valid pose") }
           return pose
         }
       }

@@ -4,8 +4,9 @@ public import Geometry
 
 /// A convention for head poses in OSC messages: addresses, order and signs.
 ///
-/// The signs are for a head pose q = Rz(yaw) Ry(-pitch) Rx(roll) with x to the front, y to the left
-/// and z up. Yaw to the left, pitch up and roll towards the right ear are positive:
+/// In the table, q = Rz(yaw) Ry(-pitch) Rx(roll) is the head pose, with x to the front, y to the
+/// left and z up. Positive angles turn the head to the left (yaw), up (pitch) and towards the right
+/// ear (roll).
 ///
 /// | preset | message | numbers |
 /// |---|---|---|

@@ -17,7 +17,7 @@ package final class ProfiledNetworkTrackers: TrackerProvider {
   private let failures = Mutex<[String: (error: HeadTrackingError, until: Int64)]>([:])
 
   private static let connectMilliseconds = 1000
-  /// Time between two attempts to connect, in nanoseconds.
+  /// Time from a failed attempt to connect to the next attempt, in nanoseconds.
   private static let retryTime: Int64 = 2_000_000_000
 
   package init(_ settings: TrackerSettings) {
@@ -94,7 +94,7 @@ package final class ProfiledNetworkTrackers: TrackerProvider {
       guard let link = DatagramLink(socket, waitMilliseconds: Self.connectMilliseconds) else {
         throw .cannotConnect(
           name: profile.name,
-          reason: "nothing arrives at \(path); switch it on, and check its target address")
+          reason: "nothing arrives at \(path); switch the tracker on, and check its target address")
       }
       return ProfileConnection(link, profile, axes: axes, capture: capture, endsSilent: true)
     default: throw .cannotOpen(path: path, reason: "no profile describes it")

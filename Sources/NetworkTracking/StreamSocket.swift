@@ -6,7 +6,7 @@ import System
 /// A TCP connection to a device.
 ///
 /// ## Threading
-/// It belongs to one thread at a time.
+/// Use a connection from one thread at a time.
 final class StreamSocket {
   private let descriptor: Int32
 

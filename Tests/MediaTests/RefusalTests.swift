@@ -108,7 +108,7 @@ import Testing
         try LayoutOption("5.1"), 2,
         "the layout 5.1 needs 6 channels, but the track has 2; choose another layout"
       ),
-      (.auto, 8, "the file does not identify its 8 channels; set the layout 7.1 or 5.1.2"),
+      (.auto, 8, "the file does not identify its 8 channels; set the layout to 7.1 or 5.1.2"),
     ]
     for (option, channels, text) in cases {
       let error = #expect(throws: MediaError.self) {

@@ -2,9 +2,9 @@
 
 import CFFmpeg
 
-/// JSON objects in a media file.
+/// Reads the JSON objects in a media file.
 package enum EmbeddedText {
-  /// The largest size of an object, in bytes.
+  /// The largest number of bytes that are read from a sample or an attachment.
   private static let limit = 1 << 20
   /// The largest total size of the timed metadata that is read, in bytes. A sample counts as at
   /// least `sampleCost` bytes.

@@ -72,8 +72,8 @@ extension MovieBoxes {
       let version = fields.big16(8),
       let channels = version == 2 ? fields.big32(40).map({ Int($0) }) : fields.big16(16)
     else { return nil }
-    // QuickTime's versions 1 and 2 have longer fixed parts. ISO files may state version 1 without
-    // the longer part.
+    // In QuickTime files, entries of versions 1 and 2 have a longer fixed part. An entry of an ISO
+    // file can state version 1 but have the short fixed part.
     let starts: [Int64] = version == 2 ? [64] : version == 1 ? [44, 28] : [28]
     return starts.lazy.compactMap { start in
       layout(in: reader.children(entry, from: start), channels: channels)

@@ -47,7 +47,7 @@ final class Codec {
     ff_set_packet_time_base(context, stream.pointee.time_base)
     context.pointee.thread_count = 1
     if Self.checksummed.contains(parameters.pointee.codec_id) {
-      // A frame that fails its checksum is replaced by silence.
+      // Reject a frame that fails its checksum, so that silence replaces it.
       context.pointee.err_recognition |= AV_EF_CRCCHECK | AV_EF_EXPLODE
     }
     var options: OpaquePointer?
@@ -84,8 +84,8 @@ final class Codec {
     }
   }
 
-  /// Whether the packet ends within a frame of lossless PCM. A codec error for such a frame can be
-  /// ignored.
+  /// Whether the packet ends within a frame of lossless PCM. If the codec rejects such a packet,
+  /// the error can be ignored.
   func isFragment(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
     let bits = av_get_exact_bits_per_sample(context.pointee.codec_id)
     let frameBits = bits * context.pointee.ch_layout.nb_channels
@@ -97,7 +97,7 @@ final class Codec {
 
   func flush() { avcodec_flush_buffers(context) }
 
-  /// Whether the codec itself decodes dialogue at the level of `DynamicRange`.
+  /// Whether the codec itself brings dialogue to `DynamicRange.dialogueLevel`.
   var hasDialogueLevel: Bool { Self.levelling.contains(context.pointee.codec_id) }
 
   private static let levelling: Set<AVCodecID> = [AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3]

@@ -46,7 +46,8 @@ final class Decoder {
     var isFragment = false
   }
 
-  /// The largest sample magnitude of a lossy codec (+30 dBFS). Larger samples come from damage.
+  /// The largest sample magnitude that is accepted from a lossy codec (+30 dBFS). Larger samples
+  /// are assumed to come from damage.
   private static let lossyLimit: Float = 32
 
   private(set) var state = State.packets
@@ -62,8 +63,8 @@ final class Decoder {
 
   /// Opens the decoder of a track and selects the stream of the track in `demuxer`.
   ///
-  /// - Throws: `MediaError.unplayable` if no decoder can be opened; `.openFailed` if memory runs
-  ///   out.
+  /// - Throws: `MediaError.unplayable` if no decoder can be opened; `.openFailed` if no packet can
+  ///   be allocated.
   init(
     _ demuxer: Demuxer, track: AudioTrack, dynamicRange: DynamicRange
   ) throws(MediaError) {
@@ -128,7 +129,6 @@ final class Decoder {
   /// Signals the end of the packets to the codec.
   func drain() { _ = codec.send(nil) }
 
-  /// Ends decoding.
   func end() { state = .end }
 
   /// Resets the decoder after a seek.
@@ -146,7 +146,8 @@ final class Decoder {
 
   /// Appends the decoded frame to `queue`, which must be empty. Mixes the frame to the queue's
   /// number of channels. Rejects a frame that cannot be converted or that has a sample rate other
-  /// than `rate`. For a lossy codec, NaN and magnitudes above +30 dBFS are rejected too.
+  /// than `rate`. If the codec is lossy, also rejects a frame with NaN or with a magnitude above
+  /// +30 dBFS.
   func append(to queue: PlanarQueue, onlyAt rate: Int? = nil) -> Outcome {
     state = .packets
     let frames = Int(frame.pointee.nb_samples)

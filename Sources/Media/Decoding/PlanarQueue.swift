@@ -31,7 +31,8 @@ final class PlanarQueue {
     storage! + (channel * capacity + start)
   }
 
-  /// Reserves space for `frames` more frames. Returns the place of the first one in a plane.
+  /// Reserves space for `frames` more frames. Returns the address of the first of them in the plane
+  /// of `channel`.
   func tail(_ channel: Int, frames: Int) -> UnsafeMutablePointer<Float> {
     reserve(frames)
     return plane(channel) + count
@@ -43,8 +44,8 @@ final class PlanarQueue {
     return heads
   }
 
-  /// Reserves space for `frames` more frames. Returns the place of the first one in each plane, for
-  /// FFmpeg.
+  /// Reserves space for `frames` more frames. Returns the address of the first of them in each
+  /// plane, for FFmpeg.
   func tailPlanes(frames: Int) -> UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?> {
     reserve(frames)
     fill(tails, offset: count)
@@ -67,7 +68,7 @@ final class PlanarQueue {
       || (0..<channels).allSatisfy { FiniteGuard.isWithin(limit, plane($0), frames: count) }
   }
 
-  /// Drops the first `frames` frames, at most `count`.
+  /// Drops the first `frames` frames. `frames` must not exceed `count`.
   func consume(_ frames: Int) {
     count -= frames
     start = count == 0 ? 0 : start + frames

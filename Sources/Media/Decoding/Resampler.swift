@@ -140,7 +140,8 @@ final class Resampler {
 /// The ratio of two sample rates, and the dimensions of the filter.
 struct ResamplingRatio {
   static let taps = 256
-  /// The frequency of the -6 dB point, as a fraction of the output's Nyquist frequency.
+  /// The frequency of the -6 dB point, as a fraction of the output's Nyquist frequency. If that
+  /// frequency is above the input's Nyquist frequency, the -6 dB point is at the latter.
   static let cutoff = 0.96
 
   /// The number of input frames after which the filter phases repeat. They produce `periodOut`

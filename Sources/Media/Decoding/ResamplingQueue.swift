@@ -38,7 +38,8 @@ final class ResamplingQueue {
     throw .outputRate(rate)
   }
 
-  /// Takes the frames in `input` at `rate`, and resamples them if necessary.
+  /// Resamples the frames in `input` from `rate` to `sampleRate`. If the rates are equal, the
+  /// frames stay in `input`.
   ///
   /// - Throws: `.outputRate` if the conversion from `rate` cannot be set up.
   func take(at rate: Int) throws(MediaError) {
@@ -59,8 +60,8 @@ final class ResamplingQueue {
   /// Returns a queue for the frames after a layout change, from index `frame` at the decoder's
   /// rate.
   ///
-  /// The new resampler first receives silence from the start of the current phase period, so that
-  /// its output stays aligned in time. The output for that silence is dropped.
+  /// The new resampler first receives silence for the time from the start of the phase period to
+  /// `frame`, so that its output stays aligned in time. The output for that silence is dropped.
   ///
   /// - Throws: `.outputRate` if the conversion cannot be set up.
   func following(channels: Int, from frame: Int64) throws(MediaError) -> ResamplingQueue {

@@ -18,8 +18,8 @@ extension ChannelLayout {
     }
   }
 
-  /// Returns the layout of a complete soundfield, order 0 to 7, with or without front left and
-  /// right in the mask `nonDiegetic`. Returns `.unknown` for other channels.
+  /// Returns the layout of a complete soundfield of order 0 to 7. The mask `nonDiegetic` may add
+  /// front left and front right as head-locked stereo. Returns `.unknown` for any other channels.
   private static func ambisonic(channels: Int, nonDiegetic: UInt64) -> ChannelLayout {
     let frontPair: UInt64 = 3
     let extra = nonDiegetic.nonzeroBitCount

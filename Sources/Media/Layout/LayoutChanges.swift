@@ -17,7 +17,7 @@ struct LayoutChanges: Equatable {
   init(codec: AVCodecID, format: ContainerFormat, isMultichannel: Bool) {
     let largest: ChannelLayout?
     switch codec {
-    // Every frame states its number of channels.
+    // The bitstreams of these codecs state the number of channels repeatedly.
     case AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3, AV_CODEC_ID_DTS, AV_CODEC_ID_TRUEHD, AV_CODEC_ID_MLP:
       (arePossible, largest) = (true, Self.sides)
     case AV_CODEC_ID_AAC, AV_CODEC_ID_AAC_LATM: (arePossible, largest) = (true, Self.backs)

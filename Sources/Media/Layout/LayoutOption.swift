@@ -5,8 +5,8 @@ import CFFmpeg
 
 /// How to interpret the channels of a track.
 public enum LayoutOption: Sendable, Equatable {
-  /// The stated layout. Without one, an ambisonic number of channels is a soundfield in ACN order
-  /// and SN3D scale. Two more channels are head-locked stereo (RFC 8486).
+  /// The stated layout. Without one, more than two channels are a soundfield in ACN order and SN3D
+  /// scale, with or without two channels of head-locked stereo (RFC 8486), if their number fits.
   case auto
   /// A first-order soundfield, with or without head-locked stereo.
   case foa
@@ -134,8 +134,8 @@ extension LayoutOption {
     "7.1.2", "7.1.4", "9.1.6",
   ]
 
-  /// Returns what to write after the layout setting for sound with this number of channels, such as
-  /// "7.1.4".
+  /// Returns the values of the layout setting that a message proposes for this number of channels,
+  /// such as "7.1 or 5.1.2".
   static func suggestion(forChannels count: Int) -> String {
     let fitting = bedNames.reversed().filter { name in
       (beds[name] ?? named(name))?.count == count
@@ -145,7 +145,7 @@ extension LayoutOption {
     let ordered = fitting.sorted { (common[$0] ?? 0) < (common[$1] ?? 0) }
     let names = ordered.prefix(2).joined(separator: " or ")
     return names.isEmpty
-      ? "as a list of \(count) loudspeakers, such as FL+FR+LFE for three" : names
+      ? "a list of \(count) loudspeakers, such as FL+FR+LFE for three" : names
   }
 
   /// The loudspeakers of beds with height channels, in the order of FFmpeg's channel numbers. Older
@@ -167,8 +167,8 @@ extension LayoutOption {
     ]
   }()
 
-  /// Returns the loudspeakers for FFmpeg's layout name or a list of channel names; nil if there are
-  /// none.
+  /// Returns the loudspeakers for one of FFmpeg's layout names or for a list of its channel names;
+  /// nil if `text` is neither.
   private static func named(_ text: String) -> [Speaker]? {
     var layout = AVChannelLayout()
     defer { av_channel_layout_uninit(&layout) }

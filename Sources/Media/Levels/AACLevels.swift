@@ -5,7 +5,8 @@ private import Glibc
 /// Finds the dynamic range control data in AAC access units (ISO/IEC 14496-3, 4.4.2.1).
 ///
 /// Fill elements that precede the channels are parsed in sequence. Fill elements that follow the
-/// channels are preceded by entropy-coded spectra, so they are searched for from the end mark.
+/// channels are preceded by entropy-coded spectra, so they are searched for backwards from the end
+/// mark.
 /// Other data can match by chance, so a match after the channels counts only if the previous unit
 /// matched with the same reference level.
 struct AACLevels {
@@ -85,7 +86,7 @@ struct AACLevels {
     var reader = BitReader(tail)
     for i in 0..<end { bits[i] = reader.take(1) }
     while end > 0, bits[end - 1] == 0 { end -= 1 }
-    // The end mark, followed by at most seven zeros to the end of the byte.
+    // After the end mark, at most seven zeros fill the last byte.
     guard end >= 3, tail.count * 8 - end < 8, bits[end - 3..<end] == [1, 1, 1] else { return nil }
     let mark = end - 3
     for count in 2...14 {
@@ -116,8 +117,8 @@ struct AACDynamicRange: Equatable {
 
   /// Parses a `dynamic_range_info`.
   ///
-  /// - Parameter bits: the bits of the access unit, after the extension type; on return, after the
-  ///   data.
+  /// - Parameter bits: a reader of the access unit that is positioned after the extension type. On
+  ///   return, it is positioned after the data.
   init(_ bits: inout BitReader) {
     var hasExclusions = false
     if bits.flag() {

@@ -39,15 +39,15 @@ public struct StatedLoudness: Sendable, Equatable {
 
   /// Reads the loudness from tags; nil if no tag states a plausible loudness.
   ///
-  /// - Parameter tag: returns the text of the tag with a name, in upper or lower case; nil if there
-  ///   is none.
+  /// - Parameter tag: returns the text of the tag with the given name, ignoring case; nil if there
+  ///   is no such tag.
   static func tagged(_ tag: (String) -> String?) -> StatedLoudness? {
-    // In units of 1/256 dB, relative to -23 LUFS.
+    // The gain is in units of 1/256 dB, relative to -23 LUFS.
     if let gain = tag("R128_TRACK_GAIN").flatMap({ Int($0) }), (-32768...32767).contains(gain) {
       let loudness = -23 - Double(gain) / 256
       if plausible.contains(loudness) { return StatedLoudness(origin: .r128, loudness: loudness) }
     }
-    // In dB, relative to -18 LUFS.
+    // The gain is in dB, relative to -18 LUFS.
     if let gain = tag("REPLAYGAIN_TRACK_GAIN").flatMap(leadingNumber) {
       let loudness = -18 - gain
       let peak = tag("REPLAYGAIN_TRACK_PEAK").flatMap(leadingNumber)
@@ -72,7 +72,8 @@ public struct StatedLoudness: Sendable, Equatable {
 
 extension StatedLoudness {
   /// Reads the stated loudness of a track; nil if there is no plausible loudness. `dialogueLevel`
-  /// is the level of decoded dialogue in LUFS, or nil.
+  /// is the level to which the decoder brings dialogue, in LUFS; nil if it leaves the level as it
+  /// is.
   init?(
     of track: AudioTrack, in demuxer: Demuxer, source: any ByteSource, dialogueLevel: Int?
   ) {

@@ -90,8 +90,8 @@ public final class AudioFileReader: @unchecked Sendable {
     if number == nil { noteSkippedTracks() }
   }
 
-  /// Whether the track ends before its first frame, although it is not damaged. The value is
-  /// meaningful only before the first `read`.
+  /// Whether the track ends before its first frame and there is no warning. The value is meaningful
+  /// only before the first `read`.
   package var isWithoutFrames: Bool { decoder.decoder.state == .end && warnings.isEmpty }
 
   /// The sample rate of the frames that `read` returns, in Hz.
@@ -103,9 +103,9 @@ public final class AudioFileReader: @unchecked Sendable {
   /// The problems found so far, one entry per kind.
   public var warnings: [MediaWarning] { decoder.warnings.warnings }
 
-  /// Whether frames keep their own layout after a change in mid-stream. Otherwise, frames with
-  /// another number of channels are mixed to the first layout. Set this property before the first
-  /// `read`. Default: false.
+  /// Whether frames keep their own layout after the layout changes in mid-stream. Otherwise, frames
+  /// with another number of channels are mixed to the first layout. Set this property before the
+  /// first `read`. The default is false.
   public var followsLayout: Bool {
     get { decoder.runs.areFollowed }
     set { decoder.runs.areFollowed = newValue }
@@ -156,8 +156,8 @@ public final class AudioFileReader: @unchecked Sendable {
   /// If timestamps do not identify single frames (Matroska), an earlier frame is reached by
   /// decoding from the start.
   ///
-  /// - Throws: `MediaError` if reading fails or is interrupted. If the file is reopened, also the
-  ///   errors of opening it, and `.trackLost`.
+  /// - Throws: `MediaError` if reading fails or is interrupted, or if the file is reopened and that
+  ///   fails; `.trackLost` if the reopened file no longer has the track.
   public func seek(toFrame frame: Int) throws(MediaError) {
     let frame = max(0, min(frame, duration ?? frame))
     guard frame != position else { return }
@@ -182,7 +182,7 @@ extension AudioFileReader {
     for skipped in tracks where !skipped.isDecodable {
       let detail =
         "audio track \(skipped.number) cannot be played: "
-        + "\(skipped.problem?.description ?? ""); track \(track.number) is played"
+        + "\(skipped.problem?.description ?? ""); track \(track.number) is played instead"
       decoder.warnings.add(.trackSkipped, at: 0, detail: detail)
     }
   }

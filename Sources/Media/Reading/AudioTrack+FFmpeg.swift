@@ -75,8 +75,8 @@ extension AudioTrack {
     return track
   }
 
-  /// Whether a tag states a loudspeaker mask of 0: the channels are not loudspeakers (RFC 9639,
-  /// section 8.6.2). libavformat ignores such a mask.
+  /// Whether a tag states a loudspeaker mask of 0, which means that the channels are not
+  /// loudspeakers (RFC 9639, section 8.6.2). libavformat ignores such a mask.
   private static func hasEmptyMask(
     _ stream: UnsafeMutablePointer<AVStream>, in demuxer: Demuxer
   ) -> Bool {

@@ -11,8 +11,8 @@ public struct AudioTrack: Sendable, Equatable {
 
   /// The number of the track among the audio tracks, from 1 in file order.
   public let number: Int
-  /// FFmpeg's short name of the codec ("flac", "pcm_s24le"). Codecs that FFmpeg does not know have
-  /// their four-character code or "unknown".
+  /// FFmpeg's short name of the codec ("flac", "pcm_s24le"). For a codec that FFmpeg does not know,
+  /// this is the four-character code or "unknown".
   public let codec: String
   /// The stated layout. Without one, one channel is mono, two channels are stereo, and more are
   /// `.unknown`.

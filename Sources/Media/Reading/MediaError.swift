@@ -99,7 +99,7 @@ extension MediaError: CustomStringConvertible {
       "\(layoutSetting) \(printable(layout)) needs \(alternatives(accepted)) channels, "
         + "but the track has \(channels); choose another layout"
     case .unlabelledChannels(let channels):
-      "the file does not identify its \(channels) channels; set \(layoutSetting) "
+      "the file does not identify its \(channels) channels; set \(layoutSetting) to "
         + LayoutOption.suggestion(forChannels: channels)
     case .writeFailed(let path, let reason):
       "\(printable(path)): cannot be written (\(printable(reason))); "
@@ -112,7 +112,7 @@ extension MediaError: CustomStringConvertible {
   }
 }
 
-/// Returns `text` with U+FFFD in place of control characters and line separators.
+/// Returns `text` with U+FFFD in place of control characters and of line and paragraph separators.
 func printable(_ text: String) -> String {
   guard text.unicodeScalars.contains(where: isControl) else { return text }
   return String(

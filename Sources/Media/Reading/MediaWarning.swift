@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A kind of problem in a file that is played nevertheless, with its count.
+/// A kind of problem in a file that can still be played, and the number of its occurrences.
 public struct MediaWarning: Sendable, Equatable {
   public enum Kind: Sendable, Equatable, Hashable, CaseIterable {
     /// Packets did not decode, or the container is damaged. `count` is the number of packets and
@@ -45,9 +45,11 @@ extension MediaWarning: CustomStringConvertible {
         ? "1 invalid sample (NaN, infinite or huge) \(place) was muted"
         : "\(count) invalid samples (NaN, infinite or huge), the first \(place), were muted"
     case .truncated: "the file is truncated: it ends at \(detail)"
-    case .sampleRateChange: "the sample rate changes \(place) (\(detail)); the rest is resampled"
+    case .sampleRateChange:
+      "the sample rate changes \(place) (\(detail)); the rest of the track is resampled"
     case .channelChange:
-      "the number of channels changes \(place) (\(detail)); the rest is mixed to the first layout"
+      "the number of channels changes \(place) (\(detail)); "
+        + "the rest of the track is mixed to the first layout"
     case .trackSkipped: detail
     }
   }

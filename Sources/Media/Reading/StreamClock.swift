@@ -41,7 +41,7 @@ struct StreamClock {
     position = early
   }
 
-  /// Records an undecoded packet of `duration` ticks; 0 if unknown.
+  /// Records the loss of a packet. `duration` is the length of the packet in ticks; 0 if unknown.
   mutating func lose(duration: Int64) {
     // Some demuxers let the duration of the last packet wrap around.
     let stated = duration > 0 && duration < Int64(Int32.max) ? frames(ticks: duration) : 0
@@ -89,7 +89,7 @@ struct StreamClock {
   func timestamp(frame: Int64) -> Int64? { origin.map { $0 + ticks(frames: frame) } }
 
   /// Sets the position from the first timestamp after a seek, and returns it in frames. Returns nil
-  /// if that is impossible.
+  /// if this timestamp or the first timestamp of the track is unknown.
   mutating func settle(at timestamp: Int64) -> Int64? {
     guard let origin, timestamp != FF_NO_TIMESTAMP else { return nil }
     lost = 0

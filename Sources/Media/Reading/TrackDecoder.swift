@@ -25,8 +25,8 @@ final class TrackDecoder {
 
   /// Opens the decoder of `track`.
   ///
-  /// - Throws: `MediaError.unplayable` if no decoder can be opened; `.openFailed` if memory runs
-  ///   out.
+  /// - Throws: `MediaError.unplayable` if no decoder can be opened; `.openFailed` if no packet can
+  ///   be allocated.
   init(
     _ demuxer: Demuxer, track: AudioTrack, dynamicRange: DynamicRange, warnings: WarningCollector
   ) throws(MediaError) {

@@ -45,7 +45,8 @@ public final class SegmentDecoder: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - first: the segment to begin with.
-  ///   - isStart: whether the sound begins here, so that a stated encoder delay is dropped.
+  ///   - isStart: whether the sound begins with this segment, so that a stated encoder delay is
+  ///     dropped.
   ///   - sampleRate: 8000 to 384000 Hz; nil for the segment's own rate.
   ///   - dynamicRange: how the level metadata of AC-3, E-AC-3 and AAC is applied.
   ///   - interrupt: makes the decoder throw `MediaError.interrupted` once raised.

@@ -75,7 +75,7 @@ final class AtomicOutput {
     guard descriptor >= 0 else { return }
     let open = descriptor
     descriptor = -1
-    // Network file systems may report a full disk only here.
+    // Network file systems may report a full disk only when the file is closed.
     guard Glibc.close(open) == 0 || errno == EINTR else { throw failure() }
     guard let temporary else { return }
     guard rename(temporary, target) == 0 else { throw failure() }

@@ -36,8 +36,8 @@ package struct WAVHeader {
     0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71,
   ]
 
-  /// Whether the format is WAVE_FORMAT_EXTENSIBLE. More than two channels or more than 16 integer
-  /// bits need it.
+  /// Whether the format is WAVE_FORMAT_EXTENSIBLE. More than two channels need it, and so do
+  /// integers of more than 16 bits.
   private var isExtensible: Bool { channels > 2 || encoding == .pcm24 }
 
   private var formatTag: UInt16 { encoding == .pcm24 ? Self.pcm : Self.float }

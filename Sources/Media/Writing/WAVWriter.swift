@@ -29,8 +29,8 @@ public final class WAVWriter: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - path: the path of the file in an existing folder.
-  ///   - layout: the layout of the channels. A loudspeaker mask labels more than two loudspeakers
-  ///     in WAVE order.
+  ///   - layout: the layout of the channels. If it consists of more than two loudspeakers in WAVE
+  ///     order, the header labels them with a mask.
   ///   - sampleRate: the sample rate in Hz, 1 to 4294967.
   /// - Throws: `MediaError.writerFormat` if the number of channels or the sample rate is out of
   ///   range; `.isDirectory` if `path` is a directory; `.writeFailed` if the file cannot be

@@ -2,9 +2,9 @@
 
 import HeadTracking
 
-/// The stream of XREAL One, One Pro and 1S: frames with a raw six-axis sensor at 1 kHz.
+/// The stream of XREAL One, One Pro and 1S: frames with the readings of a six-axis sensor at 1 kHz.
 ///
-/// | byte | value of a frame of 134 bytes |
+/// | byte | value in a frame of 134 bytes |
 /// |---|---|
 /// | 0 | `28 36 00 00 00 80` |
 /// | 14 | time of the sample in nanoseconds, u64 |
@@ -37,7 +37,7 @@ struct XREALOneStream: Sendable {
   /// - Parameter axes: the mounting; nil to choose it from the first samples.
   init(axes: AxisMap?) { self.axes = axes }
 
-  /// Decodes any part of the stream.
+  /// Decodes the next bytes of the stream, which need not end with a complete frame.
   ///
   /// - Parameter arrival: the arrival time, in CLOCK_MONOTONIC nanoseconds.
   /// - Returns: the readings, oldest first, and the number of damaged frames.
@@ -84,7 +84,7 @@ struct XREALOneStream: Sendable {
           time: time, angularVelocity: axes.apply(rate), specificForce: axes.apply(force))))
   }
 
-  /// Chooses the axes once enough samples have arrived; nil before.
+  /// Chooses the axes once enough samples have arrived. Returns nil until then.
   private mutating func chosen(_ newest: SIMD3<Double>) -> AxisMap? {
     force += newest
     samples += 1

@@ -31,7 +31,7 @@ package final class XREALOneTrackers: TrackerProvider {
     0x0438: "XREAL One", 0x0436: "XREAL One Pro", 0x043E: "XREAL 1S",
   ]
   private static let connectMilliseconds = 1000
-  /// Time between two attempts to connect, in nanoseconds.
+  /// Time from a failed attempt to connect to the next attempt, in nanoseconds.
   private static let retryTime: Int64 = 2_000_000_000
 
   /// - Parameters:
@@ -71,8 +71,8 @@ package final class XREALOneTrackers: TrackerProvider {
     do throws(SystemError) {
       let socket = try StreamSocket(
         place.address, port: place.port, timeoutMilliseconds: Self.connectMilliseconds)
-      // The axes of a calibrated tracker must be the same in every session.
       capture?.source = "tcp:xreal-one"
+      // The axes of a calibrated tracker must be the same in every session.
       return Connection(
         socket, XREALOneStream(axes: axes ?? (isCalibrated ? .rightUpBack : nil)), capture)
     } catch {

@@ -30,8 +30,8 @@ struct PipeWireLibrary: @unchecked Sendable {
   /// - Throws: `noPipeWire` if libpipewire is not installed or is older than version 0.3.50.
   static func load() throws(SoundServerError) -> PipeWireLibrary { try loaded.get() }
 
-  /// Returns new properties without the nil values. The caller passes the properties on to
-  /// libpipewire.
+  /// Returns new properties without the nil values. The caller must pass the properties to a
+  /// libpipewire function that takes ownership of them.
   func properties(_ values: KeyValuePairs<String, String?>) -> OpaquePointer? {
     var none = spa_dict()
     guard let properties = functions.pointee.pw_properties_new_dict(&none) else { return nil }

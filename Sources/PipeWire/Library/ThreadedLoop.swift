@@ -5,7 +5,7 @@ import CRealtime
 import Glibc
 internal import SoundServer
 
-/// The main loop of libpipewire.
+/// A main loop of libpipewire that runs on its own thread.
 final class ThreadedLoop: ClientLoop, CallbackTarget {
   private static let tickNanoseconds: Int64 = 50_000_000
 

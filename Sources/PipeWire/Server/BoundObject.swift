@@ -3,7 +3,7 @@
 import CPipeWire
 internal import SoundServer
 
-/// A server's object that this client follows, with its properties and parameters.
+/// An object of the server that this client follows, with its properties and parameters.
 ///
 /// ## Threading
 /// Use it on the loop's thread or with the loop's lock held.
@@ -39,7 +39,7 @@ class BoundObject: CallbackTarget {
 
   deinit { release() }
 
-  /// Takes the object's properties. Does nothing for nil.
+  /// Takes the object's properties. Does nothing if `dictionary` is nil.
   func take(_ dictionary: UnsafePointer<spa_dict>?) {
     guard let dictionary = dictionary?.pointee, let items = dictionary.items else { return }
     properties = [:]

@@ -111,7 +111,7 @@ final class Connection: CallbackTarget {
   }
 
   private func makeContext() -> OpaquePointer? {
-    // This configuration lets the data thread have real-time scheduling.
+    // This configuration gives the data thread real-time scheduling.
     if isRealtime,
       let context = pw.pointee.pw_context_new(
         loop.loop, loop.library.properties([PW_KEY_CONFIG_NAME: "client-rt.conf"]).raw(), 0)
@@ -139,7 +139,7 @@ final class Connection: CallbackTarget {
   }
 
   private func failed(_ id: UInt32, _ result: Int32, _ text: String?) {
-    // Errors of other objects do not end the connection.
+    // Only EPIPE for the core object means that the connection has ended.
     guard id == PW_ID_CORE, result == -EPIPE else { return }
     failure = "Connection terminated"
     loop.kick()

@@ -59,8 +59,8 @@ final class DefaultMetadata: BoundObject {
     if targets[subject]?.isEmpty == true { targets[subject] = nil }
   }
 
-  /// Sets a property of the object `subject`; 0 is the whole server. A nil value removes the
-  /// property.
+  /// Sets a property of the object with the ID `subject`; 0 is the server itself. A nil value
+  /// removes the property.
   func set(_ subject: UInt32, _ key: String, type: String? = nil, to value: String?) {
     guard let proxy else { return }
     pipewire_set_metadata(proxy, subject, key, type, value)

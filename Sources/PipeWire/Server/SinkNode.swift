@@ -6,7 +6,7 @@ internal import SoundServer
 /// A node that is a sink.
 final class SinkNode: BoundObject {
   private var state = Sink.State.unknown
-  /// The number of suspensions while the node was running.
+  /// The number of times that the node changed from running to suspended.
   private(set) var interruptions = 0
   private var format: (rate: Int32, channels: Int32) = (0, 0)
   private var formats: (rate: Int32, channels: Int32) = (0, 0)

@@ -5,12 +5,13 @@ import CRealtime
 internal import SoundServer
 import Synchronization
 
-/// What the backend learns from the graph and from the data thread.
+/// Reads the state of the graph and the reports of the data thread.
 extension PipeWireBackend {
   /// Time without a link to a sink after which the sink counts as lost [ns].
   private static let patienceForLink: Int64 = 700_000_000
 
-  /// Time without a cycle after which a sink's suspended state is believed [ns].
+  /// Time without a cycle after which a sink that is reported as suspended counts as suspended
+  /// [ns].
   private static let quietOfSuspension: Int64 = 300_000_000
 
   /// Time after a start or restart in which stalls do not lengthen the cycles [ns].
@@ -38,8 +39,8 @@ extension PipeWireBackend {
     }
   }
 
-  /// Restarts the stream after a suspension that interrupted playback. Posts `suspended` and
-  /// `unsuspended`, because PipeWire wakes the sink before its state can be seen.
+  /// Restarts the stream after a suspension that interrupted playback. Posts both `suspended` and
+  /// `unsuspended`, because PipeWire wakes the sink before the suspended state can be observed.
   func restartIfInterrupted() {
     guard let node = sinkID.flatMap({ connection.graph?.nodes[$0] }) else { return }
     guard node.interruptions != interruptionsSeen, board.draft.sink?.state != .suspended else {

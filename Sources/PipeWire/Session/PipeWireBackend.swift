@@ -24,8 +24,8 @@ final class PipeWireBackend: OutputBackend {
   var missesSeen: Int64 = 0
   /// The time of the first gap of the last stall, CLOCK_MONOTONIC [ns].
   var lastStall: Int64 = .min / 2
-  /// Time before which gaps do not count as underruns, because an event has reported their cause,
-  /// CLOCK_MONOTONIC [ns].
+  /// Time before which gaps do not count as underruns, because a change of the sink or of the
+  /// position can cause them, CLOCK_MONOTONIC [ns].
   var missesCountFrom: Int64 = 0
 
   /// The time of the last call of `resume`, CLOCK_MONOTONIC [ns].

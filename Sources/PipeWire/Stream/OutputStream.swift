@@ -132,7 +132,7 @@ class OutputStream: PlaybackStream, CallbackTarget {
   func take(_ parameter: UInt32, _ pod: UnsafePointer<spa_pod>?) {}
 
   func close() {
-    // Otherwise, the next attempt would mistake an old failure for its own.
+    // If the old failure remained, the next attempt would report it as its own.
     defer { failure = nil }
     guard let handle else { return }
     listener?.remove()

@@ -31,10 +31,11 @@ struct PumpControl: ~Copyable {
   let misses = Atomic<Int64>(0)
 }
 
-/// Fills one buffer in each cycle of the graph.
+/// Fills the stream's buffers, usually one in each cycle of the graph.
 ///
 /// ## Threading
-/// While a stream exists, only the data thread uses this value, except `control` and `counters`.
+/// While a stream exists, only the data thread uses this value, apart from `control` and
+/// `counters`.
 struct StreamPump {
   static var channelCount: Int {
     @_noLocks get { 2 }
@@ -43,7 +44,8 @@ struct StreamPump {
   private static var longestDelay: Int64 {
     @_noLocks get { 4_000_000_000 }
   }
-  /// The largest difference between requested and available frames that resampling can cause.
+  /// The largest difference that resampling can cause between the numbers of requested and
+  /// available frames.
   private static var resamplingDifference: Int64 {
     @_noLocks get { 8 }
   }
@@ -96,8 +98,8 @@ struct StreamPump {
     } else {
       observe(&cycle)
     }
-    // Sequential consistency: either this thread sees the block, or the blocking thread sees that
-    // this thread is rendering.
+    // Sequential consistency guarantees that either this thread sees `isBlocked`, or the thread
+    // that set it sees `isRendering`.
     control.pointee.isRendering.store(true, ordering: .sequentiallyConsistent)
     let isBlocked = control.pointee.isBlocked.load(ordering: .sequentiallyConsistent)
     if isBlocked || control.pointee.isHeld.load(ordering: .relaxed) {
@@ -111,8 +113,8 @@ struct StreamPump {
     control.pointee.quantum.store(lastFrames, ordering: .relaxed)
   }
 
-  /// Corrects the number of frames after a change of the cycle length. The server still asks for
-  /// the number of the previous cycle.
+  /// Corrects the number of frames in the first cycle after a change of the cycle length. In that
+  /// cycle, the server still asks for the number of frames of the previous cycle.
   @_noLocks
   private func limit(_ cycle: inout pipewire_cycle) {
     let available = control.pointee.available.load(ordering: .relaxed)
@@ -132,7 +134,7 @@ struct StreamPump {
     }
     let time = clock.nextPresentationTime(position: position)
     let length = cycle.frames &* 1_000_000_000 / sampleRate
-    // The latency of the next frame, as if there were a queue of one cycle.
+    // This is the latency of the first frame of the next cycle, as if one cycle were queued.
     let latency = time &+ length &- now
     counters.pointee.latency.store(latency < 0 ? 0 : latency, ordering: .relaxed)
     let (samples, frames) = (cycle.samples, Int(cycle.frames))
