@@ -13,11 +13,11 @@ import Synchronization
 /// The graph runs both in the same cycle.
 ///
 /// ## Threading
-/// Use it on the loop's thread or with the loop's lock held.
+/// Use an instance on the loop's thread or with the loop's lock held.
 final class LiveStream: OutputStream {
   /// The link group of all virtual sinks, which prevents links between virtual sinks.
   static let linkGroup = "stillstage"
-  /// How long the graph still runs the streams after the last program was linked to the sink [ns].
+  /// How long the streams stay active after the last program was unlinked from the sink [ns].
   private static let idleTime: Int64 = 5_000_000_000
 
   let name: String
@@ -31,12 +31,14 @@ final class LiveStream: OutputStream {
   private(set) var sink: OpaquePointer?
   private var sinkState = PW_STREAM_STATE_UNCONNECTED
   private var sinkListener: Listener<pw_stream_events>?
-  /// Whether the graph may run the streams; false while no program plays to the sink.
+  /// Whether the graph may run the streams: a program is linked to the sink, or has been within
+  /// the last `idleTime`.
   private var isActive = false
   /// The last time at which a program was linked to the sink, CLOCK_MONOTONIC [ns].
   private var lastUse: Int64 = 0
-  /// The latencies after the playback stream and before the sink.
+  /// The latency after the playback stream.
   private var downstream = latency(SPA_DIRECTION_INPUT)
+  /// The latency before the sink.
   private var upstream = latency(SPA_DIRECTION_OUTPUT)
 
   init(
@@ -104,7 +106,8 @@ final class LiveStream: OutputStream {
       && sinkState == PW_STREAM_STATE_STREAMING
   }
 
-  // PipeWire 0.3.65 stops a triggered stream forever when its properties change.
+  // PipeWire 0.3.65 stops a triggered stream forever when its properties change, so the sink
+  // requests the length of a cycle, not the triggered playback stream.
   override var requester: OpaquePointer? { sink }
 
   override func open(on core: OpaquePointer) -> Bool {
@@ -127,9 +130,9 @@ final class LiveStream: OutputStream {
     _ = pw.pointee.pw_stream_set_active(sink, true)
   }
 
-  /// Takes the streams out of the graph while no program is linked to the sink. Otherwise, the
-  /// graph would run them whenever the real sink runs. Returns whether the streams have just become
-  /// active.
+  /// Activates the streams when a program is linked to the sink, and deactivates them `idleTime`
+  /// after the last program was unlinked. The graph would otherwise run the streams whenever the
+  /// real sink runs. Returns whether the streams have just become active.
   func followPrograms(in graph: Graph, now: Int64) -> Bool {
     guard let sink, let handle else { return false }
     if graph.isLinked(to: pw.pointee.pw_stream_get_node_id(sink)) { lastUse = now }
@@ -144,7 +147,7 @@ final class LiveStream: OutputStream {
   }
 
   override func close() {
-    // Neither stream may run while one of them is destroyed.
+    // Neither stream may run while one of them is being destroyed.
     if let sink { _ = pw.pointee.pw_stream_set_active(sink, false) }
     if let handle { _ = pw.pointee.pw_stream_set_active(handle, false) }
     if let sink {
@@ -202,7 +205,7 @@ final class LiveStream: OutputStream {
   private func sinkChanged(to state: pw_stream_state, _ text: String?) {
     sinkState = state
     note(state, text)
-    // Otherwise, the streams would play held sound when they run again.
+    // Without a flush, the streams would play old sound when they run again.
     if state == PW_STREAM_STATE_PAUSED, let sink, let handle {
       _ = pw.pointee.pw_stream_flush(handle, false)
       _ = pw.pointee.pw_stream_flush(sink, false)
@@ -226,7 +229,7 @@ final class LiveStream: OutputStream {
     takeLatency(parameter, pod)
   }
 
-  /// Takes the latency of what a stream is linked to.
+  /// Stores and reports the latency of the nodes that a stream is linked to.
   private func takeLatency(_ parameter: UInt32, _ pod: UnsafePointer<spa_pod>?) {
     var latency = spa_latency_info()
     guard parameter == SPA_PARAM_Latency.rawValue, pipewire_read_latency(pod, &latency) else {
@@ -249,7 +252,7 @@ final class LiveStream: OutputStream {
   }
 }
 
-/// Runs a cycle on the data thread.
+/// Processes one cycle on the data thread.
 private func processSink(_ this: UnsafeMutableRawPointer?) {
   LiveStream.with(this) { SinkFeed.run($0.feed) }
 }

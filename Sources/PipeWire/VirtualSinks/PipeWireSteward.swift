@@ -19,7 +19,8 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
   private let onChange: @Sendable (ServerContents) -> Void
   private let known = Mutex(ServerContents())
   private let isStopped = Mutex(false)
-  /// Used only on the loop's thread.
+  /// The earliest time of the next attempt to connect, CLOCK_MONOTONIC [ns]. Only the loop's thread
+  /// uses this property.
   private var retryTime: Int64 = 0
 
   /// Starts to observe the server.

@@ -11,10 +11,9 @@ import Synchronization
 /// numbers of frames of the two streams can differ. The difference is held until the next cycle.
 ///
 /// ## Threading
-/// While the streams exist, only the data thread uses this value, except `control`.
+/// While the streams exist, only the data thread may use this value. Any thread may use `control`.
 struct SinkFeed {
-  /// The largest number of frames to hold between cycles. More held frames would be heard as
-  /// latency.
+  /// The largest number of frames to hold between cycles. More held frames would add latency.
   private static var mostHeld: Int {
     @_noLocks get { 64 }
   }
@@ -26,8 +25,8 @@ struct SinkFeed {
   private static var longestGap: Int64 {
     @_noLocks get { 200_000_000 }
   }
-  /// The number of silent frames at a start, and after held frames are dropped, if the server
-  /// resamples.
+  /// The number of silent frames to hold after a start, and after held frames are dropped, if the
+  /// server resamples.
   private static var cushion: Int {
     @_noLocks get { 4 }
   }

@@ -37,7 +37,7 @@ final class SinkMover {
     set { stream.feed.pointee.control.pointee.isMuted.store(newValue, ordering: .relaxed) }
   }
 
-  /// Begins to move to a sink. If the stream is not open, it will open on that sink.
+  /// Begins to move the stream to a sink. If the stream is not open, it will open on that sink.
   func move(to sinkName: String) {
     guard stream.configuration.sinkName != sinkName else { return }
     stream.configuration.sinkName = sinkName

@@ -59,7 +59,7 @@ final class StreamNode: BoundObject {
 
   var clientID: UInt32? { properties[PW_KEY_CLIENT_ID].flatMap { UInt32($0) } }
 
-  /// Returns the stream's description; nil until the server has described it.
+  /// Returns the stream's description; nil while the serial number is unknown.
   ///
   /// - Parameters:
   ///   - sink: the name of the sink that the stream is linked to; nil if there is none.

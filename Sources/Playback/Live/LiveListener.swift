@@ -11,7 +11,7 @@ private import Synchronization
 package enum ListeningRefusal: Error, Sendable, Equatable, CustomStringConvertible {
   /// The sink leads to loudspeakers, whose sound the microphone would record again.
   case loudspeakers(sink: String)
-  /// The sink's kind of device is unknown.
+  /// The kind of device that the sink leads to is unknown.
   case unknownDevice(sink: String)
   /// The sound comes from the monitor of the sink to which it would be played.
   case ownMonitor(sink: String)
@@ -32,7 +32,7 @@ package enum ListeningRefusal: Error, Sendable, Equatable, CustomStringConvertib
 /// Plays sound while it arrives, such as that of a microphone, with head tracking.
 ///
 /// Listening ends if the sink disappears, or if it led to headphones and no longer does. The sound
-/// does not move to another sink, because that could be a loudspeaker beside the microphone.
+/// does not move to another sink, because that sink could lead to loudspeakers near the microphone.
 ///
 /// ## Threading
 /// One thread may call `receive`, and one thread may call `pose`. Any thread may use the other
@@ -124,7 +124,8 @@ package final class LiveListener: Sendable {
     } catch { throw .playback(.output(error.description)) }
   }
 
-  /// Ends listening when the sink disappears or no longer leads to headphones.
+  /// Ends listening when the sink disappears or, if `isHeadphones` is true, no longer leads to
+  /// headphones.
   private func watch(_ sink: Sink, isHeadphones: Bool) throws(PlaybackError) {
     let monitor: any SinkMonitor
     do throws(SoundServerError) {
@@ -179,8 +180,9 @@ package final class LiveListener: Sendable {
 
   // MARK: The head and the stage
 
-  /// Returns the pose of the head relative to the front, at a time that has passed, on
-  /// CLOCK_MONOTONIC [ns]; the front if it is unknown.
+  /// Returns the pose of the head relative to the front; the identity if the pose is unknown.
+  ///
+  /// - Parameter time: a past time, CLOCK_MONOTONIC [ns].
   package func pose(at time: Int64) -> Quaternion { head.poses?.pose(at: time) ?? .identity }
 
   /// The ID of the last connected tracker, and the yaw of the front; see `Player.front`.
@@ -200,7 +202,7 @@ package final class LiveListener: Sendable {
     }
   }
 
-  /// The style of the mix; nil if nothing is mixed.
+  /// The style and the amount of the mix; nil if nothing is mixed.
   package var mix: MixStatus? {
     get { state.withLock { $0.output }?.mix }
     set { state.withLock { $0.output }?.mix = newValue }
@@ -208,13 +210,13 @@ package final class LiveListener: Sendable {
 
   // MARK: Reports
 
-  /// The status of the output; nil if nothing is heard.
+  /// The status of the output; nil if there is no output.
   package var output: AudioOutputStatus? { state.withLock { $0.output }?.status }
 
   /// The number of times that the sound has paused for lack of frames.
   package var pauses: Int { state.withLock { $0.pauses + ($0.output?.pauses ?? 0) } }
 
-  /// The delay of the clock bridge and the renderer [ms]; nil if nothing is heard.
+  /// The delay of the clock bridge and the renderer [ms]; nil if there is no output.
   package var delayMilliseconds: Double? { state.withLock { $0.output }?.delayMilliseconds }
 
   /// Returns the events since the last call, oldest first.

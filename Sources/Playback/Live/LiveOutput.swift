@@ -10,7 +10,7 @@ private import Synchronization
 /// Renders sound that arrives on another clock, and plays it to one sink.
 ///
 /// ## Threading
-/// One thread may call `write`. Any other thread may use the other members.
+/// One thread may call `write`. Any thread may use the other members.
 final class LiveOutput: @unchecked Sendable {
   /// The depth of the clock bridge.
   private static let depth = ClockBridge.Depth(initial: 0.012, longest: 0.08, excess: 0.04)
@@ -29,7 +29,7 @@ final class LiveOutput: @unchecked Sendable {
 
   /// Designs the decoder, which can take about a second.
   ///
-  /// - Throws: the reason why the HRTF set or the output cannot be used.
+  /// - Throws: the reason why the HRTF set, the neural separator or the output cannot be used.
   init(
     _ sound: LiveSound, to sink: Sink, _ client: SoundServerClient, options: PlayerOptions,
     poses: HeadPoseSource?, tell: @escaping @Sendable (PlayerEvent) -> Void

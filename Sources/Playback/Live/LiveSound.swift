@@ -16,8 +16,8 @@ package struct LiveSound: Sendable, Equatable {
     (self.layout, self.sampleRate) = (layout, sampleRate)
   }
 
-  /// The layout that is rendered. Of channels without a known meaning, only the first two are
-  /// heard, as left and right.
+  /// The layout that is rendered. If the meaning of the channels is unknown, a single channel is
+  /// rendered as mono; otherwise, the first two are rendered as left and right.
   var heard: ChannelLayout {
     guard case .unknown(let channels) = layout else { return layout }
     return channels == 1 ? .mono : .stereo
@@ -40,8 +40,9 @@ final class LivePreparation {
   private let stems: PlanarScratch
   private var output: [Float]
 
-  /// - Parameter mix: the style for a soundfield; nil for none. It has no effect on other layouts.
-  /// - Throws: `neuralSeparator`.
+  /// - Parameter mix: the settings for mixing a soundfield; nil for no mix. They have no effect on
+  ///   other layouts.
+  /// - Throws: `neuralSeparator` if the neural separator cannot be used.
   init(_ sound: LiveSound, mix: MixSettings?) throws(PlaybackError) {
     channels = sound.layout.channelCount
     heard = sound.heard.channelCount

@@ -4,8 +4,8 @@ public import SoundServer
 
 /// Reads the sinks of the user's sound server.
 public enum SinkList {
-  /// Returns the server's sinks, in the server's order. Choosing the server can take another half
-  /// second.
+  /// Returns the server's sinks, in the server's order. The automatic choice of the server can take
+  /// half a second in addition to `timeoutMilliseconds`.
   ///
   /// - Parameters:
   ///   - output: see `PlayerOptions.output`.

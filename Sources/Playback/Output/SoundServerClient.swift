@@ -12,7 +12,7 @@ enum SoundServerClient: Equatable {
   /// A PipeWire server, at the name or the path of its socket; nil for the user's own server.
   case pipeWire(String?)
 
-  /// The time that PipeWire has to answer before PulseAudio is used [ms].
+  /// How long to wait for an answer from PipeWire before PulseAudio is used [ms].
   private static let probeMilliseconds = 500
 
   /// Chooses the server. The call can block for half a second.
@@ -74,7 +74,7 @@ enum SoundServerClient: Equatable {
     }
   }
 
-  /// Prepares an output. Replaces the server's address in `configuration`.
+  /// Prepares an output on this server. Ignores the server's address in `configuration`.
   func output(
     _ configuration: AudioOutputConfiguration, render: AudioRenderCallback
   ) throws(SoundServerError) -> any AudioOutput {

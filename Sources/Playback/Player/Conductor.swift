@@ -9,7 +9,8 @@ internal import SoundSources
 internal import Synchronization
 internal import System
 
-/// The player's own thread, which reads the source ahead, carries out wishes and handles losses.
+/// The player's own thread, which reads the source ahead, carries out wishes and handles the loss
+/// of the server or the sink.
 ///
 /// For a seek during playback, the new sound is read while the old sound plays on. Then the feed
 /// fades to the new sound. A pause stops the output only when the silence has reached the listener.
@@ -105,7 +106,7 @@ final class Conductor: @unchecked Sendable {
       tell(.output(event))
       switch event.kind {
       case .serverLost(_, let frames), .sinkLost(_, let frames):
-        // Repeat the sound that was queued but not audible.
+        // Repeat the sound that had been queued but not yet heard.
         let heard = feed.sourcePosition - frames - feed.renderer.latencyFrames
         wishes.withLock { if $0.seek == nil { $0.seek = max(0, heard) } }
         feed.beginFromSilence()
@@ -194,7 +195,7 @@ final class Conductor: @unchecked Sendable {
   /// Cancels the jump unless the audio thread can still complete it.
   private func giveUpJump() {
     guard let jump = coming else { return }
-    // The audio thread completes an ordered jump as soon as it is silent.
+    // The audio thread completes an ordered jump as soon as nothing is audible.
     if jump.isOrdered, isPulling, !isCut { return followJump() }
     coming = nil
     feed.cancelJump()
@@ -232,7 +233,7 @@ final class Conductor: @unchecked Sendable {
   // MARK: The source
 
   private func readAhead() {
-    // Keep room for the first sound after a seek.
+    // Keep space in the ring for the first sound after a seek.
     let kept = coming == nil ? feed.resumeFrames + 2 * Self.readFrames : 0
     while !isAtEnd, !worker.isStopped, feed.ring.room - kept >= Self.readFrames,
       streamed?.isReady ?? true

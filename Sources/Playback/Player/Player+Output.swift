@@ -33,7 +33,8 @@ extension Player {
   /// Prepares an output at `rate` [Hz] that plays a feed.
   ///
   /// - Parameters:
-  ///   - isHeadKnown: whether the head pose cannot change queued sound.
+  ///   - isHeadKnown: whether all head poses are known in advance, so that queued sound never
+  ///     becomes outdated.
   ///   - startsPaused: whether the output is opened paused.
   static func makeOutput(
     _ client: SoundServerClient, _ options: PlayerOptions, _ rate: Int, _ feed: RenderFeed,

@@ -53,8 +53,8 @@ public final class Player: @unchecked Sendable {
   let stems: MixStemSource?
   private let shared = Mutex(Shared())
 
-  /// The longest wait for the loudness scan [ms]: from the creation of the player, and at least
-  /// from the time at which the filters are known.
+  /// How long to wait for the loudness scan [ms]: until `patience` after the start of the player's
+  /// creation, but for at least `shortestPatience` after the design of the filters.
   private static let (patience, shortestPatience) = (120, 60)
 
   private struct Shared { var isStopped = false }
@@ -267,7 +267,7 @@ public final class Player: @unchecked Sendable {
   /// Declares that the programme is available with more channels. If mono or stereo is playing,
   /// `.multichannelOffered` follows.
   ///
-  /// - Parameter offer: what the listener can do.
+  /// - Parameter offer: how the listener can get the additional channels.
   public func declareMultichannelContent(_ offer: MultichannelOffer) {
     if !route.programme.isMultichannel { events.add(.multichannelOffered(offer)) }
   }

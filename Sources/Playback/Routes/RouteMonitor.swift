@@ -5,7 +5,7 @@ internal import SoundServer
 internal import SoundSources
 private import Synchronization
 
-/// Informs a program which outputs can play spatial sound, and whether the user has allowed it.
+/// Informs a program of the outputs that can play spatial sound and of whether the user allows it.
 ///
 /// ```swift
 /// let monitor = try RouteMonitor { event in
@@ -20,7 +20,7 @@ private import Synchronization
 public final class RouteMonitor: Sendable {
   /// A change that the monitor reports.
   public enum Event: Sendable, Equatable {
-    /// The routes have changed. There are none without a sound server.
+    /// The routes have changed. The array is empty if there is no sound server.
     case routesChanged([SpatialRoute])
     /// Multichannel content is rendered spatially on the route in use.
     case spatialOffered(SpatialRoute)

@@ -6,7 +6,8 @@ private import Synchronization
 
 /// Makes the renderer follow the decision for the route and the requested decoder.
 ///
-/// If a change requires other filters, plain stereo plays until these filters are ready.
+/// If a new decision requires filters for another device, plain stereo plays until these filters
+/// are ready.
 ///
 /// ## Threading
 /// It may be used from any thread except the audio thread.

@@ -14,8 +14,8 @@ private import Surround
 /// It may be used from any thread. The output calls the functions of `callback` on its audio
 /// thread.
 final class SinkRendering: Sendable {
-  /// The length of a partition of the filters. PipeWire's cycles are multiples of this length, so
-  /// the filters never transform an incomplete block.
+  /// The length of a partition of the filters [frames]. PipeWire's cycles are usually multiples of
+  /// this length, so that the filters transform only complete blocks.
   private static let blockFrames = 128
 
   let layout: ChannelLayout

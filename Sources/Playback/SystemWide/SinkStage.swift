@@ -54,7 +54,7 @@ package final class SinkStage: LiveStage {
     sampleRate = AudioTrack.sampleRates.contains(rate) ? rate : 48000
     var renderings: [SinkLayout: SinkRendering] = [:]
     for layout in layouts {
-      // All virtual sinks have the same route and decoder, so only one of them reports.
+      // All virtual sinks have the same route and decoder settings, so only one of them reports.
       let isTold = layout == layouts.last
       renderings[layout] = try SinkRendering(
         layout: layout.layout, options: options, isLimited: isLimited, sampleRate: sampleRate,
@@ -143,7 +143,7 @@ package final class SinkStage: LiveStage {
     var live = LiveHead()
     live.tracker = played.connected?.name
     guard let poses = played.poses else { return live }
-    // No audio thread reads this source: the renderers have branches of it.
+    // No audio thread reads this source, because the renderers read branches of it.
     state.withLock { _ in live.pose = poses.pose(at: monotonic_nanoseconds()) }
     let status = poses.status
     if status.freshness == .waiting { live.pose = nil }

@@ -28,8 +28,8 @@ package struct StreamRouting: Sendable, Equatable {
   /// The longest time from a change of the default sink to the report that a stream has followed
   /// [ns].
   private static let followTime: Int64 = 2_000_000_000
-  /// The longest time by which the report of a stream that follows may precede the report of the
-  /// new default sink [ns].
+  /// The longest time for which a stream on a new default sink may have been reported before the
+  /// default sink itself [ns].
   private static let precedingTime: Int64 = 500_000_000
   /// The time after which an unanswered request is repeated [ns].
   private static let retryTime: Int64 = 1_000_000_000
@@ -75,7 +75,7 @@ package struct StreamRouting: Sendable, Equatable {
 
   private mutating func followDefault(_ name: String?, _ now: Int64) {
     guard let name, name != lastDefault else { return }
-    // The default sink at the start has not changed.
+    // The first report of a default sink is not a change.
     let isChange = lastDefault != nil
     lastDefault = name
     guard isChange, ownsDefault, !SinkLayout.isOurs(name) else { return }
@@ -105,7 +105,7 @@ package struct StreamRouting: Sendable, Equatable {
       if isOnOurs { placement.begin(.placed, at: here) } else { placement.expected = here }
     case .placed:
       guard !isExpected else { break }
-      // The server moves a stream if its sink is removed, or if it follows the default sink.
+      // The server moves a stream that follows the default sink or whose sink is removed.
       let isRescued = !present.contains(placement.expected)
       if isRescued || isFollower(at: here, now) {
         placement.begin(.placed, at: here)

@@ -24,7 +24,7 @@ struct SystemWideLoop {
   /// The latest time at which a stream played to each sink [ns].
   private var lastUse: [SinkLayout: Int64] = [:]
   private var inUse: [SinkLayout: Bool] = [:]
-  /// The streams of the latest report, by number. `layout` is nil for a stream on a real sink.
+  /// The streams of the latest report, by ID. `layout` is nil for a stream on a real sink.
   private var places: [UInt64: (layout: SinkLayout?, stream: ProgramStream)] = [:]
 
   private static let restartTime: Int64 = 2_000_000_000
@@ -175,7 +175,7 @@ struct SystemWideLoop {
       let target = contents.sinks.contains { $0.name == output?.name } ? output?.name : real
       if let target { moveBack(to: target, newest: newest) }
       steward.forget(sinksWithPrefix: SinkLayout.namePrefix)
-      // Without a server, the next start restores the default sink.
+      // If the server is lost, the default sink stays stored, so that the next start restores it.
       settings.remember(nil)
     }
     for sink in sinks.values { sink.stop() }

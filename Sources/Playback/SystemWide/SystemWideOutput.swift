@@ -7,8 +7,9 @@ internal import System
 
 /// Plays the sound of other programs through virtual sinks.
 ///
-/// The output moves each stream on the virtual sinks to the sink that fits its layout. It can make
-/// the widest virtual sink the default sink, and it follows the headphones.
+/// The output moves each stream on a virtual sink to the virtual sink that fits the stream's
+/// layout, or to the real sink if the treatment of the stream's role is plain. It can make the
+/// widest virtual sink the default sink. `OutputFollower` chooses the real sink to play to.
 ///
 /// ## Threading
 /// It may be used from any thread. It reports events on its own thread.

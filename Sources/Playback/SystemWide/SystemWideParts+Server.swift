@@ -14,7 +14,7 @@ extension SystemWideParts {
   ///   - options: how to render, which tracker to follow, and which server to use. Settings about
   ///     sources, levelling and rewriting are ignored.
   ///   - isLimited: whether the true peak of each virtual sink is limited.
-  ///   - keeper: the command that runs `PulseSinkKeeper`; nil for no keeper.
+  ///   - keeper: the `command` for `PulseSinkKeeper`; nil for no keeper.
   ///   - describe: see `SinkStage`.
   ///   - atEnd: see `SinkStage`.
   /// - Throws: the reason why the HRTF set cannot be used.

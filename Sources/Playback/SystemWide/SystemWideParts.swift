@@ -24,7 +24,7 @@ package struct LiveHead: Sendable, Equatable {
   package var pose: Quaternion?
   /// Whether the tracker is sending samples.
   package var isFresh = false
-  /// The samples per second; 0 if unknown.
+  /// The number of samples per second; 0 if unknown.
   package var rate = 0.0
 
   package init() {}
@@ -67,7 +67,7 @@ package struct SystemWideParts: Sendable {
   /// Removes the virtual sinks that a killed instance left on the server. This can take some
   /// seconds.
   package var removeLeftovers: @Sendable () -> Void
-  /// Takes the default sink to restore if this process is killed; nil if none is known.
+  /// Receives the default sink to restore if this process is killed; nil if none is known.
   package var keepDefault: @Sendable (String?) -> Void
   /// Makes a virtual sink without starting it. The `Sink` is the real sink.
   package var makeSink: @Sendable (SinkLayout, Sink) throws(SoundServerError) -> any VirtualSink

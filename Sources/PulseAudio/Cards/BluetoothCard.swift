@@ -2,7 +2,7 @@
 
 public import SoundServer
 
-/// A Bluetooth device of the sound server, with the profiles that it can use.
+/// A Bluetooth device of the sound server, with its profiles.
 public struct BluetoothCard: Sendable, Equatable {
   public struct Profile: Sendable, Equatable {
     /// The server's name, such as "handsfree_head_unit" or "headset-head-unit-msbc".
@@ -26,14 +26,14 @@ public struct BluetoothCard: Sendable, Equatable {
   public struct Codec: Sendable, Equatable {
     /// The server's name; with PipeWire, a number.
     public var name: String
-    /// The name for people, such as "mSBC".
+    /// The human-readable name, such as "mSBC".
     public var description: String
 
     public init(name: String, description: String) {
       (self.name, self.description) = (name, description)
     }
 
-    /// How good the sound of the microphone is; 0 if unknown.
+    /// The rank of the microphone's sound quality; higher is better, and 0 means unknown.
     fileprivate var rank: Int { max(Self.rank(name), Self.rank(description)) }
 
     private static func rank(_ codec: String) -> Int {
@@ -82,7 +82,7 @@ public struct BluetoothCard: Sendable, Equatable {
 /// Reads and changes the profiles and the codecs of Bluetooth cards.
 ///
 /// ## Threading
-/// Any thread may call the functions. Each waits for the server, at most for its timeout.
+/// Any thread may call the functions. Each function waits at most 5 s for the server.
 public enum BluetoothCards {
   private static let timeout = 5000
 
@@ -108,7 +108,7 @@ public enum BluetoothCards {
     of card: String, serverAddress: String? = nil
   ) throws(SoundServerError) -> [BluetoothCard.Codec] {
     try with(serverAddress) { (connection) throws(SoundServerError) in
-      // A list of objects such as {"name":"mSBC","description":"mSBC"}.
+      // The answer is a list of objects such as {"name":"mSBC","description":"mSBC"}.
       let answer = try connection.send("list-codecs", nil, to: Self.object(card)) ?? ""
       let names = answer.components(quotedAfter: "name")
       return zip(names, answer.components(quotedAfter: "description")).map {

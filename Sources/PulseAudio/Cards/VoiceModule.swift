@@ -31,7 +31,7 @@ package final class VoiceModule: @unchecked Sendable {
   /// - Parameters:
   ///   - source: the name of the input to treat.
   ///   - channels: the number of channels of the input, 1 or 2.
-  ///   - willLoad: receives the name of the current default sink before anything is changed.
+  ///   - willLoad: receives the name of the current default sink before the module is loaded.
   /// - Throws: the reason why the module cannot be loaded.
   package init(
     source: String, channels: Int, serverAddress: String? = nil,

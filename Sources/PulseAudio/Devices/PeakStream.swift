@@ -82,8 +82,8 @@ final class PeakBoard: Sendable {
 /// Use it only with the loop's lock held.
 final class PeakStream: CallbackTarget {
   private static let rate: UInt32 = 25
-  /// The number of peaks in each packet from PipeWire, which sends one peak for each cycle of its
-  /// graph.
+  /// The number of peaks to request in each packet from PipeWire, which sends one peak for each
+  /// cycle of its graph.
   private static let peaksPerPacketOfPipeWire = 2
 
   private let source: Source

@@ -4,7 +4,7 @@ import CPulse
 import CRealtime
 import SoundServer
 
-/// Replaces windows of the queued sound in the server with sound that the source renders again.
+/// Replaces windows of the queued sound in the server with sound that is rendered again.
 ///
 /// A window is written with a negative seek, together with a copy of the queued sound that follows
 /// it. The write position therefore stays far ahead of the play position. If the copy ends before
@@ -66,7 +66,7 @@ struct QueueOverwriter {
     Int64(Double(nanoseconds) * framesPerNanosecond)
   }
 
-  /// Makes the source render a window just ahead of the audible frame again, and writes the result.
+  /// Renders a window just ahead of the audible frame again, and writes the result.
   ///
   /// - Parameter written: the stream position at the end of the queue.
   @_noLocks
