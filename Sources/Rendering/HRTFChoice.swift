@@ -155,8 +155,8 @@ public struct HRTFChoice: Sendable {
       throw .hrtf(
         .refused(
           path: set.path ?? set.name,
-          check: "the filters for this playback device contain numbers that are not finite; choose "
-            + "another set or headphone profile"))
+          check: "for this playback device and headphone profile, the filters contain numbers that "
+            + "are not finite"))
     }
     return finished
   }
