@@ -21,7 +21,8 @@ final class OutputStream: PlaybackStream, CallbackTarget {
   struct Place {
     var index: UInt32 = .max
     var state = Sink.State.unknown
-    /// The sink's read-ahead that the buffer request takes into account [ms]; 0 if unknown.
+    /// The sink's read-ahead that the buffer request takes into account [ms]; 0 if the request
+    /// ignores the read-ahead.
     var configuredMilliseconds = 0.0
     /// The sink's smoothed latency, from the timing reports [ms].
     var reportedMilliseconds = 0.0
