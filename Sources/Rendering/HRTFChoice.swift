@@ -127,7 +127,7 @@ public struct HRTFChoice: Sendable {
     } catch { throw PlaybackError(error) }
   }
 
-  /// Returns the set, scaled to the listener's head if the settings contain a head size.
+  /// Returns the set. If the settings contain a head size, the interaural delays are scaled to it.
   private func personal(_ settings: RenderSettings) throws(PlaybackError) -> HRTFSet {
     guard let circumference = settings.headCircumference else { return set }
     guard let own = HeadSize(of: set) else { throw .noHeadSize(set.name) }
@@ -155,8 +155,8 @@ public struct HRTFChoice: Sendable {
       throw .hrtf(
         .refused(
           path: set.path ?? set.name,
-          check: "the filters for this playback device contain numbers that are not finite; choose "
-            + "another set or headphone profile"))
+          check: "for this playback device and headphone profile, the filters contain numbers that "
+            + "are not finite"))
     }
     return finished
   }

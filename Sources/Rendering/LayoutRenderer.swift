@@ -61,10 +61,11 @@ public final class LayoutRenderer: RenderedSound {
   /// Creates a renderer for a prepared source.
   ///
   /// - Parameters:
-  ///   - source: a source that needs no further preparation, such as an upmix.
+  ///   - source: a source that needs no further preparation; an upmix, for example, is already
+  ///     applied.
   ///   - isSpatial: false for plain stereo from the front pair, without rotation.
   ///   - target: the output layout.
-  ///   - head: `headToWorld` over the time in the source; nil for no rotation.
+  ///   - head: `headToWorld` as a function of the time in the source; nil for no rotation.
   ///   - settings: the block size and the gain. The other settings are not used.
   package init(
     prepared source: any SoundSource, isSpatial: Bool, target: OutputLayout, head: HeadTrajectory?,

@@ -22,7 +22,7 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
   case noHeadSize(String)
   /// The decoder cannot be replaced during playback, because the delay of the new decoder differs.
   case decoderIsLater
-  /// A mix was requested, but the source has or may get this layout.
+  /// A mix was requested, but the source has or may get this layout, which is not a soundfield.
   case mixNeedsSoundfield(ChannelLayout)
   /// The mix tuning cannot be used, for the given reason.
   case mixTuning(path: String, reason: String)
@@ -36,7 +36,7 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
 
   public var description: String { text(naming: \.rawValue) }
 
-  /// Returns the description with the given names of settings.
+  /// Returns the description, in which `name` supplies the names of settings.
   package func text(naming name: (NamedSetting) -> String) -> String {
     switch self {
     case .media(let error): error.text(layoutSetting: name(.layout))
@@ -57,12 +57,12 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
       "the head size of the HRTF set \(set) is unknown; "
         + "leave out \(name(.headCircumference))"
     case .decoderIsLater:
-      "the parametric decoder has a longer delay than the others, so no switch to or from it is "
-        + "possible during playback; start again with \(name(.decoder))"
+      "the parametric decoder has a longer delay than the others, so playback cannot switch to or "
+        + "from it; start playback again with \(name(.decoder))"
     case .mixNeedsSoundfield(let layout):
       "only soundfields of order 1 or higher can be separated, but the source is "
         + "\(layout.name); choose a soundfield, or name the layout with \(name(.layout)) "
-        + "if its channels are a soundfield"
+        + "if the channels are a soundfield"
     case .mixTuning(let path, let reason):
       "cannot use the mix tuning in '\(path)': \(reason); "
         + "name another file with \(name(.mixTuning)), or 'off' for no tuning"

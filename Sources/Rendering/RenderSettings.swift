@@ -70,8 +70,8 @@ public struct RenderSettings: Sendable, Equatable {
   public var playback = PlaybackDevice.headphones
   /// The headphone equalisation; not used for loudspeakers. Default: nil.
   public var headphones: HeadphoneProfile?
-  /// The circumference of the listener's head, in metres. The HRTF set is scaled to it. Default:
-  /// nil, which means no scaling.
+  /// The circumference of the listener's head, in metres. The interaural delays of the HRTF set are
+  /// scaled to it. Default: nil, which means no scaling.
   public var headCircumference: Double?
   /// The interpretation of the channels. Default: as the container states.
   public var layout = LayoutOption.auto

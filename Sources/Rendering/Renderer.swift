@@ -84,8 +84,8 @@ public final class Renderer: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - layout: the layout of the input channels; not `.unknown`.
-  ///   - filters: filters of the order in `Treatment(spatial:busOrder:)` for the layout, or direct
-  ///     filters for a loudspeaker layout.
+  ///   - filters: filters of the order that `Treatment(spatial:busOrder:)` has for this layout, or
+  ///     direct filters for a loudspeaker layout.
   ///   - busOrder: the order of the soundfield that loudspeaker channels are encoded into.
   ///   - blockFrames: the usual number of frames per call.
   ///   - mode: the mode at the start.

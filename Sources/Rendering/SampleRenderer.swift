@@ -68,12 +68,12 @@ public final class SampleRenderer: @unchecked Sendable {
   ///   - settings: how to render. Only `busOrder`, `blockFrames`, `spatialization` and
   ///     `gainDecibels` are used.
   ///   - finish: gain, fade-in and limiter. Its gain is multiplied by the gain in `settings`.
-  ///   - notes: the value of `notes`.
+  ///   - notes: notes for the listener about the HRTF set.
   public init(
     layout: ChannelLayout, filters: BinauralFilters, settings: RenderSettings = RenderSettings(),
     finish: Renderer.Finish = .linear, notes: [String] = []
   ) {
-    if case .unknown = layout { preconditionFailure("the layout must say what the channels are") }
+    if case .unknown = layout { preconditionFailure("the layout of the channels must be known") }
     var finish = finish
     finish.gain *= linearGain(decibels: settings.gainDecibels)
     renderer = Renderer(
@@ -93,8 +93,8 @@ public final class SampleRenderer: @unchecked Sendable {
 
   // MARK: On an audio thread
 
-  // Not `@_noLocks`: passing another object counts as a retain, which a release build optimises
-  // away.
+  // These functions are not `@_noLocks`, because the compiler counts passing another object as a
+  // retain. A release build omits the retain.
 
   /// Renders the next frames of planar input.
   ///

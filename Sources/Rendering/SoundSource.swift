@@ -26,14 +26,14 @@ public protocol SoundSource: AnyObject {
   func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(PlaybackError) -> Int
-  /// Makes `frame` the next frame that `read` returns.
+  /// Makes `frame` the first frame of the next `read`.
   func seek(toFrame frame: Int) throws(PlaybackError)
   /// The loudness that the source states; nil if it states none. Default: nil.
   var statedLoudness: StatedLoudness? { get }
   /// A function that opens the same source again at its start, for use on another thread; nil if
   /// that is impossible. Default: nil.
   var another: (@Sendable () throws(PlaybackError) -> any SoundSource)? { get }
-  /// Identifies the content of an unchanged file and the way it is read; nil if the sound may
+  /// Identifies the content of the source and the way in which it is read; nil if the sound may
   /// differ next time. Default: nil.
   var stableIdentity: String? { get }
   /// Whether later frames may have a different layout. The source is then a sequence of runs, each
@@ -48,8 +48,8 @@ public protocol SoundSource: AnyObject {
   var longestOverlap: Int { get }
   /// The layouts that runs are expected to have, including `layout`. Default: `layout` alone.
   var expectedLayouts: [ChannelLayout] { get }
-  /// Returns the content's layout before any conversion. The frame must be 0 or have been read.
-  /// Default: `layout`.
+  /// Returns the content's layout at a frame, before any conversion. The frame must be 0 or have
+  /// been read. Default: `layout`.
   func contentLayout(atFrame frame: Int) -> ChannelLayout
   /// Whether the sound was made for headphones. Such sound is not rendered spatially. Default:
   /// false.
@@ -89,7 +89,7 @@ public enum MultichannelOffer: Sendable, Equatable, CustomStringConvertible {
 
   public var description: String { text(naming: \.rawValue) }
 
-  /// Returns the description with the given names of settings.
+  /// Returns the description, in which `name` supplies the names of settings.
   package func text(naming name: (NamedSetting) -> String) -> String {
     switch self {
     case .track(let number, let layout):

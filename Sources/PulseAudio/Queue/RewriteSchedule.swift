@@ -6,7 +6,7 @@
 /// continue every 1.5 intervals without a refresh. The interval is 10, 20, 40, 80 or 160 ms; slow
 /// rendering lengthens it. Times are CLOCK_MONOTONIC nanoseconds.
 struct RewriteSchedule {
-  /// The largest share of one core's time for rewriting.
+  /// The largest share of one core's time that rewriting may use.
   static let largestShare = 0.25
   static let shortestInterval: Int64 = 10_000_000
   static let longestInterval: Int64 = 160_000_000
@@ -15,7 +15,7 @@ struct RewriteSchedule {
   private var last = Int64.min / 2
   private var isAsked = false
   private var isContinuing = false
-  /// Smoothed processor time of one rewrite [ns]. It rises faster than it falls.
+  /// The smoothed processor time of one rewrite [ns]. It rises faster than it falls.
   private var cost = 0.0
 
   mutating func ask() { isAsked = true }
@@ -41,7 +41,8 @@ struct RewriteSchedule {
     isAsked = false
     isContinuing = hasWritten
     cost += (Double(processorTime) - cost) / (Double(processorTime) > cost ? 2 : 16)
-    // Two rewrites per interval must not exceed the share.
+    // Choose the shortest interval in which two rewrites do not exceed the share. If there is none,
+    // choose the longest interval.
     let needed = Int64(2 * cost / Self.largestShare)
     interval = Self.shortestInterval
     while interval < needed, interval < Self.longestInterval { interval *= 2 }

@@ -11,8 +11,8 @@ final class ClientConnection {
   private let timeoutMilliseconds: Int
   private var deadline: Int64
 
-  /// Connects to the server. The timeout limits the total time of this call and the steps that
-  /// follow.
+  /// Connects to the server. The timeout limits the total time of this call and all later calls of
+  /// `wait`, until `renewDeadline` restarts it.
   ///
   /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   init(
@@ -58,7 +58,7 @@ final class ClientConnection {
     }
   }
 
-  /// Restarts the timeout for the steps that follow.
+  /// Restarts the timeout for the following calls of `wait`.
   func renewDeadline() {
     deadline = monotonic_nanoseconds() + Int64(timeoutMilliseconds) * 1_000_000
   }

@@ -12,7 +12,7 @@ final class Connection: CallbackTarget {
   let loop: ThreadedLoop
   let address: String?
   private(set) var context: OpaquePointer?
-  /// Whether the server has answered. Set it to false before `askServer`.
+  /// Whether the server has answered the last `askServer`. Set it to false before `askServer`.
   var isDescribed = false
   /// The time of the last answer to `askServer`, CLOCK_MONOTONIC [ns]; 0 before the first one.
   private(set) var lastAnswer: Int64 = 0
@@ -29,7 +29,7 @@ final class Connection: CallbackTarget {
     (self.loop, self.address, self.applicationName) = (loop, address, applicationName)
   }
 
-  /// Whether there is a connection that has not been lost.
+  /// Whether the connection is being set up or is ready.
   var isGood: Bool { context.map { PA_CONTEXT_IS_GOOD(pa_context_get_state($0)) != 0 } ?? false }
 
   /// Whether the server has accepted the connection.
@@ -70,7 +70,7 @@ final class Connection: CallbackTarget {
     isDescribed = false
   }
 
-  /// Requests `onEvent` calls for objects of `kind`, for cards and for the server.
+  /// Requests calls of `onEvent` for changes to objects of `kind`, to cards and to the server.
   func subscribe(to kind: pa_subscription_mask_t) {
     guard let context else { return }
     let changes = pa_subscription_mask_t(
@@ -104,7 +104,7 @@ func isGood(stream: OpaquePointer) -> Bool {
   PA_STREAM_IS_GOOD(pa_stream_get_state(stream)) != 0
 }
 
-/// Releases the caller's reference to an operation, which continues. Does nothing for nil.
+/// Releases the caller's reference to an operation without cancelling it. Does nothing for nil.
 func release(_ operation: OpaquePointer?) {
   if let operation { pa_operation_unref(operation) }
 }

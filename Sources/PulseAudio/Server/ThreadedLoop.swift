@@ -12,9 +12,9 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
   let handle: OpaquePointer
   let api: UnsafeMutablePointer<pa_mainloop_api>
   var onTick: () -> Void = {}
-  /// Called on the loop's thread soon after `wake`. Set before `start`.
+  /// Called on the loop's thread soon after `wake`. Set it before `start`.
   var onWake: () -> Void = {}
-  /// Called on the loop's thread at the time given to `setAlarm`. Set before `start`.
+  /// Called on the loop's thread at the time given to `setAlarm`. Set it before `start`.
   var onAlarm: () -> Void = {}
   private let timer: Int32
   private let alarm: Int32
@@ -76,7 +76,7 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
   func locked<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     precondition(
       pa_threaded_mainloop_in_thread(handle) == 0,
-      "must not be called in the sound server's callback")
+      "this function must not be called in a callback of the sound server")
     pa_threaded_mainloop_lock(handle)
     defer { pa_threaded_mainloop_unlock(handle) }
     return try body()

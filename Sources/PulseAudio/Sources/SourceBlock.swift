@@ -26,7 +26,7 @@ public struct SourceBlock {
   /// The arrival time of the frames, CLOCK_MONOTONIC [ns].
   public let arrivalTimeNanoseconds: Int64
   /// The capture time of the first frame according to the server, CLOCK_MONOTONIC [ns]; nil before
-  /// the first report.
+  /// the server's first timing report.
   public let captureTimeNanoseconds: Int64?
 
   public init(

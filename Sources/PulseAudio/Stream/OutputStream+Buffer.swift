@@ -45,7 +45,7 @@ extension OutputStream {
 
   // MARK: The granted buffer
 
-  /// Reads the granted buffer, and derives `leastFill` and the granted latency.
+  /// Reads the granted buffer attributes, and derives `leastFill` and the granted latency.
   func readBuffer() {
     guard let handle, let granted = pa_stream_get_buffer_attr(handle)?.pointee else { return }
     let bytesPerMillisecond =

@@ -21,13 +21,14 @@ final class OutputStream: PlaybackStream, CallbackTarget {
   struct Place {
     var index: UInt32 = .max
     var state = Sink.State.unknown
-    /// The read-ahead of the sink that the requested buffer allows for [ms]; 0 for none.
+    /// The sink's read-ahead that the buffer request takes into account [ms]; 0 if the request
+    /// ignores the read-ahead.
     var configuredMilliseconds = 0.0
     /// The sink's smoothed latency, from the timing reports [ms].
     var reportedMilliseconds = 0.0
   }
 
-  /// Time without a write after which a sink's suspended state is believed [ns].
+  /// The time without a write after which a sink's suspended state is believed [ns].
   private static let quietOfSuspension: Int64 = 300_000_000
 
   let configuration: AudioOutputConfiguration
@@ -137,7 +138,7 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     if let running { release(pa_stream_cork(running, flow.wantsPause ? 1 : 0, nil, nil)) }
   }
 
-  /// Tells the server if the stream was paused or resumed while it was being opened.
+  /// Pauses or resumes the stream if `flow.wantsPause` has changed since the stream was opened.
   func corkIfChanged() { if flow.wantsPause != wasOpenedPaused { cork() } }
 
   func flush() {
@@ -172,7 +173,7 @@ final class OutputStream: PlaybackStream, CallbackTarget {
   }
 
   /// Returns whether the sink is suspended. PipeWire reports a suspension in the sink's state, but
-  /// that state is late when playback starts.
+  /// updates that state late when playback starts.
   func isSuspended(at now: Int64) -> Bool {
     guard let handle else { return false }
     let isQuiet = now - lastWrite > Self.quietOfSuspension

@@ -134,8 +134,8 @@ struct StreamRenderer {
       now: monotonic_nanoseconds(), latency: latency)
   }
 
-  /// Returns the reported latency [ns], from 0 to 500 ms above the granted latency; -1 before the
-  /// first report.
+  /// Returns the reported latency [ns]; -1 before the first report. A reported latency is limited
+  /// to the range from 0 to the granted latency plus 500 ms.
   @_noLocks
   private func reportedLatency(of stream: OpaquePointer) -> Int64 {
     var reported: Int64 = 0

@@ -68,7 +68,7 @@ extension ClientConnection {
     }
   }
 
-  /// Returns the numbers of the streams of other programs that play to a sink.
+  /// Returns the indices of the streams that programs, including this one, play to a sink.
   func streams(on sinkName: String) throws(SoundServerError) -> [UInt32] {
     let sinks: [UInt32] = try ask { (context, answer: UnsafeMutableRawPointer) in
       pa_context_get_sink_info_by_name(

@@ -8,8 +8,8 @@ import SoundServer
 /// Supplies a virtual sink's sound from the monitor of a module-null-sink.
 ///
 /// ## Threading
-/// libpulse's thread writes the ring, and the audio thread reads it. Call `attach` and `detach` on
-/// a third thread.
+/// libpulse's thread writes to the clock bridge, and the audio thread reads from it. Call `attach`
+/// and `detach` on a third thread.
 final class MonitorSource: SinkSource, CallbackTarget, @unchecked Sendable {
   /// The target duration of the sound that waits in the clock bridge [s].
   private static let target = 0.04

@@ -3,8 +3,8 @@
 /// The capacity of a virtual sink's pipe and the use of that capacity.
 ///
 /// PulseAudio keeps the pipe full and reports its content as latency. The part `fresh` is unread
-/// and adds to the latency. The part `kept` was read but is not yet heard. All lengths are in
-/// frames.
+/// and delays the sound. The part `kept` has been read but is not yet audible. Lengths are in
+/// frames unless another unit is given.
 struct PipePlan: Equatable {
   static let bytesPerPage = 4096
   /// The shortest unread part that a machine under load can keep filled [ms].
@@ -23,7 +23,8 @@ struct PipePlan: Equatable {
 
   var bytes: Int { pageCount * Self.bytesPerPage }
 
-  /// Chooses the usable plan whose kept part is closest to `delay`.
+  /// Chooses the plan whose kept part is closest to `delay`. Considers only plans whose unread part
+  /// is long enough, if there are any.
   ///
   /// - Parameters:
   ///   - delay: the time from reading a frame to hearing it [frames].

@@ -7,8 +7,8 @@ public import System
 
 /// A child process that removes this process's virtual sinks when this process dies.
 ///
-/// The child reads from a pipe whose other end this process holds. When the pipe ends, the child
-/// restores the default sink and unloads the modules.
+/// The child reads from a pipe whose other end this process holds. When that end is closed, the
+/// child restores the default sink and unloads the modules.
 public final class PulseSinkKeeper: Sendable {
   private struct State {
     var child: ChildProcess?
@@ -40,7 +40,7 @@ public final class PulseSinkKeeper: Sendable {
   /// The child's process ID; nil if there is no child.
   public var processID: Int32? { state.withLock { $0.child?.id } }
 
-  /// Sets the sink that replaces a virtual sink as the default sink when the child cleans up.
+  /// Sets the sink that becomes the default sink if the child removes the present default sink.
   public func setFallback(sinkName: String) {
     state.withLock { state in
       guard state.fallback != sinkName, !sinkName.contains("\n") else { return }

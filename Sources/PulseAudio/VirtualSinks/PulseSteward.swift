@@ -15,7 +15,7 @@ package final class PulseSteward: StreamSteward, @unchecked Sendable {
   private let known = Mutex(ServerContents())
   private let isStopped = Mutex(false)
 
-  // Use the following properties on the loop's thread only.
+  // Use the following properties on the loop's thread or with the loop's lock held.
   private let connection: Connection
   private let collector: ContentsCollector
   private var isSubscribed = false
@@ -58,7 +58,7 @@ package final class PulseSteward: StreamSteward, @unchecked Sendable {
     send { release(pa_context_set_default_sink($0, sinkName, nil, nil)) }
   }
 
-  /// Removes the sinks from the settings of module-stream-restore.
+  /// Removes the sinks whose names begin with `prefix` from the settings of module-stream-restore.
   package func forget(sinksWithPrefix prefix: String) {
     guard
       let connection = try? ClientConnection(
@@ -78,7 +78,8 @@ package final class PulseSteward: StreamSteward, @unchecked Sendable {
     drop()
   }
 
-  /// Makes a request if the server is connected. The steward's own thread may also call it.
+  /// Makes a request if the server is connected. Any thread may call this function, including the
+  /// steward's own.
   private func send(_ request: (OpaquePointer) -> Void) {
     let isOwnThread = pa_threaded_mainloop_in_thread(loop.handle) != 0
     if !isOwnThread { pa_threaded_mainloop_lock(loop.handle) }

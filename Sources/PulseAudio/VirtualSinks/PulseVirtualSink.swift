@@ -25,10 +25,10 @@ package final class PulseVirtualSink: VirtualSink, @unchecked Sendable {
   /// Prepares a virtual sink without contacting the server.
   ///
   /// - Parameters:
-  ///   - output: the stream that plays the sound, which several virtual sinks may share; nil for a
-  ///     stream of its own.
+  ///   - output: the output that plays the sound. Several virtual sinks may share it. If it is nil,
+  ///     this virtual sink has its own output.
   ///   - keeper: the child process that removes the sink if this process dies; nil for none.
-  ///   - runtimeFolder: the folder for the FIFO's folder; nil for `XDG_RUNTIME_DIR`.
+  ///   - runtimeFolder: the parent of the FIFO's folder; nil for `XDG_RUNTIME_DIR`.
   ///   - isRemote: whether the server is on another machine; nil to judge by its address.
   /// - Throws: `unsupportedSampleRate`, or `systemFailure` if the FIFO cannot be created or
   ///   PulseAudio does not know the layout's channels.

@@ -16,9 +16,9 @@ import Synchronization
 final class SinkFeed: @unchecked Sendable {
   /// The longest wait for frames that the server is about to write [ns].
   private static let patience: Int64 = 2_000_000
-  /// Time without a read after which the pipe's content is out of date [ns].
+  /// The time without a read after which unread sound is out of date [ns].
   private static let idleTime: Int64 = 200_000_000
-  /// The real sink's latency in the first plan [ms].
+  /// The real sink's latency that the first plan assumes [ms].
   private static let sinkLatency = 10.0
   /// The number of calls over which the output's latency is averaged.
   private static let memory = 128.0
@@ -75,7 +75,7 @@ final class SinkFeed: @unchecked Sendable {
   /// Reads the frames that the next call of `render` renders.
   func read(_ frameCount: Int) {
     let now = monotonic_nanoseconds()
-    // Plan again once the latency is an average over enough calls.
+    // Once the latency is an average over enough calls, adapt the plan to it.
     if weight == Self.memory { source.plan(delay: delay, resizing: .none) }
     if now - readTime > Self.idleTime {
       source.restart()
@@ -126,7 +126,7 @@ enum Resizing {
   case none, larger, any
 }
 
-/// A supply of the sound that programs play to a virtual sink.
+/// A supplier of the sound that programs play to a virtual sink.
 protocol SinkSource: AnyObject {
   var channelCount: Int { get }
   var unread: Int { get }

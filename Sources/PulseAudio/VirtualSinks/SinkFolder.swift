@@ -18,8 +18,8 @@ struct SinkFolder {
       parent.hasPrefix("/")
     else {
       throw .systemFailure(
-        reason: "XDG_RUNTIME_DIR is not an absolute path; set it to a folder that only you can "
-          + "access")
+        reason: "XDG_RUNTIME_DIR is not set to an absolute path; set it to a folder that only you "
+          + "can access")
     }
     path = parent + "/stillstage"
     if mkdir(path, 0o700) != 0, errno != EEXIST {
@@ -39,7 +39,7 @@ struct SinkFolder {
     }
     guard status.st_mode & 0o077 == 0 || fchmod(folder, 0o700) == 0 else {
       throw .systemFailure(
-        reason: "cannot protect \(path): \(SystemError.latest); check XDG_RUNTIME_DIR")
+        reason: "cannot restrict access to \(path): \(SystemError.latest); check XDG_RUNTIME_DIR")
     }
   }
 

@@ -40,7 +40,7 @@ final class SinkModule {
   }
 
   /// Loads the module unless it is loaded. First removes a sink of the same name that a dead
-  /// process left.
+  /// process left behind.
   ///
   /// - Throws: `noServer`, `serverSilent`, `streamRefused` or `systemFailure`.
   func load() throws(SoundServerError) {
@@ -56,7 +56,7 @@ final class SinkModule {
       try SinkCleaner(connection: connection).clean(fallback: nil) { $0 == name && !$1.isAlive }
       let sinks: [Sink] = try connection.devices()
       guard !sinks.contains(where: { $0.name == name }) else {
-        throw .streamRefused(reason: "a sink is already named '\(name)'")
+        throw .streamRefused(reason: "a sink named '\(name)' already exists")
       }
       return try connection.loadModule(kind.name, arguments)
     }

@@ -8,8 +8,8 @@ import System
 /// The FIFO of a virtual sink.
 ///
 /// Frames stay in the FIFO for some time after they have been read, so that the server counts them
-/// as latency. To read beyond these kept frames, `tee(2)` copies the kept and unread frames into a
-/// private pipe. The kept frames are then dropped from the private pipe.
+/// as latency. To read the frames after these kept frames, `read` copies both with `tee(2)` into a
+/// private pipe and drops the kept frames from the private pipe.
 ///
 /// ## Threading
 /// Use it from one thread at a time.
@@ -113,8 +113,8 @@ final class SinkPipe {
     return bytes / bytesPerFrame
   }
 
-  /// Keeps fewer bytes if too few are unread, and more bytes if enough have been unread for some
-  /// time. Too few unread bytes show that the pipe is full.
+  /// Keeps fewer bytes if too few are unread, because the kept bytes then take up too much of the
+  /// pipe. Keeps more bytes if enough have been unread for some time.
   private func adapt(unread: Int) {
     smallest = min(smallest, unread)
     reads += 1

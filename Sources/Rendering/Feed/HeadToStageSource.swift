@@ -10,8 +10,8 @@ private import Synchronization
 /// The stage either stands still in the world or is fixed to the head.
 ///
 /// ## Threading
-/// Use `point` and the functions of a pass on the audio thread only; they are real-time safe. Any
-/// thread may use `isFollowed`.
+/// Use `point`, `beginPass`, `sampleSeconds` and `pointOfPass` on the audio thread only; they are
+/// real-time safe. Any thread may use `isFollowed`.
 package final class HeadToStageSource: @unchecked Sendable {
   package enum Origin {
     case source(HeadPoseSource)
@@ -94,8 +94,8 @@ package final class HeadToStageSource: @unchecked Sendable {
     set { madeNow.store(newValue, ordering: .relaxed) }
   }
 
-  /// Returns the pose for a moment of the output, `time` in CLOCK_MONOTONIC nanoseconds. Successive
-  /// calls must be in order of time.
+  /// Returns the pose for the sound that is heard at `time`, in CLOCK_MONOTONIC nanoseconds.
+  /// Successive calls must be in order of time.
   func point(heardAt time: Int64, sourceSeconds: Double) -> Point {
     let share = advance(to: time)
     return Point(headToWorld: headToWorld(time, sourceSeconds), share: share)
@@ -118,7 +118,8 @@ package final class HeadToStageSource: @unchecked Sendable {
   }
 
   /// Begins a pass, which renders a window of the queue again. `start` and `end` are the times of
-  /// its first and last grid points, in CLOCK_MONOTONIC nanoseconds.
+  /// the first and last grid points to correct, in CLOCK_MONOTONIC nanoseconds. `played` is the
+  /// point that was played at `start`.
   func beginPass(from start: Int64, to end: Int64, played: Point) {
     state.pointee.passStart = start
     state.pointee.passShare = played.share
@@ -135,7 +136,8 @@ package final class HeadToStageSource: @unchecked Sendable {
     return source._withUnsafeGuaranteedRef { Double($0.sampleIntervalOfPass) * 1e-9 }
   }
 
-  /// Returns the newest pose for a moment of the pass, in CLOCK_MONOTONIC nanoseconds.
+  /// Returns the newest pose for the sound of the pass that is heard at `time`, in CLOCK_MONOTONIC
+  /// nanoseconds.
   func pointOfPass(heardAt time: Int64) -> Point {
     var point = Point()
     if case .source(let source) = place {

@@ -28,8 +28,8 @@ package final class RenderFeed: @unchecked Sendable {
   /// output is silent. In silence, `held` is the value of `wantedHold` that the audio thread last
   /// read.
   ///
-  /// Each hold has a new number from `holds`. A chunk that began before the hold therefore never
-  /// counts as silent.
+  /// Each hold has a new number from `holds`. A chunk that began before a hold therefore never
+  /// counts as silent for that hold.
   private let wantedHold = Atomic(0)
   private let holds = Atomic(0)
   private let held = Atomic(-1)
@@ -133,7 +133,7 @@ package final class RenderFeed: @unchecked Sendable {
     hasEnded.store(ended, ordering: .releasing)
     if !ended { exhausted.store(false, ordering: .releasing) }
   }
-  /// Resets the renderer before the next frames.
+  /// Resets the renderer before the next frames are rendered.
   package func beginFromSilence() { begins.store(true, ordering: .releasing) }
   /// The linear output gain while the sound is not held.
   package var volume: Float {
@@ -166,7 +166,7 @@ package final class RenderFeed: @unchecked Sendable {
   }
 
   private func renderChunk(_ count: Int, _ time: Int64) {
-    // Decide whether to play: not while the conductor holds, and not while the ring lacks sound.
+    // Decide whether to play: not while the sound is held, and not while the ring lacks sound.
     if begins.exchange(false, ordering: .acquiringAndReleasing) { beginAnew() }
     let ended = hasEnded.load(ordering: .acquiring)
     let fill = ring.fill

@@ -52,8 +52,8 @@ struct SourceJump: ~Copyable, @unchecked Sendable {
 
   // MARK: For the conductor
 
-  /// Declares that the frames after the first `frames` frames of the ring are new. Call this
-  /// function before the new frames are written.
+  /// Declares that all frames written to the ring after the first `frames` frames are new. Call
+  /// this function before the new frames are written.
   func prepare(afterWritten frames: Int) { boundary.store(frames, ordering: .releasing) }
   /// Orders the jump to the new frames.
   func order(toSourceFrame frame: Int) { target.store(frame, ordering: .releasing) }
@@ -82,7 +82,7 @@ struct SourceJump: ~Copyable, @unchecked Sendable {
   func advance(_ ring: FrameRing, isInaudible: Bool) -> (most: Int, arrivedAt: Int?) {
     let end = boundary.load(ordering: .acquiring)
     guard end >= 0 else {
-      // The jump was cancelled.
+      // If a jump was cancelled after its fade-out had begun, fade in.
       if state.pointee.phase == .out || state.pointee.phase == .silent { rise() }
       return (.max, nil)
     }

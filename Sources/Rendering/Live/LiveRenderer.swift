@@ -6,7 +6,7 @@ internal import SignalProcessing
 package import Surround
 private import Synchronization
 
-/// Renders sound that arrives while it is played.
+/// Renders sound as it arrives.
 ///
 /// Rendering pauses during silence, once all earlier sound has ended.
 ///
@@ -69,8 +69,8 @@ package final class LiveRenderer: @unchecked Sendable {
     state.deallocate()
   }
 
-  /// Renders a short signal that is not played, and then resets the renderer. This loads memory and
-  /// code. Call this function before the audio thread starts.
+  /// Renders a short signal that is not played, and then resets the renderer. This loads the memory
+  /// and code that rendering uses. Call this function before the audio thread starts.
   package func warmUp() {
     let samples = [Float](unsafeUninitializedCapacity: chunkFrames * channels) { samples, count in
       count = chunkFrames * channels

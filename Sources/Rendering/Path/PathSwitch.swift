@@ -170,10 +170,10 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   /// The number of the current path, counted from 1.
   package var number: Int { @_noLocks get { state.pointee.number } }
 
-  /// The memory of the current path, in frames.
+  /// The memory of the current path's filters, in frames.
   var memoryFrames: Int { @_noLocks get { state.pointee.current.pointee.path.memoryFrames } }
 
-  /// The hop of the current path, in frames.
+  /// See `SpatialPath.hopFrames`.
   var hopFrames: Int { @_noLocks get { state.pointee.current.pointee.path.hopFrames } }
 
   @_noLocks

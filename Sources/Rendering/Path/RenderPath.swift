@@ -13,10 +13,11 @@ enum RenderPath: ~Copyable {
   ///
   /// - Parameters:
   ///   - treatment: the gains of the source's channels. The decoder's inputs are the loudspeakers
-  ///     of the treatment. Without loudspeakers, they are the channels of the soundfield.
+  ///     of the treatment. Without loudspeakers, the inputs are the channels of the soundfield.
   ///   - filters: filters of the treatment's order, or direct filters.
   ///   - partition: see `BinauralDecoder`.
-  ///   - keptFrames: how far back `beginAgain` can resume from this decoder's state, in frames.
+  ///   - keptFrames: how many frames ago another decoder can resume from this decoder's state with
+  ///     `beginAgain`.
   init(treatment: Treatment, filters: BinauralFilters, partition: Int, keptFrames: Int = 0) {
     let hasOrder = filters.direct != nil || treatment.order == filters.order
     precondition(hasOrder, "the filters must have the order \(treatment.order)")

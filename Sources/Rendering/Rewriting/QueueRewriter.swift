@@ -60,10 +60,10 @@ struct RewritePlan {
 /// Renders windows of the queue again for newer head poses.
 ///
 /// The filters are first filled with past input at the played poses, so that the new sound
-/// continues the old sound. If the old sum is a mixture of two renderings where the new sum begins,
-/// the sounds are crossfaded. At the start of the window, the output contains old sums for about
-/// half the limiter's delay. At the end of the window, the output is crossfaded to the queued
-/// sound.
+/// continues the old sound. If the old sum is a mixture of two renderings at the frame where the
+/// new sum begins, the old sum is crossfaded to the new sum. At the start of the window, the output
+/// contains old sums for about half the limiter's delay. At the end of the window, the output is
+/// crossfaded to the queued sound.
 ///
 /// ## Threading
 /// Use the rewriter on the audio thread only. It does not allocate, lock or wait.
@@ -128,7 +128,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     let (grid, hop) = (Self.grid, path.hopFrames)
     let needed = runUp(path)
     guard needed <= longestRunUp else { return nil }
-    // The new sum begins half the limiter's delay early, rounded up to the grid.
+    // The new sum begins half the limiter's delay before the window, rounded up to the grid.
     let first = (start - joinFrames + grid - 1) / grid * grid
     guard first - needed > 0 || hop == 0, first >= grid + hop else { return nil }
     // The run-up begins on the grid and, if the decoder has hops, on a hop.

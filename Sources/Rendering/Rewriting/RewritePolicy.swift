@@ -22,9 +22,10 @@ public struct RewritePolicy: Sendable {
   public var jitterAngle = 0.6 * Double.pi / 180
   /// The jitter of the tracker's timestamps, in seconds.
   public var jitterSeconds = 0.004
-  /// The shortest correction of an error that noise and jitter explain, in seconds.
+  /// The lower limit of the usual duration of a correction, in seconds; see `correctionIntervals`.
   public var correctionSeconds = 0.015
-  /// The usual correction of an error that noise and jitter explain, in tracker intervals.
+  /// The usual duration of a correction, in tracker intervals. It applies to errors that noise and
+  /// jitter explain.
   public var correctionIntervals = 1.5
   /// The longest duration of a correction, in seconds.
   public var longestCorrectionSeconds = 0.040
@@ -32,7 +33,7 @@ public struct RewritePolicy: Sendable {
   public var fadeSeconds = 0.005
   /// The duration of the shortest window that is rewritten, in seconds.
   public var shortestSeconds = 0.012
-  /// The longest past input with which filters may be filled before rewriting, in seconds.
+  /// The longest duration of the past input that fills the filters before rewriting, in seconds.
   public var longestRunUpSeconds = 0.2
 
   @_noLocks
