@@ -8,7 +8,7 @@ public protocol StreamedSource: SoundSource {
   var isReady: Bool { get }
   /// The frame at which playback should start.
   var startFrame: Int { get }
-  /// Informs the source which frame is rendered next.
+  /// Informs the source of the frame that is rendered next.
   func isHeard(frame: Int)
   /// Returns the events that have not been returned yet. A change of rendition is held back until
   /// `frame` reaches it.
@@ -30,13 +30,13 @@ extension StreamedSource {
 public enum SourceNews: Sendable, Equatable {
   /// A rendition has become audible.
   case rendition(RenditionNews)
-  /// A message for the listener, as a sentence.
+  /// A message for the listener, such as "skipped 3.0 s of sound that the server no longer has".
   case note(String)
 }
 
 /// A change of the audible rendition.
 public struct RenditionNews: Sendable, Equatable {
-  /// The name of the rendition.
+  /// The layout and the bit rate of the rendition, such as "5.1 at 384 kbit/s".
   public var name: String
   public var layout: ChannelLayout
   /// Whether the layout is neither mono nor stereo.
@@ -47,13 +47,13 @@ public struct RenditionNews: Sendable, Equatable {
   public var reason: String?
   /// The position in the source at which the rendition becomes audible, in seconds.
   public var at: Double
-  /// The shift that aligned the rendition with the previous one, in frames; positive if it was
-  /// delayed. Nil if there was no alignment.
+  /// The number of frames by which the rendition was delayed to align it with the previous one;
+  /// negative if the rendition was advanced. Nil if there was no alignment.
   public var shift: Int?
   /// The correlation of the two renditions after the alignment, 0.5 to 1; nil if there was no
   /// alignment.
   public var agreement: Double?
-  /// The gain that matches the rendition's loudness, in dB.
+  /// The gain that matches the rendition's loudness to that of the first rendition, in dB.
   public var gain: Double
 
   package init(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Angles of the head in words, so that an inverted axis is visible at once.
+/// Describes the head's angles in words, so that the listener notices an inverted axis at once.
 package enum AngleText {
-  /// A smaller angle, in degrees, counts as no turn.
+  /// The magnitude below which an angle counts as zero, in degrees.
   static let tolerance = 3.0
 
   /// Returns text such as "turned left 30", or the short form "left 30".

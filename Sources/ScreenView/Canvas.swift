@@ -40,7 +40,7 @@ package struct Canvas: Equatable, Sendable {
 
   package subscript(row: Int, column: Int) -> Cell { cells[row * columns + column] }
 
-  /// Writes text from a position on, as far as `limit` columns and the canvas allow.
+  /// Writes text from a position on. Text beyond `limit` columns or the canvas is cut off.
   package mutating func put(
     _ text: String, row: Int, column: Int, style: CellStyle = .plain, limit: Int = .max
   ) {
@@ -59,7 +59,7 @@ package struct Canvas: Equatable, Sendable {
     }
   }
 
-  /// Writes text whose middle is at a column, moved as far as necessary to fit the canvas.
+  /// Writes text centred on a column, but shifts the text as far as necessary to fit the canvas.
   package mutating func put(
     _ text: String, row: Int, around column: Int, style: CellStyle = .plain
   ) {
@@ -68,7 +68,8 @@ package struct Canvas: Equatable, Sendable {
     put(text, row: row, column: start, style: style)
   }
 
-  /// Returns whether the canvas has only spaces, or characters of `except`, in `width` columns.
+  /// Returns whether `width` columns from a position on are in the canvas and have only spaces or
+  /// characters of `except`.
   func isFree(row: Int, column: Int, width: Int, except: String) -> Bool {
     guard row >= 0, row < rows, column >= 0, column + width <= columns else { return false }
     return (column..<column + width).allSatisfy { column in
@@ -96,7 +97,7 @@ package struct Canvas: Equatable, Sendable {
     }
   }
 
-  /// Replaces each character outside ASCII, for terminals that cannot show it.
+  /// Replaces each character outside ASCII with "?", for terminals that cannot show it.
   package mutating func reduceToASCII() {
     for index in cells.indices {
       guard let scalar = cells[index].scalar else {

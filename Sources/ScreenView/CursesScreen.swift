@@ -4,7 +4,7 @@ private import CCurses
 private import Glibc
 private import Synchronization
 
-/// The complete terminal as a canvas, drawn by libncursesw.
+/// Draws a canvas on the complete terminal with libncursesw.
 ///
 /// The first screen loads the library. This class does not read keys, and it prevents ncurses from
 /// changing signal handlers.
@@ -14,7 +14,7 @@ private import Synchronization
 package final class CursesScreen: Sendable {
   /// Why the terminal cannot be used as a screen.
   package enum Failure: Error, Sendable, Equatable {
-    /// The library or this function of it is missing.
+    /// The library or one of its functions is missing. The value is its name.
     case missing(String)
     /// ncurses does not know the type of the terminal.
     case unknownTerminal
@@ -72,8 +72,8 @@ package final class CursesScreen: Sendable {
   }
 
   /// Shows what `draw` returns for the terminal's size; only the changes are sent. Opens the screen
-  /// again after `close`. Has no effect while the screen is held or the process is in the
-  /// background.
+  /// again after `close`. Has no effect while the screen is held or after the process has moved to
+  /// the background.
   package func show(_ draw: (_ columns: Int, _ rows: Int) -> Canvas) {
     state.withLock { state in
       guard !state.isHeld, isOurs(&state) else { return }
@@ -101,10 +101,12 @@ package final class CursesScreen: Sendable {
     }
   }
 
-  /// Ends `hold`. Another program may have changed the terminal in the meantime.
+  /// Ends `hold`. The next `show` draws everything, because another program may have changed the
+  /// terminal in the meantime.
   package func release() {
     state.withLock { state in
-      // Without `hold`, the shell has changed the terminal's settings: change them again.
+      // If the process was stopped without `hold`, the shell has changed the terminal's settings.
+      // After `endwin`, the next drawing changes them again.
       if !state.isHeld { end(&state) }
       state.isHeld = false
       state.shown = nil
@@ -120,7 +122,7 @@ package final class CursesScreen: Sendable {
       return true
     }
     guard isDone == nil else { return }
-    // Leaves the alternate screen, shows the cursor and resets the colours (xterm).
+    // Leave the alternate screen, show the cursor and reset the colours, as in xterm.
     let text = "\u{1B}[?1049l\u{1B}[?25h\u{1B}[0m\r\n"
     _ = fcntl(screen.descriptor, F_SETFL, O_NONBLOCK)
     _ = Glibc.write(screen.descriptor, text, text.utf8.count)
@@ -132,8 +134,8 @@ package final class CursesScreen: Sendable {
     state.shown = nil
   }
 
-  /// Returns whether this process may change the terminal: it is in the foreground, or never was.
-  /// In the background, a change would stop the process.
+  /// Returns whether this process may change the terminal: it is in the foreground, or has never
+  /// been there. A change would stop a process that has moved to the background.
   private func isOurs(_ state: inout State) -> Bool {
     let isInForeground = tcgetpgrp(descriptor) == getpgrp()
     if isInForeground { state.wasInForeground = true }
@@ -146,7 +148,7 @@ package final class CursesScreen: Sendable {
     _ = state.library.resizeterm(Int32(size.rows), Int32(size.columns))
     state.window = state.library.newwin(Int32(size.rows), Int32(size.columns), 0, 0)
     if let window = state.window {
-      // Without insertions and deletions of characters, the rest of a row does not flicker.
+      // If ncurses inserted or deleted characters, the rest of the row would flicker.
       state.library.idcok(window, false)
       _ = state.library.leaveok(window, true)
     }
@@ -186,7 +188,7 @@ package final class CursesScreen: Sendable {
     }
   }
 
-  /// Returns a colour's number in ncurses; nil for the terminal's own.
+  /// Returns the number of a style's colour in ncurses; nil for the terminal's default colour.
   private static func colour(_ style: CellStyle) -> Int16? {
     switch style {
     case .plain, .strong, .faint: nil
@@ -214,7 +216,7 @@ package final class CursesScreen: Sendable {
 }
 
 extension Canvas {
-  /// Text of one style in a row.
+  /// Adjacent characters of a row that have the same style.
   struct Run: Equatable {
     var column: Int
     var style: CellStyle

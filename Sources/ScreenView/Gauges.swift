@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Scales for the levels of the ears and the angles of the head, one row each.
+/// Draws scales for the levels of the ears and the angles of the head, one row each.
 struct Gauges {
   let symbols: Symbols
   let columns: Int
@@ -10,7 +10,7 @@ struct Gauges {
   /// The width of a label at the start of a row.
   static let label = 9
 
-  /// Whether angles are written in short.
+  /// Whether there is space only for the short forms of the angles.
   var isNarrow: Bool { columns < 42 }
 
   /// Draws the level of an ear with its peak hold, both in dBFS.

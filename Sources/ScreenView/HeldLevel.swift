@@ -4,7 +4,7 @@
 package struct HeldLevel: Sendable {
   /// How long a peak stays, in seconds.
   static let pause = 1.5
-  /// How fast it falls afterwards, in dB/s.
+  /// How fast the level falls after the pause, in dB/s.
   static let fall = 20.0
 
   /// The held level, in dBFS.
@@ -22,9 +22,9 @@ package struct HeldLevel: Sendable {
   }
 }
 
-/// A level that rises at once and falls slowly, so that a bar can be read.
+/// A level that rises at once and falls slowly, so that a bar that shows it is easy to read.
 package struct FallingLevel: Sendable {
-  /// How fast it falls, in dB/s.
+  /// How fast the level falls, in dB/s.
   static let fall = 40.0
 
   /// The level, in dBFS.

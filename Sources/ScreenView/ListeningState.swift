@@ -4,7 +4,8 @@
 package struct ListeningState: Sendable {
   /// The head relative to the stage.
   package enum Head: Sendable, Equatable {
-    /// The pose in degrees: yaw positive to the left, pitch up, roll with the right ear down.
+    /// The pose in degrees. Yaw is positive to the left, pitch is positive upwards, and roll is
+    /// positive with the right ear down.
     case pose(yaw: Double, pitch: Double, roll: Double, isCurrent: Bool)
     /// There is no pose, for this reason.
     case unknown(String)
@@ -14,7 +15,8 @@ package struct ListeningState: Sendable {
     case noStage(String)
   }
 
-  /// A sound on the stage. The angles are in degrees: azimuth positive to the left, elevation up.
+  /// A sound on the stage. The angles are in degrees; the azimuth is positive to the left, the
+  /// elevation upwards.
   package struct Source: Sendable, Equatable {
     package var name: String
     package var azimuth: Double
@@ -40,9 +42,9 @@ package struct ListeningState: Sendable {
     }
   }
 
-  /// What is played.
+  /// The name of what is played.
   package var title = ""
-  /// The state of playback if it is not playing, such as "paused"; otherwise empty.
+  /// Why nothing is audible, such as "paused"; empty during playback and after its end.
   package var activity = ""
   /// The volume, such as "volume +1 dB".
   package var volume = ""
@@ -52,21 +54,21 @@ package struct ListeningState: Sendable {
   package var fraction: Double?
   package var head = Head.unknown("no tracker")
   package var sources: [Source] = []
-  /// What the stage consists of if it has no single sources, such as "soundfield, order 3".
+  /// A description of a stage without individual sources, such as "soundfield, order 3".
   package var stageText = ""
   /// The peaks of both ears, left then right, in dBFS.
   package var peaks = (-200.0, -200.0)
-  /// The highest recent peaks.
+  /// The highest recent peaks, left then right, in dBFS.
   package var held = (-200.0, -200.0)
   /// The facts, the most important first.
   package var facts: [Fact] = []
   /// The program's messages, the newest last.
   package var messages: [String] = []
-  /// What to do about a head that does not face the front; nil if nothing is to be done.
+  /// Advice for a head that does not face the front; nil if there is none.
   package var advice: String?
   /// The names of keys with their functions, the most important first.
   package var keys: [String] = []
-  /// The list of all keys, if it is to be shown instead of the facts.
+  /// The list of all keys, which replaces the levels, angles and facts; nil if it is hidden.
   package var help: [String]?
 
   package init() {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The full-screen view of `play` and `demo`: values in, characters out.
+/// Draws the full-screen view of `play` and `demo`.
 package struct ListeningView {
-  /// The smallest terminal that has room for everything.
+  /// The size of the smallest terminal on which the complete view is drawn.
   package static let smallest = (columns: 60, rows: 16)
 
   private let state: ListeningState
@@ -37,7 +37,7 @@ package struct ListeningView {
     }
   }
 
-  /// The view for terminals that are too small for the drawing.
+  /// Draws a few lines of text, for terminals that are too small for the complete view.
   private func drawEssentials(_ canvas: inout Canvas) {
     let smallest = Self.smallest
     let lines: [(String, CellStyle)] =
@@ -76,7 +76,7 @@ package struct ListeningView {
     canvas.put(text, row: row, column: 0, style: style, limit: canvas.columns)
   }
 
-  /// The right half: levels, angles and facts, or the list of keys.
+  /// Draws the right part of the view: levels, angles and facts, or the list of keys.
   private func details(columns: Int, rows: Int) -> Canvas {
     var canvas = Canvas(columns: columns, rows: rows)
     if let help = state.help {
@@ -116,7 +116,7 @@ package struct ListeningView {
       text: isKnown ? AngleText.roll(roll, isShort: isShort) : nil, &canvas, row: row + 2)
   }
 
-  /// Returns the facts; if there are more than `rows`, those that can share a row do.
+  /// Returns the facts. If there are more than `rows`, joins pairs of facts that can share a row.
   private func facts(rows: Int) -> [ListeningState.Fact] {
     guard state.facts.count > rows else { return state.facts }
     var facts: [ListeningState.Fact] = []
@@ -131,7 +131,7 @@ package struct ListeningView {
     return facts
   }
 
-  /// The most important keys in two lines.
+  /// Returns at most two lines with the most important keys.
   private func packedKeys(width: Int) -> [String] {
     var lines = [""]
     for key in state.keys {

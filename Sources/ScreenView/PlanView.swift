@@ -4,9 +4,9 @@ private import Glibc
 
 /// The head from above, and around it the stage, whose front is at the top.
 ///
-/// The stage stands still on the screen, as in the room, and the head turns. The angle between the
-/// nose and a source is the angle from which the source is heard. If the stage is fixed to the
-/// head, the head faces the top.
+/// The stage stands still on the screen, and the head turns. The angle between the nose and a
+/// source is therefore the direction of the source relative to the head. If the stage is fixed to
+/// the head, the head faces the top.
 struct PlanView {
   let state: ListeningState
   let symbols: Symbols
@@ -15,7 +15,7 @@ struct PlanView {
   /// to the radius. The shift is proportional to the magnitude of the elevation.
   private static let shrinking = 0.7
 
-  /// Draws the plan into a canvas, whose cells are about twice as high as they are wide.
+  /// Draws the plan. A cell of the canvas is assumed to be twice as high as it is wide.
   func draw(columns: Int, rows: Int) -> Canvas {
     var canvas = Canvas(columns: columns, rows: rows)
     let plan = Plan(columns: columns, rows: rows - 2)
@@ -59,7 +59,8 @@ struct PlanView {
     return source.elevation < -15 ? symbols.loweredSource : symbols.source
   }
 
-  /// Writes the names beside the sources, inside the ring if possible, where nothing else is.
+  /// Writes the name of each source beside it, preferably inside the ring. Leaves out a name that
+  /// would cover something else.
   private func drawNames(_ plan: Plan, _ canvas: inout Canvas) {
     for source in state.sources {
       let place = Self.place(source, plan)
@@ -104,7 +105,7 @@ struct PlanView {
     canvas.put("O", row: plan.centre, column: plan.middle, style: style)
   }
 
-  /// The text below the plan: the direction of the head, or why it is unknown.
+  /// The text below the plan: the direction of the head, or why no direction is shown.
   var caption: (text: String, style: CellStyle) {
     switch state.head {
     case .pose(let yaw, _, _, let isCurrent):

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Notices that a head keeps still but does not face the front.
+/// Detects a head that keeps still but does not face the front.
 ///
-/// A listener mostly looks straight ahead. If the head seems to face another direction for long,
-/// the tracker has drifted or the listener has moved, and recentring helps.
+/// A listener usually looks straight ahead. If the head seems to face another direction for several
+/// seconds, the tracker has probably drifted or the listener has moved, and recentring helps.
 package struct RecentreAdvice: Sendable {
-  /// How far the yaw may be from the front, in degrees.
+  /// The largest deviation of the yaw from the front that needs no advice, in degrees.
   static let tolerance = 12.0
-  /// By how much the yaw may change while the head keeps still, in degrees.
+  /// The change of the yaw below which the head counts as still, in degrees.
   static let stillness = 6.0
-  /// How long the head has to keep still, in seconds.
+  /// How long the head must keep still before there is advice, in seconds.
   static let patience = 4.0
 
   private var reference = 0.0

@@ -7,7 +7,7 @@ package enum TextWidth {
     text.unicodeScalars.reduce(0) { $0 + of($1) }
   }
 
-  /// Returns the beginning of a text, in at most `width` columns.
+  /// Returns the beginning of a text that fits into `width` columns.
   package static func prefix(_ text: String, _ width: Int) -> String {
     var kept = String.UnicodeScalarView()
     var used = 0
@@ -19,8 +19,9 @@ package enum TextWidth {
     return String(kept)
   }
 
-  /// Returns the columns of one scalar: two for East Asian wide characters and pictographs
-  /// (Unicode Standard Annex 11), none for marks that combine with the previous character.
+  /// Returns the number of columns of one scalar: two for East Asian wide characters and
+  /// pictographs (Unicode Standard Annex 11); none for characters below U+0020, format characters,
+  /// and marks that are drawn over the previous character.
   package static func of(_ scalar: Unicode.Scalar) -> Int {
     if scalar.value < 0x300 { return scalar.value < 0x20 ? 0 : 1 }
     switch scalar.properties.generalCategory {

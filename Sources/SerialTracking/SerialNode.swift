@@ -21,7 +21,7 @@ struct SerialNode: Sendable, Equatable {
     var deviceFolder = "/dev"
   }
 
-  /// Returns the ports on USB, ordered by name.
+  /// Returns the ports on USB, ordered by the length of the name and then by name.
   static func all(in place: Place = Place()) -> [SerialNode] {
     let names = (SystemFile.names(in: place.classFolder) ?? []).filter {
       $0.hasPrefix("ttyACM") || $0.hasPrefix("ttyUSB")
@@ -42,7 +42,7 @@ struct SerialNode: Sendable, Equatable {
     guard var folder = SystemFile.resolved("\(place.classFolder)/\(name)/device")?[...] else {
       return nil
     }
-    // The USB interface and the USB device are folders above that of the port.
+    // The folder of the USB device is at most four levels above that of the port.
     for _ in 0..<4 where Self.text(folder + "/idVendor").isEmpty {
       guard let slash = folder.lastIndex(of: "/") else { return nil }
       folder = folder[..<slash]

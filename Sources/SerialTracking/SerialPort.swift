@@ -7,7 +7,7 @@ import System
 /// An open serial port in raw mode: 8 data bits, no parity, one stop bit, no flow control.
 ///
 /// ## Threading
-/// It belongs to one thread at a time.
+/// Use a port from one thread at a time.
 final class SerialPort: ByteLink {
   private let descriptor: Int32
   private var buffer = [UInt8](repeating: 0, count: 4096)

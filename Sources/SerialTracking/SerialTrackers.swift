@@ -52,8 +52,8 @@ package final class SerialTrackers: TrackerProvider {
     (self.named, self.place) = (named, place)
   }
 
-  /// Splits `serial:PATH:PROFILE` into its path and profile; nil for other texts. A path may
-  /// contain colons.
+  /// Splits `serial:PATH:PROFILE` into the path and the profile. Returns nil for any other text. A
+  /// path may contain colons.
   package static func parts(_ text: String) -> (path: String, profile: String)? {
     guard text.hasPrefix(prefix), let colon = text.lastIndex(of: ":") else { return nil }
     let start = text.index(text.startIndex, offsetBy: prefix.count)

@@ -32,7 +32,8 @@ struct PartitionPlan: Equatable {
     levels = Self.best(from: 0, size: block, taps: max(1, taps), cost).levels
   }
 
-  /// A model of a level's cost, in ns per frame on one processor. Only the ratios of costs matter.
+  /// A model of a level's cost, in ns per frame on one particular processor. Only the ratios of
+  /// costs matter.
   private struct Cost {
     let quads: Double
     let product: Double

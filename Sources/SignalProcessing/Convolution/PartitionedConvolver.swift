@@ -27,8 +27,8 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   private let rows: AlignedFloats
   private let quadSounds: UnsafeMutablePointer<Bool>
   private let now: AlignedFloats
-  /// Two halves: the overlaps of the newest block with the next and of the previous block with the
-  /// newest.
+  /// Two halves, which alternate: what the newest block adds to the next block, and what the
+  /// previous block adds to the newest block.
   private let overlaps: AlignedFloats
   private let older: AlignedFloats
   private let state: UnsafeMutablePointer<State>
@@ -109,7 +109,8 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     state.pointee = State()
   }
 
-  /// The number of frames until the newest block is full, the most efficient number for a call.
+  /// The number of frames until the newest block is full. A call of `process` is most efficient
+  /// with this number.
   public var framesToBorder: Int {
     @_noLocks get { partition - state.pointee.fill }
   }

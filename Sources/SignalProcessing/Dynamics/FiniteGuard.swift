@@ -98,7 +98,7 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
     return true
   }
 
-  /// Whether the magnitude of every sample is at most `bound`; false for NaN.
+  /// Returns whether the magnitude of every sample is at most `bound`; false for NaN.
   @_noLocks
   package static func isWithin(
     _ bound: Float, _ samples: UnsafePointer<Float>, frames: Int

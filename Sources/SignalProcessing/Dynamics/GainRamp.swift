@@ -3,7 +3,7 @@
 internal import CRealtime
 internal import Synchronization
 
-/// A gain that follows its target by raised-cosine ramps of a fixed length.
+/// A gain that follows its target in raised-cosine ramps of a fixed length.
 ///
 /// The gain starts at 0. At a gain of 1, samples pass unchanged. A new target takes effect at the
 /// next call of `process`.

@@ -57,7 +57,7 @@ struct LimiterGain {
     @_noLocks get { 2 * window + lookAheadFrames + 2 }
   }
 
-  /// Whether frames that require unity can be skipped without effect on later gains.
+  /// Returns whether frames that require unity can be skipped without effect on later gains.
   @_noLocks
   func isSettled(_ state: UnsafeMutablePointer<State>) -> Bool {
     state.pointee.unityFrames >= settledFrames

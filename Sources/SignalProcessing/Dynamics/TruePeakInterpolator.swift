@@ -16,7 +16,8 @@ struct TruePeakInterpolator {
   /// The number of frames that `measure` reads: 32 before the cell, the cell, and 32 after it.
   static var contextFrames: Int { @_noLocks get { 80 } }
 
-  /// The largest ratio of a parabola's maximum to the largest magnitude on the parabola.
+  /// The largest ratio of a parabola's maximum to the largest of the three magnitudes that define
+  /// the parabola.
   private static var parabolaGain: Float { @_noLocks get { 1.125 } }
 
   /// The coefficients of the filters, taps x phases.
@@ -25,7 +26,7 @@ struct TruePeakInterpolator {
   private let magnitudes: UnsafeMutablePointer<Float>
   /// An upper bound on every estimate, as a multiple of the largest sample magnitude.
   let worstCaseGain: Float
-  /// The approximate factor of `bend` in `bound`.
+  /// The factor of `bend` in `bound`.
   let bendGain: Float
 
   init() {
@@ -63,7 +64,7 @@ struct TruePeakInterpolator {
     min(worstCaseGain * peak, 1.001 * peak + bendGain * bend)
   }
 
-  /// Returns the value of `bendGain`.
+  /// Computes `bendGain`, without the allowance for rounding.
   ///
   /// A filter with zero sum and zero first moment is a weighted sum of second differences. One such
   /// filter is the deviation of a phase from the line between two neighbouring samples. Another is
@@ -108,8 +109,8 @@ struct TruePeakInterpolator {
     }.max() ?? 0
   }
 
-  /// Returns `taps` coefficients that interpolate the signal `fraction` frames after index `taps /
-  /// 2 - 1`.
+  /// Returns `taps` coefficients that interpolate the signal `fraction` frames after index
+  /// `taps` / 2 - 1.
   private static func response(fraction: Double) -> [Double] {
     let beta = 2.5
     let half = Double(taps / 2)

@@ -24,7 +24,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   private struct CellMaxima {
     var values: (Float, Float, Float, Float, Float) = (0, 0, 0, 0, 0)
 
-    /// Replaces the oldest value by the newest, and returns the largest value of the context.
+    /// Replaces the oldest value with the newest, and returns the largest value of the context.
     @_noLocks
     mutating func take(_ newest: Float) -> Float {
       values = (newest, values.0, values.1, values.2, values.3)
@@ -46,8 +46,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
 
   private let cell = TruePeakInterpolator.cellFrames
   private let largestSample: Float = 1e9
-  /// The share of the amplitude near half the sample rate that is added to every estimate. Found by
-  /// experiments with white, Gaussian and two-valued noise.
+  /// The share of the amplitude near half the sample rate that is added to every estimate. The
+  /// value comes from experiments with white, Gaussian and two-valued noise.
   private let nyquistShare: Float = 0.16
 
   private let interpolator = TruePeakInterpolator()
@@ -214,8 +214,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
 
   /// Appends one channel's cell to its history. Sets invalid samples to 0.
   ///
-  /// - Returns: the largest magnitude and the largest second difference. Each second difference is
-  ///   centred one sample earlier.
+  /// - Returns: the largest magnitude and the largest second difference. The second difference for
+  ///   sample n is centred on sample n - 1.
   @_noLocks
   private func keep(
     _ samples: UnsafePointer<Float>, _ history: UnsafeMutablePointer<Float>

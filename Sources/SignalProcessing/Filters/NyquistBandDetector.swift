@@ -39,7 +39,7 @@ struct NyquistBandDetector {
   }
 
   /// Returns the amplitude of 64 samples in the band, as the rms of full-band white noise with the
-  /// same density.
+  /// same spectral density.
   @_noLocks
   func amplitude(_ samples: UnsafePointer<Float>) -> Float {
     let values = UnsafeRawPointer(samples)

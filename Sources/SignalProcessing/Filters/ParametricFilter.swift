@@ -10,9 +10,9 @@ public struct ParametricFilter: Sendable, Equatable {
   public enum Kind: String, Sendable, CaseIterable {
     /// A bell curve that reaches `gain` at `frequency`.
     case peak
-    /// A shelf with `gain` below `frequency`, and half of it in dB at `frequency`.
+    /// A shelf with `gain` below `frequency`, and half of that gain, in dB, at `frequency`.
     case lowShelf
-    /// A shelf with `gain` above `frequency`, and half of it in dB at `frequency`.
+    /// A shelf with `gain` above `frequency`, and half of that gain, in dB, at `frequency`.
     case highShelf
     case lowPass
     case highPass

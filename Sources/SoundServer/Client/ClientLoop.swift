@@ -5,7 +5,7 @@
 /// ## Threading
 /// Call the library on the loop's thread or with the lock held.
 package protocol ClientLoop: AnyObject {
-  /// Called on the loop's thread at every tick and soon after every `kick`. Set before `start`.
+  /// Called on the loop's thread at every tick and soon after every `kick`. Set it before `start`.
   var onTick: () -> Void { get set }
 
   /// Starts the thread.

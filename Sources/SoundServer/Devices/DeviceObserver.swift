@@ -17,7 +17,7 @@ package protocol DeviceConnection: AnyObject {
   /// Whether there is a connection that has not been lost.
   var isGood: Bool { get }
 
-  /// Begins to connect. Kicks the loop whenever `isGood` or the devices change.
+  /// Begins to connect. From then on, a change of `isGood` or of the devices kicks the loop.
   func open()
 
   /// Closes the connection without waiting for the server.
@@ -42,7 +42,7 @@ package final class DeviceObserver<Connection: DeviceConnection>: @unchecked Sen
   private let onChange: @Sendable ([Connection.Device]) -> Void
   private let known = Mutex<[Connection.Device]>([])
   private let isStopped = Mutex(false)
-  /// Used only on the loop's thread.
+  /// The earliest time of the next attempt to connect. Only the loop's thread uses it.
   private var retryTime: Int64 = 0
 
   /// Starts to observe the devices.
@@ -56,7 +56,7 @@ package final class DeviceObserver<Connection: DeviceConnection>: @unchecked Sen
     onChange: @escaping @Sendable ([Connection.Device]) -> Void
   ) throws(SoundServerError) {
     (self.connection, self.retryInterval, self.onChange) = (connection, retryInterval, onChange)
-    // Not `unowned`: a tick may still run while `deinit` waits for the end of the loop.
+    // `unowned` would trap in a tick that runs while `deinit` waits for the end of the loop.
     let this = Unmanaged.passUnretained(self)
     connection.loop.onTick = { this._withUnsafeGuaranteedRef { $0.attend() } }
     try connection.loop.start()

@@ -40,7 +40,7 @@ public protocol AudioOutput: AnyObject, Sendable {
   func refresh()
 
   /// Stops rendering and waits until everything that was rendered has been played. `resume`
-  /// continues.
+  /// continues playback.
   ///
   /// - Returns: whether everything has been played; false, for example, after the timeout or a
   ///   loss.

@@ -28,7 +28,7 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// An adaptive latency grows when the queue runs low or cycles are skipped, and shrinks in quiet
   /// times. With PulseAudio, it begins at 150 ms if the queue is rewritten or `latencyIsFree` is
   /// true, otherwise at 50 ms. The limit is 200 ms. With PipeWire, it begins at 2.7 ms, and the
-  /// limit is 42.7 ms. If `latencyIsFree` is true, the requested cycle is 42.7 ms long.
+  /// limit is 42.7 ms; if `latencyIsFree` is true, it is always 42.7 ms.
   public var latencyMilliseconds: Double?
 
   /// Whether latency does no harm, because nothing can change the queued sound. Default: false.
@@ -59,7 +59,7 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// Whether the server may move the stream to another sink. Default: true.
   package var mayMove = true
 
-  /// Whether requests of less than the stream's `minreq` stay unanswered, so that the server
+  /// Whether requests for less than the stream's `minreq` remain unanswered, so that the server
   /// receives large pieces. Default: false.
   package var writesLargePieces = false
 

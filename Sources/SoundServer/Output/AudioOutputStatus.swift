@@ -12,7 +12,7 @@ public enum AudioOutputState: UInt8, Sendable, CaseIterable {
   case paused
   /// The sink is suspended.
   case suspended
-  /// Draining is complete. `resume` continues.
+  /// Draining is complete. `resume` continues playback.
   case drained
   /// The connection is lost. The output tries to reconnect.
   case serverLost
@@ -82,7 +82,7 @@ public struct AudioOutputStatus: Sendable, Equatable {
   public package(set) var sinkLatencyMilliseconds = 0.0
   /// The latency from writing to hearing as last reported; nil before the first report.
   public package(set) var measuredLatencyMilliseconds: Double?
-  /// Whether times may be off by one quantum, as with PipeWire's PulseAudio protocol.
+  /// Whether times may be wrong by one cycle, as with PipeWire's PulseAudio protocol.
   public package(set) var isLatencyApproximate = false
 
   public package(set) var rewriting = QueueRewriting.unsupportedBySource

@@ -2,7 +2,8 @@
 
 /// The function that renders the audio, and its context.
 ///
-/// It is a C function with a context, because calling a stored Swift closure retains its context.
+/// It is a C function with a context, because a call of a stored Swift closure retains the
+/// closure's context.
 ///
 /// ## Threading
 /// The function is called on the output's own thread. It must not block, allocate or call the
@@ -50,13 +51,13 @@ public struct AudioRenderCallback: @unchecked Sendable {
       _ presentationTimeNanoseconds: Int64
     ) -> Int
 
-  /// Obtains the sound for the next frames, before each call of `Function`. It may make system
-  /// calls and wait for a short time.
+  /// Obtains the sound for the next call of `Function`. This function may make system calls and
+  /// wait for a short time.
   package typealias PrepareFunction =
     @convention(c) (_ context: UnsafeMutableRawPointer, _ frameCount: Int) -> Void
 
   package let function: Function
-  /// Called only by the PulseAudio output.
+  /// Only the PulseAudio output calls this function.
   package var prepare: PrepareFunction?
   package let rewrite: RewriteFunction?
   package let context: UnsafeMutableRawPointer

@@ -5,8 +5,8 @@ private import Synchronization
 /// A queue of interleaved frames between two clocks whose speeds differ slightly.
 ///
 /// A PI controller sets the resampling ratio so that the number of waiting frames stays about
-/// constant. If frames are missing, the sound pauses until enough frames wait again, and then fades
-/// in.
+/// constant. If frames are missing, the sound pauses until enough frames wait again. It then fades
+/// in, unless the depth is constant.
 ///
 /// An adaptive queue keeps as little sound waiting as the irregularity of the two sides permits: it
 /// becomes deeper after a pause or when a read leaves hardly any frames, and shallower again when
@@ -29,8 +29,8 @@ package final class ClockBridge: @unchecked Sendable {
       (self.initial, self.longest, self.excess) = (initial, longest, excess)
     }
 
-    /// Returns a depth that missing frames do not change. Sound is dropped only when half the queue
-    /// is full.
+    /// Returns a depth that missing frames do not change. Sound is dropped only when more than half
+    /// of the queue is full.
     package static func constant(_ seconds: Double) -> Depth {
       Depth(initial: seconds, longest: seconds, excess: .infinity)
     }
@@ -53,11 +53,11 @@ package final class ClockBridge: @unchecked Sendable {
   private static let reserve = 0.003
   /// The duration of sound below which a read has left too little [s].
   private static let scarcity = 0.001
-  /// The increase of the depth when a read has left too little [s], and the least time until the
-  /// next one [s].
+  /// The increase of the depth when a read has left too little [s], and the least time between two
+  /// increases [s].
   private static let increase = 0.002
   private static let increaseInterval = 1.0
-  /// How long the reads are observed before the depth is reduced [s]: at the start, and at most.
+  /// How long the reads are observed before the depth is reduced [s]: initially, and at most.
   private static let observation = 4.0
   private static let longestObservation = 64.0
 
@@ -74,7 +74,7 @@ package final class ClockBridge: @unchecked Sendable {
   private struct Reader {
     var position = 1.0
     var isPrimed = false
-    /// The number of frames since the sound began again.
+    /// The number of frames since the sound began again, at most the length of the fade-in.
     var sounding = 0
     var error = 0.0
     var sum = 0.0
@@ -208,8 +208,8 @@ package final class ClockBridge: @unchecked Sendable {
     taken.store(Int(position), ordering: .relaxed)
   }
 
-  /// Begins the sound if enough frames wait for a read of `frameCount` frames, and skips the
-  /// surplus. Returns the number of frames that wait then.
+  /// Begins the sound if enough frames wait for a read of `frameCount` frames. Skips the surplus
+  /// unless the depth is constant. Returns the number of frames that then wait.
   private func prime(_ waiting: Int, _ frameCount: Int) -> Int {
     var wanted = Int(targetSeconds * sampleRate)
     // A server may fill a long queue of its own at the start.
@@ -228,7 +228,8 @@ package final class ClockBridge: @unchecked Sendable {
     if isAdaptive { deepen(to: targetSeconds * Self.growth) }
   }
 
-  /// Skips to the target. Returns the number of frames that wait then.
+  /// Skips the frames that wait in excess of the target. Returns the number of frames that then
+  /// wait.
   private func dropExcess(_ waiting: Int) -> Int {
     let excess = max(0, waiting - Int(targetSeconds * sampleRate))
     move(to: reader.pointee.position + Double(excess))

@@ -4,8 +4,9 @@
 ///
 /// The time is a linear function of the stream position. The offset of the function is the mean of
 /// the first 24 reports. Later reports pass a low-pass filter with a memory of 24 reports. If
-/// `reportsAreEarly` is true, the offset rises faster than it falls. A report that is more than 30
-/// ms off is ignored, but the third such report in succession restarts the estimate.
+/// `reportsAreEarly` is true, a filter that rises faster than it falls computes the offset instead.
+/// A report that deviates by more than 30 ms from the estimate is ignored, but the third such
+/// report in succession restarts the estimate.
 package struct PresentationClock {
   /// The largest error of a plausible report [ns].
   private static let toleranceNanoseconds = 30e6
@@ -38,7 +39,8 @@ package struct PresentationClock {
     weight = 0
   }
 
-  /// Like `relock`, but also permits earlier presentation times.
+  /// Forgets all reports, and accepts the next report unconditionally. Unlike `relock`, this call
+  /// permits earlier presentation times.
   @_noLocks
   package mutating func reset() {
     weight = 0
@@ -59,7 +61,7 @@ package struct PresentationClock {
   }
 
   /// Returns when the frame at `position` is audible, CLOCK_MONOTONIC [ns]. Results do not decrease
-  /// before a call of `reset`.
+  /// until `reset` is called.
   @_noLocks
   package mutating func nextPresentationTime(position: Int64) -> Int64 {
     let time = presentationTime(of: position)
@@ -67,8 +69,8 @@ package struct PresentationClock {
     return latest
   }
 
-  /// Updates the estimate with a report: a frame that is written to `position` at `now` is audible
-  /// after `latency` nanoseconds.
+  /// Updates the estimate with a report: the frame at `position`, if it is written at the time
+  /// `now`, is audible after `latency` nanoseconds.
   @_noLocks
   package mutating func observe(position: Int64, now: Int64, latency: Int64) {
     let measured = Double(now &+ latency) - Double(position) * nanosecondsPerFrame

@@ -2,10 +2,11 @@
 
 /// Detects a server that has stopped working although its connection is intact.
 ///
-/// A frozen server gives no sign that it is frozen. The watchdog therefore watches two signs of
-/// life: requests for audio, and answers to a question. It asks the question after 200 ms without
-/// either sign. If checks were missing, this process itself was stopped: what the server did in
-/// that time is unknown, so both waits begin again. Times are CLOCK_MONOTONIC nanoseconds.
+/// A frozen server does not report that it is frozen. The watchdog therefore monitors the server's
+/// requests for audio and its answers to a question, which is asked after 200 ms without a request
+/// or an answer. If there was no check for 400 ms, this process itself was stopped. What the server
+/// did in that time is unknown, so the waits for a request and for an answer begin again. Times are
+/// CLOCK_MONOTONIC nanoseconds.
 package struct Watchdog {
   package enum Finding: Equatable {
     /// Send the server a question, and call `answered` when it answers.
@@ -47,7 +48,7 @@ package struct Watchdog {
     asked = nil
   }
 
-  /// Returns what has changed or what to do; nil for nothing.
+  /// Returns a change of the server's state, or `ask` if a question is due; nil if neither applies.
   ///
   /// - Parameters:
   ///   - lastRequest: the time of the last request or top-up.

@@ -46,8 +46,8 @@ package protocol OutputBackend: AnyObject {
   associatedtype Loop: ClientLoop
   associatedtype Stream: PlaybackStream
 
-  /// The reason for a loss of the sink if a stream does not open in time. If nil, connecting and
-  /// opening share one timeout.
+  /// The reason to report for the loss of the sink if a stream does not open in time. If nil,
+  /// connecting and opening share one timeout.
   static var unopened: String? { get }
 
   var loop: Loop { get }
