@@ -5,8 +5,8 @@ public import HeadTracking
 internal import Rendering
 
 extension DemoScene {
-  /// A head motion for listeners without a tracker. The poses are 10 ms apart and last as long as
-  /// the scene.
+  /// A head motion for listeners without a tracker. The poses are 10 ms apart and cover the
+  /// duration of the scene.
   public static let head: HeadTrajectory = {
     let times = (0...Int(seconds * 100)).map { Double($0) / 100 }
     return HeadTrajectory(times: times, poses: times.map { DemoHead.angles(at: $0).quaternion })
