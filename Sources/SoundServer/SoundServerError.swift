@@ -12,11 +12,11 @@ public enum SoundServerError: Error, Equatable {
   case unknownSink(name: String, available: [String])
   /// The server has no sinks.
   case noSink(address: String)
-  /// No source has the requested name.
+  /// No input has the requested name.
   case unknownSource(name: String, available: [String])
   /// The sample rate is outside the server's range of 1 Hz to 384 kHz.
   case unsupportedSampleRate(Int)
-  /// The server refused to open the stream.
+  /// The server refused the stream or did not start it.
   case streamRefused(reason: String)
   /// `stop` was called before or during `start`.
   case stopped

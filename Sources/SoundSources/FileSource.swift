@@ -19,7 +19,7 @@ public final class FileSource: SoundSource {
   ///
   /// - Parameters:
   ///   - path: the path of a file that FFmpeg can read.
-  ///   - settings: determines the track, the interpretation of its channels and the use of its
+  ///   - settings: the choice of the track, the interpretation of its channels and the use of its
   ///     level metadata.
   ///   - sampleRate: the rate to resample to, in Hz; nil for the file's own rate.
   ///   - interrupt: a flag that, once raised, makes the source throw `PlaybackError.interrupted`.
@@ -74,7 +74,7 @@ public final class FileSource: SoundSource {
 
   public var layoutOrigin: LayoutOrigin {
     guard option == .auto else { return .chosen }
-    // Neither mono nor stereo needs a label, and many files have none.
+    // Mono and stereo need no label, and many mono and stereo files have none.
     if case .unknown = reader.track.layout { return .channelCount }
     return layout.channelCount > 2 ? .stated : .channelCount
   }
@@ -110,8 +110,8 @@ public final class FileSource: SoundSource {
     } catch { throw PlaybackError(error) }
   }
 
-  /// The layouts to expect, including `layout`; only `layout` unless the layout option is `.auto`.
-  /// Unlisted layouts may also occur.
+  /// The layouts to expect: `layout` and, if the layout option is `.auto`, the layouts that are
+  /// known to occur later in the track. Other layouts may also occur.
   public var expectedLayouts: [ChannelLayout] {
     [layout] + (option == .auto ? reader.track.laterLayouts : [])
   }

@@ -24,7 +24,7 @@ final class UpmixedSource: SoundSource {
   /// The next frame to return, counted from the start frame of the last seek.
   private var next = 0
 
-  /// How far before the target of a seek reading starts, in seconds.
+  /// Reading starts this many seconds before the target of a seek.
   private static let prerollSeconds = 1.5
 
   init(_ source: any SoundSource, settings: UpmixSettings) {
@@ -61,7 +61,7 @@ final class UpmixedSource: SoundSource {
         try advance()
         continue
       }
-      // After the end of the source, return only frames that were read.
+      // After the end of the source, return no more frames than were read.
       let known = hasEnded ? taken - next : rest
       let count = min(rest, known, frames - done)
       if count <= 0 { break }

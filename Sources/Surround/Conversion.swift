@@ -7,13 +7,13 @@ private import Geometry
 /// method depends on the target:
 ///
 /// - For stereo, `Treatment(plain:)` supplies the gains.
-/// - For other loudspeakers, a channel passes at gain 1 if both layouts have its loudspeaker, or is
-///   panned by `AmplitudePanner`. A soundfield is decoded by `FieldSpeakerDecoder`.
+/// - For other loudspeakers, a channel passes at gain 1 if the target has its loudspeaker;
+///   otherwise it is panned by `AmplitudePanner`. A soundfield is decoded by `FieldSpeakerDecoder`.
 /// - For the first-order soundfield, loudspeakers are encoded at their positions. A soundfield
 ///   keeps the channels of degrees 0 and 1.
 ///
-/// Low-frequency effects pass at gain 1 to the channel for them; if the target has none, they are
-/// dropped.
+/// Low-frequency effects pass at gain 1 to the target's channel for low-frequency effects; without
+/// such a channel, they are dropped.
 public enum Conversion {
   /// The first-order soundfield in ACN order and SN3D scale.
   public static let firstOrder = ChannelLayout.ambisonics(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// 1.5 x 2^23. Added to a small number, it leaves the nearest integer in the lowest bits.
+/// 1.5 x 2^23. If this is added to a small number, the lowest bits of the sum are the integer
+/// nearest to that number.
 private let whole: Float = 12_582_912
 private let wholeBits: Int32 = 0x4B40_0000
 

@@ -39,14 +39,15 @@ struct PrimaryAmbientSplit: ~Copyable {
   /// The number of bins on either side in the running means of the floor.
   private let reach: Int
   /// Four smoothed planes: the powers of left and right, and the real and imaginary parts of the
-  /// cross spectrum. A plane has room for one bin before it and eight after it.
+  /// cross spectrum. Each plane has space for one bin before the first bin and for eight after the
+  /// last.
   private let running: AlignedFloats
   private let planeStride: Int
   private let level: AlignedFloats
   private let floor: AlignedFloats
   private let sums: AlignedFloats
   private let ambience: AlignedFloats
-  /// The phase shift of the surrounds: one value per bin.
+  /// The cosine and the sine of the surrounds' phase shift for each bin.
   private let cosines: AlignedFloats
   private let sines: AlignedFloats
 
@@ -70,7 +71,8 @@ struct PrimaryAmbientSplit: ~Copyable {
     let keep = exponential(-hopSeconds / settings.covarianceSeconds)
     newest = Float(1 - keep)
     newestFloor = Float(1 - exponential(-hopSeconds / settings.floorSeconds))
-    // The mean number of independent analysis frames, times 1.7 for the smoothing over bins.
+    // The effective number of independent analysis frames in the covariance, times 1.7 for the
+    // smoothing over bins.
     let independent = max(
       1.2, (1 + keep) / (1 - keep) / max(1, Double(overlap) / 2) * 1.7)
     bias = Float(settings.biasCorrection / independent)
@@ -123,7 +125,7 @@ struct PrimaryAmbientSplit: ~Copyable {
       follow(planes.3 + k, (b * c - a * d) * scale, gain)
     }
     for index in 0..<4 {
-      // The spectrum continues as its mirror image.
+      // Beyond both ends, the spectrum continues as its mirror image.
       let values = plane(index)
       values[-1] = values[1]
       values[bins] = values[bins - 2]
@@ -182,8 +184,8 @@ struct PrimaryAmbientSplit: ~Copyable {
     }
   }
 
-  /// Limits the ambience to `floorFactor` times the floor. The logarithm of the floor is a
-  /// triangular average over the bins of the smoothed logarithm, computed by two running means.
+  /// Limits the ambience to `floorFactor` times the floor. The logarithm of the floor is the
+  /// smoothed logarithm, averaged over the bins with triangular weights by two running means.
   private func limitByFloor() {
     let wide = sums.pointer + 2 * reach
     let length = 2 * reach + 1
@@ -229,8 +231,8 @@ struct PrimaryAmbientSplit: ~Copyable {
       let difference = ll - rr
       let (total, most) = (ll + rr, ll * rr)
       let root = (difference * difference + squared * 4).squareRoot()
-      // The strongest direction: its strength, its distance from the centre, and whether it is in
-      // phase.
+      // Describe the strongest direction by its strength, its distance from the centre, and whether
+      // it is in phase.
       let dominant = root / total
       let imbalance = magnitude(difference) / (root + 1e-30)
       let inPhase = greatest(re, .zero) / (squared.squareRoot() + 1e-30)

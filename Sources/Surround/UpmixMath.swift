@@ -18,8 +18,8 @@ func store(_ v: SIMD8<Float>, _ p: UnsafeMutablePointer<Float>) {
   UnsafeMutableRawPointer(p).storeBytes(of: v, as: SIMD8<Float>.self)
 }
 
-/// Returns the elements of `yes` where the mask is set, and those of `no` elsewhere. The functions
-/// of the standard library process the elements one by one.
+/// Returns the elements of `yes` where the mask is set, and those of `no` elsewhere. The
+/// corresponding functions of the standard library process the elements one by one.
 @inline(__always)
 func select(
   _ mask: SIMDMask<SIMD8<Int32>>, _ yes: SIMD8<Float>, _ no: SIMD8<Float>

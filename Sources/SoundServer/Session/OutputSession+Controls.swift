@@ -23,8 +23,8 @@ extension OutputSession {
     attempts.failure = nil
     connect()
     showState()
-    // `attend` gives up when a step times out. The extra 300 ms are for a machine that is too busy
-    // to tick.
+    // `attend` gives up when a step times out. The extra 300 ms allow for a busy machine, on which
+    // the loop may tick late.
     let steps = Backend.unopened == nil ? 1 : 2
     let limit = Int64(steps * configuration.connectTimeoutMilliseconds + 300) * 1_000_000
     let isDecided = loop.wait(untilNanoseconds: monotonic_nanoseconds() + limit) {

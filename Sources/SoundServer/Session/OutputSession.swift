@@ -5,8 +5,9 @@ import Synchronization
 
 /// Manages an output's connection, losses and controls.
 ///
-/// Apart from rendering, the library's callbacks only store what the server reports and kick the
-/// loop. `attend` then takes the next step. Nothing is therefore freed within its own callback.
+/// Apart from those that render, the callbacks of the server's client library only store what the
+/// server reports and make the loop tick. The tick calls `attend`, which takes the next step. No
+/// object is therefore freed within one of its own callbacks.
 ///
 /// ## Threading
 /// Any thread may call the controls. Everything else runs on the loop's thread or with the loop's

@@ -29,8 +29,8 @@ package struct LiveRenderCallback: @unchecked Sendable {
   package let context: UnsafeMutableRawPointer
   private let owner: AnyObject
 
-  /// Makes a callback for an object. The virtual sink keeps the object alive and passes it as the
-  /// context.
+  /// Makes a callback for an object. The callback keeps the object alive, and the virtual sink
+  /// passes a pointer to the object as the context.
   package init<Owner: AnyObject & Sendable>(owner: Owner, function: @escaping Function) {
     self.function = function
     self.owner = owner

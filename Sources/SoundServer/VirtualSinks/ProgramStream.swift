@@ -43,8 +43,8 @@ package struct ServerContents: Sendable, Equatable {
 
 /// Observes a server's sinks and streams, and changes where streams play.
 ///
-/// The contents are empty while there is no server. Requests return no result; a later report shows
-/// their effect.
+/// The contents are empty while there is no server. Requests return no result; their effect appears
+/// later in `contents`.
 ///
 /// ## Threading
 /// Any thread may use the steward. Changes are reported on the steward's own thread.

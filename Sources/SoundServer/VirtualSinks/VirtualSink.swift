@@ -33,13 +33,13 @@ package protocol VirtualSink: AnyObject, Sendable {
   /// The status of the stream that plays the rendered sound.
   var status: AudioOutputStatus { get }
 
-  /// Returns the new events of the stream that plays the rendered sound, oldest first. If virtual
-  /// sinks share the stream, only one of them returns its events.
+  /// Returns the new events of the stream that plays the rendered sound, oldest first. If several
+  /// virtual sinks share this stream, only one of them returns the events.
   func takeEvents() -> [AudioOutputEvent]
 
   /// Creates the sink and begins to play its sound. Repeats both after a loss of the server.
   ///
-  /// - Throws: the reason if that fails or takes too long; `stopped` after `stop`.
+  /// - Throws: the reason if the sink cannot be created or played in time; `stopped` after `stop`.
   func start() throws(SoundServerError)
 
   /// Plays to another real sink from now on.

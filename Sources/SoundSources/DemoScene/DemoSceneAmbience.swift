@@ -7,7 +7,7 @@ internal import SignalProcessing
 /// Uncorrelated noise from six directions.
 ///
 /// The noise of a direction is a stream: a sum of noises whose bandwidths are an octave apart, with
-/// a slow swell. A stream depends on time alone.
+/// a slow swell. Each sample is computed from its time alone, so a seek needs no preparation.
 final class DemoAmbience {
   /// The gains that encode the streams as third-order plane waves: streams x 16 channels.
   let gains: [[Float]]
@@ -55,12 +55,12 @@ final class DemoAmbience {
     }.filter { $0.rate < sampleRate }
   }
 
-  /// Returns the samples of a stream that `render` generated last.
+  /// Returns the samples that `render` last generated for a stream.
   func plane(_ stream: Int) -> UnsafeMutablePointer<Float> {
     streams.pointer + stream * chunkFrames
   }
 
-  /// Generates the next frames of all streams, from frame `start` of the scene on.
+  /// Generates `count` frames of all streams, from frame `start` of the scene on.
   func render(at start: Int, _ count: Int) {
     streams.clear()
     for octave in octaves {

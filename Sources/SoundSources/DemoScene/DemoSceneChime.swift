@@ -8,7 +8,7 @@ final class DemoChime: DemoNote {
   struct Mode {
     /// The ratio of the mode's frequency to the note's frequency.
     let ratio: Double
-    /// The linear peak of the mode, relative to the amplitude of the note.
+    /// The initial amplitude of the mode, as a multiple of the note's amplitude.
     let level: Double
     /// The time in which the mode decays by 60 dB, in seconds.
     let decaySeconds: Double
@@ -16,7 +16,7 @@ final class DemoChime: DemoNote {
 
   struct Body {
     let modes: [Mode]
-    /// The linear peak of the mallet's knock, relative to the amplitude of the note.
+    /// The initial amplitude of the mallet's knock, as a multiple of the note's amplitude.
     let knock: Float
     /// The duration of the sound, in seconds.
     let seconds: Double

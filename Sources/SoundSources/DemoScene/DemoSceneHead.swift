@@ -5,7 +5,8 @@ public import HeadTracking
 internal import Rendering
 
 extension DemoScene {
-  /// A head motion for listeners without a tracker. Its poses are 10 ms apart and cover the scene.
+  /// A head motion for listeners without a tracker. The poses are 10 ms apart and cover the
+  /// duration of the scene.
   public static let head: HeadTrajectory = {
     let times = (0...Int(seconds * 100)).map { Double($0) / 100 }
     return HeadTrajectory(times: times, poses: times.map { DemoHead.angles(at: $0).quaternion })
@@ -44,8 +45,8 @@ enum DemoHead {
     return angles
   }
 
-  /// Returns the completed fraction of a turn after a fraction of its time. [Minimum-jerk profile:
-  /// Flash and Hogan, Journal of Neuroscience 5, 1985]
+  /// Returns the fraction of a turn that is completed after the fraction `time` of its duration.
+  /// [Minimum-jerk profile: Flash and Hogan, Journal of Neuroscience 5, 1985]
   static func minimumJerk(_ time: Double) -> Double {
     let t = max(0, min(1, time))
     return t * t * t * (10 - 15 * t + 6 * t * t)

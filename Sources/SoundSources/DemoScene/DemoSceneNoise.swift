@@ -22,8 +22,8 @@ struct DemoNoise {
       + (c * value(point + 2) + d * value(point + 3))
   }
 
-  /// Returns the weights of four successive grid points. `f` is the fraction, 0 to 1, of the
-  /// distance between the middle two. [Cubic interpolation: Catmull and Rom, 1974]
+  /// Returns the weights of four successive grid points. `f` is the position between the middle
+  /// two, from 0 to 1. [Cubic interpolation: Catmull and Rom, 1974]
   static func weights(_ f: Float) -> (Float, Float, Float, Float) {
     let (f2, f3) = (f * f, f * f * f)
     return (

@@ -85,8 +85,8 @@ final class DemoPluck: DemoNote {
     place += count
   }
 
-  /// Fills the delay line with one period of a plucked string: a sum of harmonics with random
-  /// phases and a peak of 1.
+  /// Fills the delay line with about one period of a plucked string: a sum of harmonics with random
+  /// phases, scaled to a peak of 1.
   private func excite() {
     let (samples, length) = (line.pointer, line.count)
     let noise = DemoNoise(seed: seed)

@@ -98,7 +98,7 @@ enum DemoScore {
     }
   }
 
-  /// A wooden bar with approximately the modes of a marimba, 1 : 4 : 10.
+  /// A wooden bar whose modes have approximately the frequency ratios of a marimba, 1 : 4 : 10.
   private static let wood = DemoChime.Body(
     modes: [
       .init(ratio: 1, level: 1, decaySeconds: 1.6),

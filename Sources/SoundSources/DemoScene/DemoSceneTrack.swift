@@ -6,7 +6,7 @@ internal import Geometry
 internal import Rendering
 internal import SignalProcessing
 
-/// A note that generates its sound frame by frame.
+/// A note that generates its frames in order, from the first one on.
 protocol DemoNote: AnyObject {
   /// The frame of the scene at which the note begins.
   var onset: Int { get }

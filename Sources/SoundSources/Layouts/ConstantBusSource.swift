@@ -26,7 +26,8 @@ public final class ConstantBusSource: SoundSource {
   /// The frame after the last one in `line`.
   private var position = 0
   private var hasEnded = false
-  /// The error that ended reading; nil if there is none. It is thrown after the frames in `line`.
+  /// The error that ended reading; nil if there is none. It is thrown after the frames in `line`
+  /// have been read.
   private var failure: PlaybackError?
   private var join: RunJoin
   private let mixed: PlanarScratch

@@ -7,16 +7,17 @@ private import Surround
 
 /// Determines the bus for several layouts, and the gains that convert a layout to the bus.
 ///
-/// Loudspeakers at ear height that the bus lacks are panned between their neighbours by vector base
+/// For a mono or stereo bus, layouts are folded down. For a bus with more loudspeakers,
+/// loudspeakers at ear height that the bus lacks are panned between their neighbours by vector base
 /// amplitude panning (Pulkki, J. Audio Eng. Soc. 45(6), 1997). Other missing loudspeakers go to the
 /// nearest loudspeakers of the bus.
 enum LayoutBus {
   /// Returns the bus for several layouts; stereo if there are none.
   ///
-  /// If all layouts are equal, the bus is that layout. If one of them is a soundfield, the bus is a
-  /// soundfield of the highest order, with a head-locked pair if any layout has one. Otherwise the
-  /// bus has all loudspeakers that occur. The side pair and the back pair count as one pair unless
-  /// a layout has both.
+  /// If all layouts are equal, the bus is that layout. Otherwise, if any of them is a soundfield,
+  /// the bus is a soundfield of the highest order, with a head-locked pair if any layout has one.
+  /// Without a soundfield, the bus has all loudspeakers that occur. The side pair and the back pair
+  /// count as one pair unless a layout has both.
   static func bus(for layouts: [ChannelLayout]) -> ChannelLayout {
     guard let first = layouts.first else { return .stereo }
     if layouts.allSatisfy({ $0 == first }) { return first }
@@ -36,7 +37,8 @@ enum LayoutBus {
     var all = Set(layouts.joined())
     let sides: Set<Speaker> = [.sideLeft, .sideRight]
     let backs: Set<Speaker> = [.backLeft, .backRight]
-    // On a bus with both pairs, the surrounds would move when a layout names them differently.
+    // On a bus with both pairs, the surrounds would move between a layout that calls them side and
+    // one that calls them back.
     let hasBoth = layouts.contains { !sides.isDisjoint(with: $0) && !backs.isDisjoint(with: $0) }
     if !hasBoth, !sides.isDisjoint(with: all), !backs.isDisjoint(with: all) {
       let isSide =
@@ -85,8 +87,8 @@ enum LayoutBus {
     return gains
   }
 
-  /// Returns the gains of the fold-down to plain stereo (ITU-R BS.775-4, annex 4), or their average
-  /// for a mono bus.
+  /// Returns the gains of the fold-down to plain stereo (ITU-R BS.775-4, annex 4). For a mono bus,
+  /// returns the average of the gains to left and right.
   private static func folded(_ layout: ChannelLayout, to targets: [Speaker]) -> [[Double]] {
     var stereo = Treatment(plain: layout).headLocked
     // Mono is folded down like a centre channel.
@@ -139,7 +141,8 @@ extension LayoutBus {
   }
 
   /// Returns the gains that mix a loudspeaker in the direction `place` to the bus. An output that
-  /// is not returned has a gain of 0. A direction in `places` is nil for low-frequency effects.
+  /// is not returned has a gain of 0. `places` are the directions of the bus channels; nil for
+  /// low-frequency effects.
   private static func shares(
     of place: Direction, among places: [Direction?]
   ) -> [(output: Int, gain: Double)] {
@@ -184,7 +187,7 @@ extension LayoutBus {
 
   /// Returns the angle between two unit vectors, in degrees.
   private static func angle(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double {
-    // Half the angle, computed from its sine, is exact near zero.
+    // Computing half the angle from its sine is accurate even near zero.
     let half = ((a - b) * (a - b)).sum().squareRoot() / 2
     let cosine = (1 - min(1, half * half)).squareRoot()
     return 2 * Direction(SIMD3(cosine, half, 0)).azimuth

@@ -14,9 +14,9 @@ struct RunJoin {
   private var tail: [[Float]] = []
   private var tailPosition = 0
 
-  /// The duration of the usual fade, in seconds.
+  /// The duration of a fade-out and of the shortest crossfade, in seconds.
   private static let fadeSeconds = 0.02
-  /// The duration of the longest fade, in seconds. Tones need a long fade.
+  /// The duration of the longest crossfade, in seconds. Tones need a long crossfade.
   private static let longestFadeSeconds = 0.18
   private static let pastFrames = 1024
 
@@ -104,7 +104,7 @@ struct RunJoin {
     tailPosition += count
   }
 
-  /// Returns the value of a smooth ramp from 0 to 1 that lasts `length` frames.
+  /// Returns the value at a frame of a smooth ramp, which rises from 0 to 1 in `length` frames.
   private func share(_ frame: Int, of length: Int) -> Float {
     let t = (Float(frame) + 0.5) / Float(length)
     return t * t * t * (10 - 15 * t + 6 * t * t)
@@ -135,7 +135,7 @@ struct RunJoin {
     }
   }
 
-  /// Returns the normalised correlation of all channels together, clamped to 0 ... 1.
+  /// Returns the normalised correlation of two sounds over all channels, clamped to 0 ... 1.
   private static func agreement(_ first: [[Float]], _ other: [[Float]]) -> Float {
     var (product, one, two): (Float, Float, Float) = (0, 1e-12, 1e-12)
     for (x, y) in zip(first, other) {

@@ -9,7 +9,8 @@ package import Synchronization
 /// A source that brings another source to a target loudness.
 ///
 /// Before the first sound, a new gain applies at once; later, the gain changes at 0.9 dB/s. The
-/// loudness comes from a scan, the stated loudness or the frames read so far.
+/// loudness is taken from a scan, from the loudness that the source states, or from the frames read
+/// so far; before any of these is available, it is assumed.
 package final class LevelledSource: SoundSource {
   let layout: ChannelLayout
   let sampleRate: Int
@@ -43,9 +44,9 @@ package final class LevelledSource: SoundSource {
   private var judgedFrames = 0
   private var told: LoudnessReport?
   private let patienceMilliseconds: Int
-  /// The default longest wait of the first read for a good estimate from the scan.
+  /// How long the first read may wait, by default, for a good estimate from the scan.
   static let patienceMilliseconds = 150
-  /// How much longer the first read waits if there is no estimate at all.
+  /// How much longer the first read may wait if there is no estimate at all.
   private static let extraPatienceMilliseconds = 250
   /// How many seconds are read before their loudness is used.
   private static let runningSeconds = 3
@@ -59,7 +60,7 @@ package final class LevelledSource: SoundSource {
   ///   - target: the target loudness, in LUFS.
   ///   - patienceMilliseconds: how long the first read may wait for a good estimate from the scan.
   ///   - tell: receives a report at the first read, when the origin of the loudness changes, and
-  ///     when the goal differs by more than 1 dB from the last report.
+  ///     when the goal differs by more than 1 dB from that of the last report.
   init(
     _ source: any SoundSource, stated: StatedLoudness?, scan: LoudnessScan?, meter: EarMeter,
     target: Double, patienceMilliseconds: Int = LevelledSource.patienceMilliseconds,

@@ -10,7 +10,8 @@ internal import Rendering
 ///
 /// Each entry is a small file. Several programs may use the folder at the same time.
 struct LoudnessCache: Sendable {
-  /// Identifies a measurement by the sound, the filters and the settings that affect the ears.
+  /// Identifies a measurement by the sound, the filters and the settings that affect the loudness
+  /// at the ears.
   struct Key {
     let name: String
 
@@ -32,12 +33,12 @@ struct LoudnessCache: Sendable {
     files = SmallCacheFiles(folder: folder, ending: ".loudness", limit: limit)
   }
 
-  /// The user's cache, in the folder of `DesignCache.standard`; nil if there is none.
+  /// The user's cache, in the folder of `DesignCache.standard`; nil if there is no such folder.
   static var standard: LoudnessCache? {
     DesignCache.standard.map { LoudnessCache(folder: $0.folder) }
   }
 
-  /// Returns the measurement that was stored under a key; nil without a valid entry.
+  /// Returns the measurement that was stored under a key; nil if there is no valid entry.
   func load(_ key: Key) -> LoudnessMeasurement? {
     guard let text = files.load(key.name) else { return nil }
     let fields = text.split(separator: " ", omittingEmptySubsequences: false)

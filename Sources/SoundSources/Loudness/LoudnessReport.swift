@@ -6,7 +6,7 @@ internal import Rendering
 
 /// The gain that brings a source to its target loudness, and the evidence for that gain.
 public struct LoudnessReport: Sendable, Equatable {
-  /// The gain of the frames that are read now, in dB.
+  /// The current gain, in dB.
   public var gain: Double
   /// The gain to reach, in dB.
   public var goal: Double

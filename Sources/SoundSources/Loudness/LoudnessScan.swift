@@ -13,16 +13,18 @@ internal import System
 /// Measures the loudness of a source at the ears on separate threads: first approximately, then
 /// completely.
 ///
-/// The estimate is the loudness of the source's channels, which a `LoudnessSurvey` measures quickly
-/// from excerpts, plus the difference between the ears and the channels in a few rendered pieces. A
-/// presentation is not surveyed; the estimate is then a measurement of a few spread pieces. A long
-/// source is finally measured from many pieces instead of completely. A complete measurement is
-/// kept in the `LoudnessCache`.
+/// The estimate is the loudness of the source's channels plus a correction. A `LoudnessSurvey`
+/// measures the channels quickly in excerpts. The correction is the difference between the loudness
+/// at the ears and in the channels, measured in a few rendered pieces. A presentation is not
+/// surveyed; its estimate is the loudness at the ears of a few pieces that are spread over it.
+///
+/// The complete measurement covers the entire source or, if the source is longer than 15 minutes,
+/// 90 pieces. It is stored in the `LoudnessCache` if the source has a stable identity.
 package final class LoudnessScan: Sendable {
   struct State {
     /// The best measurement so far; nil if there is none yet.
     var measurement: LoudnessMeasurement?
-    /// Whether the measurement is good enough to begin with.
+    /// Whether playback can begin without waiting for a better measurement.
     var isSettled = false
     /// Whether the scan has ended.
     var isDone = false
@@ -48,19 +50,20 @@ package final class LoudnessScan: Sendable {
 
   /// The number of rendered pieces for the estimate, and their length in seconds.
   private static let (glances, glanceSeconds) = (4, 1.0)
-  /// The number of rendered pieces of a source that is not surveyed, their length and the time
-  /// limit in seconds.
+  /// The number of rendered pieces of a source that is not surveyed, their length in seconds, and
+  /// the time limit in seconds.
   private static let (parts, partSeconds, partLimit) = (8, 1.5, 3.0)
   /// The number of excerpts that must have been read before the first piece is chosen.
   private static let choice = 4
-  /// The number of pieces in the second measurement of a long source, and their length in seconds.
+  /// The number of pieces in the complete measurement of a long source, and their length in
+  /// seconds.
   private static let (pieces, pieceSeconds) = (90, 10.0)
-  /// The time limit for the second measurement, in seconds.
+  /// The time limit for the complete measurement, in seconds.
   private static let limit = 120.0
 
   /// Measures the channels; nil for a presentation.
   private let survey: LoudnessSurvey?
-  /// Identifies the sound; nil if it may change.
+  /// Identifies the sound; nil if the sound may change.
   private let identity: String?
   /// The layout of the source before any preparation.
   private let layout: ChannelLayout
@@ -102,8 +105,8 @@ package final class LoudnessScan: Sendable {
     }
   }
 
-  /// Ends the scan. Waits at most 50 ms, because a busy computer may run the thread late, and
-  /// reading a file may hang.
+  /// Ends the scan. Waits at most 50 ms for each of its two threads, because a busy computer may
+  /// run a thread late, and reading a file may hang.
   package func stop() {
     survey?.stop()
     worker.stop(withinMilliseconds: 50)
@@ -120,8 +123,8 @@ package final class LoudnessScan: Sendable {
     }
   }
 
-  /// Waits until the measurement is good enough to begin with, but not longer than `milliseconds`.
-  /// Without any measurement, waits up to `extraMilliseconds` longer for one.
+  /// Waits until playback can begin (`isSettled`), but not longer than `milliseconds`. Without any
+  /// measurement, waits up to `extraMilliseconds` longer for one.
   func wait(milliseconds: Int, extraMilliseconds: Int) {
     let end = monotonic_nanoseconds() + Int64(milliseconds) * 1_000_000
     let last = end + Int64(extraMilliseconds) * 1_000_000
@@ -172,9 +175,9 @@ package final class LoudnessScan: Sendable {
   /// Waits until enough excerpts have been read, and returns the start of one that has not been
   /// used; nil if there is none.
   ///
-  /// The first is the loudest, which probably contains the peak. The next ones are in the middle of
-  /// the louder half: on average, the excerpts with the loudest channels are not the loudest at the
-  /// ears.
+  /// The first call returns the loudest excerpt, which probably contains the peak. Later calls
+  /// return excerpts from the middle of the louder half, because the excerpts with the loudest
+  /// channels are, on average, not the loudest at the ears.
   private func nextGlance(_ used: Set<Int>) -> Int? {
     while !worker.isStopped, let now = survey?.result {
       if now.isDone || now.loudest.count >= Self.choice + used.count {

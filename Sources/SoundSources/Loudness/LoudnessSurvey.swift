@@ -9,7 +9,8 @@ internal import SignalProcessing
 private import Synchronization
 internal import System
 
-/// Measures the channels of a source from excerpts, without rendering, on a separate thread.
+/// Measures the loudness of a source's channels from excerpts, without rendering, on a separate
+/// thread.
 ///
 /// The excerpts cover a short source completely. They are read in an order in which the first few
 /// are spread over the source, so that each intermediate result represents the entire source.
@@ -20,7 +21,7 @@ final class LoudnessSurvey: Sendable {
     var loudness: Double?
     /// The largest magnitude of a sample so far.
     var peak: Float = 0
-    /// The first frames of the excerpts read so far, loudest first.
+    /// The start frames of the excerpts read so far, loudest excerpt first.
     var loudest: [Int] = []
     /// Whether all excerpts have been read, or no more can be read.
     var isDone = false
@@ -72,7 +73,8 @@ final class LoudnessSurvey: Sendable {
     }
   }
 
-  /// Measures an excerpt and returns its mean square; nil if nothing could be read.
+  /// Measures an excerpt and returns its mean square, summed over the channels; nil if nothing
+  /// could be read.
   private func read(
     _ source: any SoundSource, _ start: Int, _ count: Int, _ planes: borrowing PlanarScratch,
     _ meter: ProxyMeter
@@ -102,8 +104,8 @@ final class LoudnessSurvey: Sendable {
     }
   }
 
-  /// Returns the numbers below `count` in an order whose beginnings are spread evenly: the
-  /// bit-reversed order.
+  /// Returns the numbers below `count` in bit-reversed order, in which the first few numbers are
+  /// always spread evenly.
   static func spreadOrder(_ count: Int) -> [Int] {
     var bits = 0
     while 1 << bits < count { bits += 1 }
@@ -113,8 +115,8 @@ final class LoudnessSurvey: Sendable {
   }
 }
 
-/// Measures the channels of a layout or, for a soundfield, the signals of two virtual microphones
-/// in place of the ears.
+/// Measures the loudness of the channels of a layout or, for a soundfield, the signals of two
+/// virtual microphones in place of the ears.
 final class ProxyMeter {
   /// A channel of a soundfield, and its gains in the left and the right microphone.
   private struct Pickup {

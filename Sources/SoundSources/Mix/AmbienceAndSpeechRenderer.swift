@@ -26,9 +26,10 @@ public final class AmbienceAndSpeechRenderer: RenderedSound {
   /// - Parameters:
   ///   - source: a soundfield of order 1 or higher.
   ///   - head: `headToWorld` over the time of the source; nil for no rotation.
-  ///   - settings: the style of the mix must not be a stem. Without a mix, the style is `standard`.
-  /// - Throws: `PlaybackError.mixNeedsSoundfield` for any other source, `.neuralSeparator`, or any
-  ///   error from the source.
+  ///   - settings: the style of the mix must not be a stem, such as `cinematicForeground`. Without
+  ///     a mix, the style is `standard`.
+  /// - Throws: `PlaybackError.mixNeedsSoundfield` for any other source, `.neuralSeparator` if the
+  ///   neural separator cannot be used, or any error from the source.
   public init(
     source: any SoundSource, head: HeadTrajectory?, settings: RenderSettings
   ) throws(PlaybackError) {

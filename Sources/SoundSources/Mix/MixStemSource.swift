@@ -113,7 +113,7 @@ package final class MixStemSource: SoundSource {
   ) throws(PlaybackError) -> Int {
     var done = 0
     while done < frames {
-      // After the end of the source, return only frames that were read.
+      // After the end of the source, return no more frames than were read.
       let end = hasEnded ? min(made, taken) : made
       let count = min(end - next, frames - done)
       guard count > 0 else {

@@ -87,7 +87,9 @@ extension MixTuning {
         guard MixTuning.gainRange.contains(gain), MixTuning.qualityRange.contains(quality),
           MixTuning.frequencyRange.contains(filter.frequency)
         else {
-          throw Problem(reason: "'\(name).eq.\(index)' contains a number that is out of range")
+          throw Problem(
+            reason: "'\(name).eq.\(index)' must have a 'frequency' from 1 to 200000, "
+              + "a 'gain_db' from -60 to 60 and a 'q' from 0.01 to 100")
         }
         equaliser.append(
           ParametricFilter(kind, frequency: filter.frequency, gain: gain, quality: quality))

@@ -6,7 +6,7 @@ private import Glibc
 package import Rendering
 private import System
 
-/// Runs the user's DeepFilterNet in the separate program `stillstage-separator`.
+/// Runs the user's DeepFilterNet library in the separate program `stillstage-separator`.
 ///
 /// If the library crashes or hangs, only the child process is lost.
 ///
@@ -30,9 +30,9 @@ package final class NeuralEnhancer: SpeechEnhancer {
   /// - Parameters:
   ///   - sampleRate: the sample rate in Hz, which must be 48000.
   ///   - startSeconds: the longest time for loading the model.
-  ///   - answerSeconds: the longest time for an answer.
+  ///   - answerSeconds: the longest time to wait for an answer.
   /// - Throws: `PlaybackError.neuralSeparator` for any other sample rate, or if the child process
-  ///   does not start.
+  ///   cannot start or load the model.
   package init(
     _ files: NeuralSeparatorFiles, sampleRate: Int, startSeconds: Double = 20,
     answerSeconds: Double = 5
@@ -58,7 +58,7 @@ package final class NeuralEnhancer: SpeechEnhancer {
   ) throws(PlaybackError) -> (Int32, ChildProcess) {
     let places = environmentVariable("STILLSTAGE_SEPARATOR_PROGRAM").map { [$0] } ?? places
     let missing =
-      "its program is not at \(places.joined(separator: " or ")); install the program again"
+      "its program is not at \(places.joined(separator: " or ")); install Stillstage again"
     guard let program = places.first(where: isExecutableFile) else {
       throw .neuralSeparator(missing)
     }

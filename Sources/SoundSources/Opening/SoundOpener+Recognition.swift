@@ -7,8 +7,8 @@ internal import Rendering
 extension SoundOpener {
   /// Returns the location of a presentation; nil if the input is not a presentation.
   ///
-  /// Network addresses, playlists and folders are presentations. A folder without a playlist that
-  /// contains a finished download is not.
+  /// Network addresses, playlists and folders are presentations. The exception is a folder that
+  /// contains a finished download but no playlist.
   ///
   /// - Throws: `unsupportedAddress`, and any error from `PresentationPlace`.
   static func presentation(
@@ -26,7 +26,7 @@ extension SoundOpener {
     return isEmpty && soundFile(in: place.folder) != nil ? nil : place
   }
 
-  /// Returns the scheme of an address that cannot be read, such as "ftp"; nil for any other input.
+  /// Returns the unsupported scheme of an address, such as "ftp"; nil for any other input.
   private static func unsupportedScheme(_ input: String) -> String? {
     guard let colon = input.firstIndex(of: ":"), input[colon...].hasPrefix("://") else {
       return nil
@@ -55,9 +55,9 @@ extension SoundOpener {
     "mp3", "opus", "ogg", "oga", "flac", "wav", "w64", "caf", "aif", "aiff",
   ]
 
-  /// Returns the only file of a folder, or else its only sound file apart from numbered fragments.
-  /// Of several files whose names agree up to the first dot, such as `title.f137.mp4` and
-  /// `title.f140.m4a`, returns the largest. Otherwise returns nil.
+  /// Returns the only file of a folder, or else its only sound file apart from numbered fragments
+  /// and initialisation segments. Of several files whose names agree up to the first dot, such as
+  /// `title.f137.mp4` and `title.f140.m4a`, returns the largest. Otherwise returns nil.
   private static func soundFile(in folder: PresentationFolder?) -> String? {
     guard let folder else { return nil }
     if folder.paths.count == 1 { return folder.paths.first }

@@ -49,7 +49,7 @@ public struct SoundOpener: Sendable {
   ///
   /// - Parameters:
   ///   - input: a path, or an address with `file:`, `http:` or `https:`.
-  ///   - settings: determines the track, the interpretation of its channels and the use of its
+  ///   - settings: the choice of the track, the interpretation of its channels and the use of its
   ///     level metadata.
   ///   - options: the options for a presentation.
   /// - Throws: `PlaybackError.opening` if a presentation cannot be opened or the input cannot be
@@ -70,7 +70,7 @@ public struct SoundOpener: Sendable {
     _ = try open()
   }
 
-  /// Opens a source at its beginning. This function may be called again.
+  /// Opens a source at its beginning. This function may be called several times.
   ///
   /// - Parameter sampleRate: the output sample rate in Hz; nil for the source's own rate.
   /// - Throws: any error from `FileSource` or `HLSSource`.
@@ -95,7 +95,7 @@ public struct SoundOpener: Sendable {
   ///
   /// - Parameters:
   ///   - begins: called with the number of segments before they are fetched.
-  ///   - goesOn: called about ten times per second; return false to stop fetching.
+  ///   - goesOn: called about ten times per second during a request; return false to stop fetching.
   /// - Returns: the reason why something could not be kept; nil if everything was kept or nothing
   ///   was to be kept.
   public func finishKeeping(

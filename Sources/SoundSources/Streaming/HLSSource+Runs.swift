@@ -36,7 +36,7 @@ extension HLSSource {
   }
 
   /// Returns the expected layouts, each once: the layout of the first segment, then the layouts
-  /// that follow from the other channel counts.
+  /// that follow from the channel counts of the other renditions.
   static func expectedLayouts(
     _ presentation: OpenPresentation, _ first: RenditionReader, _ settings: RenderSettings
   ) -> [ChannelLayout] {
@@ -105,7 +105,7 @@ extension HLSSource {
     let reader = try RenditionReader(
       supplied, rendition: rendition, isStart: segment.start == 0, sampleRate: sampleRate,
       settings: settings, interrupt: feed.interrupt)
-    // The end of the sound read so far is more exact than the playlist.
+    // The end of the sound read so far is more exact than the segment's start in the playlist.
     let now = seconds(place.position)
     let goesOn = !place.isCut && place.gapReason == nil && abs(segment.start - now) < 0.5
     let start = place.clock.position(

@@ -8,9 +8,9 @@ private import Synchronization
 
 /// A source that plays an HLS presentation as one continuous sound.
 ///
-/// The source is a sequence of runs, each of one rendition. If a segment is available in two
-/// renditions, the runs overlap. They are aligned and matched in loudness if their sounds agree. A
-/// missing segment leaves a gap between two runs.
+/// The source is a sequence of runs, each of one rendition. If a segment is available in the
+/// renditions of two consecutive runs, the runs overlap. If their sounds agree, they are aligned
+/// and matched in loudness. A missing segment leaves a gap between two runs.
 ///
 /// ## Threading
 /// Segments are fetched on a separate thread. Any thread may call `abandon`. Use everything else
@@ -30,7 +30,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   var run: Run?
   /// The run that follows the current run in an overlap; nil if no overlap is planned.
   var successor: Run?
-  /// The reader of the last run, until the next run begins.
+  /// The reader of the run that ended last; nil once the next run begins.
   var previous: RenditionReader?
   var match: RenditionMatch
   var report = StreamReport()
@@ -48,16 +48,16 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
     var isDraining = false
   }
 
-  /// The length of the crossfade between two overlapping runs, in seconds.
+  /// The length of the longest crossfade between two overlapping runs, in seconds.
   static let fadeSeconds = 0.15
-  /// How far before the target of a seek fetching starts, in seconds.
+  /// Fetching starts this many seconds before the target of a seek.
   private static let prerollSeconds = 0.25
 
   /// Starts to fetch the presentation and waits for its first segment.
   ///
   /// - Parameters:
   ///   - supply: fetches the segments.
-  ///   - settings: determines how channels are interpreted and how level metadata is applied.
+  ///   - settings: the interpretation of channels and the use of level metadata.
   ///   - sampleRate: the output sample rate in Hz; nil for the rate of the first segment.
   ///   - interrupt: a flag that, once raised, makes the source throw `PlaybackError.interrupted`.
   /// - Throws: `PlaybackError.stream` if nothing in the presentation can be played, or
@@ -166,8 +166,8 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
 
   public func isHeard(frame: Int) { feed.queue.advance(heard: seconds(frame)) }
 
-  /// The source is ready without the next segment if more than this duration is left in the current
-  /// segment, in seconds.
+  /// If more than this many seconds are left in the current segment, the source is ready even
+  /// without the next segment.
   private static let readAheadSeconds = 0.1
 
   public var isReady: Bool {

@@ -22,8 +22,8 @@ struct RenditionAlignment: Equatable {
   /// The smallest agreement of two versions of the same sound.
   static let leastAgreement = 0.5
 
-  /// Finds the shift with the highest correlation. Returns nil if a version is too short (at most 4
-  /// * `furthest` frames), or if the versions do not agree.
+  /// Finds the shift with the highest correlation. Returns nil if the versions do not agree, or if
+  /// one of them is too short (at most four times `furthest`).
   ///
   /// - Parameters:
   ///   - other: the other version, mono, from the same timestamp on.

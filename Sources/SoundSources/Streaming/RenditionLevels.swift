@@ -17,13 +17,14 @@ struct HeardLoudness {
 }
 
 /// The shift of each rendition relative to its timestamps, and the level at which it is as loud as
-/// the first rendition.
+/// the rendition that was played first.
 struct RenditionLevels {
   private var shifts: [Int: Int] = [:]
   private var whole = Means()
   private var mains = Means()
   private var latest: Int?
-  /// The largest rise above the result of `carried` to make up for missing effects, in dB.
+  /// The largest amount by which a level that makes up for missing low-frequency effects may exceed
+  /// the result of `carried`, in dB.
   private static let mostExcess = 3.0
 
   /// Returns the number of frames to add to a rendition's timestamps; 0 if no shift is known.
@@ -72,8 +73,8 @@ struct RenditionLevels {
     latest = rendition
   }
 
-  /// Records a comparison of two renditions over the same time. `loudness` was measured at 0 dB.
-  /// `its` is the loudness of `other` at `level`, in dB.
+  /// Records a comparison of two renditions over the same time. `loudness` is that of `rendition`
+  /// at 0 dB, and `its` is that of `other` at `level`, which is in dB.
   mutating func compare(
     _ rendition: Int, _ loudness: HeardLoudness, with other: Int, _ its: HeardLoudness,
     at level: Double
@@ -87,7 +88,7 @@ struct RenditionLevels {
     /// The rendition whose level is 0 dB.
     var reference: Int?
     private var levels: [Int: (sum: Double, count: Double)] = [:]
-    /// The limit of a level in either direction, in dB.
+    /// The largest magnitude of a level, in dB.
     private static let most = 20.0
 
     static func limited(_ level: Double) -> Double { min(most, max(-most, level)) }

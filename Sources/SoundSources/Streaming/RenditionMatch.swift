@@ -9,7 +9,8 @@ struct RenditionMatch {
   /// A function that measures the loudness at the ears; see `StreamedSource.loudnessAsHeard`.
   var loudnessAsHeard: ((ChannelLayout, [[Float]]) -> Double?)?
   private(set) var levels = RenditionLevels()
-  /// The result of the last comparison; nil if the renditions did not agree or the result was used.
+  /// The result of the last comparison by `align`; nil if the renditions did not agree, or once the
+  /// result has been reported.
   var alignment: RenditionAlignment?
   /// The last frames of the current run as they were output.
   private var history: SoundLine

@@ -87,9 +87,10 @@ final class RenditionReader {
       ?? track.layout
   }
 
-  /// Continues with another segment. Call it when `read` returns 0.
+  /// Continues with another segment. Call this function when `read` returns 0.
   ///
-  /// - Returns: how the segment relates to the previous one. Only `.follows` accepts the segment.
+  /// - Returns: how the segment relates to the previous one. The segment is accepted only if the
+  ///   result is `.follows`.
   /// - Throws: `PlaybackError.media` if the segment cannot be read.
   func append(_ segment: SuppliedSegment) throws(PlaybackError) -> SegmentDecoder.Succession {
     guard segment.discontinuity == discontinuity, segment.initialisation == initialisation else {

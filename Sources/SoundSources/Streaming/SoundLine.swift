@@ -64,7 +64,7 @@ struct SoundLine {
     }
   }
 
-  /// Frees the memory of removed frames if there are many.
+  /// Discards the samples of removed frames if there are many.
   private mutating func tidy() {
     guard start > 16384, start > count else { return }
     for c in planes.indices { planes[c].removeFirst(start) }
