@@ -11,7 +11,7 @@ public enum ProgramEnding: Sendable, Equatable {
   case timedOut
   case tooMuchOutput
   case cancelled
-  /// Another part of this process has already collected the status.
+  /// The status is lost, because an earlier call or another part of this process collected it.
   case unknown
 
   /// The exit code, or the negated signal number; nil for all other endings.
@@ -72,17 +72,17 @@ public struct ChildProcess: Sendable {
     }
   }
 
-  /// How the process has used processors so far.
+  /// How the main thread of a process has used processors so far.
   public struct ProcessorUse {
     /// The time on a processor, and the time spent waiting for one, in nanoseconds. A wait that has
     /// not ended is not included.
     public var (used, waited): (Int64, Int64) = (0, 0)
-    /// Whether the process runs or waits for a processor now.
+    /// Whether the main thread runs or waits for a processor now.
     public var isReady = false
   }
 
-  /// How the process has used processors so far; zero if unknown. Source: /proc/ID/schedstat and
-  /// /proc/ID/stat.
+  /// How the main thread of the process has used processors so far, as stated by /proc/ID/schedstat
+  /// and /proc/ID/stat; zero if unknown.
   public var processorUse: ProcessorUse {
     func text(_ name: String) -> [UInt8] { (try? SystemFile.contents("/proc/\(id)/\(name)")) ?? [] }
     let words = text("schedstat").split(separator: UInt8(ascii: " ")).prefix(2)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Follows a long operation and can end it early.
+/// Receives the progress of a long operation and can end the operation early.
 public struct TaskMonitor: Sendable {
   private let report: @Sendable (Double) -> Bool
 

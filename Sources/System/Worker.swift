@@ -33,7 +33,7 @@ public final class Worker: Sendable {
     }
   }
 
-  /// Tells the thread to end. Waits for its end, unless called on that thread.
+  /// Tells the thread to end, and waits for its end unless this call is made on that thread.
   ///
   /// - Parameter limit: the maximum wait, in milliseconds; nil for no limit.
   public func stop(withinMilliseconds limit: Int? = nil) {

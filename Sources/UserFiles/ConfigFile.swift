@@ -61,8 +61,8 @@ public enum ConfigFile {
   /// Returns the options in a folder's `config.json` as texts for the command line, by name; empty
   /// if there is no file.
   ///
-  /// - Throws: `UserFileError` if the file cannot be read or decoded, or if no option accepts a
-  ///   value.
+  /// - Throws: `UserFileError` if the file cannot be read or decoded, or if a value has a type that
+  ///   no option accepts.
   public static func texts(in folder: UserFolder) throws(UserFileError) -> [String: String] {
     let path = folder.configPath
     guard let bytes = try UserFolder.read(path) else { return [:] }

@@ -101,8 +101,8 @@ public enum HeadphoneFile {
       else {
         throw UserFileError(
           path: path,
-          reason: "'filters.\(index)': frequency must be 1 to 200000 Hz, gain -60 to 60 dB, "
-            + "q 0.01 to 1000"
+          reason: "'filters.\(index)': frequency must be from 1 to 200000 Hz, gain "
+            + "from -60 to 60 dB, and q from 0.01 to 1000"
         )
       }
       filters.append(

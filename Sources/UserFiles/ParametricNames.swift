@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds similar names of headphones.
+/// Finds the names of headphones that are similar to what the user typed.
 enum ParametricNames {
   /// Returns up to three of `names`: those that contain every word of `word`, or else the most
   /// similar ones [Dice's coefficient of letter pairs, at least 0.5].

@@ -16,7 +16,7 @@ public struct UserFolder: Sendable, Equatable {
   ///
   /// - Parameter variable: returns the value of an environment variable; nil if it is not set.
   public init?(_ variable: (String) -> String?) {
-    // The XDG base directory specification ignores relative paths.
+    // The XDG base directory specification requires programs to ignore relative paths.
     if let base = variable("XDG_CONFIG_HOME"), base.hasPrefix("/") {
       path = "\(base)/stillstage"
     } else if let home = variable("HOME"), home.hasPrefix("/") {
@@ -40,7 +40,7 @@ public struct UserFolder: Sendable, Equatable {
   /// The folder with the user's tracker profiles.
   public var trackerProfilePath: String { "\(path)/tracker-profiles" }
 
-  /// Returns the contents of a file of at most 1 MB; nil if the file does not exist.
+  /// Returns the contents of a file of at most 1 MiB; nil if the file does not exist.
   ///
   /// - Throws: `UserFileError` if the file is larger, is not a regular file or cannot be read.
   package static func read(_ path: String) throws(UserFileError) -> [UInt8]? {
@@ -55,7 +55,7 @@ public struct UserFolder: Sendable, Equatable {
       throw UserFileError(path: path, reason: "it is not a regular file")
     }
     guard status.st_size <= 1 << 20 else {
-      throw UserFileError(path: path, reason: "it is larger than 1 MB")
+      throw UserFileError(path: path, reason: "it is larger than 1 MiB")
     }
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 1 << 16)

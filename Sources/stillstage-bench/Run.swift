@@ -7,7 +7,8 @@ import Laboratory
 /// Runs the measurement that the command names.
 func perform(_ command: ParsedCommand) throws(CommandFailure) {
   switch command.name {
-  // These commands delete temporary folders or end other programs.
+  // After a signal, these commands delete temporary folders, end other programs or first finish a
+  // row. All of this can take more than the usual 0.4 s.
   case .benchLatency, .benchTrackingError, .benchUpmix: SignalDeadline.allow(milliseconds: 1500)
   default: break
   }

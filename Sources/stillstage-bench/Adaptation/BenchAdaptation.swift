@@ -8,16 +8,16 @@ import Laboratory
 
 /// One row of `bench adaptation`.
 struct AdaptationRow: Encodable {
-  /// `stillstage` or the name of another player.
+  /// `stillstage`, or the name of another player or of an algorithm.
   let rule: String
-  /// The path of the trace, the name of the built-in connection, or `mean`. Poor lines begin with
-  /// `poor/`, or with `outage/` if they have an outage.
+  /// The path of the trace, the name of the built-in connection, or `mean`. The names of poor lines
+  /// begin with `poor/`, or with `outage/` if the line has an outage.
   let trace: String
   let stallPercent: Double
   let flipsPerMinute: Double
   let multichannelPercent: Double
-  /// The mean time from the recovery of the line to the end of the stereo, in s; nil if the line
-  /// never recovered during stereo.
+  /// The mean time from the recovery of the line to the end of the stereo sound, in s; nil if the
+  /// line never recovered during stereo sound.
   let restoreSeconds: Double?
   /// Time to the first sound, in s; nil if nothing played.
   let startSeconds: Double?

@@ -8,9 +8,9 @@ import PipeWire
 import PulseAudio
 import SoundServer
 
-/// A recording of a sink's monitor or another source, with the time of every frame.
+/// A recording of a sink's monitor or of another input, with the time of every frame.
 final class TimedCapture {
-  /// The source of the frame times.
+  /// The way in which the times of the frames are determined.
   enum Timing: String, Codable {
     /// The times that the server reports for the record stream.
     case reported
@@ -71,7 +71,7 @@ struct CaptureCheck: Codable {
   /// Plays three seconds of noise and compares the times.
   ///
   /// - Parameters:
-  ///   - source: the source to record; nil for the sink's monitor.
+  ///   - source: the name of the input to record; nil for the sink's monitor.
   ///   - sleep: waits for a number of seconds; returns false if the user interrupts.
   init(
     _ setting: LatencySetting, on server: LatencyServer, source: String?, sampleRate: Int,

@@ -15,7 +15,8 @@ struct ChainFigures: Codable {
   var latency: Distribution?
   /// Time from the tracker report until a tenth of the turn is complete.
   var begin: Distribution?
-  /// Time from the tracker report until the turn is within a tenth of its end and stays there.
+  /// Time from the tracker report to the moment from which the progress of the turn stays between
+  /// 0.9 and 1.1.
   var settled: Distribution?
   var stages: StageFigures
   /// Delay of queue and sink that the server reported during the run.
@@ -35,13 +36,14 @@ struct ChainFigures: Codable {
   /// Time from the heard sound to the earliest sound that is rewritten, at the end of the run.
   var rewriteMarginMilliseconds: Double
   var capture: CaptureCheck
-  /// The result for the injected delay; nil if there is none or too few steps were measured.
+  /// The result for the injected delay; nil if no delay was injected, or if too few steps were
+  /// measured.
   var injected: InjectedDelay?
   /// The values of `latency`, in the order of the steps.
   var latencies: [Double]
 }
 
-/// A delay that the bench injected, as measured.
+/// A delay that the bench injected, and its value found in the measurement.
 struct InjectedDelay: Codable {
   var milliseconds: Double
   /// Difference between the mean latencies of steps with and without the delay, corrected for the

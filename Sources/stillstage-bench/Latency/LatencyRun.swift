@@ -16,7 +16,8 @@ import Synchronization
 /// fro in steps.
 final class LatencyRun {
   struct Step {
-    /// The CLOCK_MONOTONIC time at which the first report of the step was sent, in ns.
+    /// The CLOCK_MONOTONIC time at which the first report after the command for the step was sent,
+    /// in ns. An injected delay holds the new pose back until a later report.
     var sent: Int64
     /// The CLOCK_MONOTONIC time at which the step's measurement ended, in ns.
     var end: Int64 = 0
@@ -25,7 +26,8 @@ final class LatencyRun {
     /// The CLOCK_MONOTONIC time at which the first report that shows the step was read, in ns; nil
     /// if there was no such report.
     var arrival: Int64?
-    /// The renderer's use of that report or of a later one; nil if there was none.
+    /// The renderer's first use of the report read at `arrival` or of a later report; nil if there
+    /// was none.
     var use: SampleUse?
   }
 
@@ -58,7 +60,7 @@ final class LatencyRun {
 
   /// Starts playback, recording and tracking, and waits for the first report.
   ///
-  /// - Parameter recorded: the source to record; nil for the sink's monitor.
+  /// - Parameter recorded: the name of the input to record; nil for the sink's monitor.
   init(
     _ setting: LatencySetting, on server: LatencyServer, source recorded: String?,
     head: VirtualHead

@@ -16,8 +16,8 @@ struct RendererFigures: Codable {
   var beginFrames: Double
   /// Frames from the first frame with the new poses to the midpoint of the turn in the output.
   var halfFrames: Double
-  /// Frames from the first frame with the new poses until the turn is within a tenth of its end and
-  /// stays there.
+  /// Frames from the first frame with the new poses to the frame from which the progress of the
+  /// turn stays between 0.9 and 1.1.
   var settledFrames: Double
   /// `halfFrames` in ms.
   var halfMilliseconds: Double

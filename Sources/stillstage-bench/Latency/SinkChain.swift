@@ -35,7 +35,7 @@ final class SinkChain: LatencyChain {
         describe: { _ in nil }, atEnd: { _ in })
     }
     parts = made
-    // The renderer reads a branch of the head's poses.
+    // The renderer reads its poses from a branch of the head's pose source.
     poses = (made.stage as? SinkStage)?.poses(of: Self.layout) ?? head
     do throws(SoundServerError) {
       let sinks = try SinkList.read(output: options.output, serverAddress: options.serverAddress)

@@ -50,7 +50,7 @@ final class VirtualHead: @unchecked Sendable {
     guard write(command + "\n", to: descriptor) else { throw gone }
   }
 
-  /// Turns the head and waits for the first report with the new pose.
+  /// Turns the head and waits for the first report after the command.
   ///
   /// - Parameter meanwhile: called about every millisecond while waiting.
   /// - Returns: the CLOCK_MONOTONIC time just before that report was handed to the reader, in ns.
@@ -71,7 +71,7 @@ final class VirtualHead: @unchecked Sendable {
       meanwhile()
       usleep(1000)
     }
-    throw CommandFailure("the virtual tracker did not report the new pose within 2 s; try again")
+    throw CommandFailure("the virtual tracker sent no report within 2 s of a turn; try again")
   }
 
   private var gone: CommandFailure {

@@ -6,7 +6,7 @@ import Glibc
 import Laboratory
 import System
 
-/// Runs this command line again under a virtual head tracker that libhidapi finds.
+/// Runs this command line again, with a virtual head tracker that libhidapi finds.
 struct VirtualTrackerProgram {
   private let script: String
   private let program: String

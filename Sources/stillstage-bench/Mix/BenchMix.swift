@@ -68,7 +68,7 @@ private func table(_ rows: [MixRow]) -> String {
 
 private func draw(_ rows: [MixRow], to path: String) throws(CommandFailure) {
   let x = rows.indices.map { Double($0 + 1) }
-  // The names have room for about twelve characters.
+  // The chart can show about twelve characters of each name.
   let names = rows.map { row in
     row.scene.replacing(" talkers,", with: "").replacing(" talker,", with: "")
   }

@@ -4,7 +4,7 @@ import CommandSupport
 import Glibc
 import Laboratory
 
-/// A rival's renderer, measured by a separate program (Tests/Peers).
+/// Another renderer for comparison, which a separate program measures (Tests/Peers).
 struct Peer {
   private let words: [String]
 
@@ -22,8 +22,8 @@ struct Peer {
     return access(path, X_OK) == 0 ? path : nil
   }
 
-  /// Runs the program. Returns the filter taps and the CPU milliseconds per second of audio; nil if
-  /// the program fails or its output is invalid.
+  /// Runs the program. Returns the number of filter taps and the CPU milliseconds per second of
+  /// audio; nil if the program fails or its output is invalid.
   func cost() -> (taps: Int, millisecondsPerSecond: Double)? {
     let answer = HelperProgram.output(of: words)?.split(whereSeparator: \.isWhitespace) ?? []
     guard answer.count == 2, let taps = Int(answer[0]), let cost = Double(answer[1]) else {

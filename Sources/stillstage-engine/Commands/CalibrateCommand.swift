@@ -228,8 +228,8 @@ private final class CalibrationGuide: Sendable {
         + "pose for a second")
   }
 
-  /// Returns how far the head has turned and what it must do next, as text; nil if any pose is
-  /// accepted.
+  /// Returns how far the head has turned and what the listener must do next, as text; nil if any
+  /// pose is accepted.
   private static func progress(_ wanted: HeldPose) -> String? {
     guard let angle = wanted.angleDegrees else { return nil }
     let turned = "turned by \(decimal(angle, 0)) degrees"

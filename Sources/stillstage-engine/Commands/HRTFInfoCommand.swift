@@ -4,7 +4,8 @@ import Binaural
 import CommandOptions
 import CommandSupport
 
-/// Runs `stillstage hrtf info`. Fails after the summary if the file is not usable.
+/// Runs `stillstage hrtf info`. Prints the summary even if the file is not usable, and then throws
+/// an error.
 func hrtfInfoCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let summary: HRTFSummary
   let loader = SofaLoader(isCancelled: { Signals.received != nil })

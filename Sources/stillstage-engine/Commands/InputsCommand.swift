@@ -66,7 +66,7 @@ func inputsChooseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try printOutput("\(input.name) is remembered for recordings.\n".withoutControlsInLine)
 }
 
-/// Returns the input with an ID. Throws an error if there is none.
+/// Returns the input with this ID. Throws an error if there is none.
 func namedInput(_ id: String, among inputs: [Input]) throws(CommandFailure) -> Input {
   if let input = inputs.first(where: { $0.name == id }) { return input }
   let names = inputs.map(\.name)

@@ -81,7 +81,7 @@ private final class LevelDisplay {
     "\(decimal(seconds, 2)) \(input.name) \(LevelBar.numbers(levels))".withoutControls
   }
 
-  /// Appends the levels as a JSON object. Bytes are faster than strings here.
+  /// Appends the levels as a JSON object. Works on bytes, because strings would be slower.
   private func appendJSON(
     _ input: Input, _ levels: [Float], _ seconds: Double, to text: inout [UInt8]
   ) {

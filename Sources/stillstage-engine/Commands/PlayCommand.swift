@@ -91,7 +91,8 @@ private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {
 /// Starts and returns the network tracker that the command names. Returns nil if the command names
 /// none or uses a recorded motion.
 ///
-/// - Parameter onSilence: called with a note if nothing arrives within 5 s.
+/// - Parameter onSilence: called with a note if no message arrives within 5 s, or if messages
+///   arrive but none of the first second contains a pose.
 func playedNetworkTracker(
   _ command: ParsedCommand, onSilence: @escaping @Sendable (String) -> Void = { printNote($0) }
 ) throws(CommandFailure) -> PlayedNetworkTracker? {
@@ -124,7 +125,7 @@ private func headChoice(
 }
 
 /// Returns the ID that `--device-tracker` names; nil if the option is not set. Throws an error if
-/// that tracker is not usable.
+/// the ID names a network tracker, or does not match exactly one connected tracker.
 private func deviceTracker(
   _ command: ParsedCommand, _ settings: TrackerSettings
 ) throws(CommandFailure) -> String? {

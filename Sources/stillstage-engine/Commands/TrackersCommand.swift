@@ -36,7 +36,7 @@ func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
 private func searchForNewTrackers() {
   printNote("searching for Bluetooth LE trackers for 10 s; wake yours with its button")
   let problem = LowEnergyScan.run(seconds: 10) { Signals.received != nil }
-  if let problem { printNote("no search for Bluetooth LE trackers: \(problem)") }
+  if let problem { printNote("cannot search for Bluetooth LE trackers: \(problem)") }
 }
 
 /// Returns a line about earphones; nil for other trackers, and if nothing is known.

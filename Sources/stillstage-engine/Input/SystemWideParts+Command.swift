@@ -10,7 +10,8 @@ import Rendering
 /// The hidden command that runs the keeper of PulseAudio's virtual sinks.
 let keeperCommand = "sink-keeper"
 
-/// Makes the renderers and the virtual sinks for the options of `sink`.
+/// Prepares the renderers and the functions that make the virtual sinks, for the options of
+/// `sink`.
 func systemWideParts(_ command: ParsedCommand) throws(CommandFailure) -> SystemWideParts {
   let network = try playedNetworkTracker(command)
   var options = try playerOptions(command, network)

@@ -3,7 +3,7 @@
 import CommandSupport
 import Synchronization
 
-/// Shows a line on the terminal that guides the listener, and reads the key `q`.
+/// Guides the listener with a line on the terminal, and reads the key `q`.
 ///
 /// ## Threading
 /// Any thread may use any member.
@@ -12,7 +12,7 @@ final class GuideLine: Sendable {
 
   var readsKeys: Bool { console.withLock { $0.readsKeys } }
 
-  /// Shows a line in place of the previous one; only on a terminal.
+  /// Shows a line in place of the previous one. Has no effect without a terminal.
   func show(_ text: String) {
     console.withLock { $0.show(FittedLine([LinePart(text, rank: 0)])) }
   }

@@ -16,7 +16,7 @@ import SoundSources
 
 /// The full-screen view of `play` and `demo`.
 final class ListenerScreen {
-  /// The time between two frames, in ns.
+  /// The time between two updates of the screen, in ns.
   static let interval: Int64 = 50_000_000
 
   private let player: Player
@@ -95,7 +95,8 @@ final class ListenerScreen {
     state.held = (holds.0.level, holds.1.level)
   }
 
-  /// Adds what is placed on the stage: the loudspeakers or, for a soundfield, its known sources.
+  /// Adds what is on the stage: the sounds at known positions, the loudspeakers, or the order of a
+  /// soundfield.
   private func addStage(_ content: ChannelLayout?, to state: inout ListeningState) {
     if !display.parts.isEmpty {
       state.sources = display.parts

@@ -10,7 +10,7 @@ import Synchronization
 
 /// What `play` and `demo` show on the terminal.
 struct PlayDisplay {
-  /// Whether to hide the status line and what is played.
+  /// Whether to hide the lines at the start and the status line.
   var isQuiet = false
   /// What is known about the sound before playback begins.
   var source = SourceFacts()
@@ -41,7 +41,7 @@ func play(
     }
   }
   for note in player.notes { printNote(note) }
-  // From now on, the end includes a fade-out.
+  // From now on, the command ends with a fade-out, which takes time.
   SignalDeadline.allow(milliseconds: 1500)
   try playing { () throws(PlaybackError) in
     try during("connecting to the sound server") { () throws(PlaybackError) in
@@ -82,7 +82,7 @@ private func pausing(_ player: Player) -> Suspension.Actions {
       player.pause()
       // The sound in the queue plays to its end before the output pauses.
       for _ in 0..<100 where player.status.output.state == .playing { usleep(10_000) }
-      // Wait until the request has reached the server.
+      // Give the request time to reach the server.
       usleep(20_000)
     },
     resume: {

@@ -169,7 +169,7 @@ final class PlayerKeys {
     _ change: ((style: MixStyle, amount: Double)) -> (MixStyle, Double)
   ) -> Outcome {
     guard player.canMix else {
-      return .noEffect("only soundfields can be mixed; this source is not one")
+      return .noEffect("only soundfields can be mixed, and this source is not a soundfield")
     }
     let (style, amount) = change(player.mix ?? (.standard, 0.5))
     player.mix = (style, max(0, min(1, amount)))

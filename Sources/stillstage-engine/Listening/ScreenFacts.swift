@@ -77,7 +77,7 @@ struct ScreenFacts {
       switch status.route.device {
       case .headphones: "headphones"
       case .loudspeakers: "loudspeakers"
-      case .unknown: "played as headphones"
+      case .unknown: "treated as headphones"
       }
     return "\(facts.name.withoutControls), \(kind)"
   }

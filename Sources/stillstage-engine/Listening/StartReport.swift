@@ -86,7 +86,7 @@ struct StartReport {
     switch decision.device {
     case .headphones: "headphones"
     case .loudspeakers: "loudspeakers"
-    case .unknown: "played as headphones: \(decision.reason.text)"
+    case .unknown: "treated as headphones: \(decision.reason.text)"
     }
   }
 }

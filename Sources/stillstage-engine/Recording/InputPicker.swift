@@ -7,7 +7,7 @@ import Glibc
 import PulseAudio
 import SoundServer
 
-/// Lets the user choose an input on a terminal that shows the levels.
+/// Shows the inputs and their levels on the terminal, and lets the user choose one.
 struct InputPicker {
   private static let barWidth = 24
 
@@ -100,7 +100,7 @@ struct InputPicker {
       lines.append("    " + bars.joined(separator: " "))
     }
     if let remembered, !inputs.contains(where: { $0.name == remembered }) {
-      lines.append("The remembered input \(remembered.withoutControls) is not among these.")
+      lines.append("The remembered input \(remembered.withoutControls) is not in this list.")
     }
     if let refusal { lines.append(refusal) }
     if inputs.isEmpty { lines.append("There are no inputs to show; connect a microphone.") }

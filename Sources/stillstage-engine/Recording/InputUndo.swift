@@ -55,7 +55,8 @@ struct InputUndo {
     }
   }
 
-  /// Undoes the changes of processes that have been killed. Returns a note about each.
+  /// Undoes the changes of processes that have been killed. Returns a note about each Bluetooth
+  /// profile that had been changed.
   static func undoLeftovers() -> [String] {
     guard let folder = StateFolder.path else { return [] }
     var notes: [String] = []
