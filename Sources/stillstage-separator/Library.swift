@@ -55,7 +55,8 @@ struct Stream {
   private var output = [Float](repeating: 0, count: queueDelayFrames)
   private var block = [Float](repeating: 0, count: blockFrames)
 
-  /// - Throws: `Failure` if the library does not accept the model.
+  /// - Throws: `Failure` if the library does not accept the model, or if the model's blocks do not
+  ///   have `blockFrames` samples.
   init(_ library: Library, model: String) throws(Failure) {
     self.library = library
     guard let state = library.create(model, Self.attenuationLimit, nil) else {
@@ -71,7 +72,8 @@ struct Stream {
 
   func end() { library.free(state) }
 
-  /// Replaces samples by enhanced ones, `modelDelayFrames` + `queueDelayFrames` later.
+  /// Replaces the samples by enhanced samples, which are delayed by `modelDelayFrames` +
+  /// `queueDelayFrames`.
   ///
   /// - Throws: `Failure` if the library returns numbers that are not finite.
   mutating func process(_ samples: inout [Float]) throws(Failure) {

@@ -2,18 +2,18 @@
 
 import Glibc
 
-/// The delays of the model and of the queue, in frames. The delay of DeepFilterNet 3 is 960 - 480
-/// frames plus two blocks of look-ahead.
+/// The delays of the model and of the queue, in frames. DeepFilterNet 3 delays sound by the overlap
+/// of its windows (960 - 480 frames) and by a look-ahead of two blocks of 480 frames.
 let modelDelayFrames = 1440
 let queueDelayFrames = 608
 
 /// Runs `stillstage-separator LIBRARY MODEL`: enhances speech for the process at the other end of
 /// standard input, a socket.
 ///
-/// A request is a UInt32 number of samples and the Float32 samples at 48 kHz. The number 0 starts a
-/// new stream. An answer is a UInt32 0 and the samples, or the UInt32 length of an error text and
-/// the text, after which the process ends. The first answer comes without a request, when the model
-/// is loaded.
+/// A request is the number of samples as a UInt32, then the samples as Float32 at 48 kHz. The number
+/// 0 starts a new stream. An answer is the UInt32 0, then as many enhanced samples as the request
+/// contains. If an error occurs, the answer is the length of an error text as a UInt32, then the
+/// text, and the process ends. The first answer comes without a request, when the model is loaded.
 func run(_ arguments: [String]) -> Never {
   endWithConnection()
   setLimits()

@@ -58,7 +58,7 @@ private func declaredSide(_ file: SofaFile) -> Int {
   return first > second ? 1 : first < second ? -1 : 0
 }
 
-/// Returns the coordinate y (left) of a receiver in spherical coordinates.
+/// Returns the coordinate y (left) of a receiver whose position is in spherical coordinates.
 private func sideOfAzimuth(_ elevation: Double, _ positions: SofaArray, _ start: Int) -> Double {
   let stride = positions.count / 6
   let scale =

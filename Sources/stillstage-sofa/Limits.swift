@@ -3,10 +3,11 @@
 import CSpawn
 import Glibc
 
-/// Limits this process to 1 GB of additional address space and 5 s of CPU time, without core files.
+/// Limits this process to 1 GB of additional address space and 5 s of CPU time, and disables core
+/// files.
 ///
-/// The address space is limited relative to the mapped memory, because a sanitizer's shadow memory
-/// is huge.
+/// The address space that the process already uses does not count, because a sanitizer's shadow
+/// memory is huge.
 func setLimits() {
   signal(SIGPIPE, SIG_DFL)
   spawn_limit(Int32(RLIMIT_CORE.rawValue), 0)
@@ -16,9 +17,9 @@ func setLimits() {
 
 /// Makes this process end when its parent ends.
 ///
-/// The kernel sends a signal when the thread that started this process ends. `STILLSTAGE_PARENT` is
-/// the parent's ID, to detect a parent that has already ended. Without this variable, the function
-/// has no effect.
+/// The kernel sends a signal when the thread that started this process ends. The variable
+/// `STILLSTAGE_PARENT` contains the process ID of the parent, so that a parent that has already ended
+/// is detected. Without this variable, the function has no effect.
 func endWithParent() {
   guard let parent = getenv("STILLSTAGE_PARENT").flatMap({ pid_t(String(cString: $0)) }) else {
     return

@@ -17,7 +17,7 @@ private let serverPatience = 35
 /// Prints the trackers or the outputs of this machine for the completion of a shell, one on each
 /// line, with a description after a tab.
 ///
-/// If a device or a server does not answer in time, the process ends after the values found so far.
+/// If a device or a server does not answer in time, the process ends without the remaining values.
 func run() {
   signal(SIGALRM) { _ in _exit(0) }
   var timer = itimerval()

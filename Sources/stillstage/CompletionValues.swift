@@ -32,7 +32,7 @@ enum CompletionValues {
     getenv(name).map { String(cString: $0) }
   }
 
-  /// Returns the files of a folder with one of the endings.
+  /// Returns the names of those files in a folder that have one of the endings.
   ///
   /// - Parameter isShort: whether to leave out the ending.
   private static func names(

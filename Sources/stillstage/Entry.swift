@@ -4,8 +4,8 @@ import CommandOptions
 import Glibc
 
 /// Answers requests for help, the version, the manual page and completion scripts. For a command,
-/// replaces this process with the executable that implements it. Help does not wait for FFmpeg to
-/// load, which only the other executables need.
+/// replaces this process with the executable that implements it. Help appears quickly, because this
+/// executable does not load FFmpeg.
 func run() -> Never {
   if CommandLine.arguments.dropFirst().first == MachineValues.command { answerCompletion() }
   do throws(UsageError) {

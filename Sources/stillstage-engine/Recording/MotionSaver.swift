@@ -32,7 +32,7 @@ final class MotionSaver: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Adds the pose at a time in the recording [s].
+  /// Adds the pose at a time in the recording [s], unless it is too close to the previous row.
   func add(_ pose: Quaternion, at seconds: Double) {
     state.withLock { state in
       // Whole microseconds keep the numbers short.

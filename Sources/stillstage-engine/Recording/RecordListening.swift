@@ -66,7 +66,8 @@ final class RecordListening {
   /// Begins to listen if the options demand it, after the recording has begun.
   ///
   /// - Parameter input: the input that is recorded.
-  /// - Throws: a failure if the command is `listen` and nothing can be heard.
+  /// - Throws: a failure if the user interrupts the start, or if the command is `listen` and
+  ///   nothing can be heard.
   func start(_ input: Input) throws(CommandFailure) {
     guard isWantedAtStart else { return }
     if let refusal = try listen(to: input) {
@@ -133,7 +134,7 @@ final class RecordListening {
     }
   }
 
-  /// Returns why nothing can be heard; nil if listening has begun.
+  /// Begins to listen. Returns the reason if nothing can be heard, otherwise nil.
   private func listen(to input: Input) throws(CommandFailure) -> String? {
     guard let format else { return "the recording has not begun" }
     let listener = try prepareListener()

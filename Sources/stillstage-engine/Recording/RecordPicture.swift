@@ -11,11 +11,11 @@ import Synchronization
 /// ## Threading
 /// The recorder's writing thread adds frames. The chart is made after the recording has ended.
 final class RecordPicture: Sendable {
-  /// The minimum length of a window, except for the last, in seconds.
+  /// The minimum length of a window in seconds. The last window may be shorter.
   private static let windowSeconds = 0.1
   /// The lowest level in the chart, in dBFS.
   private static let floor = -100.0
-  /// A window whose diffuseness is at least this value has no direction.
+  /// If the diffuseness of a window is at least this value, the chart shows no direction for it.
   private static let mostDiffuse = 0.6
 
   private let state = Mutex(State())

@@ -17,8 +17,8 @@ import Synchronization
 /// A recording on the terminal: keys, status line, events and summary.
 final class RecordSession {
   private static let gainStep = 1.0
-  /// The free space, in seconds of sound, below which the user is warned: 60 s plus the measuring
-  /// interval.
+  /// The user is warned when the free space suffices for less than this time, in seconds: 60 s plus
+  /// the interval at which the free space is measured.
   private static let warningSeconds = 60.5
 
   private let settings: RecordSettings
@@ -88,7 +88,7 @@ final class RecordSession {
       recorder.stop()
       throw error
     }
-    // A recording that is cut off would be damaged.
+    // After a signal, completing the file and restoring the sound server's settings can take time.
     SignalDeadline.allow(milliseconds: isFixed ? InputPreparation.patience : 3000)
     var isEnding = false
     while !isEnding, !recorder.isFinished, Signals.received == nil {
@@ -191,7 +191,7 @@ final class RecordSession {
     keys.set(recorder.isPaused ? .paused : .playing)
     let levels = recorder.takeLevels()
     let free = status.secondsLeft
-    // Before the first segment, the size of compressed sound is unknown.
+    // In the first second, the size of compressed sound is not known yet.
     if let free, free < Self.warningSeconds, status.seconds > 1, !hasWarned {
       hasWarned = true
       note("the disk may be full in \(decimal(free, 0)) s; free some space")

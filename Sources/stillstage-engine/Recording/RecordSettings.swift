@@ -110,7 +110,9 @@ struct RecordSettings {
         "the sound server has no inputs except monitors; connect a microphone, or name a monitor "
           + "with '--input'")
     case .unknown(let available):
-      guard case .named(let id) = choice else { throw CommandFailure("no input") }
+      guard case .named(let id) = choice else {
+        throw CommandFailure("no input is named; name one with '--input'")
+      }
       throw CommandFailure(
         SoundServerError.unknownSource(name: id, available: available).message.withoutControls)
     }
@@ -127,7 +129,7 @@ struct RecordSettings {
     }
   }
 
-  /// A sink for sound that is only heard.
+  /// Discards the sound: `listen` writes no file.
   private final class NoSink: RecordingSink {
     func append(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int) {}
     func finish() {}

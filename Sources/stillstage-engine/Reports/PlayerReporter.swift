@@ -45,7 +45,7 @@ final class PlayerReporter {
   private var isPausedByRemoval = false
 
   /// - Parameters:
-  ///   - isQuiet: whether to hide the status line and what is played.
+  ///   - isQuiet: whether to show neither the status line nor what is played.
   ///   - pausesOnRemoval: whether to pause while both earphones are out.
   init(
     player: Player, console: Console, events: EventLog, keys: PlayerKeys, isQuiet: Bool,
@@ -58,7 +58,7 @@ final class PlayerReporter {
     self.events = events
   }
 
-  /// Reports new events. Updates the status line at most ten times per second.
+  /// Reports new events. Updates the status line or the full-screen view if `interval` has passed.
   func report() {
     for event in player.takeEvents() { tell(event) }
     let status = player.status
@@ -71,7 +71,7 @@ final class PlayerReporter {
     }
     let now = monotonic_nanoseconds()
     guard now - shownAt >= interval else { return }
-    // Frames keep their rate even if one of them is late.
+    // One late display does not delay the next ones.
     shownAt = now - shownAt < 2 * interval ? shownAt + interval : now
     showStatus(status, now: now)
   }

@@ -29,8 +29,8 @@ struct StatusLine {
   /// What a network tracker waits for, such as "OSC on 127.0.0.1:9000"; nil for other trackers.
   var awaited: String?
 
-  /// The parts in the order in which they are shown. A narrow terminal shows those with the lowest
-  /// numbers.
+  /// The parts in the order in which they are shown. A narrow terminal shows only those with the
+  /// lowest ranks.
   var line: FittedLine {
     let head = headParts
     return FittedLine([
