@@ -24,7 +24,12 @@ struct ProfileFrames {
     ]
     guard let frame = ProfileKeys(json, "frame", known: known, problems) else { return nil }
     if frame["controllers"] != nil {
-      guard frame.flag("controllers") == true else { return nil }
+      guard let hasControllers = frame.flag("controllers") else { return nil }
+      guard hasControllers else {
+        let line = frame.line(of: "controllers")
+        problems.add("'controllers' must be true; omit it for other frames", line: line)
+        return nil
+      }
       return .controllers(gapMilliseconds: frame.number("gap") ?? 1)
     }
     if frame["text"] != nil || frame["separator"] != nil {

@@ -35,9 +35,9 @@ public struct TextPattern: Sendable, Equatable {
       } else {
         let end = rest.firstIndex { $0 == "{" || $0 == "}" } ?? rest.endIndex
         guard end > rest.startIndex else { return nil }
-        let literal = rest[..<end].utf8.filter { !Self.isBlank($0) }
-        // A literal of blanks becomes empty, but still separates two numbers.
-        parts.append(.literal(Array(literal)))
+        let words = rest[..<end].utf8.split(whereSeparator: Self.isBlank)
+        // An empty literal separates two numbers that have only blanks between them.
+        parts += words.isEmpty ? [.literal([])] : words.map { .literal(Array($0)) }
         rest = rest[end...]
       }
     }

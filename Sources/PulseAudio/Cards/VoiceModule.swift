@@ -45,7 +45,7 @@ package final class VoiceModule: @unchecked Sendable {
       try Self.remove(on: connection, fallback: nil) { !$0.isAlive }
       let sinks: [Sink] = try connection.devices()
       guard let real = sinks.first(where: \.isDefault) ?? sinks.first else {
-        throw .noSink(address: "the default address")
+        throw .noSink(address: describeServerAddress(serverAddress))
       }
       willLoad(real.name)
       let arguments = Self.arguments(source: source, sink: real.name, channels: channels)

@@ -49,6 +49,7 @@ final class SinkPipe {
     do throws(SystemError) { ahead = try SystemPipe() } catch {
       close(fifo)
       close(sink)
+      unlink(path)
       throw .systemFailure(
         reason: "cannot create a pipe: \(error); close other programs and try again")
     }

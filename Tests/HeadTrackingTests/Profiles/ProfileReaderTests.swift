@@ -109,6 +109,7 @@ import Testing
       (#"{ "text": "{a}{b}" }"#, "pattern"),
       (#"{ "text": "{a}", "separator": "ab" }"#, "separator"),
       (#"{ "controllers": true }"#, "only a MIDI"),
+      (#"{ "controllers": false }"#, "'controllers' must be true"),
     ] {
       let text = """
         { "schema": 1, "name": "n", "link": "tcp", "tcp": { "host": "127.0.0.1", "port": 5 },

@@ -153,4 +153,12 @@ import Testing
     }
     #expect(text("#1: \(String(repeating: "9", count: 60)) 2,") == nil)
   }
+
+  @Test("The words of a pattern can have any blanks between them", arguments: ["", " ", "\t  "])
+  func wordsOfAPattern(blanks: String) throws {
+    let pattern = try #require(TextPattern("my angle {yaw} of {pitch}"))
+    let frame = ["my", "angle", "12", "of", "-3"].joined(separator: blanks)
+    #expect(pattern.numbers(in: Array(frame.utf8)) == ["yaw": 12, "pitch": -3])
+    #expect(pattern.numbers(in: Array("my 12 of -3".utf8)) == nil)
+  }
 }
