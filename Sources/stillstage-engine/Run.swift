@@ -3,7 +3,7 @@
 import CommandOptions
 import CommandSupport
 
-/// Runs the command that was parsed from the command line.
+/// Calls the function that implements the command.
 func perform(_ command: ParsedCommand) throws(CommandFailure) {
   switch command.name {
   case .render: try renderCommand(command)

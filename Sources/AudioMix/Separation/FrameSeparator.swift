@@ -3,7 +3,7 @@
 internal import CRealtime
 internal import SignalProcessing
 
-/// Separates one analysis window after another.
+/// Separates talkers from a soundfield, `windowFrames` frames at a time.
 struct FrameSeparator: ~Copyable {
   /// The field of view, in radians.
   var fieldOfView = 0.0

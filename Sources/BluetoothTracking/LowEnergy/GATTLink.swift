@@ -60,7 +60,9 @@ final class GATTLink {
   func write(_ write: GATTWrite) throws(BusError) {
     guard let target = objects.characteristic(write.characteristic, of: device) else {
       throw BusError(
-        name: "", text: "it lacks the Bluetooth services of this model; choose another tracker")
+        name: "",
+        text: "it has no characteristic \(write.characteristic) for commands; correct 'write' in "
+          + "its profile or choose another tracker")
     }
     try bus.call(Bus.bluez(target.path, "GattCharacteristic1", "WriteValue")) { message in
       message.append(bytes: write.bytes)
@@ -107,7 +109,8 @@ final class GATTLink {
         listingEnd = listingEnd ?? monotonic_nanoseconds() + listingTime
         if let listingEnd, monotonic_nanoseconds() > listingEnd {
           throw BusError(
-            name: "", text: "it lacks the Bluetooth services of this model; choose another tracker")
+            name: "",
+            text: "it has no characteristic \(uuid) for reports; choose another tracker")
         }
       }
       guard monotonic_nanoseconds() < end else {

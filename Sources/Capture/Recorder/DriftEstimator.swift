@@ -13,7 +13,8 @@ struct DriftEstimator {
   /// The least duration of uninterrupted sound for an estimate [s].
   private static let leastSeconds = 10.0
 
-  // The sums over the finished pieces of products of deviations from the mean of each piece.
+  // The squares (XX) and products (XY) of the deviations of x and y from their means in each piece,
+  // added up over the finished pieces.
   private var sumXX = 0.0
   private var sumXY = 0.0
   private var piece = Piece()

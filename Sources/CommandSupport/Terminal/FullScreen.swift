@@ -32,7 +32,8 @@ package final class FullScreen {
     getenv("NO_COLOR").map { $0.pointee == 0 } ?? true
   }
 
-  /// Opens the screen again after `close`.
+  /// Begins to hold back notes and errors. The view appears at the next `show`. Has no effect if it
+  /// is open.
   package func open() {
     guard suspension == nil else { return }
     HeldLines.begin()

@@ -125,8 +125,8 @@ public struct PlaylistLoader: Sendable {
 }
 
 extension MediaPlaylist {
-  /// Marks the playlist of a file as ended, because nothing will be added to it. A start that was
-  /// meant for the live presentation is dropped.
+  /// Marks a playlist that was read from a local file as ended, because nothing will be added to it.
+  /// Removes the start position, which applied only to the live presentation.
   fileprivate mutating func endHere() {
     guard !hasEnded else { return }
     (hasEnded, isCutOff, start) = (true, true, nil)

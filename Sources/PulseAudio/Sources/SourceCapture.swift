@@ -15,7 +15,8 @@ import Synchronization
 /// The receiver is called on a thread that the capture owns, one call at a time. The receiver must
 /// neither block nor stop the capture. Call `start` and `stop` on any other thread.
 public final class SourceCapture: CallbackTarget, @unchecked Sendable {
-  /// Receives blocks and events.
+  /// The object to which a capture passes the recorded blocks, and events such as the loss of the
+  /// source.
   public protocol Receiver: AnyObject, Sendable {
     func receive(_ block: SourceBlock)
     func receive(_ event: SourceCaptureEvent, timeNanoseconds: Int64)

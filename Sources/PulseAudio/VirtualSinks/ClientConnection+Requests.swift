@@ -154,8 +154,7 @@ extension ClientConnection {
     _ request: (OpaquePointer, UnsafeMutableRawPointer) -> OpaquePointer?
   ) throws(SoundServerError) -> [Element] {
     guard let context = connection.context else {
-      throw .systemFailure(
-        reason: "\(connection.lastError); close other programs and try again")
+      throw .systemFailure(reason: "the connection to the sound server was closed; try again")
     }
     let answer = Answer<Element>(loop)
     let operation = request(context, answer.userdata)

@@ -16,7 +16,8 @@ struct PlayDisplay {
   var source = SourceFacts()
   /// The origin of the head pose, such as "waiting for OSC on 127.0.0.1:9000".
   var head = ""
-  /// What a network tracker waits for, such as "OSC on 127.0.0.1:9000"; nil for other trackers.
+  /// The protocol and address at which a network tracker is awaited, such as "OSC on
+  /// 127.0.0.1:9000"; nil for other trackers.
   var awaited: String?
   /// Whether to begin with the full-screen view.
   var isFullScreen = false

@@ -31,7 +31,7 @@ final class PlayerReporter {
   private var display = PlayDisplay()
   private var content: ChannelLayout?
   private var recorded: HeadTrajectory?
-  /// What a network tracker waits for; nil for other trackers.
+  /// The protocol and address at which a network tracker is awaited; nil for other trackers.
   private var awaited: String?
   private var mutedFrames = 0
   /// The last route decision; nil before the first one.
@@ -71,12 +71,12 @@ final class PlayerReporter {
     }
     let now = monotonic_nanoseconds()
     guard now - shownAt >= interval else { return }
-    // One late display does not delay the next ones.
+    // One late update does not delay the next ones.
     shownAt = now - shownAt < 2 * interval ? shownAt + interval : now
     showStatus(status, now: now)
   }
 
-  /// The time between two displays, in ns.
+  /// The least time between two updates of the status line or the full-screen view, in ns.
   private var interval: Int64 { isFullScreen ? ListenerScreen.interval : 100_000_000 }
 
   /// How long the caller may wait for a key before the next `report`.
@@ -290,7 +290,7 @@ final class PlayerReporter {
     case .moved(let sink):
       say("the sound was moved to \(sink)")
       events.write("moved", ["sink": .text(sink)])
-    // Reported as `routeChanged`.
+    // `PlayerEvent.routeChanged` reports this change.
     case .routed: break
     case .suspended: events.write("suspended")
     case .unsuspended: events.write("unsuspended")
