@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <malloc.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -80,3 +81,6 @@ static inline int processor_width_class(void) {
 #endif
   return 0;
 }
+
+/// Sets the size from which blocks are mapped singly, and returned when they are freed [bytes].
+static inline void set_mapped_block_size(int bytes) { mallopt(M_MMAP_THRESHOLD, bytes); }

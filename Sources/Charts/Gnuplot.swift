@@ -16,7 +16,7 @@ enum Gnuplot {
       throw .gnuplotTooSlow(seconds: seconds)
     }
     guard ending == .exited(0) else {
-      throw .gnuplotFailed(lastLine(of: errors) ?? "status \(ending.code ?? 0)")
+      throw .gnuplotFailed(lastLine(of: errors) ?? "\(ending)")
     }
     return picture
   }

@@ -3,7 +3,8 @@
 /// A list that grows in pages of constant size. Unlike an array, it is never copied to grow, so it
 /// needs hardly more memory than its elements.
 struct PagedList<Element> {
-  private static var pageSize: Int { 2048 }
+  // Memory that has not been written takes no space, so large pages cost nothing.
+  private static var pageSize: Int { 1 << 16 }
 
   private var pages: [[Element]] = []
   private(set) var count = 0

@@ -3,6 +3,7 @@
 import Charts
 import CommandOptions
 import CommandSupport
+import System
 
 /// Runs `stillstage record`.
 func recordCommand(_ command: ParsedCommand) throws(CommandFailure) {
@@ -29,6 +30,8 @@ func listenCommand(_ command: ParsedCommand) throws(CommandFailure) {
 private func record(
   _ settings: RecordSettings, _ command: ParsedCommand
 ) throws(CommandFailure) {
+  // A recording can last for days.
+  LargeBlocks.returnToSystem()
   var settings = settings
   let preparation = InputPreparation(command)
   defer { preparation.undo() }
