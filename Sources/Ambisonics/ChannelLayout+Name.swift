@@ -5,8 +5,9 @@ private import Geometry
 extension ChannelLayout {
   /// The name to display, such as "stereo", "7.1.4" or "ambisonic, order 3 with stereo".
   ///
-  /// The numbers count the loudspeakers at or below ear height, the low-frequency channels, and the
-  /// loudspeakers above ear height.
+  /// In a name such as "7.1.4", the numbers count the loudspeakers at or below ear height, the
+  /// low-frequency channels, and the loudspeakers above ear height. The third number is left out if
+  /// it is 0.
   public var name: String {
     switch self {
     case .mono: return "mono"

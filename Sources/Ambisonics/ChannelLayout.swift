@@ -7,13 +7,13 @@ public enum ChannelLayout: Sendable, Equatable {
   case ambisonics(order: Int, convention: AmbisonicConvention, headLocked: Bool)
   /// Loudspeakers, one per channel.
   case speakers([Speaker])
-  /// Channels of unknown meaning.
+  /// Channels that no other case describes, for example of a file without a channel layout.
   case unknown(channels: Int)
 
   public static let mono = ChannelLayout.speakers([.frontCenter])
   public static let stereo = ChannelLayout.speakers([.frontLeft, .frontRight])
 
-  /// The number of channels in the stream.
+  /// The number of all channels, including head-locked stereo.
   public var channelCount: Int {
     switch self {
     case .ambisonics(let order, _, let headLocked):
@@ -24,7 +24,7 @@ public enum ChannelLayout: Sendable, Equatable {
   }
 }
 
-/// The channel order and the scale of a soundfield.
+/// The channel order and the scale of ambisonic channels.
 public enum AmbisonicConvention: Sendable, Equatable {
   /// ACN order, SN3D scale (AmbiX): the convention that Stillstage uses internally.
   case ambiX
@@ -34,7 +34,7 @@ public enum AmbisonicConvention: Sendable, Equatable {
   case fuMa
 }
 
-/// A loudspeaker position, with a name from ITU-R BS.2051 or FFmpeg.
+/// A loudspeaker position. The cases have the names of FFmpeg's channels.
 public enum Speaker: Sendable, Equatable, Hashable, CaseIterable {
   case frontLeft, frontRight, frontCenter, lowFrequency
   case backLeft, backRight, frontLeftOfCenter, frontRightOfCenter, backCenter

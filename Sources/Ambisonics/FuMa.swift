@@ -16,7 +16,8 @@ public enum FuMa {
 }
 
 extension AmbisonicConvention {
-  /// Returns the ACN index and the gain to SN3D of each ambisonic channel, in stream order.
+  /// Returns, for each ambisonic channel in stream order, its ACN index and the gain that converts
+  /// it to SN3D.
   ///
   /// - Parameter order: the ambisonic order; at most 3 for FuMa.
   public func conversion(order: Int) -> [(channel: Int, gain: Double)] {

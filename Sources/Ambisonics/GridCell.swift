@@ -10,12 +10,7 @@ public struct GridCell {
   public let frames: Int
   private let poses: UnsafePointer<Quaternion>
 
-  /// Describes consecutive frames of one cell.
-  ///
-  /// - Parameters:
-  ///   - frame: the index, in the stream, of the first of these frames.
-  ///   - frames: the number of frames, 1 to 16.
-  ///   - poses: the poses at both ends of the cell. Their memory must outlive the cell.
+  /// The memory of `poses`, the poses at both ends of the cell, must outlive this value.
   @_noLocks
   init(frame: Int, frames: Int, poses: UnsafePointer<Quaternion>) {
     self.frame = frame
@@ -31,7 +26,7 @@ public struct GridCell {
     @_noLocks get { poses[1] }
   }
 
-  /// The number of frames in the cell before `frame`, 0 to 15.
+  /// The offset of `frame` from the start of the cell, 0 to 15 frames.
   public var phase: Int {
     @_noLocks get { frame % PoseGrid.cellFrames }
   }
@@ -41,7 +36,7 @@ public struct GridCell {
     @_noLocks get { start == end }
   }
 
-  /// The pose in the middle of the cell.
+  /// The pose halfway from `start` to `end`.
   public var middle: Quaternion {
     @_noLocks get { Quaternion.slerp(start, end, 0.5) }
   }

@@ -6,22 +6,22 @@ public import Geometry
 public struct GridPoses {
   /// The index of the next frame in the stream.
   public private(set) var frame: Int
-  /// The poses at consecutive grid points, from the last one at or before `frame` on.
+  /// The poses at consecutive grid points, starting with the last one at or before `frame`.
   public private(set) var poses: UnsafePointer<Quaternion>
 
-  /// Creates the poses for the frames from `frame` on.
+  /// Creates the poses for the frames that start at `frame`.
   ///
   /// - Parameters:
   ///   - frame: the index of the next frame in the stream.
-  ///   - poses: the poses at consecutive grid points from `frame / 16` on, including both ends of
-  ///     each cell.
+  ///   - poses: the poses at consecutive grid points, starting with point `frame / 16` and
+  ///     including both ends of each cell.
   @_noLocks
   public init(frame: Int, poses: UnsafePointer<Quaternion>) {
     self.frame = frame
     self.poses = poses
   }
 
-  /// The number of frames in the current cell before `frame`, 0 to 15.
+  /// The offset of `frame` from the start of the current cell, 0 to 15 frames.
   public var phase: Int {
     @_noLocks get { frame % PoseGrid.cellFrames }
   }

@@ -2,8 +2,8 @@
 
 private import CRealtime
 
-/// Evaluates spherical harmonics in real-time code. Computes in double precision and returns single
-/// precision.
+/// Evaluates spherical harmonics in real-time code. The computation uses double precision, and the
+/// results are in single precision.
 ///
 /// ## Threading
 /// `evaluate` may be called from several threads. It does not allocate, lock or wait.

@@ -21,7 +21,7 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
   private let state: UnsafeMutablePointer<State>
 
   private struct State {
-    /// The number of frames that have been taken.
+    /// The index of the next frame in the stream.
     var frame = 0
     /// The first grid point without a known pose.
     var nextPoint = 0
@@ -68,7 +68,7 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
   public func take(_ new: UnsafePointer<Quaternion>, forNext frames: Int) -> GridPoses {
     let points = points(forNext: frames)
     let first = state.pointee.frame / Self.cellFrames
-    // The poses before the new points are already known.
+    // The poses at the points from `first` to the new points are already known.
     let known = points.lowerBound - first
     precondition(known + points.count <= capacity)
     for i in 0..<known { poses[i] = poses[first - state.pointee.firstPoint + i] }
@@ -80,7 +80,7 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
     return taken
   }
 
-  /// Returns to the start of a stream.
+  /// Forgets all poses. The next frame is frame 0 of a new stream.
   @_noLocks
   public func reset() { state.pointee = State() }
 }

@@ -17,10 +17,12 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
     case both
   }
 
-  /// The gains at the end of the current cell, to be computed by the caller. After `both`, the
-  /// caller first writes the start gains to `end` and calls `beginCell`.
+  /// The gains at the end of the current cell. If `enter` returns `both`, the caller first writes
+  /// the start gains here. Then, and also if `enter` returns `end`, it calls `beginCell` and writes
+  /// the end gains here.
   public var end: UnsafeMutablePointer<Float> { @_noLocks get { ends.pointer } }
-  /// The gains in the middle of the cell, to be computed before `setCurves`.
+  /// The gains in the middle of the cell. The caller writes them here before it calls `setCurves`,
+  /// which overwrites them.
   public var middle: UnsafeMutablePointer<Float> { @_noLocks get { curves.pointer } }
 
   let starts: AlignedFloats
@@ -28,7 +30,8 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
   let curves: AlignedFloats
   private let ends: AlignedFloats
   private let count: Int
-  /// The frame after the last entered frame; -1 at first and after `reset`.
+  /// The index of the frame after the last cell that was passed to `enter`; -1 at first and after
+  /// `reset`.
   private let next: UnsafeMutablePointer<Int>
 
   public init(count: Int) {
@@ -43,11 +46,12 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
 
   deinit { next.deallocate() }
 
-  /// Forgets the previous cell.
+  /// Forgets the previous cell, so that the next call of `enter` returns `both`.
   @_noLocks
   public func reset() { next.pointee = -1 }
 
   /// Enters a cell or continues in the current cell, and returns the gains that must be computed.
+  /// Returns `both` if the frames do not follow those of the previous call.
   @_noLocks
   public func enter(_ cell: GridCell) -> Step {
     let isNext = cell.frame == next.pointee
@@ -56,7 +60,7 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
     return cell.phase == 0 ? .end : .none
   }
 
-  /// Makes the gains in `end` the start gains of the current cell.
+  /// Copies the gains in `end` to the start gains of the current cell.
   @_noLocks
   public func beginCell() {
     for i in 0..<count { starts.pointer[i] = ends.pointer[i] }
@@ -71,7 +75,8 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Replaces the gains in `middle` with the coefficients of the parabolas. `end` must be set.
+  /// Replaces the gains in `middle` with the coefficients of the parabolas. The start gains and
+  /// `end` must be set.
   @_noLocks
   public func setCurves() {
     for i in 0..<count {

@@ -12,11 +12,11 @@ public import SignalProcessing
 public struct RampedMatrix: ~Copyable, @unchecked Sendable {
   public let inputs: Int
   public let outputs: Int
-  /// The gains, inputs x outputs.
+  /// The gains: `outputs` values for each input.
   public let gains: RampedGains
 
   private let set: InstructionSet
-  /// The inputs that are not silent.
+  /// The indices of the inputs that are not silent in the current call of `mix`.
   private let active: UnsafeMutablePointer<Int>
 
   public init(inputs: Int, outputs: Int, set: InstructionSet = .current) {
@@ -35,6 +35,8 @@ public struct RampedMatrix: ~Copyable, @unchecked Sendable {
   ///   - output: outputs x frames, overwritten; must not overlap `input`.
   ///   - inputStride: floats from one input to the next.
   ///   - outputStride: floats from one output to the next.
+  ///   - cell: the frames to mix.
+  ///   - motion: the interpolation of the gains in the cell.
   @_noLocks
   public func mix(
     _ input: UnsafePointer<Float>, inputStride: Int, _ output: UnsafeMutablePointer<Float>,

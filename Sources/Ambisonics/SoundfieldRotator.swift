@@ -31,7 +31,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
 
   deinit { motion.deallocate() }
 
-  /// Forgets the previous cell. The stream may continue at any frame.
+  /// Forgets the gains of the previous cell, so that the stream may continue at any frame.
   @_noLocks
   public func reset() { gains.reset() }
 

@@ -18,7 +18,7 @@ public struct SpeakerBedRotator: ~Copyable, @unchecked Sendable {
   private let directions: UnsafeMutablePointer<SIMD3<Double>>
   private let matrix: RampedMatrix
 
-  /// Prepares the encoder.
+  /// Prepares the rotator for one bed.
   ///
   /// - Parameters:
   ///   - order: the order of the soundfield.
@@ -35,17 +35,17 @@ public struct SpeakerBedRotator: ~Copyable, @unchecked Sendable {
 
   deinit { directions.deallocate() }
 
-  /// Forgets the previous cell. The stream may continue at any frame.
+  /// Forgets the gains of the previous cell, so that the stream may continue at any frame.
   @_noLocks
   public func reset() { matrix.gains.reset() }
 
   /// Encodes the next frames of the stream.
   ///
   /// - Parameters:
-  ///   - input: speakers x frames, planes `stride` floats apart. The next frame is at index
-  ///     `poses.phase`. 8 frames past the end must be readable.
+  ///   - input: speakers x frames, in planes that are `stride` floats apart. The next frame is at
+  ///     index `poses.phase`. 8 frames past the end must be readable.
   ///   - output: channels x frames [ACN, SN3D], in the same arrangement; must not overlap `input`.
-  ///   - stride: floats from one channel to the next.
+  ///   - stride: floats from one plane to the next.
   ///   - frames: the number of frames to encode.
   ///   - poses: the head poses over these frames.
   @_noLocks

@@ -13,18 +13,21 @@ public import SignalProcessing
 /// One caller at a time. `compute` does not allocate, lock or wait.
 public struct SphericalHarmonicRotation: ~Copyable {
   public let order: Int
-  /// The number of coefficients: the sum of (2 l + 1)^2 over the degrees l from 1 to `order`.
+  /// The total number of matrix elements: the sum of (2 l + 1)^2 over the degrees l from 1 to
+  /// `order`.
   public let coefficientCount: Int
 
   private let set: InstructionSet
-  /// Five coefficients for each row, one per term, in the layout of `raiseDegree`.
+  /// Five coefficients of the recurrence for each row, one per term, in the order that
+  /// `raiseDegree` expects.
   private let coefficients: UnsafeMutablePointer<Double>
-  /// Two offsets for each term: its row in degree 1 and its row in the degree below.
+  /// Two offsets for each term: of its row in the matrix of degree 1, and of its row in the matrix
+  /// of the degree below.
   private let places: UnsafeMutablePointer<Int>
   /// The column factors, 16 values for each degree; used from degree 2 on.
   private let columns: AlignedDoubles
-  /// The matrix of degree 1, then two matrices with rows of 16 values: the degree below and the
-  /// degree to compute.
+  /// The matrix of degree 1, and then two matrices with rows of 16 values: those of the degree
+  /// below and of the degree to compute.
   private let rows: AlignedDoubles
 
   private static let rowLength = 16
@@ -63,8 +66,8 @@ public struct SphericalHarmonicRotation: ~Copyable {
     places.deallocate()
   }
 
-  /// Returns the index of the first coefficient of a degree's block. A row of the block computes
-  /// one output channel.
+  /// Returns the index of the first coefficient of the matrix of a degree. Each row of the matrix
+  /// computes one output channel.
   @_noLocks
   public static func blockOffset(degree: Int) -> Int {
     var offset = 0
@@ -72,7 +75,8 @@ public struct SphericalHarmonicRotation: ~Copyable {
     return offset
   }
 
-  /// A term of the recurrence: a coefficient, a row of degree 1 and a row of the degree below.
+  /// A term of the recurrence: a coefficient, a row of the matrix of degree 1, and a row of the
+  /// matrix of the degree below.
   private typealias Term = (coefficient: Double, first: Int, below: Int)
 
   /// Returns the terms of u U + v V + w W for row m of degree l, without the column factor [tables
@@ -96,19 +100,20 @@ public struct SphericalHarmonicRotation: ~Copyable {
     ]
   }
 
-  /// Computes the matrix that moves a source from the direction d to the direction `rotation` * d.
+  /// Computes the matrices that move a sound from the direction d to the direction `rotation` * d.
   ///
   /// - Parameters:
   ///   - rotation: the rotation of the soundfield. To compensate for the rotation of the head, pass
   ///     its inverse.
-  ///   - matrices: receives `coefficientCount` values, degree by degree, row by row.
+  ///   - matrices: receives `coefficientCount` values: one matrix for each degree from 1 on, row by
+  ///     row.
   @_noLocks
   public func compute(
     _ rotation: RotationMatrix, into matrices: UnsafeMutablePointer<Float>
   ) {
     let first = rows.pointer
     let half = Self.rowLength * (2 * order + 1)
-    // Pointers to the middle rows of the degree below and of the degree to compute.
+    // Pointers to the middle rows of the matrices of the degree below and of the degree to compute.
     var below = first + Self.rowLength * (order + 1)
     var above = below + half
     fillFirstDegree(rotation, first, below)

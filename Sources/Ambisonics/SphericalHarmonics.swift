@@ -12,18 +12,18 @@ public enum SphericalHarmonics {
   /// The highest order that Stillstage supports.
   public static let maximumOrder = 7
 
-  /// Returns the number of channels, (order + 1)^2.
   @_noLocks
   public static func channelCount(order: Int) -> Int { (order + 1) * (order + 1) }
 
-  /// Returns the degree of an ACN channel.
+  /// Returns the degree of the spherical harmonic that has the ACN index `channel`.
   public static func degree(ofChannel channel: Int) -> Int {
     var l = 0
     while (l + 1) * (l + 1) <= channel { l += 1 }
     return l
   }
 
-  /// Returns the order from 0 to 7 of a soundfield; nil if no order has this number of channels.
+  /// Returns the order of a soundfield with this number of channels, 0 to 7; nil if there is no
+  /// such order.
   public static func order(ofChannels channels: Int) -> Int? {
     (0...maximumOrder).first { channelCount(order: $0) == channels }
   }

@@ -62,8 +62,8 @@ struct MixGains: Sendable, Equatable, BitwiseCopyable {
     }
   }
 
-  /// Returns the gain of the ambience in `cinematic`, `studio` or `inFrame`. At an amount of 1, it
-  /// is -30 dB for `studio` and -24 dB otherwise.
+  /// Returns the gain, as a factor, of the ambience in `cinematic`, `studio` or `inFrame`. At an
+  /// amount of 1, it corresponds to -30 dB for `studio` and to -24 dB otherwise.
   @_noLocks
   static func attenuation(_ style: MixStyle, amount: Double) -> Double {
     let decibels = style == .studio ? -30.0 : -24.0

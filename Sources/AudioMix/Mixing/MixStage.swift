@@ -11,7 +11,7 @@ internal import SignalProcessing
 /// Use a stage from one thread at a time. Without a speech enhancer, `process` does not allocate,
 /// lock or wait.
 public struct MixStage: ~Copyable, @unchecked Sendable {
-  /// The number of channels of the soundfield.
+  /// The number of channels of the input. Head-locked channels count as channels after the fourth.
   public let channels: Int
   /// The delay of the output, in frames.
   public let latencyFrames: Int
@@ -26,7 +26,7 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
 
   private var separator: SpatialSeparator
   private let block: SeparatedBlock
-  /// A ring of `latencyFrames` frames for each channel after the fourth.
+  /// A ring buffer of `latencyFrames` frames for each channel after the fourth.
   private let past: AlignedFloats
   private var place = 0
   private let shelf: Biquad?
@@ -40,11 +40,11 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
   /// Prepares the stage.
   ///
   /// - Parameters:
-  ///   - channels: the number of channels of the soundfield, 4 or more.
+  ///   - channels: the number of channels of the input, 4 or more.
   ///   - sampleRate: the sample rate in Hz, at least 1000.
   ///   - fieldOfView: the field of view in radians; see `MixSettings`.
-  ///   - capacity: the largest number of frames in a call.
-  ///   - enhancer: an enhancer, which needs a sample rate of 48000 Hz; nil for none.
+  ///   - capacity: the largest number of frames in one call of `process`.
+  ///   - enhancer: the speech enhancer, which requires a sample rate of 48000 Hz; nil for none.
   public init(
     channels: Int, sampleRate: Double, fieldOfView: Double, capacity: Int,
     enhancer: (any SpeechEnhancer)? = nil
@@ -64,7 +64,7 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
     ).biquad(sampleRate: sampleRate)
   }
 
-  /// Resets the stage for a new stream.
+  /// Discards all earlier sound, so that a new stream can start.
   public mutating func reset() {
     separator.reset()
     past.clear()
@@ -72,7 +72,8 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
     state = (0, 0)
   }
 
-  /// Takes frames and writes as many frames, delayed by `latencyFrames`.
+  /// Takes the next frames of the stream and writes the same number of frames, delayed by
+  /// `latencyFrames`.
   ///
   /// - Parameters:
   ///   - field: `channels` x `frames`, in ACN order and SN3D scale.
@@ -105,7 +106,7 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
       s2 = shelf.b2 * x - shelf.a2 * y
       output[i] = Float(y)
     }
-    // Denormal numbers are slow.
+    // Denormal numbers would slow the filter down.
     state = (abs(s1) > 1e-30 ? s1 : 0, abs(s2) > 1e-30 ? s2 : 0)
   }
 

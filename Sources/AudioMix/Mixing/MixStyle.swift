@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A way to mix separated speech and ambience. docs/audio-mix.md gives the formulas.
+/// A way to mix separated speech and ambience; docs/audio-mix.md gives the formulas.
 public enum MixStyle: String, Sendable, Equatable, CaseIterable {
   /// The original sound.
   case standard
@@ -26,7 +26,7 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
     }
   }
 
-  /// The next style that is not a stem. `standard` follows `inFrame` and the stems.
+  /// Whether the style is a single stem. The amount has no effect on a stem.
   public var next: MixStyle {
     switch self {
     case .standard: .cinematic
@@ -37,9 +37,9 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
   }
 }
 
-/// The channels of the output of a mix.
+/// The next style that is not a stem. `standard` follows `inFrame` and each stem.
 public enum MixTarget: Sendable, Equatable {
-  /// A soundfield with the channels of the input.
+  /// The output channels of a mix.
   case field
   /// Ambience as a first-order soundfield (W, Y, Z, X), then speech in one channel.
   case ambienceAndSpeech

@@ -4,7 +4,7 @@ public import SignalProcessing
 
 /// Corrections of speech and ambience after the separation.
 public struct MixTuning: Sendable, Equatable {
-  /// The correction of one part.
+  /// The correction of the speech or of the ambience.
   public struct Part: Sendable, Equatable {
     /// The gain in dB. Default: 0.
     public var gainDecibels = 0.0

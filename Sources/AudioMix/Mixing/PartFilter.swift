@@ -3,7 +3,7 @@
 internal import CRealtime
 internal import SignalProcessing
 
-/// Applies the tuning of one part to several channels, sample by sample.
+/// Applies the tuning of the speech or of the ambience to several channels, sample by sample.
 ///
 /// ## Threading
 /// Use a filter from one thread at a time. `process` does not allocate, lock or wait.
@@ -12,10 +12,11 @@ struct PartFilter: ~Copyable, @unchecked Sendable {
   private let sections: UnsafeMutablePointer<Biquad>
   private let count: Int
   private let channels: Int
-  /// The state of the filters: two numbers for each section of each channel.
+  /// The state of the filters: two numbers for each filter of each channel.
   private let memory: UnsafeMutablePointer<Double>
 
-  /// Prepares the filter. Sections whose frequency is too high for the sample rate are omitted.
+  /// Prepares the filters of `part`, and omits those whose frequency is too high for the sample
+  /// rate.
   init(_ part: MixTuning.Part, channels: Int, sampleRate: Double) {
     gain = Float(realtime_exp(part.gainDecibels * 0.11512925464970228))
     let biquads = part.equaliser.compactMap { $0.biquad(sampleRate: sampleRate) }
@@ -36,7 +37,7 @@ struct PartFilter: ~Copyable, @unchecked Sendable {
     for i in 0..<2 * count * channels { memory[i] = 0 }
   }
 
-  /// Filters the next sample of a channel. The sample must be finite.
+  /// Applies the filters and the gain to the next sample of a channel. The sample must be finite.
   @_noLocks
   func process(_ sample: Float, _ channel: Int) -> Float {
     if count == 0 { return gain * sample }

@@ -5,22 +5,24 @@ private import Synchronization
 
 /// Mixes separated sound in a style.
 ///
-/// A change of the style or the amount starts a fade of 50 ms. At an amount of 0 and without a
-/// tuning, a style that is not a stem leaves the soundfield unchanged.
+/// A change of the style or the amount starts a fade of 50 ms. If the target is `MixTarget.field`,
+/// the amount is 0 and there is no tuning, a style that is not a stem leaves the soundfield
+/// unchanged.
 ///
 /// ## Threading
 /// Any thread may use `value`. Use everything else from one thread at a time. `process` does not
 /// allocate, lock or wait.
 public final class StemMixer: @unchecked Sendable {
   public let target: MixTarget
-  /// The number of channels, including head-locked channels.
+  /// The number of channels of the input, including head-locked channels.
   public let channels: Int
   /// The number of channels that are not head-locked.
   private let fieldChannels: Int
-  /// The number of output channels.
+  /// The number of output channels: `channels`, or 5 for `MixTarget.ambienceAndSpeech`.
   public var outputs: Int { target == .field ? channels : 5 }
 
-  /// The index of the style (upper half) and the bits of the amount as a `Float` (lower half).
+  /// The index of the style (upper 32 bits) and the bit pattern of the amount as a `Float` (lower
+  /// 32 bits).
   private let word: Atomic<UInt64>
   private let styles: UnsafeMutablePointer<MixStyle>
   private let state: UnsafeMutablePointer<State>
@@ -99,7 +101,7 @@ public final class StemMixer: @unchecked Sendable {
     ambienceTuning.reset()
   }
 
-  /// Mixes frames.
+  /// Mixes the next frames of the stream.
   ///
   /// - Parameters:
   ///   - stems: `channels` + `StemPlanes.count` planes.
@@ -136,7 +138,7 @@ public final class StemMixer: @unchecked Sendable {
     }
   }
 
-  /// Starts a fade if the value has changed.
+  /// Starts a fade if `value` has changed since the last call.
   @_noLocks
   private func follow() {
     let mark = word.load(ordering: .acquiring)
@@ -229,7 +231,7 @@ public final class StemMixer: @unchecked Sendable {
   }
 
   /// Returns one sample of the ambience of a channel. If `x` is NaN or its magnitude exceeds 1e4,
-  /// it bypasses the filters.
+  /// `x` bypasses the filters.
   @_noLocks
   private func tunedAmbience(_ gain: Float, _ x: Float, _ rest: Float, _ c: Int) -> Float {
     let isValid = abs(x) <= 1e4

@@ -6,21 +6,22 @@ internal import SignalProcessing
 /// A decaying histogram of directions on the sphere.
 ///
 /// The entries are collected in the 600 cells of a Fibonacci grid. A cell also stores the weighted
-/// sum of its directions, so that peaks are not limited to the grid. The cells are smoothed with
-/// the kernel exp(40 (cos g - 1)), where g is the angle between two cells.
+/// sum of the directions of its entries, so that peaks are not limited to the grid. The cells are
+/// smoothed with the kernel exp(40 (cos g - 1)), where g is the angle between the centres of two
+/// cells.
 struct DirectionHistogram: ~Copyable {
   static let cells = 600
   private static let face = 24
 
   /// The centres of the cells: x, y, z and 0.
   let centres: UnsafeMutablePointer<SIMD4<Float>>
-  /// The smoothed histogram: the weighted sum of x, y, z, and the sum of the weights.
+  /// For each cell, the smoothed sums: of the weighted directions (x, y, z) and of the weights.
   let smooth: UnsafeMutablePointer<SIMD4<Float>>
-  /// The smoothed weights less their median, at least 0.
+  /// For each cell, the smoothed sum of the weights minus the median over all cells, at least 0.
   let heights: AlignedFloats
-  /// The highest smoothed weight relative to the mean; 0 if there are no entries.
+  /// The highest smoothed sum of weights divided by the mean over all cells; 0 without entries.
   private(set) var concentration: Float = 0
-  /// The highest smoothed weight.
+  /// The highest smoothed sum of weights.
   private(set) var peak: Float = 0
 
   private let raw: UnsafeMutablePointer<SIMD4<Float>>
@@ -31,8 +32,8 @@ struct DirectionHistogram: ~Copyable {
   private let nearest: [Int16]
   private let keep: Float
 
-  /// Prepares an empty histogram. `hop` is the time between two updates, and `decay` is the time
-  /// constant of the decay, both in seconds.
+  /// Prepares an empty histogram. `hop` is the time between two calls of `fade`, and `decay` is the
+  /// time constant of the decay, both in seconds.
   init(hop: Double, decay: Double) {
     keep = Float(realtime_exp(-hop / decay))
     let count = Self.cells
@@ -77,7 +78,8 @@ struct DirectionHistogram: ~Copyable {
     peak = 0
   }
 
-  /// Returns the nearest cell for each field of a cube map. Each side has 24 x 24 fields.
+  /// Returns, for each field of a cube map, the index of the nearest cell. Each side of the cube
+  /// has 24 x 24 fields.
   private static func cubeMap(_ centres: UnsafeMutablePointer<SIMD4<Float>>) -> [Int16] {
     var map = [Int16]()
     for side in 0..<6 {
@@ -102,7 +104,7 @@ struct DirectionHistogram: ~Copyable {
     for i in 0..<Self.cells { raw[i] *= keep }
   }
 
-  /// Adds an entry with the direction of a unit vector. The weight is 0 or more.
+  /// Adds an entry in the direction (x, y, z), a unit vector. The weight must be 0 or more.
   @inline(__always)
   func add(_ x: Float, _ y: Float, _ z: Float, weight: Float) {
     let (ax, ay, az) = (abs(x), abs(y), abs(z))

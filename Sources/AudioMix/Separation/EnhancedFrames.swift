@@ -3,20 +3,21 @@
 internal import CRealtime
 internal import SignalProcessing
 
-/// The gains of the sources of one analysis frame.
+/// The gains of the sources in one analysis frame.
 struct SourceWeights: BitwiseCopyable {
   /// The number of active sources, and their steering vectors.
   var count = 0
   var steering = InlineArray<3, SIMD4<Float>>(repeating: .zero)
-  /// The gains of the beam after (`voice`) and before (`beam`) the spectral subtraction, and the
-  /// share of the source inside the field of view (`framing`).
+  /// For each source, the gains of its beam after (`voice`) and before (`beam`) the spectral
+  /// subtraction, and its weight in the framed image (`framing`): 1 inside the field of view,
+  /// falling to 0 outside it.
   var voice = InlineArray<3, Float>(repeating: 0)
   var beam = InlineArray<3, Float>(repeating: 0)
   var framing = InlineArray<3, Float>(repeating: 0)
 }
 
-/// Passes the sum of the beams through a speech enhancer, and delays the analysis frames by the
-/// same time.
+/// Passes the sum of the beams through a speech enhancer, and applies the resulting mask to the
+/// beams. The beams are delayed until their mask is known.
 ///
 /// The mask of a bin is M = |enhanced sum| / |sum|, at most 1. The gain g of the spectral
 /// subtraction becomes sqrt(M g).
@@ -24,11 +25,10 @@ final class EnhancedFrames {
   /// The delay in analysis frames: three for the overlapping windows and four for the enhancer.
   static let delayHops = 3 + enhancerHops
   private static let enhancerHops = 4
-  /// The number of hops after which a hop again begins at the same frame as one of the enhancer's
-  /// blocks of 480 frames.
+  /// Every 15th hop begins at the same frame as one of the enhancer's blocks of 480 frames.
   static let alignmentHops = 15
 
-  /// The spectra of the delayed analysis frame, as in `SourceBeams`.
+  /// The spectra of the delayed analysis frame, arranged as in `SourceBeams`.
   let beamRe, beamIm, voiceRe, voiceIm: AlignedFloats
 
   private let enhancer: any SpeechEnhancer
@@ -39,11 +39,12 @@ final class EnhancedFrames {
   private let pair: RealFFT
   private let time, real, imaginary: AlignedFloats
   private let mask: AlignedFloats
-  /// The overlapping sums of the beams. The first hop is complete.
+  /// The overlapping sums of the beams, as sound. After `addSum`, the first hop is complete.
   private let sum: AlignedFloats
-  /// The newest eight hops of the sum, and the newest four of the enhanced sum.
+  /// The newest eight hops of the sum (`plain`), and the newest four hops of the enhanced sum
+  /// (`enhanced`).
   private let plain, enhanced: AlignedFloats
-  /// The beams and the gains of each delayed frame.
+  /// The beams of each delayed analysis frame, and the gains of their spectral subtraction.
   private let stored: AlignedFloats
   private var storedWeights = [SourceWeights](repeating: SourceWeights(), count: delayHops)
   private var place = 0
@@ -51,9 +52,9 @@ final class EnhancedFrames {
   /// Prepares the enhancement.
   ///
   /// - Parameters:
-  ///   - hopFrames: a quarter of the enhancer's delay.
+  ///   - hopFrames: the hop in frames, which must be a quarter of the enhancer's delay.
   ///   - size: the size of the transform, at least `4 * hopFrames`.
-  ///   - stride: the distance between planes of `SourceBeams`.
+  ///   - stride: floats from one plane of `SourceBeams` to the next.
   init(enhancer: any SpeechEnhancer, hopFrames: Int, size: Int, stride: Int) {
     precondition(hopFrames * Self.enhancerHops == speechEnhancerDelayFrames)
     (self.enhancer, self.hopFrames, self.stride) = (enhancer, hopFrames, stride)
@@ -86,8 +87,9 @@ final class EnhancedFrames {
     for i in 0..<Self.delayHops { storedWeights[i] = SourceWeights() }
   }
 
-  /// Takes the next analysis frame. Replaces the weights with those of the frame `delayHops`
-  /// earlier, and stores the spectra of that frame in `beamRe`, `beamIm`, `voiceRe` and `voiceIm`.
+  /// Takes the beams and weights of the next analysis frame. Replaces `weights` with those of the
+  /// analysis frame `delayHops` earlier, and stores the spectra of that analysis frame in `beamRe`,
+  /// `beamIm`, `voiceRe` and `voiceIm`.
   func exchange(_ beams: borrowing SourceBeams, _ weights: inout SourceWeights) {
     addSum(beams)
     append(sum.pointer, to: plain)
@@ -107,7 +109,8 @@ final class EnhancedFrames {
     place = (place + 1) % Self.delayHops
   }
 
-  /// Adds the sum of the beams to the overlapping sums.
+  /// Shifts `sum` by one hop, transforms the sum of the beams to the time domain, and adds the
+  /// result to `sum`.
   private func addSum(_ beams: borrowing SourceBeams) {
     let kept = sum.count - hopFrames
     for i in 0..<kept { sum.pointer[i] = sum.pointer[i + hopFrames] }

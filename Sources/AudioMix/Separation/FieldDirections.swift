@@ -14,7 +14,7 @@ struct FieldDirections: ~Copyable {
   private let bins: Range<Int>
   /// Smoothed E and I: four values per bin.
   private let flow: AlignedFloats
-  /// Smoothed present and long-term powers of W: two values per bin.
+  /// The power of W in each bin, averaged with the time constants `present` and `longTerm`.
   private let levels: AlignedFloats
   private let newest: Float
   private let newestLong: Float
@@ -35,8 +35,9 @@ struct FieldDirections: ~Copyable {
   /// Lets the histogram decay and adds the directions of the next analysis frame.
   ///
   /// - Parameters:
-  ///   - real: 4 planes of `stride` bins: W, Y, Z, X.
-  ///   - imaginary: likewise.
+  ///   - real: the real parts: 4 planes of `stride` bins, in the order W, Y, Z, X.
+  ///   - imaginary: the imaginary parts, in the same arrangement.
+  ///   - loss: the additional loss of the histogram; see `DirectionHistogram.fade`.
   func process(
     real: UnsafePointer<Float>, imaginary: UnsafePointer<Float>, stride: Int,
     into histogram: borrowing DirectionHistogram, loss: Float

@@ -3,9 +3,10 @@
 internal import CRealtime
 internal import SignalProcessing
 
-/// Separates talkers from a soundfield, `windowFrames` frames at a time.
+/// Separates the image of the talkers from a first-order soundfield, one analysis frame per call of
+/// `process`.
 struct FrameSeparator: ~Copyable {
-  /// The field of view, in radians.
+  /// The camera's horizontal field of view, in radians.
   var fieldOfView = 0.0
 
   private let hopFrames: Int
@@ -15,7 +16,7 @@ struct FrameSeparator: ~Copyable {
   private let window: AlignedFloats
   private let time: AlignedFloats
   private let interleavedRe, interleavedIm: AlignedFloats
-  /// The spectra of W, Y, Z, X.
+  /// The spectra of W, Y, Z and X.
   private let real, imaginary: AlignedFloats
   /// The power spectrum of W.
   private let fieldPowers: AlignedFloats
@@ -27,10 +28,10 @@ struct FrameSeparator: ~Copyable {
   private var reverberance: Reverberance
   private var stems: StemGains
   private var weights = SourceWeights()
-  /// The frames that a speech enhancer processes; nil without an enhancer.
+  /// Applies the speech enhancer; nil without an enhancer.
   private let enhanced: EnhancedFrames?
 
-  /// The delay of the images relative to the windows, in hops.
+  /// The number of hops by which the images lag behind the input of `process`.
   var delayHops: Int { enhanced == nil ? 0 : EnhancedFrames.delayHops }
 
   init(
@@ -85,10 +86,11 @@ struct FrameSeparator: ~Copyable {
     enhanced?.reset()
   }
 
-  /// Separates one window and adds its images to the overlapping sums.
+  /// Processes one analysis frame, and adds images to the overlapping sums. With an enhancer, these
+  /// are the images of the analysis frame `delayHops` earlier.
   ///
   /// - Parameters:
-  ///   - field: 4 planes of `windowFrames` valid samples.
+  ///   - field: 4 planes of `windowFrames` samples, with a magnitude of at most 10 000.
   ///   - sums: `windowFrames` x 12: 4 channels each of the image, the framed image and the studio
   ///     image.
   mutating func process(
@@ -153,7 +155,7 @@ struct FrameSeparator: ~Copyable {
     weights.count = beams.count
     let trust = 1 - reverberance.new
     let directional = ramp(histogram.concentration, settings.concentration) * trust
-    // Strong reverberation hides the direction of a talker: keep more of the beam.
+    // Strong reverberation hides the direction of a talker. More of the beam is then kept.
     let hidden =
       evidence.fieldProbability(powers: fieldPowers.pointer)
       * ramp(reverberance.lasting, settings.hidingReverberance)

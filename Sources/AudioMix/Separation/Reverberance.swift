@@ -2,18 +2,18 @@
 
 internal import CRealtime
 
-/// Judges whether the field is reverberant by the concentration of the direction histogram. The
-/// time average of the concentration is weighted by the height of the highest peak, so that pauses
-/// have little effect.
+/// Judges from the concentration of the direction histogram how reverberant the field is. The time
+/// average of the concentration is weighted by the height of the highest peak, so that pauses have
+/// little effect.
 struct Reverberance {
   /// How reverberant the field is now, 0 to 1.
   private(set) var present: Float = 0
-  /// The part of `present` that has lasted.
+  /// The lasting part of `present`: the smaller of `present` and its time average.
   var lasting: Float { min(present, mean) }
-  /// The part of `present` that is new.
+  /// The new part of `present`: its excess over its time average.
   var new: Float { max(0, present - mean) }
 
-  /// How doubtful it is that weaker peaks of the histogram are sources, 0 to 1.
+  /// How uncertain it is that weaker peaks of the histogram are sources, 0 to 1.
   private(set) var crowding: Float = 0
 
   private var mean: Float = 0

@@ -10,7 +10,7 @@ internal import SignalProcessing
 /// ## Threading
 /// Use a block from one thread at a time.
 public final class SeparatedBlock: @unchecked Sendable {
-  /// The largest number of frames.
+  /// The largest number of frames in a block.
   public let capacity: Int
   private let samples: PlanarScratch
 
@@ -18,14 +18,12 @@ public final class SeparatedBlock: @unchecked Sendable {
   public var field: UnsafeMutablePointer<UnsafeMutablePointer<Float>> { samples.planes }
   /// C: the first-order image of the talkers.
   public var image: UnsafeMutablePointer<UnsafeMutablePointer<Float>> { samples.planes + 4 }
-  /// C_f: the first-order image of the talkers inside the field of view.
+  /// The first-order image of the talkers; C in `MixGains`.
   public var framedImage: UnsafeMutablePointer<UnsafeMutablePointer<Float>> { samples.planes + 8 }
-  /// D: the first-order image of the talkers with less late reverberation.
+  /// The first-order image of the talkers inside the field of view; C_f in `MixGains`.
   public var studioImage: UnsafeMutablePointer<UnsafeMutablePointer<Float>> { samples.planes + 12 }
 
-  /// Allocates the buffers.
-  ///
-  /// - Parameter capacity: the largest number of frames.
+  /// Allocates the buffers for at most `capacity` frames.
   public init(capacity: Int) {
     self.capacity = capacity
     samples = PlanarScratch(channels: 16, frames: capacity)

@@ -5,33 +5,36 @@ internal import SignalProcessing
 
 /// The beams and the spectral subtraction of up to three active sources.
 ///
-/// The covariance R of the noise is a model: a diffuse field of power P, and the other sources j
-/// with the powers q_j and the steering vectors g_j. R = P Gamma + sum q_j g_j g_j^T with Gamma =
-/// diag(1, 1/3, 1/3, 1/3).
-/// 1. The powers q_j are those of beams with nulls at all other sources and the least noise in a
-///    diffuse field (LCMV). P is the power of the part that is orthogonal to all sources.
+/// For source k, the covariance R of the noise is modelled as the sum of a diffuse field of power P
+/// and the other sources j, with the powers q_j and the steering vectors g_j:
+///
+///     R = P Gamma + sum q_j g_j g_j^T with Gamma = diag(1, 1/3, 1/3, 1/3)
+///
+/// 1. The powers q_j are measured with beams that have nulls at all other sources and otherwise the
+///    least noise in a diffuse field (LCMV). P is the mean power of the part of the field that is
+///    orthogonal to all sources.
 /// 2. The beam of least noise for source k is w = R^-1 g_k / (g_k^T R^-1 g_k). Its noise power is
 ///    lambda = 1 / (g_k^T R^-1 g_k). R is inverted with the Woodbury identity.
 /// 3. Spectral subtraction multiplies the output b of the beam by max(1 - c lambda / |b|^2, least
 ///    gain), where c is the factor `subtraction`.
 struct SourceBeams: ~Copyable {
   private(set) var count = 0
-  /// The slots and steering vectors of the active sources.
+  /// The slots and steering vectors of the active sources: the first `count` elements.
   private(set) var slots = InlineArray<3, Int>(repeating: 0)
   private(set) var steering = InlineArray<3, SIMD4<Float>>(repeating: .zero)
   /// The power of each active source after the subtraction, in the speech band.
   private(set) var power = InlineArray<3, Float>(repeating: 0)
   /// The noise power of each beam, in the speech band.
   private(set) var noise = InlineArray<3, Float>(repeating: 0)
-  /// Per active source and bin: the beam before (`beam`) and after (`voice`) the subtraction, the
-  /// gain of the subtraction, and the power of the LCMV beam (`nulled`).
+  /// For each active source and bin: the beam before (`beam`) and after (`voice`) the subtraction,
+  /// the gain of the subtraction (`gain`), and the power of the LCMV beam (`nulled`).
   let beamRe, beamIm, voiceRe, voiceIm, gain, nulled: AlignedFloats
   let stride: Int
 
   private let bins: Int
   private let band: Range<Int>
   private let diffuse: AlignedFloats
-  /// Smoothed powers of the slots.
+  /// The smoothed powers of the LCMV beams of the slots.
   private let powers: AlignedFloats
   private var identities = InlineArray<3, Int>(repeating: 0)
   private var matrix = SymmetricMatrix3()
@@ -41,8 +44,8 @@ struct SourceBeams: ~Copyable {
   private let subtraction: Float
   private let leastGain: Float
   private let reverberantBeam, reverberantSubtraction: Float
-  /// The share of the narrow beam in the sum with W (`narrow`), and the factor of the noise
-  /// (`factor`).
+  /// The share of the beam of least noise in its sum with W (`narrow`), and the factor of the noise
+  /// power in the spectral subtraction (`factor`).
   private var narrow: Float = 1
   private var factor: Float = 1
 
@@ -78,8 +81,10 @@ struct SourceBeams: ~Copyable {
   /// Computes the beams of one analysis frame.
   ///
   /// - Parameters:
-  ///   - real: 4 planes of `stride` bins: W, Y, Z, X.
-  ///   - imaginary: likewise.
+  ///   - real: the real parts: 4 planes of `stride` bins, in the order W, Y, Z, X.
+  ///   - imaginary: the imaginary parts, in the same arrangement.
+  ///   - sources: the sources, of which only the active ones get a beam.
+  ///   - reverberance: the lasting reverberance, 0 to 1.
   mutating func process(
     real: UnsafePointer<Float>, imaginary: UnsafePointer<Float>, sources: SourceTracker.Sources,
     reverberance: Float
@@ -117,7 +122,7 @@ struct SourceBeams: ~Copyable {
     inverse = matrix.inverse
   }
 
-  /// Updates P and the powers of the sources.
+  /// Updates P and the powers q_j of the sources in each bin.
   private func estimate(_ real: UnsafePointer<Float>, _ imaginary: UnsafePointer<Float>) {
     let rest = 1 / Float(4 - count)
     var weights = InlineArray<3, SIMD4<Float>>(repeating: .zero)
@@ -153,7 +158,7 @@ struct SourceBeams: ~Copyable {
     (load(p + k), load(p + stride + k), load(p + 2 * stride + k), load(p + 3 * stride + k))
   }
 
-  /// Forms the beam of source `s` and subtracts the noise.
+  /// Forms the beam of the active source with the index `s`, and applies the spectral subtraction.
   private mutating func form(
     _ s: Int, _ real: UnsafePointer<Float>, _ imaginary: UnsafePointer<Float>
   ) {

@@ -11,12 +11,13 @@ struct SourceTracker {
     /// A unit vector: x, y, z, 0.
     var direction = SIMD4<Float>(1, 0, 0, 0)
     var strength: Float = 0
-    /// The sum of the weights of `strength`, at most 1.
+    /// The sum of the weights in the average `strength`, at most 1. It is lower while a source is
+    /// new.
     var certainty: Float = 1
     var meanStrength: Float { isUsed ? strength / certainty : 0 }
     var isUsed = false
     var isActive = false
-    /// Changes when another source takes the slot.
+    /// A number that changes when another source takes the slot.
     var identity = 0
   }
 
@@ -45,7 +46,8 @@ struct SourceTracker {
     sources = Sources(repeating: Source())
   }
 
-  /// Assigns the peaks of the histogram to sources. Sets the histogram's `heights` around the peaks
+  /// Assigns the peaks of the histogram to sources, merges sources that are too close to each
+  /// other, and decides which sources are active. Sets the histogram's `heights` around the peaks
   /// to 0.
   mutating func update(_ histogram: borrowing DirectionHistogram, crowding: Float) {
     var isMatched = InlineArray<3, Bool>(repeating: false)
@@ -111,7 +113,8 @@ struct SourceTracker {
     isMatched[free] = true
   }
 
-  /// Merges sources that are too close to each other into the stronger source.
+  /// Merges the weaker source of each pair into the stronger one if the angle between them is less
+  /// than `SeparationSettings.separation`.
   private mutating func merge() {
     for a in 0..<Self.slots {
       for b in 0..<Self.slots where a != b && sources[a].isUsed && sources[b].isUsed {

@@ -19,10 +19,10 @@ internal import SignalProcessing
 public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   /// The delay of the output, in frames.
   public let latencyFrames: Int
-  /// The number of frames between the starts of two analysis windows.
+  /// The number of frames from the start of one analysis frame to the start of the next.
   public let hopFrames: Int
-  /// A separator must start at a multiple of this number of frames to give the same result as one
-  /// that started earlier.
+  /// A separator whose first frame is a multiple of this number gives, after `settlingFrames`,
+  /// practically the same result as one that started earlier.
   public let alignmentFrames: Int
   /// The number of frames after which earlier input has practically no effect.
   public let settlingFrames: Int
@@ -50,8 +50,8 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - sampleRate: the sample rate in Hz, at least 1000.
-  ///   - fieldOfView: the initial value of the property.
-  ///   - enhancer: an enhancer, which needs a sample rate of 48000 Hz; nil for none.
+  ///   - fieldOfView: the initial value of the property `fieldOfView`.
+  ///   - enhancer: the speech enhancer, which requires a sample rate of 48000 Hz; nil for none.
   public init(
     sampleRate: Double, fieldOfView: Double, enhancer: (any SpeechEnhancer)? = nil
   ) {
@@ -78,7 +78,7 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
     sums = AlignedFloats(count: Self.outputs * windowFrames)
   }
 
-  /// Resets the separator for a new stream.
+  /// Discards all earlier sound, so that a new stream can start. `fieldOfView` remains.
   public mutating func reset() {
     frames.reset()
     history.clear()
@@ -87,10 +87,11 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
     fill = 0
   }
 
-  /// Takes frames and writes as many frames, delayed by `latencyFrames`.
+  /// Takes the next frames of the stream and writes the same number of frames, delayed by
+  /// `latencyFrames`.
   ///
-  /// NaN and samples with a magnitude above 10 000 count as silence, but remain in the `field` of
-  /// the block.
+  /// Samples that are NaN or have a magnitude above 10 000 count as silence in the separation, but
+  /// remain in the `field` of the block.
   ///
   /// - Parameters:
   ///   - field: 4 channels x `frames`, in ACN order and SN3D scale.
@@ -143,7 +144,7 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Separates the window that the newest hop completes.
+  /// Separates the analysis frame that the newest hop completes.
   private mutating func advance() {
     rotate(history)
     rotate(clean)
@@ -154,7 +155,7 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
     frames.process(clean.pointer, addingTo: sums.pointer)
   }
 
-  /// Rotates each channel left by one hop, so that the frames are in chronological order.
+  /// Moves the first hop of each channel to its end, so that the frames are in chronological order.
   private func rotate(_ samples: borrowing AlignedFloats) {
     let length = samples.count / 4
     for c in 0..<4 {

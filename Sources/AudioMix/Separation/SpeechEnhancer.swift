@@ -3,7 +3,7 @@
 /// A program or model that attenuates everything but speech in one channel of sound at 48 kHz.
 ///
 /// ## Threading
-/// A separator calls its enhancer on the thread that calls `process`.
+/// A separator calls its enhancer on the thread that calls the separator's `process`.
 public protocol SpeechEnhancer: AnyObject {
   /// Replaces the next samples of the stream with enhanced samples.
   ///
@@ -15,14 +15,14 @@ public protocol SpeechEnhancer: AnyObject {
   ///   - frames: 1 or more.
   func enhance(_ samples: UnsafeMutablePointer<Float>, frames: Int)
 
-  /// Resets the enhancer for a new stream.
+  /// Discards all earlier samples, so that a new stream can start.
   func reset()
 }
 
 /// The delay of a `SpeechEnhancer`, in frames at 48 kHz.
 public let speechEnhancerDelayFrames = 2048
 
-/// The files of DeepFilterNet.
+/// The files of DeepFilterNet that the neural separator needs.
 public struct NeuralSeparatorFiles: Sendable, Equatable {
   /// The path of `libdeepfilter.so`.
   public var library: String

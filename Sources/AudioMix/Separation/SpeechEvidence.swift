@@ -15,14 +15,15 @@ struct SpeechEvidence: ~Copyable {
     var fast = SIMD4<Float>.zero
     var slow = SIMD4<Float>.zero
     var variance = SIMD4<Float>.zero
-    /// The sum of the weights in `variance`, at most 1.
+    /// The sum of the weights in the average `variance`, at most 1. It is lower while a source is
+    /// new.
     var certainty: Float = 0
     var tonal: Float = 0
     var weight: Float = 0
     var spectra = 0
   }
 
-  /// The slot of W. The sources have the slots before it.
+  /// The slot of W. The sources have the slots 0 to 2.
   static let field = 3
   private static let slots = field + 1
   private static let lag = 16
@@ -33,7 +34,7 @@ struct SpeechEvidence: ~Copyable {
   private var place = 0
   private let edges: InlineArray<5, Int>
   private let tonalBins: Range<Int>
-  /// The fine structures: `slots` x (`lag` + 1) frames x `tonalBins` values.
+  /// The fine structures: `slots` x (`lag` + 1) analysis frames x `tonalBins` values.
   private let ring: AlignedFloats
   /// The smoothed logarithms of the spectra: `slots` x `tonalBins` values.
   private let logarithms: AlignedFloats
@@ -59,7 +60,8 @@ struct SpeechEvidence: ~Copyable {
     place = 0
   }
 
-  /// Begins an analysis frame.
+  /// Begins the next analysis frame. Call it before you pass the spectra of that analysis frame to
+  /// `fieldProbability` and `probability`.
   mutating func advance() { place = (place + 1) % (Self.lag + 1) }
 
   /// Takes the next power spectrum of W, and returns the likelihood of speech in it, 0 to 1.
@@ -67,7 +69,7 @@ struct SpeechEvidence: ~Copyable {
     probability(slot: Self.field, identity: 1, powers: powers, assumedModulation: 0)
   }
 
-  /// Takes the next power spectrum of a source, and returns the likelihood of speech, 0 to 1.
+  /// Takes the next power spectrum of a source, and returns the likelihood of speech in it, 0 to 1.
   mutating func probability(
     slot: Int, identity: Int, powers: UnsafePointer<Float>
   ) -> Float {
@@ -109,8 +111,9 @@ struct SpeechEvidence: ~Copyable {
     return ramp(expected, settings.speechModulation)
   }
 
-  /// Returns the correlation of the fine structure with that of `lag` analysis frames earlier, and
-  /// the amplitude of the source. Both are 0 for the first `lag` spectra.
+  /// Returns the correlation of the fine structure with the fine structure `lag` analysis frames
+  /// earlier, and the amplitude of the source in `tonalBins`. Both are 0 for the first `lag`
+  /// spectra of a source.
   private mutating func tonality(
     _ source: inout Source, slot: Int, powers: UnsafePointer<Float>
   ) -> (correlation: Float, strength: Float) {

@@ -25,7 +25,8 @@ struct StemGains {
     (level, loudest) = (0, 0)
   }
 
-  /// Returns how far the gate of a source is open, 0 to 1. It opens at once and closes gradually.
+  /// Returns how far the gate of a source is open, 0 to 1. The gate opens at once and closes
+  /// gradually.
   mutating func opening(slot: Int, identity: Int, power: Float, noise: Float) -> Float {
     if heldIdentity[slot] != identity {
       heldIdentity[slot] = identity
@@ -36,7 +37,7 @@ struct StemGains {
     return ramp(held[slot], settings.gateRange)
   }
 
-  /// Takes the power of the next analysis frame and returns the gain of the expander.
+  /// Takes the power of the next analysis frame, and returns the gain of the expander as a factor.
   mutating func expansion(power: Float) -> Float {
     level += (power - level) * newestLevel
     loudest = max(loudest * loudestKeep, power)

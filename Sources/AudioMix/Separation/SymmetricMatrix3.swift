@@ -14,7 +14,7 @@ struct SymmetricMatrix3 {
     return high * (high + 1) / 2 + low
   }
 
-  /// The inverse by cofactors. The matrix must be positive definite.
+  /// The inverse, computed from the cofactors. The matrix must be positive definite.
   var inverse: SymmetricMatrix3 {
     let (a, b, c) = (self[0, 0], self[0, 1], self[0, 2])
     let (d, e, f) = (self[1, 1], self[1, 2], self[2, 2])

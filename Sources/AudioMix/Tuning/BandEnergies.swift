@@ -2,9 +2,9 @@
 
 internal import SignalProcessing
 
-/// Measures the energy of a signal in four bands, in pieces of 100 ms.
+/// Measures the mean square of a signal in four bands, in pieces of 100 ms.
 ///
-/// The bands are below 100 Hz, 100 to 350 Hz, 350 to 2000 Hz and 2000 to 6000 Hz. The slopes are 12
+/// The bands are 0 to 100 Hz, 100 to 350 Hz, 350 to 2000 Hz and 2000 to 6000 Hz. The slopes are 12
 /// dB per octave.
 struct BandEnergies {
   /// The mean square of each band in one piece.
@@ -14,7 +14,8 @@ struct BandEnergies {
   private let pieceFrames: Int
   private var sums = Piece.zero
   private var count = 0
-  /// Two filters for each band, with their states; nil for no filter.
+  /// A high-pass and a low-pass filter for each band, with their states. A filter is nil if the
+  /// band has no lower edge or if the edge is too high for the sample rate.
   private var sections: [(filter: Biquad?, s1: Double, s2: Double)]
 
   static let edges = [100.0, 350, 2000, 6000]

@@ -15,7 +15,7 @@ public final class MixTuningGenerator: @unchecked Sendable {
   private let part: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
 
   private static let blockFrames = 1024
-  /// The target level of speech: the rms value in dB relative to full scale.
+  /// The target level of speech: the RMS level in dB relative to full scale.
   static let speechLevel = -23.0
   /// The smallest intended difference between the levels of speech and ambience, in dB.
   static let distance = 6.0
@@ -39,7 +39,7 @@ public final class MixTuningGenerator: @unchecked Sendable {
 
   deinit { part.deallocate() }
 
-  /// Adds frames.
+  /// Adds the next frames of the recording.
   ///
   /// - Parameters:
   ///   - field: the first four channels of a soundfield, in ACN order and SN3D scale.
@@ -101,7 +101,8 @@ public final class MixTuningGenerator: @unchecked Sendable {
     ParametricFilter(.highPass, frequency: frequency, quality: 0.707)
   }
 
-  /// Returns the pieces above -60 dB that are at most 25 dB below the 95 % quantile of the levels.
+  /// Returns the pieces that are above -60 dB and at most 25 dB below the 95 % quantile of the
+  /// levels of all pieces.
   private static func active(_ pieces: [SIMD4<Double>]) -> [SIMD4<Double>] {
     let sorted = pieces.map { $0.sum() }.sorted()
     guard !sorted.isEmpty else { return [] }
