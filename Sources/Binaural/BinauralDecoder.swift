@@ -7,17 +7,18 @@ public import SignalProcessing
 ///
 /// The filters are constant. A stage before them computes their inputs for the current pose: it
 /// rotates a soundfield, or it encodes loudspeakers at their directions relative to the head, or it
-/// mixes loudspeakers into the inputs of a `DirectionalBank`. The number of frames per call affects
-/// only rounding errors.
+/// mixes loudspeakers into the inputs of a `DirectionalBank`. The number of frames per call changes
+/// the output only by rounding errors.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
 public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   /// The number of input channels.
   public let channels: Int
-  /// The number of frames for which the output continues after the input.
+  /// The maximum number of frames for which the output continues after the input ends.
   public let tailFrames: Int
-  /// Whether one filter per input serves both ears, because their filters are mirror images.
+  /// Whether one filter per input serves both ears, because the two ears' filters are mirror
+  /// images.
   public var isSymmetric: Bool { convolver.isSymmetric }
 
   /// The stage that depends on the pose of the head. It is not private, because the compiler needs
@@ -38,8 +39,8 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - filters: filters of an order from 1 to 7.
-  ///   - partition: the number of frames in a partition of the convolution: a power of two, at
-  ///     least 16. Calls with fewer frames take more time per frame.
+  ///   - partition: the number of frames in the shortest partition of the convolution: a power of
+  ///     two, at least 16. Calls with fewer frames take more time per frame.
   ///   - set: the instruction set of the kernels.
   ///   - usesSymmetry: whether one filter per input may serve both ears.
   public init(
@@ -54,8 +55,8 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
         usesSymmetry: usesSymmetry))
   }
 
-  /// Creates a decoder for loudspeakers. Direct filters render the loudspeakers through the
-  /// responses for their own directions. Other filters render them through a soundfield.
+  /// Creates a decoder for a bed. Direct filters render the loudspeakers through the responses for
+  /// their own directions. Other filters render them through a soundfield.
   ///
   /// - Parameters:
   ///   - filters: filters of an order from 1 to 7, or direct filters.
@@ -85,7 +86,8 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   ) {
     self.channels = channels
     self.tailFrames = tailFrames
-    // The first frame of a call may be anywhere in a cell, and frames are read in complete vectors.
+    // The first frame of a call may be anywhere in a grid cell, and frames are read in complete
+    // SIMD vectors.
     stride = (convolver.partition + 2 * PoseGrid.cellFrames + 15) & ~15
     staged = AlignedFloats(count: stride * max(1, channels))
     turned = AlignedFloats(count: stride * convolver.inputs)
@@ -104,7 +106,8 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   /// Decodes the next frames.
   ///
   /// - Parameters:
-  ///   - input: channels x frames: a soundfield in ACN order and SN3D scale, or loudspeakers.
+  ///   - input: channels x frames; a soundfield in ACN order and SN3D scale, or loudspeaker
+  ///     signals.
   ///   - frames: the number of frames to decode.
   ///   - poses: the head poses for these frames.
   ///   - left: receives `frames` samples.
@@ -144,7 +147,7 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Clears all state. The stream may continue at any frame.
+  /// Clears all state. The stream may then continue at any frame.
   @_noLocks
   public func reset() {
     switch stage {

@@ -4,7 +4,7 @@ private import Ambisonics
 private import CRealtime
 
 extension BinauralFilters {
-  /// Whether all numbers of the filters are finite.
+  /// Whether the filters, the equaliser and the plane-wave responses contain only finite numbers.
   public var isFinite: Bool {
     func isFinite(_ arrays: [[Float]]) -> Bool { arrays.allSatisfy { $0.allSatisfy(\.isFinite) } }
     return isFinite(left) && isFinite(right) && isFinite(equaliser.map { [$0] } ?? [])
@@ -40,7 +40,7 @@ extension BinauralFilters {
     return nil
   }
 
-  /// Returns these filters if they can be played. They must be the filters for a normalised set.
+  /// Returns these filters, which must have been designed for a normalised set.
   ///
   /// - Parameter set: the set to name in the error.
   /// - Throws: `HRTFError.refused` if the filters have a `designFault`.

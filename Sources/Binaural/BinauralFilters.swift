@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The filters that convert a soundfield or a bed to two ear signals.
+/// The filters that convert a soundfield or a bed to two ear signals or, after `crossed(by:)`, to
+/// the signals of two loudspeakers.
 public struct BinauralFilters: Sendable {
-  /// The ambisonic order of the input, which has ACN order and SN3D scale; 0 for direct filters.
+  /// The ambisonic order of the soundfield (ACN channel order, SN3D scale); 0 for direct filters.
   public let order: Int
   /// The sample rate, in Hz.
   public let sampleRate: Double
@@ -11,14 +12,14 @@ public struct BinauralFilters: Sendable {
   /// The right ear's filters: (order + 1)^2 channels x taps; empty for direct filters.
   public let right: [[Float]]
   /// The filters that render loudspeakers through the responses for their own directions; nil for
-  /// the filters of a soundfield.
+  /// filters that decode a soundfield.
   public let direct: DirectionalBank?
-  /// The responses to plane waves, for `ParametricDecoder`; nil if there are none.
+  /// The responses to plane waves, for `ParametricDecoder`; nil for the other decoders.
   public var planeWaves: PlaneWaveResponses?
   /// The impulse response of the headphone equaliser; nil if there is none.
   ///
-  /// The filters include the equaliser unless `planeWaves` is set. A path that bypasses the filters
-  /// must apply the equaliser.
+  /// The filters include the equaliser unless `planeWaves` is set. A signal path that bypasses the
+  /// filters must apply the equaliser.
   public internal(set) var equaliser: [Float]?
 
   /// The delay of the ear signals relative to the impulse responses of the set, in s. Direct

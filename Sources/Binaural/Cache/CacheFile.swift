@@ -16,10 +16,10 @@ enum CacheFile {
     var nanoseconds: Int
   }
 
-  /// Returns the bytes of a regular file; nil if it is empty, is larger than `limit` or cannot be
-  /// read.
+  /// Returns the bytes of a file; nil if it is empty, is larger than `limit`, is not a regular file
+  /// or cannot be read.
   static func read(_ path: String, atMost limit: Int) -> [UInt8]? {
-    // A pipe in place of the file must not block the reader.
+    // If the path is a named pipe, `open` must not wait for a writer.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return nil }
     defer { close(file) }
@@ -39,12 +39,12 @@ enum CacheFile {
     return bytes.count == size ? bytes : nil
   }
 
-  /// Marks a file as just used: sets its modification time.
+  /// Sets the modification time of a file to the present, which marks the file as just used.
   static func touch(_ path: String) {
     utimensat(AT_FDCWD, path, nil, 0)
   }
 
-  /// Creates a folder and its missing parents for the user only. Ignores errors.
+  /// Creates a folder and its missing parents, to which only the user has access. Ignores errors.
   static func makeFolder(_ path: String) {
     var parent = ""
     for part in path.split(separator: "/") {
@@ -55,8 +55,8 @@ enum CacheFile {
 
   /// Writes a temporary file and renames it to `path`. Returns false on failure.
   ///
-  /// The file is not synced to disk: every entry has a checksum, so a power failure can destroy
-  /// only this entry.
+  /// The file is not synced to disk. A power failure can damage it, but then its checksum is wrong,
+  /// and the entry counts as missing.
   static func replace(_ path: String, in folder: String, with bytes: [UInt8]) -> Bool {
     var template = Array("\(folder)/\(temporaryPrefix)XXXXXX".utf8CString)
     let file = mkstemp(&template)

@@ -3,9 +3,10 @@
 import Glibc
 
 /// An on-disk cache of decoder designs and of HRTF sets as read from their files. It reports no
-/// errors.
+/// errors: an entry that cannot be read counts as missing, and a failed write has no effect.
 ///
-/// Several programs may use a folder at the same time. A reader never sees an incomplete entry.
+/// Several processes may use a folder at the same time. None of them ever reads an incomplete
+/// entry.
 ///
 /// ## Threading
 /// All members may be used from any thread.

@@ -37,8 +37,8 @@ struct DesignKey: Equatable {
     words.map(CacheName.hexadecimal).joined()
   }
 
-  /// The size and modification time of the running program, because a new build may design
-  /// differently; empty if unknown.
+  /// The size and modification time of the running program; empty if unknown. They distinguish
+  /// builds, which may compute different filters from the same inputs.
   private static let program: [UInt64] = {
     var status = stat()
     guard stat("/proc/self/exe", &status) == 0 else { return [] }
@@ -49,7 +49,8 @@ struct DesignKey: Equatable {
   }()
 }
 
-/// Two hashes with different seeds, chained over successive data.
+/// Two hashes of all added data, with different initial seeds. The hash of the data so far
+/// determines the seed for the next data.
 private struct RunningHash {
   private(set) var words: [UInt64] = [1, 2]
 

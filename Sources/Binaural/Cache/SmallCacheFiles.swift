@@ -19,7 +19,8 @@ package enum CacheName {
 }
 
 extension BinauralFilters {
-  /// A text that identifies the content of the filters.
+  /// Sixteen hexadecimal digits that identify the filters and their equaliser, without
+  /// `planeWaves`.
   package var fingerprint: String {
     var hash = UInt64(bitPattern: Int64(order)) ^ sampleRate.bitPattern
     let bank = direct.map { $0.filters + [$0.gains] + ($0.crossed?.left ?? []) } ?? []
@@ -30,7 +31,8 @@ extension BinauralFilters {
   }
 }
 
-/// An on-disk cache of short texts, one per file. It reports no errors.
+/// An on-disk cache of short texts, one per file. It reports no errors: an entry that cannot be
+/// read counts as missing, and a failed write has no effect.
 package struct SmallCacheFiles: Sendable {
   private let folder: String
   private let ending: String
@@ -39,7 +41,7 @@ package struct SmallCacheFiles: Sendable {
 
   /// - Parameters:
   ///   - folder: a path. The folder is created when the first entry is stored.
-  ///   - ending: the end of the files' names.
+  ///   - ending: the file name extension, including the dot.
   ///   - limit: the maximum number of entries. The least recently used entries are removed first.
   package init(folder: String, ending: String, limit: Int) {
     (self.folder, self.ending, self.limit) = (folder, ending, limit)
@@ -47,7 +49,8 @@ package struct SmallCacheFiles: Sendable {
 
   private func path(_ name: String) -> String { "\(folder)/\(name)\(ending)" }
 
-  /// Returns a text and marks it as just used; nil if there is no valid entry.
+  /// Returns the text stored under a name and marks the entry as just used; nil if there is no
+  /// valid entry.
   package func load(_ name: String) -> String? {
     guard let bytes = CacheFile.read(path(name), atMost: Self.largestBytes) else { return nil }
     let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
@@ -56,7 +59,8 @@ package struct SmallCacheFiles: Sendable {
     return String(lines[0])
   }
 
-  /// Stores a text, which must not contain line breaks.
+  /// Stores a text under a name, unless the entry exceeds 4096 bytes. The text must not be empty or
+  /// contain line breaks.
   package func store(_ text: String, _ name: String) {
     let bytes = Array("\(text)\n\(CacheName.of([name, text]))\n".utf8)
     guard bytes.count <= Self.largestBytes else { return }

@@ -13,30 +13,30 @@ private import SignalProcessing
 ///
 /// If the loudspeakers are close together, the difference is small at low frequencies. The
 /// regularisation then reduces the cancellation but preserves the bass. (For the loss of dynamic
-/// range by the inversion, see Takeuchi and Nelson, J. Acoust. Soc. Am. 112, 2786, 2002.)
+/// range that the inversion causes, see Takeuchi and Nelson, J. Acoust. Soc. Am. 112, 2786, 2002.)
 public struct CrosstalkDesign: Sendable, Equatable {
   /// The angle from the front to either loudspeaker, in radians.
   public var angle: Double
   /// The largest amplification by the inverse filters, in dB, excluding the equalisation of the
-  /// common colour.
+  /// colour that the sum and the difference have in common.
   public var largestBoost = 12.0
 
   /// The delay of the filters, in s. `CrosstalkFilters.behind` removes it.
   static let modellingDelay = BinauralFilters.delaySeconds
-  /// The frequency, in Hz, below which the responses of a small head replace those of the set. Most
-  /// measured sets do not extend much lower.
+  /// The frequency, in Hz, below which a model replaces the responses of the set
+  /// (`LoudspeakerModes.extend`). Most measured sets do not extend much lower.
   static let lowest = 200.0
   /// The band, in Hz, over which cancellation fades out. Above it, moving the head by 1 cm makes
   /// cancellation ineffective.
   static let highest = 7000.0...9000.0
-  /// The largest change of level by the equalisation of the common colour, in dB.
+  /// The largest gain and attenuation that the equalisation of the common colour applies, in dB.
   static let largestColour = 12.0
 
   public init(angle: Double) { self.angle = angle }
 
   /// Returns the cancelling filters for a set.
   ///
-  /// - Parameter set: prepared for the playback rate.
+  /// - Parameter set: a set that was prepared for the playback rate.
   public func filters(for set: HRTFSet) -> CrosstalkFilters {
     var size = 2048
     while Double(size) < set.sampleRate * 0.08 || size < 4 * set.taps { size *= 2 }
@@ -49,15 +49,16 @@ public struct CrosstalkDesign: Sendable, Equatable {
     return time(inverse.sum, inverse.difference, plant)
   }
 
-  /// Returns the regularised inverses of the sum and the difference, divided by the colour.
+  /// Returns the regularised inverses of the sum and the difference, divided by the colour. In the
+  /// band `highest`, the inverses fade to 1.
   private func inverses(
     _ modes: LoudspeakerModes, _ colour: [Complex]
   ) -> (sum: [Complex], difference: [Complex]) {
     let boost = realtime_exp(largestBoost / 20 * realtime_log(10))
     let floor = 1 / (4 * boost * boost)
     let width = modes.binWidth
-    // The regularisation acts on the difference like a high-pass filter. This filter gets minimum
-    // phase, so that it needs no extra delay. The sum gets the same phase, so that the sum and the
+    // The regularisation acts on the difference like a high-pass filter. It is given minimum phase,
+    // so that it needs no extra delay. The sum is given the same phase, so that the sum and the
     // difference remain aligned.
     let loss = modes.difference.indices.map { k -> Double in
       let power = modes.difference[k].squaredMagnitude
@@ -116,8 +117,8 @@ public struct CrosstalkDesign: Sendable, Equatable {
   }
 }
 
-/// Returns a smooth step at a frequency: 0 up to `low`, 1 from `high` on, and between them a raised
-/// cosine on a logarithmic frequency scale.
+/// Returns the value of a smooth step at `frequency`: 0 up to `low`, 1 from `high` on, and between
+/// them a raised cosine on a logarithmic frequency scale.
 func octaveStep(_ frequency: Double, from low: Double, to high: Double) -> Double {
   let place = realtime_log(max(frequency, 1e-3) / low) / realtime_log(high / low)
   return 0.5 - 0.5 * realtime_cos(.pi * min(1, max(0, place)))

@@ -9,17 +9,17 @@ public struct CrosstalkFilters: Sendable, Equatable {
   public let leftEar: [[Float]]
   /// The filters from the right ear's signal to the left and the right loudspeaker; 2 x taps.
   public let rightEar: [[Float]]
-  /// The delay of all filters, in frames.
+  /// The delay of each of these filters, in frames.
   public let delayFrames: Int
   /// The sample rate, in Hz.
   public let sampleRate: Double
 
-  /// Returns a decoder's filters followed by these crosstalk filters, whose delay is
-  /// removed.
+  /// Returns a decoder's filters followed by these crosstalk filters. The delay of the crosstalk
+  /// filters is removed.
   ///
   /// - Parameters:
-  ///   - left: inputs x taps, for the left ear.
-  ///   - right: inputs x taps, for the right ear.
+  ///   - left: the decoder's filters for the left ear, inputs x taps.
+  ///   - right: the decoder's filters for the right ear, inputs x taps.
   /// - Returns: inputs x taps for each loudspeaker.
   func behind(_ left: [[Float]], _ right: [[Float]]) -> (left: [[Float]], right: [[Float]]) {
     func feed(_ side: Int) -> [[Float]] {
@@ -51,7 +51,7 @@ package struct LoudspeakerPlant {
   package struct Placement: Sendable, Equatable {
     /// The angle from the front to either loudspeaker, in radians.
     var angle: Double
-    /// The distance from the loudspeakers to the intended centre of the head, in m.
+    /// The distance from either loudspeaker to the intended position of the head's centre, in m.
     var distance = 0.55
     /// The displacement of the head from its intended position, to the front and to the left, in m.
     var offset = SIMD2(0.0, 0.0)
@@ -66,7 +66,7 @@ package struct LoudspeakerPlant {
   /// Computes a set's responses for a placement.
   ///
   /// - Parameters:
-  ///   - set: prepared for the playback rate.
+  ///   - set: a set that was prepared for the playback rate.
   ///   - placement: the positions. Level and delay change with the distance of the head from each
   ///     loudspeaker; at the intended distance, they are those of the set.
   ///   - size: the size of the transform.

@@ -10,8 +10,9 @@ struct LoudspeakerModes {
   private(set) var sum: [Complex]
   private(set) var difference: [Complex]
 
-  /// Computes the modes from the means of the left and right responses. Advances them by the mean
-  /// delay from a loudspeaker to the ear on its side.
+  /// Computes the modes from two mean responses: that of each ear to the loudspeaker on its own
+  /// side, and that of each ear to the other loudspeaker. Advances both modes by the delay of the
+  /// first mean response.
   init(_ plant: LoudspeakerPlant) {
     binWidth = plant.binWidth
     let bins = 0..<plant.bins
@@ -74,12 +75,13 @@ struct LoudspeakerModes {
     }
   }
 
-  /// Divides the sum and the difference by their common colour, and returns the colour of each bin.
+  /// Divides the sum and the difference by their mean level and their common colour. Returns the
+  /// colour in each bin.
   ///
-  /// The colour has minimum phase and is smoothed over a third of an octave. Its mean power over
-  /// 200 Hz to 8 kHz is about 1. The division also removes the mean level.
+  /// The colour is the amplitude of both modes relative to the mean level, smoothed over a third of
+  /// an octave, with minimum phase. Its mean power from 200 Hz to 8 kHz is about 1.
   ///
-  /// - Parameter limit: the largest deviation of the colour from its mean, in dB.
+  /// - Parameter limit: the largest deviation of the colour from the mean level, in dB.
   mutating func takeColour(limit: Double) -> [Complex] {
     let power = sum.indices.map { (sum[$0].squaredMagnitude + difference[$0].squaredMagnitude) / 2 }
     let band = Int(200 / binWidth)...min(power.count - 1, Int(8000 / binWidth))

@@ -33,8 +33,8 @@ public struct DecoderDesign: Sendable {
   public var order: Int
   public var equalisation: Equalisation
 
-  /// The frequency in Hz at which magnitude least squares begins to fit the magnitudes: hearing
-  /// evaluates phase below it and level above it.
+  /// The frequency in Hz at which magnitude least squares begins to fit the magnitudes. Hearing
+  /// relies mainly on phase differences below it and on level differences above it.
   static let cutOn = 1500.0
   /// The width of the crossfade from complex responses to magnitudes, in octaves, beginning at
   /// `cutOn`.
@@ -74,7 +74,7 @@ public struct DecoderDesign: Sendable {
       throw .refused(
         path: set.path ?? set.name,
         check: "its \(set.directions.count) directions do not suffice for a decoder of order "
-          + "\(order), but may suffice for a lower order")
+          + "\(order); higher orders need more directions")
     }
     var coefficients = solve(responses, projection, isCancelled)
     if isCancelled() { throw .interrupted }
@@ -84,14 +84,14 @@ public struct DecoderDesign: Sendable {
     return set.isMirrored ? filters.mirrored() : filters
   }
 
-  /// Returns the set's responses with gaps filled and every direction weighted by its area. Thins
-  /// out large sets to limit the memory.
+  /// Returns the set's responses with gaps filled and every direction weighted by the area that it
+  /// represents. Thins out large sets to limit the memory.
   ///
   /// - Throws: `HRTFError.interrupted` if `isCancelled` returned true.
   static func responses(
     of set: HRTFSet, size: Int, _ isCancelled: () -> Bool
   ) throws(HRTFError) -> DirectionalResponses {
-    // Up to 1,000 computed directions may be added.
+    // `GapFilling` may add up to 1,000 directions.
     let most = max(400, HRTFLimit.responseValues / (size / 2 + 1) - 1000)
     let set = set.thinned(to: most)
     let areas = SphericalVoronoi(set.directions).areas
@@ -164,8 +164,8 @@ public struct DecoderDesign: Sendable {
     return results.withLock { ($0[0], $0[1]) }
   }
 
-  /// Matches the energy in the diffuse field to that of the set in every bin. For
-  /// `covarianceConstrained`, also matches the covariance of the ears.
+  /// Matches the energy in the diffuse field to that of the set in every bin, with a gain from -20
+  /// to 20 dB. For `covarianceConstrained`, also matches the covariance of the ears.
   private func match(_ coefficients: inout [EarCoefficients], to responses: DirectionalResponses) {
     for k in coefficients.indices {
       let wanted = responses.diffuseCovariance(bin: k)
@@ -239,7 +239,8 @@ public struct DecoderDesign: Sendable {
     return filter
   }
 
-  /// Flattens the diffuse field of the set from 100 Hz to 16 kHz, by at most 15 dB.
+  /// Flattens the diffuse field of the set from 100 Hz to 16 kHz, with at most 15 dB of gain or
+  /// attenuation.
   static func flatten(_ responses: inout DirectionalResponses) {
     let energy = (0..<responses.bins).map { responses.diffuseEnergy(bin: $0) / 2 }
     let (low, high) = (responses.bin(ofFrequency: 100), responses.bin(ofFrequency: 16000))

@@ -4,7 +4,7 @@ private import CRealtime
 private import Geometry
 internal import SignalProcessing
 
-/// The frequency responses of a set of directions, bin by bin.
+/// The frequency responses of both ears to sound from several directions, bin by bin.
 ///
 /// A bin's row contains the left real, left imaginary, right real and right imaginary parts, each
 /// for `lanes` directions. Values beyond the last direction are zero.
@@ -14,7 +14,7 @@ struct DirectionalResponses {
   let size: Int
   /// Unit vectors to the sources.
   private(set) var directions: [SIMD3<Double>]
-  /// The weights of the directions. Area weights sum to 1.
+  /// The weights of the directions in sums. Weights that represent areas sum to 1.
   var weights: [Double]
   private(set) var lanes: Int
   private(set) var values: [Float]
@@ -126,7 +126,8 @@ struct DirectionalResponses {
     }
   }
 
-  /// Calls `body` with an ear's row of a bin: `lanes` real parts, then `lanes` imaginary parts.
+  /// Calls `body` with an ear's part of a bin's row: `lanes` real parts, then `lanes` imaginary
+  /// parts.
   func withRow<Result>(
     bin: Int, ear: Int, _ body: (UnsafePointer<Float>) -> Result
   ) -> Result {
@@ -172,7 +173,7 @@ struct DirectionalResponses {
   }
 }
 
-/// Writes one ear's spectra of all directions, in the layout of `DirectionalResponses.values`.
+/// Writes one ear's spectra for all directions, arranged as in `DirectionalResponses.values`.
 private func transformResponses(
   _ responses: [Float], _ taps: Int, ear: Int, count: Int, lanes: Int, size: Int,
   into values: UnsafeMutablePointer<Float>

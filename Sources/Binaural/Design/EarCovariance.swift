@@ -34,7 +34,7 @@ struct EarCovariance {
 
 extension EarCoefficients {
   /// Returns the nearest decoder with the covariance `wanted` in the diffuse field, or this decoder
-  /// if a matrix is nearly singular.
+  /// if Kx or Ky^H Kx (see below) is nearly singular.
   ///
   /// With the decoder's own covariance C = Kx Kx^H and the wanted covariance R = Ky Ky^H, the
   /// matrix M = Ky P Kx^-1 gives M C M^H = R for any unitary P. The nearest decoder has P = V U^H,
@@ -76,11 +76,12 @@ private struct EarMatrix {
     return EarMatrix(d * scale, b * scale * -1, c * scale * -1, a * scale)
   }
 
-  /// The unitary factor U of the polar decomposition U H; nil if the matrix is nearly singular.
+  /// The unitary factor U of the polar decomposition A = U H of this matrix; nil if the matrix is
+  /// nearly singular.
   ///
-  /// For a 2 x 2 matrix, H + |det| H^-1 = trace(H) I by the Cayley-Hamilton theorem. The
-  /// adjoint of the matrix's adjugate is therefore rotated by the phase of the determinant and
-  /// added to the matrix. The sum is a multiple of U.
+  /// For a 2 x 2 matrix, H + |det A| H^-1 = trace(H) I by the Cayley-Hamilton theorem. Multiplied
+  /// by U, this gives A + (det A / |det A|) adj(A)^H = trace(H) U, where adj(A) is the adjugate of
+  /// A. The scale follows from trace(H)^2 = ||A||^2 + 2 |det A| with the Frobenius norm ||A||.
   var unitaryFactor: EarMatrix? {
     let size = determinant.squaredMagnitude.squareRoot()
     let norm = [a, b, c, d].reduce(0) { $0 + $1.squaredMagnitude }

@@ -44,7 +44,7 @@ enum GapFilling {
     return path * headRadius / speedOfSound
   }
 
-  /// The latest possible arrival time, in s: that of sound from the opposite side.
+  /// The latest possible arrival time, in s: that of sound from the side opposite the ear.
   static var latestArrival: Double { .pi / 2 * headRadius / speedOfSound }
 
   /// Returns the responses, followed by computed responses for the gaps. If any responses are

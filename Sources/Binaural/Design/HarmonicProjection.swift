@@ -80,16 +80,17 @@ final class HarmonicProjection: @unchecked Sendable {
     project(responses, bin, ear, following: nil)
   }
 
-  /// The phases for the magnitudes of a bin: those of the coefficients of the next lower bin
-  /// (`previous`), rotated by `advance`. Values with these phases have the weight `share`, and the
-  /// bin's own complex responses have the weight 1 - `share`.
+  /// The phases that are given to the magnitudes of a bin. In each direction, the phase is that of
+  /// the next lower bin, decoded with the coefficients `previous` and rotated by `advance`. The
+  /// magnitude with this phase has the weight `share`, and the bin's own complex response has the
+  /// weight 1 - `share`.
   struct Phases {
     var previous: [Complex]
     var advance: Complex
     var share: Double
   }
 
-  /// Returns the projection of an ear's magnitudes in a bin, with phases from the previous bin.
+  /// Returns the projection of an ear's magnitudes in a bin, with phases from the next lower bin.
   func projectMagnitudes(
     _ responses: DirectionalResponses, bin: Int, ear: Int, following phases: Phases
   ) -> [Complex] {
@@ -132,7 +133,7 @@ final class HarmonicProjection: @unchecked Sendable {
     return solved(sums)
   }
 
-  /// Evaluates coefficients in eight directions.
+  /// Evaluates coefficients in eight consecutive directions, whose harmonics start at `y`.
   @inline(__always)
   private func decode(
     _ y: UnsafePointer<Float>, _ coefficients: UnsafePointer<SIMD2<Float>>
@@ -179,8 +180,8 @@ final class HarmonicProjection: @unchecked Sendable {
   }
 }
 
-/// Returns the magnitudes of (hr, hi) with the phases of (zr, zi) rotated by `turn`. The result is
-/// mixed with (hr, hi), with the weights `share` and 1 - `share`.
+/// Combines the magnitudes of (hr, hi) with the phases of (zr, zi) rotated by `turn`. Returns the
+/// sum of these values with the weight `share` and of (hr, hi) with the weight 1 - `share`.
 @inline(__always)
 private func phased(
   _ hr: SIMD8<Float>, _ hi: SIMD8<Float>, _ zr: SIMD8<Float>, _ zi: SIMD8<Float>,

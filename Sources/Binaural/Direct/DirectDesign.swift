@@ -124,7 +124,7 @@ public struct DirectDesign: Sendable {
     }
   }
 
-  /// Returns the gains at the points of the bank's grid.
+  /// Returns the gains for the directions of the bank's grid, interpolated between `directions`.
   private static func grid(_ gains: [Float], _ directions: [SIMD3<Double>]) -> [Float] {
     let (rows, columns) = (DirectionalBank.rows, DirectionalBank.columns)
     let width = 2 * DirectionalBank.rank

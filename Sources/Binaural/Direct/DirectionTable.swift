@@ -3,7 +3,7 @@
 private import CRealtime
 private import SignalProcessing
 
-/// The gains of a `DirectionalBank`, interpolated bilinearly between the points of its grid.
+/// The gains of a `DirectionalBank`, interpolated bilinearly between the directions of its grid.
 ///
 /// ## Threading
 /// Several threads may read. Reading does not allocate, lock or wait.

@@ -7,7 +7,7 @@
 public struct DirectionalBank: Sendable {
   /// The number of filters, which both ears share.
   public static var rank: Int { @_noLocks get { 48 } }
-  /// The spacing of the grid, in degrees.
+  /// The spacing of the grid of directions for which there are gains, in degrees.
   static var step: Double { @_noLocks get { 2.5 } }
   static var columns: Int { @_noLocks get { 144 } }
   static var rows: Int { @_noLocks get { 73 } }

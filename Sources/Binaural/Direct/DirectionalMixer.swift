@@ -25,7 +25,7 @@ struct DirectionalMixer: ~Copyable, @unchecked Sendable {
   private let delayed: AlignedFloats
 
   /// - Parameters:
-  ///   - bank: designed for the playback rate.
+  ///   - bank: a bank that was designed for the playback rate.
   ///   - sampleRate: the playback rate, in Hz.
   ///   - directions: unit vectors to the loudspeakers, on the stage.
   init(bank: DirectionalBank, sampleRate: Double, directions: [SIMD3<Double>]) {
@@ -42,7 +42,7 @@ struct DirectionalMixer: ~Copyable, @unchecked Sendable {
 
   deinit { directions.deallocate() }
 
-  /// Clears all state. The stream may continue at any frame.
+  /// Clears all state. The stream may then continue at any frame.
   @_noLocks
   func reset() {
     left.gains.reset()
@@ -52,9 +52,9 @@ struct DirectionalMixer: ~Copyable, @unchecked Sendable {
   /// Mixes the next frames of the stream.
   ///
   /// - Parameters:
-  ///   - input: speakers x frames, with the next frame at index `poses.phase` of a plane.
+  ///   - input: speakers x frames, with the next frame at index `poses.phase` of each plane.
   ///   - output: 2 ears x rank x frames, in the same arrangement. It must not overlap `input`.
-  ///   - stride: floats from one channel to the next.
+  ///   - stride: the number of floats from the start of one plane to the start of the next.
   ///   - frames: the number of frames to mix.
   ///   - poses: the head poses for these frames.
   @_noLocks

@@ -57,8 +57,9 @@ struct EarDelayLine: ~Copyable {
 
   deinit { position.deallocate() }
 
-  /// Returns the interpolation kernel. The coefficients of a phase apply to the 2 x `reach` frames
-  /// around the position. Their sum is 1.
+  /// Returns the interpolation kernel. It contains, for each phase (fractional part of a position),
+  /// the coefficients of the 2 x `reach` frames around the position. The coefficients of a phase
+  /// sum to 1.
   private static func kernel(reach: Int, phases: Int) -> AlignedFloats {
     let table = AlignedFloats(count: (phases + 1) * 2 * reach)
     for phase in 0...phases {
@@ -98,7 +99,8 @@ struct EarDelayLine: ~Copyable {
     }
   }
 
-  /// Computes the slopes. Call this function after `setArrival` for the end of the cell.
+  /// Computes the slopes of all delays in the cell. Call this function after `setArrival` has set
+  /// the delays at the end of the cell.
   @_noLocks
   func setSlopes() {
     let scale = 1 / Float(cell)

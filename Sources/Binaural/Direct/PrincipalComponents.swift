@@ -17,12 +17,12 @@ struct PrincipalComponents {
   /// Computes `count` vectors.
   ///
   /// - Parameters:
-  ///   - rows: the matrix, rows x columns.
+  ///   - rows: the values of the matrix, row by row.
   ///   - columns: the number of values in a row.
   ///   - weights: one weight for each row.
   init(rows: [Float], columns: Int, weights: [Double], count: Int) {
     let covariance = Self.covariance(rows, columns, weights)
-    // Any start that is not orthogonal to the result is suitable.
+    // Any initial vectors that are not orthogonal to the result are suitable.
     var seed: UInt64 = 1
     var vectors = (0..<count).map { _ in
       (0..<columns).map { _ in

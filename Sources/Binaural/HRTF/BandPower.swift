@@ -13,8 +13,8 @@ struct BandPower {
 
   /// - Parameters:
   ///   - taps: the maximum length of the responses, in samples.
-  ///   - sampleRate: in Hz.
-  ///   - band: in Hz.
+  ///   - sampleRate: the sample rate, in Hz.
+  ///   - band: the limits of the frequency band, in Hz.
   init(taps: Int, sampleRate: Double, band: ClosedRange<Double>) {
     var size = 512
     while size < 2 * taps { size *= 2 }
@@ -45,7 +45,7 @@ struct BandPower {
     return re.withUnsafeMutableBufferPointer { re in
       im.withUnsafeMutableBufferPointer { im in
         transform(re, im)
-        // |A|^2 + |B|^2 = (|Z(k)|^2 + |Z(-k)|^2) / 2 for z = a + i b.
+        // |A(k)|^2 + |B(k)|^2 = (|Z(k)|^2 + |Z(-k)|^2) / 2, where Z is the spectrum of z = a + i b.
         return band.reduce(0) { sum, entry in
           let (k, mirror) = (entry.bin, (size - entry.bin) % size)
           let power =
@@ -56,7 +56,7 @@ struct BandPower {
     }
   }
 
-  /// Transforms in place (Cooley and Tukey, radix 2, decimation in time).
+  /// Computes the Fourier transform in place (Cooley and Tukey, radix 2, decimation in time).
   private func transform(
     _ re: UnsafeMutableBufferPointer<Double>, _ im: UnsafeMutableBufferPointer<Double>
   ) {

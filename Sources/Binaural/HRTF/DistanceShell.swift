@@ -47,7 +47,7 @@ struct DistanceShell {
 func metres(_ value: Double) -> String { decimal(value, digits: 2) }
 
 /// Formats a number with a fixed number of decimal places. Numbers that are not finite, or whose
-/// magnitude is 1e12 or more, have Swift's default format.
+/// magnitude is 1e12 or more, are printed in Swift's default format.
 package func decimal(_ value: Double, digits: Int) -> String {
   guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
   let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }

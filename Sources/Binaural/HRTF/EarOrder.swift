@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// Determines which channel is the left ear, from the levels of lateral sources.
+/// Determines from the levels of lateral sources which channel belongs to the left ear.
 ///
 /// The file's ReceiverPosition is used only if the levels do not distinguish the ears, because it
 /// is wrong in many public sets (CIPIC, LISTEN, MIT KEMAR large pinna, TH Koeln KU100).
@@ -49,7 +49,8 @@ struct EarOrder {
   }
 
   /// Returns the mean of ln(energy of channel 0 / energy of channel 1) over the measurements,
-  /// weighted by the y component of the direction. A positive value means that channel 0 is left.
+  /// weighted by the y component of the direction. A positive value means that channel 0 is the
+  /// left ear.
   private static func evidence(_ contents: SofaContents) -> Double {
     var (sum, weight) = (0.0, 0.0)
     contents.impulseResponses.withUnsafeBufferPointer { samples in

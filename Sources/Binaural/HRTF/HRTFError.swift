@@ -6,9 +6,9 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   case cannotOpen(path: String, reason: String)
   /// The content cannot be read as SOFA.
   case notSOFA(path: String, reason: String)
-  /// The set failed a check. `check` describes the failure and gives the values.
+  /// The set failed a check. `check` describes the failure.
   case refused(path: String, check: String)
-  /// The reader was stopped after `seconds`, the permitted time.
+  /// The reader took longer than `seconds`, the permitted time, and was stopped.
   case timedOut(path: String, seconds: Double)
   /// A signal killed the reader.
   case crashed(path: String, signal: Int32)
@@ -34,7 +34,7 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
           + "\(decimal(seconds, digits: seconds == seconds.rounded() ? 0 : 1)) s and was stopped; "
           + "the file may be damaged or malicious, so choose another one"
       case .crashed(let path, let signal):
-        "the file '\(path)' crashed the SOFA reader (signal \(signal)); "
+        "signal \(signal) killed the SOFA reader while it read '\(path)'; "
           + "the file may be damaged or malicious, so choose another one"
       case .readerNotFound(let places):
         "cannot find or start the SOFA reader stillstage-sofa at "

@@ -8,7 +8,7 @@ public struct HRTFLocator: Sendable {
   private let exists: @Sendable (String) -> Bool
   private let package: @Sendable (String) -> String?
 
-  /// Creates a locator for the files and the environment of this machine.
+  /// Creates a locator that uses the files of this machine and the environment of this process.
   public init() {
     self.init(variable: environmentVariable, exists: isRegularFile, package: pkgConfigVariable)
   }
@@ -25,8 +25,8 @@ public struct HRTFLocator: Sendable {
 
   /// Returns the path of `default.sofa`; nil if it is not found.
   ///
-  /// The search covers the XDG data directories, `/usr/share` and `/usr/local/share`, then the
-  /// directories that pkg-config reports for libmysofa.
+  /// The search covers the XDG data directories, `/usr/share` and `/usr/local/share`, then
+  /// directories that are derived from the pkg-config variables of libmysofa.
   public func defaultPath() -> String? {
     usualPlaces.first(where: exists) ?? packagePlaces().first(where: exists)
   }

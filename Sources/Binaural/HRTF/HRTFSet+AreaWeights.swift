@@ -6,7 +6,7 @@ extension HRTFSet {
   public var areaWeights: [Double] { areaWeights(limitingCaps: true) }
 
   /// Returns the areas of the directions' Voronoi cells, scaled to sum to 1. Equal directions share
-  /// a cell.
+  /// a cell equally.
   ///
   /// - Parameter limitingCaps: whether to limit each area to three times the median before scaling.
   ///   The directions on the rim of an unmeasured cap then do not represent the entire cap.

@@ -2,11 +2,13 @@
 
 import Glibc
 
-/// Limits that keep the memory and the time of a design bounded for any set.
+/// Limits on sets and decoders. They bound the memory and the time of a design, and exclude
+/// implausible levels.
 enum HRTFLimit {
-  /// The longest response that is used, including its delay, in s.
+  /// The maximum length, in s, of the responses that are used, including the longest delay in the
+  /// set.
   static let responseSeconds = 0.0625
-  /// The longest delay of a response, in s. Sound travels about 10 m in this time.
+  /// The longest accepted delay of a response, in s. Sound travels about 11 m in this time.
   static let delaySeconds = 0.03125
   /// The maximum number of directions that are used.
   static let directions = 16_384
@@ -17,13 +19,13 @@ enum HRTFLimit {
   static let preparedSamples = 1 << 26
   /// The accepted diffuse-field levels of a set before normalisation, in dB.
   static let levels = -60.0...60.0
-  /// The greatest accepted deviation of designed filters from a diffuse-field level of 0 dB, in dB.
+  /// The greatest accepted deviation of a decoder's diffuse-field level from 0 dB, in dB.
   static let designLevel = 12.0
 }
 
 extension HRTFSet {
-  /// Returns the set reduced to the limits. Adds a note if more than -60 dB of the energy was cut
-  /// off, and another if directions were left out.
+  /// Returns the set reduced to the limits. Adds a note if more than a millionth (-60 dB) of the
+  /// energy was cut off, and another if directions were left out.
   ///
   /// - Throws: `HRTFError.refused` if a delay is too long or the diffuse-field level is outside
   ///   `HRTFLimit.levels`.
@@ -63,8 +65,8 @@ extension HRTFSet {
     return abs(level) < 40 ? level : diffuseFieldLevelDecibels
   }
 
-  /// Returns the set with responses of at most `limit` samples. If more than -60 dB of the energy
-  /// is cut off, the end is faded out and a note is added.
+  /// Returns the set with responses of at most `limit` samples. If more than a millionth (-60 dB)
+  /// of the energy is cut off, the ends are faded out and a note is added.
   private func cut(to limit: Int) -> HRTFSet {
     guard taps > limit else { return self }
     var (result, kept, lost) = (self, 0.0, 0.0)

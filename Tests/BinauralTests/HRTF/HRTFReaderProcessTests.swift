@@ -40,11 +40,11 @@ struct HRTFReaderProcessTests {
     #expect(error == .timedOut(path: "any.sofa", seconds: 0.5))
   }
 
-  @Test("A reader killed by a signal is reported as crashed by the file")
+  @Test("The error names the signal that killed the reader")
   func readerKilledByASignalIsReportedAsCrashed() throws {
     let error = try error(ofReader: "kill -SEGV $$", "crash")
     #expect(error == .crashed(path: "any.sofa", signal: SIGSEGV))
-    #expect(error.description.contains("crashed the SOFA reader"))
+    #expect(error.description.contains("killed the SOFA reader"))
   }
 
   @Test(
