@@ -3,8 +3,9 @@
 extension HRTFSet {
   /// Whether the set is its own mirror image in the median plane.
   ///
-  /// Every direction must have a mirror image. The left ear's response to the direction must equal
-  /// the right ear's response to the image (to -100 dB), with equal delays (to 0.001 samples).
+  /// For every direction, the set must also contain the mirror image. The left ear's response to
+  /// the direction must equal the right ear's response to the image: their difference may have at
+  /// most 10^-10 of the response's energy, and their delays may differ by at most 0.001 samples.
   public var isMirrored: Bool {
     guard let images = mirrorImages else { return false }
     for (direction, image) in images.enumerated() {
@@ -22,7 +23,7 @@ extension HRTFSet {
     return true
   }
 
-  /// The indices of the directions' mirror images; nil if a direction has none.
+  /// The index of each direction's mirror image; nil if the set lacks any of these images.
   private var mirrorImages: [Int]? {
     var places: [SIMD3<Int64>: Int] = [:]
     for (index, direction) in directions.enumerated() { places[Self.place(direction)] = index }
@@ -41,7 +42,8 @@ extension HRTFSet {
 
 extension BinauralFilters {
   /// Returns these filters with the right ear's filters replaced by the mirror images of the left
-  /// ear's. Channels whose harmonic is antisymmetric from left to right (m < 0) are negated.
+  /// ear's. These are the left ear's filters, negated for the channels whose spherical harmonic is
+  /// antisymmetric from left to right (m < 0).
   ///
   /// Exactly symmetric filters reduce the cost of the convolution
   /// (`PartitionedConvolver.isSymmetric`).

@@ -7,10 +7,11 @@ extension HRTFSet {
   /// The time axis and the transfer functions are preserved, so the sample values are halved at
   /// twice the rate. Ringing before t = 0 is cut off. Resampling and fractional delays use a
   /// Kaiser-windowed sinc (beta 12, 32 zero crossings on each side). The passband extends to 0.88
-  /// times the lower of the two Nyquist frequencies, and images above 1.12 times that frequency are
-  /// below -100 dB.
+  /// times the lower of the two Nyquist frequencies, and components above 1.12 times that frequency
+  /// are attenuated by more than 100 dB.
   ///
-  /// If the result would exceed `HRTFLimit.preparedSamples`, some directions are left out.
+  /// If the interpolated responses would exceed `HRTFLimit.preparedSamples`, some directions are
+  /// left out.
   ///
   /// - Parameter newRate: the playback rate, 8000 to 384000 Hz.
   public func prepared(sampleRate newRate: Double) -> HRTFSet {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HRTFSet {
-  /// The smallest usable number of directions, as needed for a first-order soundfield.
+  /// The minimum number of directions in a set: a first-order soundfield has four channels.
   static let fewestDirections = 4
 
-  /// Creates a set from the measurements of one `DistanceShell` of a SOFA file, with the ears that
-  /// `EarOrder` determines. The set is reduced to the limits of `HRTFLimit`.
+  /// Creates a set from the measurements that `DistanceShell` selects in a SOFA file. `EarOrder`
+  /// assigns the channels to the ears. The set is reduced to the limits in `HRTFLimit`.
   ///
   /// - Throws: `HRTFError.refused` if there are too few directions, or if a delay or the level is
   ///   outside the limits.
@@ -17,7 +17,7 @@ extension HRTFSet {
     guard count >= Self.fewestDirections else {
       throw .refused(
         path: path,
-        check: "it has \(count) direction\(count == 1 ? "" : "s"); "
+        check: "it has \(count) direction\(count == 1 ? "" : "s") at one distance; "
           + "a set needs at least \(Self.fewestDirections)")
     }
     var responses: [Float] = []
@@ -50,8 +50,8 @@ extension HRTFSet {
 }
 
 extension SofaContents {
-  /// Returns the additional delay of a measurement's channel, in samples; 0 if the file has no
-  /// delays.
+  /// Returns the delay of a channel in a measurement, in samples, which the impulse response does
+  /// not include; 0 if the file has no delays.
   func delay(measurement: Int, channel: Int) -> Double {
     switch delays.count {
     case 0: 0

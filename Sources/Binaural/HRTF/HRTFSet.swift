@@ -4,7 +4,7 @@
 public struct HRTFSet: Sendable {
   /// The name of the set, for display.
   public var name: String
-  /// The file of the set; nil for a computed set.
+  /// The path of the SOFA file; nil for a computed set.
   public var path: String?
   /// The sample rate, in Hz.
   public var sampleRate: Double
@@ -14,15 +14,15 @@ public struct HRTFSet: Sendable {
   public var radius: Double
   /// The length of an impulse response, in samples.
   public var taps: Int
-  /// The impulse responses: directions x 2 ears (left, right) x taps, flat.
+  /// The impulse responses in one array: directions x 2 ears (left, right) x taps.
   public var impulseResponses: [Float]
-  /// Additional delays, in samples at `sampleRate`: directions x 2 ears, flat. They may be
-  /// negative.
+  /// The delays that the impulse responses do not include, in samples at `sampleRate`, in one
+  /// array: directions x 2 ears (left, right). They may be negative.
   public var delays: [Double]
   /// Facts about the set for the user, one sentence each.
   public var notes: [String]
 
-  /// Creates a set. The documentation of the properties states the required sizes of the arrays.
+  /// Creates a set. Each array must have the size that is documented for its property.
   public init(
     name: String, path: String? = nil, sampleRate: Double, directions: [SIMD3<Double>],
     radius: Double, taps: Int, impulseResponses: [Float], delays: [Double], notes: [String] = []
@@ -40,23 +40,24 @@ public struct HRTFSet: Sendable {
     self.notes = notes
   }
 
-  /// Returns the index in `impulseResponses` at which the response of a direction and an ear (0
-  /// left, 1 right) starts.
+  /// Returns the index in `impulseResponses` at which the response of an ear (0 left, 1 right) to a
+  /// direction starts.
   public func offset(direction: Int, ear: Int) -> Int { (direction * 2 + ear) * taps }
 
-  /// Returns the range of `impulseResponses` for a range of directions.
+  /// Returns the indices in `impulseResponses` of both ears' responses to a range of directions.
   func samples(of directions: Range<Int>) -> Range<Int> {
     2 * taps * directions.lowerBound..<2 * taps * directions.upperBound
   }
 
-  /// Returns the response of a direction and an ear (0 left, 1 right): `taps` samples, without the
-  /// additional delay.
+  /// Returns the response of an ear (0 left, 1 right) to a direction: `taps` samples, without the
+  /// delay in `delays`.
   public func impulseResponse(direction: Int, ear: Int) -> ArraySlice<Float> {
     let start = offset(direction: direction, ear: ear)
     return impulseResponses[start..<start + taps]
   }
 
-  /// Returns the index of the direction nearest to a vector.
+  /// Returns the index of the direction at the smallest angle to a vector, which may have any
+  /// length except 0.
   public func nearestDirection(to vector: SIMD3<Double>) -> Int {
     var (best, index) = (-Double.infinity, 0)
     for (i, direction) in directions.enumerated() {

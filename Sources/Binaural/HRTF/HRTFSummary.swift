@@ -5,8 +5,8 @@ import Geometry
 /// A description of a SOFA file for display.
 public struct HRTFSummary: Sendable, Equatable {
   public var path: String
-  /// The SOFA convention. This and the next five attributes are as written in the file. An
-  /// attribute is nil or empty if the file does not state it.
+  /// The SOFA convention. This property and the next five contain attributes of the file. Each is
+  /// nil or empty if the file does not state it.
   public var convention: String?
   public var title: String?
   public var database: String?
@@ -23,7 +23,7 @@ public struct HRTFSummary: Sendable, Equatable {
   public var content: Content?
   /// Whether the file can be used as an HRTF set.
   public var isUsable: Bool
-  /// The reasons why the set is not usable, or notes on a usable set.
+  /// Notes on the set, or the reasons why the file is not usable.
   public var reasons: [String]
 
   public struct Content: Sendable, Equatable {
@@ -36,18 +36,18 @@ public struct HRTFSummary: Sendable, Equatable {
     /// The smallest and the largest delay, in samples; nil if all are zero.
     public var delays: ClosedRange<Double>?
     /// The ear of channel 0 according to ReceiverPosition, "left" or "right"; nil if
-    /// ReceiverPosition does not distinguish the ears.
+    /// ReceiverPosition is missing or does not distinguish the ears.
     public var declaredChannelZero: String?
     /// The ear to which channel 0 is assigned, "left" or "right".
     public var trueChannelZero: String
-    /// The ratio of the largest to the smallest energy of an impulse response.
+    /// The largest energy of any impulse response in the file, divided by the smallest.
     public var energyRatio: Double
     /// The diffuse-field level before normalisation, in dB.
     public var diffuseFieldLevelDecibels: Double
-    /// The largest angle from a point of the sphere to its nearest direction, in degrees.
+    /// The largest angle from any point on the sphere to the nearest direction, in degrees.
     public var largestGapDegrees: Double
-    /// The circumference of the sphere with the same interaural delays, in m; nil if the delays do
-    /// not fit a head.
+    /// The circumference of the rigid sphere that fits the set's interaural delays best, in m; nil
+    /// if no sphere of the size of a head fits them.
     public var headCircumference: Double?
   }
 

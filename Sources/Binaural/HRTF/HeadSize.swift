@@ -5,10 +5,10 @@ private import SignalProcessing
 
 /// The size of a head: that of the rigid sphere with the same interaural delays.
 ///
-/// The delay grows with the sine of the direction's angle from the median plane. At low
-/// frequencies, it is 3 a / c times the sine (radius a, speed of sound c), and at higher
-/// frequencies it is shorter (Kuhn, J. Acoust. Soc. Am. 62, 157, 1977). `SphereTransferFunction`
-/// gives the factor for the band of `InterauralDelays`.
+/// A sphere's interaural delay is approximately proportional to the sine of the direction's angle
+/// from the median plane. At low frequencies, the factor is 3 a / c (radius a, speed of sound c).
+/// At higher frequencies, it is smaller (Kuhn, J. Acoust. Soc. Am. 62, 157, 1977). `slope(radius:)`
+/// computes the factor for `InterauralDelays.band`.
 public struct HeadSize: Sendable, Equatable {
   /// The radius of the sphere, in m.
   public let radius: Double
@@ -19,7 +19,8 @@ public struct HeadSize: Sendable, Equatable {
 
   private init(radius: Double) { self.radius = radius }
 
-  /// Estimates the size from a set's delays; nil unless the radius is between 5 and 14 cm.
+  /// Estimates the size from a set's interaural delays; nil unless the radius is between 5 and 14
+  /// cm.
   public init?(of set: HRTFSet) {
     let weights = set.areaWeights
     var (product, square) = (0.0, 0.0)
@@ -39,8 +40,8 @@ public struct HeadSize: Sendable, Equatable {
     self.init(radius: (low + high) / 2)
   }
 
-  /// Returns the ratio of a sphere's interaural delay to the sine of the angle from the median
-  /// plane, in s, as a weighted fit to several angles.
+  /// Returns a sphere's interaural delay, in s, divided by the sine of the angle from the median
+  /// plane. The quotient is a weighted least-squares fit to the delays at four angles.
   static func slope(radius: Double) -> Double {
     let sphere = SphereTransferFunction(
       radius: radius, sourceDistance: .infinity, speedOfSound: GapFilling.speedOfSound)
@@ -67,12 +68,13 @@ public struct HeadSize: Sendable, Equatable {
 extension HRTFSet {
   /// Returns the set for a head of a different size: interaural delays change, magnitudes do not.
   ///
-  /// The responses of each ear are shifted by half the change. Up to 600 Hz, the measured delay is
-  /// scaled by `factor`. From 2 kHz on, the change is multiplied by the ratio of two delays of a
-  /// rigid sphere: the delay at high frequencies, (a / c) (angle + sin(angle)) (Woodworth 1938),
-  /// and the delay at low frequencies, `slope(radius:)` sin(angle). In these formulas, a is the
+  /// The responses of the two ears are shifted in opposite directions, each by half the change. Up
+  /// to 600 Hz, the measured delay is scaled by `factor`. From 2 kHz on, the change is multiplied
+  /// by the ratio of a rigid sphere's delay at high frequencies to its delay at low frequencies.
+  /// The delay at high frequencies is (a / c) (angle + sin(angle)) (Woodworth 1938), and the delay
+  /// at low frequencies is `HeadSize.slope(radius:)` times sin(angle). In these formulas, a is the
   /// radius, c is the speed of sound, and angle is the angle from the median plane. The transition
-  /// is smooth.
+  /// between 600 Hz and 2 kHz is smooth.
   ///
   /// - Parameter factor: greater than 0.
   public func withInterauralDelays(scaledBy factor: Double) -> HRTFSet {
@@ -100,7 +102,7 @@ extension HRTFSet {
   }
 }
 
-/// Delays responses by a time that is longer below 600 Hz than above 2 kHz.
+/// Delays or advances responses by a time that is longer below 600 Hz than above 2 kHz.
 private struct EarShift: ~Copyable {
   private let fft: RealFFT
   private let time: AlignedFloats
@@ -125,8 +127,8 @@ private struct EarShift: ~Copyable {
   /// Returns a response delayed by `seconds`, with `room` samples added before it.
   ///
   /// - Parameters:
-  ///   - seconds: the delay below 600 Hz; negative to advance the response.
-  ///   - sine: the sine of the angle from the median plane.
+  ///   - seconds: the delay up to 600 Hz; negative to advance the response.
+  ///   - sine: the sine of the angle from the median plane, at least 0.
   ///   - taps: the number of samples to return.
   func moved(
     _ response: ArraySlice<Float>, by seconds: Double, sine: Double, room: Int, taps: Int

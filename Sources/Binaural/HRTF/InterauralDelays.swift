@@ -5,17 +5,17 @@ internal import SignalProcessing
 
 /// The interaural delays of a set's directions at low frequencies.
 struct InterauralDelays {
-  /// The band in which phases are compared, in Hz.
+  /// The band in which the phases of the two ears are compared, in Hz.
   static let band = 300.0...800.0
 
-  /// The delay of each direction in s; positive if the left ear is earlier.
+  /// The interaural delay for each direction, in s; positive if sound reaches the left ear first.
   let seconds: [Double]
 
   init(_ set: HRTFSet) {
     var size = 512
     while size < 2 * set.taps || Double(size) < set.sampleRate / 25 { size *= 2 }
     let bins = Self.bins(width: set.sampleRate / Double(size))
-    // A batch takes 16 MB per 1,000 bins.
+    // The responses of a batch take 16 MB of memory for every 1000 bins of the transform.
     let batch = 1000
     seconds = stride(from: 0, to: set.directions.count, by: batch).flatMap { first in
       let part = first..<min(first + batch, set.directions.count)
@@ -40,10 +40,11 @@ struct InterauralDelays {
   }
 
   /// Returns the delay, from -1.24 to 1.24 ms, that maximises the cross-correlation of the ears.
-  /// The delay is in s, and positive if the left ear is earlier.
+  /// The delay is in s, and positive if sound reaches the left ear first.
   ///
   /// - Parameters:
-  ///   - spectra: left times the conjugate of right, for each of the bins.
+  ///   - spectra: the left ear's response times the conjugate of the right ear's, for each bin.
+  ///   - bins: the bins of `spectra` in the transform.
   ///   - width: the width of a bin, in Hz.
   static func delay(_ spectra: [Complex], _ bins: ClosedRange<Int>, _ width: Double) -> Double {
     func correlation(_ seconds: Double) -> Double {

@@ -38,9 +38,10 @@ struct NeighbourGrid {
   /// Whether the shell with this number (see `forEach`) around a cube can contain directions.
   func reaches(shell: Int) -> Bool { shell < cubes }
 
-  /// Calls `body` with the index of each direction in a shell around the cube of `v`: in the cubes
-  /// whose largest index offset is `shell`. These directions are at least (shell - 1) x `side` from
-  /// `v`.
+  /// Calls `body` with the index of each direction in a shell around the cube that contains `v`.
+  ///
+  /// Shell n consists of the cubes whose offset from that cube is n along at least one axis and at
+  /// most n along the others. Its directions are at least (n - 1) x `side` from `v`.
   func forEach(inShell shell: Int, around v: SIMD3<Double>, _ body: (Int) -> Void) {
     let (i, j, k) = Self.cube(v, cubes)
     for x in max(0, i - shell)...min(cubes - 1, i + shell) {

@@ -4,9 +4,9 @@ import Glibc
 
 /// A model of a head as a rigid sphere with two points as ears, without pinnae or torso.
 ///
-/// The responses follow Duda and Martens, J. Acoust. Soc. Am. 104, 3048 (1998). By default, the
-/// ears are 10 degrees behind the sides (C. P. Brown and R. O. Duda, IEEE Trans. Speech Audio
-/// Process. 6(5), 1998).
+/// The responses are computed by the method of Duda and Martens, J. Acoust. Soc. Am. 104, 3048
+/// (1998). By default, the ears are at azimuths of 100 and -100 degrees (C. P. Brown and R. O.
+/// Duda, IEEE Trans. Speech Audio Process. 6(5), 1998).
 public struct RigidSphereHead: Sendable {
   /// The radius of the sphere, in m.
   public var headRadius = 0.0875
@@ -17,21 +17,23 @@ public struct RigidSphereHead: Sendable {
   public var sourceDistance = Double.infinity
   /// The speed of sound, in m/s.
   public var speedOfSound = 343.0
-  /// The angle between rings of directions, in degrees. Directions on a ring have about the same
-  /// spacing.
+  /// The difference in elevation between adjacent rings of directions, in degrees. The directions
+  /// on a ring have about the same spacing.
   public var ringSpacing = 5.0
 
-  /// The time at which sound would reach the centre of the head if the head were absent, in ms.
+  /// The time, in ms, from the start of a response until sound would reach the centre of the head
+  /// if the head were absent.
   static let centreArrivalMilliseconds = 1.25
   static let durationMilliseconds = 16.0 / 3
-  /// The upper frequency limit of the responses, in Hz; half the sample rate if that is lower. The
-  /// taper begins at `taperStart` times the limit.
+  /// The upper frequency limit of the responses, in Hz. Below a sample rate of 48 kHz, the limit is
+  /// half the sample rate. The spectra are tapered from `taperStart` times the limit on.
   static let bandLimit = 24_000.0
   static let taperStart = 0.85
 
   public init() {}
 
-  /// Returns the head's impulse responses over the full sphere. All delays are zero.
+  /// Returns the head's impulse responses to the directions of `rings(spacing:)`. All `delays` are
+  /// zero.
   ///
   /// - Parameter sampleRate: 8000 to 384000 Hz.
   public func hrtfSet(sampleRate: Double) -> HRTFSet {
@@ -66,8 +68,8 @@ public struct RigidSphereHead: Sendable {
     return (0...steps).flatMap { ring -> [SIMD3<Double>] in
       let elevation = Double(ring) * .pi / Double(steps) - .pi / 2
       let radius = ring == 0 || ring == steps ? 0 : cos(elevation)
-      // If the number of directions is a multiple of four, the ring includes front, left, back and
-      // right.
+      // The number of directions is a multiple of four, so that the ring includes front, left, back
+      // and right. A pole has one direction.
       let count = max(1, 4 * Int((radius * 2 * Double(steps) / 4).rounded()))
       return (0..<count).map { step in
         let azimuth = 2 * .pi * Double(step) / Double(count)
@@ -76,12 +78,12 @@ public struct RigidSphereHead: Sendable {
     }
   }
 
-  /// Returns the coefficients of the Legendre polynomials P0, P1, ... as impulse responses: orders
-  /// x taps.
+  /// Returns the coefficients of the Legendre polynomials P0, P1, ... in the time domain: orders x
+  /// taps.
   private func orderResponses(taps: Int, sampleRate: Double) -> [[Double]] {
     let sphere = SphereTransferFunction(
       radius: headRadius, sourceDistance: sourceDistance, speedOfSound: speedOfSound)
-    // Four times the length: ringing after the end of the response does not alias into it.
+    // At four times the length, ringing after the end of the response does not alias into it.
     let size = 4 * taps
     let limit = min(Self.bandLimit, sampleRate / 2)
     let arrival = Self.centreArrivalMilliseconds / 1000
@@ -98,7 +100,7 @@ public struct RigidSphereHead: Sendable {
           turns.withUnsafeBufferPointer { turns in
             var phase = 0
             for n in 0..<taps {
-              // sin(x) = cos(x - pi / 2), a quarter of the table earlier.
+              // sin(x) = cos(x - pi / 2) is a quarter of the table before cos(x).
               let quarter = phase < taps ? phase + 3 * taps : phase - taps
               response[n] += re * turns[phase] - im * turns[quarter]
               phase += bin
@@ -131,7 +133,7 @@ public struct RigidSphereHead: Sendable {
     return sum.map { Float($0) }
   }
 
-  /// The parameters as JSON.
+  /// The parameters in the format of HRTF/rigid-sphere.json, which contains the default values.
   var parametersJSON: String {
     """
     {

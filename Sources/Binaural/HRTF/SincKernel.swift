@@ -4,7 +4,8 @@ import Glibc
 
 /// A Kaiser-windowed sinc (Kaiser 1974), tabulated for resampling and fractional delays.
 struct SincKernel {
-  /// The number of input samples on each side that contribute to an output sample.
+  /// The number of input samples on each side of an output position that contribute to the output
+  /// sample.
   let reach: Int
 
   private static let beta = 12.0
@@ -13,11 +14,11 @@ struct SincKernel {
   /// The number of tabulated phases per input sample. Linear interpolation between the phases has
   /// an error below (pi cutoff / phases)^2 / 8 of full scale.
   private let phases: Int
-  /// The coefficients: (phases + 1) rows x 2 reach, for the inputs from floor(position) - reach + 1
-  /// on.
+  /// The coefficients: (phases + 1) rows x 2 reach. A row contains the coefficients of the input
+  /// samples from floor(position) - reach + 1 on.
   private let table: [Double]
 
-  /// - Parameter cutoff: a fraction of the input's Nyquist frequency, at most 1.
+  /// - Parameter cutoff: the cut-off frequency divided by the input's Nyquist frequency, at most 1.
   init(cutoff: Double) {
     let half = Self.zeroCrossings / cutoff
     let reach = Int(half.rounded(.up))

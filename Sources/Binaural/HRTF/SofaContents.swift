@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The decoded answer of `stillstage-sofa`. Numbers are validated again, because the reader parses
-/// untrusted files.
+/// The decoded answer of `stillstage-sofa`. Its numbers are validated again, because that program
+/// parses untrusted files.
 struct SofaContents {
   /// The global attributes of the file by name, and its M, R, N and SamplingRate.
   var attributes: [String: String]
@@ -9,7 +9,7 @@ struct SofaContents {
   var measurements: Int
   var taps: Int
   var sampleRate: Double
-  /// The ratio of the largest to the smallest energy of an impulse response.
+  /// The largest energy of any impulse response, divided by the smallest.
   var energyRatio: Double
   /// The ear that the file declares for channel 0: 1 left, -1 right, 0 undeclared.
   var declaredSide: Int

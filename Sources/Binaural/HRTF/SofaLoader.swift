@@ -13,8 +13,8 @@ public struct SofaLoader: Sendable {
   public var readerPath: String?
   /// The time after which the reader is stopped, in s; see `CapturedProgram.timeoutSeconds`.
   public var timeoutSeconds: Double
-  /// The cache that keeps the contents of a file until the file changes; nil to read the file each
-  /// time.
+  /// The cache from which `load` takes the contents of a file until the file changes; nil to read
+  /// the file each time.
   public var cache: DesignCache?
   /// A function that is polled while the file is read. It returns true to stop the reader.
   public var isCancelled: @Sendable () -> Bool
@@ -29,9 +29,12 @@ public struct SofaLoader: Sendable {
     self.isCancelled = isCancelled
   }
 
-  /// The paths at which the reader is looked for, in order: only `$STILLSTAGE_SOFA` if it is set,
-  /// or else `stillstage-sofa` in the program's directory, and in `../libexec/stillstage` relative
-  /// to that directory. Empty if the program's directory is unknown.
+  /// The paths at which to look for the reader, in order.
+  ///
+  /// If the environment variable `STILLSTAGE_SOFA` is set, its value is the only path. Otherwise,
+  /// the paths are those of `stillstage-sofa` in the program's directory and in
+  /// `../libexec/stillstage` relative to that directory. If the program's directory is unknown,
+  /// there are none.
   public static var readerPlaces: [String] {
     if let given = environmentVariable("STILLSTAGE_SOFA") { return [given] }
     guard let directory = programDirectory() else { return [] }
@@ -43,15 +46,16 @@ public struct SofaLoader: Sendable {
   /// Reads a SimpleFreeFieldHRIR SOFA file.
   ///
   /// The levels of lateral sources identify the left ear. If the levels do not distinguish the
-  /// ears, ReceiverPosition is used. Only the source distance with the most measurements is used.
+  /// ears, ReceiverPosition is used. Only the measurements at one source distance are used: the
+  /// distance that has the most.
   ///
   /// - Throws: `HRTFError` if the file cannot be read or used.
   public func load(_ path: String) throws(HRTFError) -> HRTFSet {
     try HRTFSet(contents(path), path: path)
   }
 
-  /// Returns the name of the cache entry for a file in its present state; nil if there is no such
-  /// file.
+  /// Returns the name of the cache entry for a file in its present state; nil if the file cannot be
+  /// found.
   private static func identity(of path: String) -> String? {
     var status = stat()
     guard stat(path, &status) == 0, let real = realpath(path, nil) else { return nil }
@@ -66,7 +70,7 @@ public struct SofaLoader: Sendable {
 
   /// Returns the contents of a file, from the cache or from the reader.
   ///
-  /// - Throws: `HRTFError` if the file cannot be read or the reader refused it.
+  /// - Throws: `HRTFError` if the file cannot be read or the reader refuses it.
   func contents(_ path: String) throws(HRTFError) -> SofaContents {
     let identity = cache.flatMap { _ in Self.identity(of: path) }
     if let cache, let identity, let kept = cache.loadBytes(identity),
@@ -99,7 +103,7 @@ public struct SofaLoader: Sendable {
       environment: ProgramLaunch.readerEnvironment, timeoutSeconds: timeoutSeconds,
       maximumBytes: SofaContents.largestAnswerBytes, isCancelled: isCancelled)
     guard !path.utf8.contains(0) else {
-      throw .cannotOpen(path: path, reason: "its name contains a zero byte")
+      throw .cannotOpen(path: path, reason: "its path contains a zero byte")
     }
     guard let (output, ending) = process.run() else { throw .readerNotFound(places: [reader]) }
     switch ending {
@@ -149,9 +153,10 @@ public struct SofaLoader: Sendable {
 }
 
 extension ProgramLaunch {
-  /// The environment of a reader. It has the variables that the dynamic loader, a sanitizer or
-  /// pkg-config needs, and the ID of this process. Swift's crash reporter is disabled, because it
-  /// can hang.
+  /// The environment for helper programs such as the SOFA reader.
+  ///
+  /// It contains the variables that the dynamic loader, a sanitizer or pkg-config needs, and the ID
+  /// of this process. It disables Swift's crash reporter, because that can hang.
   package static var readerEnvironment: [String] {
     let names = [
       "PATH", "HOME", "LD_LIBRARY_PATH", "LD_PRELOAD", "PKG_CONFIG_PATH", "PKG_CONFIG_LIBDIR",

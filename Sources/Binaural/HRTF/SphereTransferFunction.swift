@@ -25,7 +25,8 @@ struct SphereTransferFunction {
     var im: Double
   }
 
-  /// The series ends when its coefficients fall below this magnitude.
+  /// The series ends at the first coefficient below this magnitude. Orders below the sphere's
+  /// circumference in wavelengths do not end it, because later coefficients may be larger.
   private static let smallest = 1e-10
 
   /// Returns the coefficients of the Legendre polynomials P0, P1, ... at a frequency of 0 Hz or
@@ -47,7 +48,8 @@ struct SphereTransferFunction {
       // Multiply the paper's result by i exp(-i mu), then conjugate it.
       let (c, s) = (cos(mu), sin(mu))
       terms.append(Term(re: term.re * s - term.im * c, im: -(term.re * c + term.im * s)))
-      // The series also ends before the polynomials overflow. Their ratio is negligible by then.
+      // The series also ends before the polynomials overflow. The coefficient, which contains their
+      // ratio, is negligible by then.
       if m > mu, term.magnitude < Self.smallest || near.magnitude > 1e150 { return terms }
       (lastNear, near) = (near, lastNear.adding(near, timesImaginary: -(2 * m + 1) * za))
       (lastFar, far) = (far, lastFar.adding(far, timesImaginary: -(2 * m + 1) * zr))

@@ -2,15 +2,15 @@
 
 import Glibc
 
-/// The areas and the largest radius of the Voronoi cells of directions on the unit sphere.
+/// Divides the unit sphere into the Voronoi cells of a set of directions and measures the cells.
 ///
-/// Each cell is computed in the plane that touches the sphere at its direction (gnomonic
-/// projection), by clipping with the bisectors between the direction and its neighbours. Cells are
-/// cut off 89.99 degrees from their direction.
+/// Each cell is computed in the plane that touches the sphere at the cell's direction (gnomonic
+/// projection): a large square is clipped with the bisectors between the direction and its
+/// neighbours. The square cuts off cells at 89.99 degrees from their direction.
 struct SphericalVoronoi {
   /// The area of each direction's cell in steradians. Equal directions share a cell equally.
   let areas: [Double]
-  /// The largest angle from a point of the sphere to its nearest direction, in radians.
+  /// The largest angle from any point on the sphere to the nearest direction, in radians.
   let largestGap: Double
 
   init(_ directions: [SIMD3<Double>]) {
@@ -38,14 +38,14 @@ struct SphericalVoronoi {
       reach = max(reach, cell.reach)
     }
     areas = owner.map { cells[$0] / Double(members[$0]) }
-    // A cell that reaches the horizon is cut off, so the gap is measured at the points of a
-    // lattice instead.
+    // Cells that extend to almost 90 degrees may have been cut off, so the gap is measured at the
+    // points of a lattice instead.
     largestGap = reach < 1e3 ? atan(reach) : max(.pi / 2, latticeGap(distinct))
   }
 }
 
-/// Returns the largest angle from a point of a Fibonacci lattice to its nearest direction, in
-/// radians.
+/// Returns the largest angle from any of 2000 points on the sphere (a Fibonacci lattice) to the
+/// nearest direction, in radians.
 private func latticeGap(_ directions: [SIMD3<Double>]) -> Double {
   let count = 2000
   var smallest = 1.0

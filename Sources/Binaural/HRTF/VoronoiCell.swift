@@ -17,7 +17,7 @@ struct VoronoiCell {
 
   private static let horizon = 5e3
 
-  /// Computes the cell of `directions[index]`.
+  /// Computes the cell of `directions[index]`. `neighbours` is the grid of all `directions`.
   mutating func cut(
     around index: Int, of directions: [SIMD3<Double>], _ neighbours: NeighbourGrid
   ) {
@@ -46,7 +46,7 @@ struct VoronoiCell {
 
   /// Clips the polygon to the half-plane `a` x + `b` y <= `limit`.
   private mutating func clip(a: Double, b: Double, limit: Double) {
-    // A line that is farther away than every corner does not cut.
+    // A line that is farther from the point of contact than every corner does not cut the polygon.
     guard limit * limit < reach * reach * (a * a + b * b), !x.isEmpty else { return }
     nextX.removeAll(keepingCapacity: true)
     nextY.removeAll(keepingCapacity: true)

@@ -3,8 +3,8 @@
 private import SignalProcessing
 
 extension BinauralFilters {
-  /// Returns the filters combined with a headphone equaliser. If `planeWaves` is set, sets only
-  /// `equaliser` and does not change the filters.
+  /// Returns the filters combined with a headphone equaliser, which is also stored in `equaliser`.
+  /// If `planeWaves` is set, the equaliser is only stored, and the filters are unchanged.
   ///
   /// Signal paths that bypass the filters must apply `equaliser`. If `planeWaves` is set, all
   /// signal paths must apply it.

@@ -31,7 +31,7 @@ public struct HeadphoneProfile: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - sampleRate: the playback rate, in Hz.
-  ///   - field: the set's energy in the diffuse field.
+  ///   - field: the energy of the HRTF set in the diffuse field.
   public func taps(sampleRate: Double, field: DiffuseField) -> [Float] {
     let sections = filters.compactMap { $0.biquad(sampleRate: sampleRate)?.minimumPhase }
     let power = field.mean { frequency in
@@ -74,8 +74,8 @@ public struct DiffuseField: Sendable {
     binWidth = responses.binWidth
   }
 
-  /// Returns the mean of a power over `HRTFSet.levelBand`, weighted by energy; 1 if there is no
-  /// energy.
+  /// Returns the mean of `power` over the frequencies in `HRTFSet.levelBand`, weighted by
+  /// `energies`; 1 if there is no energy in the band.
   func mean(of power: (_ frequency: Double) -> Double) -> Double {
     var (sum, total) = (0.0, 0.0)
     for (k, energy) in energies.enumerated() {

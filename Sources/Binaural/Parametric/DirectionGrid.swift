@@ -2,14 +2,15 @@
 
 private import CRealtime
 
-/// A grid with a point at every 5 degrees of azimuth and elevation.
+/// A grid of directions at every 5 degrees of azimuth and elevation.
 enum DirectionGrid {
   static let azimuths = 72
   static let elevations = 37
   static let count = azimuths * elevations
   private static var step: Double { @_noLocks get { .pi / 36 } }
 
-  /// Four grid points and their weights, which sum to 1.
+  /// The indices of four directions on the grid, and the weights of these directions, which sum to
+  /// 1.
   struct Place {
     var points: SIMD4<Int>
     var shares: SIMD4<Float>
@@ -21,7 +22,8 @@ enum DirectionGrid {
     }
   }
 
-  /// Returns the unit vector to a grid point.
+  /// Returns the direction with an index on the grid, as a unit vector. The indices run through all
+  /// azimuths, from the front on, for each elevation, from the bottom up.
   static func direction(_ point: Int) -> SIMD3<Double> {
     let azimuth = Double(point % azimuths) * step
     let elevation = Double(point / azimuths - elevations / 2) * step
@@ -29,7 +31,8 @@ enum DirectionGrid {
     return SIMD3(r * realtime_cos(azimuth), r * realtime_sin(azimuth), realtime_sin(elevation))
   }
 
-  /// Returns the four grid points around a direction, with weights for bilinear interpolation.
+  /// Returns the four directions on the grid that surround `v`, with weights for bilinear
+  /// interpolation.
   @_noLocks
   static func place(_ v: SIMD3<Double>) -> Place {
     let across = realtime_sqrt(v.x * v.x + v.y * v.y)

@@ -5,8 +5,8 @@ private import CRealtime
 private import Geometry
 private import SignalProcessing
 
-/// Decodes a first-order soundfield as two plane waves per band and a residual
-/// (`ParametricFrame`).
+/// Decodes a first-order soundfield to two ears. In each band, the soundfield is divided into two
+/// plane waves and a residual (`ParametricFrame`).
 ///
 /// Analysis frames overlap by half and are multiplied by a Hann window. In each band, a `WaveModel`
 /// is fitted to the covariance of the channels, averaged with a time constant of 20 ms. Two beams
@@ -18,12 +18,12 @@ private import SignalProcessing
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
 public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
-  /// The time constant of the covariances, in s.
+  /// The time constant of the averaging of covariances, in s.
   static let memory = 0.020
 
   /// The additional delay relative to `BinauralDecoder`, in frames.
   public let latencyFrames: Int
-  /// The number of frames for which the output continues after the input and the latency.
+  /// The number of output frames after the end of the input, not counting the latency.
   public let tailFrames: Int
 
   private let hop: Int
@@ -40,8 +40,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   private let earTime: AlignedFloats
   private let earReal: AlignedFloats
   private let earImaginary: AlignedFloats
-  /// The output that is being summed, size x 2 ears, from the start of the current hop. A hop is
-  /// half an analysis frame.
+  /// The sum of the overlapping outputs of the analysis frames so far, from the start of the
+  /// current hop on: size x 2 ears. A hop is half an analysis frame.
   private let sums: AlignedFloats
   private let poses: UnsafeMutablePointer<Quaternion>
   private let poseCount: Int
@@ -54,7 +54,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   private struct State {
     /// The stream frame after the last decoded frame; -1 before the first call and after `reset`.
     var next = -1
-    /// The stream frame at which slot 0 replaces the current covariances; 0 without a resumption.
+    /// The stream frame at which slot 0 replaces the current covariances; 0 if the decoder does not
+    /// resume.
     var resumption = 0
 
     @_noLocks init() {}
@@ -66,13 +67,13 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   ///   - filters: the linear decoder, of first order.
   ///   - waves: the responses to the waves, for the same sample rate.
   ///   - keptFrames: the number of past frames for which covariances are kept, so that another
-  ///     decoder can resume; 0 for none.
+  ///     decoder can resume at one of these frames; 0 for none.
   public init(filters: BinauralFilters, waves: PlaneWaveResponses, keptFrames: Int = 0) {
     precondition(filters.order == 1, "the parametric decoder requires filters of first order")
     precondition(filters.sampleRate == waves.sampleRate)
     latencyFrames = waves.frame
     size = waves.size
-    // The analysis frame that begins with the last sample has this length, including its tail.
+    // The output of the analysis frame that begins with the last sample has this length.
     tailFrames = size
     hop = waves.frame / 2
     let memory = Double(hop) / (waves.sampleRate * Self.memory)
@@ -110,7 +111,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     state.deallocate()
   }
 
-  /// Clears all state except the stored covariances. The stream may continue at any frame.
+  /// Clears all state except the stored covariances. Afterwards, the stream may continue at any
+  /// frame.
   @_noLocks
   public func reset() {
     state.pointee = State()
@@ -120,14 +122,15 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   }
 
   /// The number of frames from one analysis frame to the next. A decoder can resume at multiples of
-  /// this number. A pose becomes audible this many frames after its own frame.
+  /// this number. The first output frame that depends on a pose is this many frames after the pose.
   public var hopFrames: Int { @_noLocks get { hop } }
 
   /// Returns the covariances that another decoder with the same filters needs to resume at a frame;
-  /// nil if none are kept. They stay valid while `frame` is at most `keptFrames` ago.
+  /// nil if none are kept. They stay valid until this decoder is more than `keptFrames` frames past
+  /// `frame`.
   ///
-  /// - Parameter frame: a stream frame: a multiple of `hopFrames`, from `hopFrames` to `keptFrames`
-  ///   ago.
+  /// - Parameter frame: a stream frame; a multiple of `hopFrames`. It is from `hopFrames` to
+  ///   `keptFrames` frames before the next frame that this decoder decodes.
   @_noLocks
   public func memory(toBeginAt frame: Int) -> UnsafePointer<SIMD4<Float>>? {
     if memoryCount == 0 { return nil }
@@ -137,7 +140,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     return UnsafePointer(memories + slot * synthesis.memoryCount)
   }
 
-  /// Resumes at a frame that another decoder has passed.
+  /// Resets this decoder so that it resumes at a frame that another decoder has passed.
   ///
   /// For the same input and poses, the output equals that of the other decoder from frame
   /// `frame + hopFrames + tailFrames` on.
@@ -160,7 +163,10 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     synthesis.saveMemory(into: memories + slot * synthesis.memoryCount)
   }
 
-  /// Decodes the next frames.
+  /// Decodes the frames of the stream from `poses.frame` on.
+  ///
+  /// These frames usually follow those of the previous call. Otherwise, and at the first call, the
+  /// first of the given poses also replaces all earlier poses.
   ///
   /// - Parameters:
   ///   - input: 4 x frames, in ACN order and SN3D scale.

@@ -12,19 +12,19 @@ private import SignalProcessing
 /// conjugate transpose. The waves s are estimated from the channels x with the least mean square
 /// error: s = P B' C^-1 x = (pd P^-1 + B'B)^-1 B' x.
 ///
-/// The ear signals are y = H s + M (x - B s), where H are the responses to the two directions and M
-/// is the linear decoder. According to the model, the energy at an ear should be H P H' + pd M M'.
-/// The energy of the estimate is lower by pd (H - M B) (pd P^-1 + B'B)^-1 (H - M B)'. The gain of
-/// the residual x - B s is therefore raised until the energy is correct, at most to `largestGain`
-/// (after Vilkamo, Baeckstroem, Kuntz, "Optimized covariance domain framework for time-frequency
-/// processing of spatial audio", JAES 61, 2013).
+/// The ear signals are y = H s + M (x - B s), where H contains the responses to the two directions
+/// and M is the linear decoder. According to the model, the energy at an ear is H P H' + pd M M'.
+/// The energy of y is lower by pd (H - M B) (pd P^-1 + B'B)^-1 (H - M B)'. The gain of the residual
+/// x - B s is therefore raised until the energy is correct, at most to `largestGain`. (The approach
+/// is that of Vilkamo, Baeckstroem, Kuntz, "Optimized covariance domain framework for
+/// time-frequency processing of spatial audio", JAES 61, 2013.)
 struct ParametricFrame: ~Copyable {
   private let bins: Int
   private let bands: Int
   private let forgetting: Float
   /// The first bin of each band, followed by the number of bins: bands + 1 values.
   private let edges: UnsafeMutablePointer<Int>
-  /// The covariances in ACN order and SN3D scale: bands x 4 columns x 4.
+  /// The covariances in ACN order and SN3D scale: bands x 4 columns x 4 rows.
   private let covariances: UnsafeMutablePointer<SIMD4<Float>>
   /// The linear decoder for ACN order and SN3D scale: bins x 2 ears x (real, imaginary) x 4
   /// channels.
@@ -44,7 +44,7 @@ struct ParametricFrame: ~Copyable {
   /// - Parameters:
   ///   - filters: the linear decoder, of first order.
   ///   - waves: the responses to plane waves.
-  ///   - forgetting: the factor by which a covariance decays from one analysis frame to the next.
+  ///   - forgetting: the weight of the previous covariance in each new one, 0 to 1.
   init(filters: BinauralFilters, waves: PlaneWaveResponses, forgetting: Float) {
     self.waves = waves
     self.forgetting = forgetting
@@ -112,14 +112,15 @@ struct ParametricFrame: ~Copyable {
     for i in 0..<(bands * 4) { covariances[i] = source[i] }
   }
 
-  /// Renders one analysis frame.
+  /// Renders one analysis frame, and updates the covariances from its spectra.
   ///
   /// - Parameters:
-  ///   - real: the real parts on the stage, bins x 4 channels, in ACN order and SN3D scale.
+  ///   - real: the real parts of the soundfield's spectra, relative to the stage: bins x 4
+  ///     channels, in ACN order and SN3D scale.
   ///   - imaginary: the imaginary parts in the same arrangement.
   ///   - pose: the head pose for this analysis frame.
-  ///   - earReal: receives the real parts, bins x 2 ears.
-  ///   - earImaginary: receives the imaginary parts, bins x 2 ears.
+  ///   - earReal: receives the real parts of the ears' spectra, bins x 2 ears.
+  ///   - earImaginary: receives the imaginary parts of the ears' spectra, bins x 2 ears.
   @_noLocks
   func render(
     real: UnsafeMutablePointer<Float>, imaginary: UnsafeMutablePointer<Float>, pose: Quaternion,
@@ -169,13 +170,13 @@ struct ParametricFrame: ~Copyable {
       sums.2 += a * c.z + b * d.z
       sums.3 += a * c.w + b * d.w
     }
-    // Decayed covariances must not become denormal numbers: computing with these is slow.
+    // Decayed covariances must not become denormal numbers, because arithmetic with these is slow.
     if sums.0.x + sums.1.y + sums.2.z + sums.3.w < 1e-24 { sums = (.zero, .zero, .zero, .zero) }
     (kept[0], kept[1], kept[2], kept[3]) = sums
     let scale = SIMD4<Double>(1, realtime_sqrt(3), realtime_sqrt(3), realtime_sqrt(3))
     var trace = 0.0
     for i in 0..<4 {
-      // From the order W Y Z X to W X Y Z.
+      // Change the order from W Y Z X to W X Y Z.
       let column = kept[i == 0 ? 0 : (i == 1 ? 3 : i - 1)]
       let ordered = SIMD4(Double(column.x), Double(column.w), Double(column.y), Double(column.z))
       let row = ordered * scale * scale[i]
@@ -185,7 +186,8 @@ struct ParametricFrame: ~Copyable {
     return trace > 0
   }
 
-  /// Writes the responses of both ears to a direction relative to the head.
+  /// Writes both ears' responses to `direction`, which is relative to the head, for a range of
+  /// bins.
   @_noLocks
   private func lookUp(
     _ direction: SIMD3<Double>, into target: UnsafeMutablePointer<SIMD4<Float>>,
@@ -210,14 +212,13 @@ struct ParametricFrame: ~Copyable {
     }
   }
 
-  /// Returns the residual's gains, left and right, that give the ears the energy of the model, from
-  /// 1 to `largestGain`.
+  /// Returns the gains of the residual for the left and the right ear. With these gains, the energy
+  /// at each ear is that of the model, as far as gains from 1 to `largestGain` allow.
   @_noLocks
   private func residualGains(_ beams: borrowing WaveBeams, _ range: Range<Int>) -> SIMD2<Float> {
-    // Sums over a few bins of the band, where G is the inverse matrix (pd P^-1 + B'B)^-1:
-    // all = |M|^2, lost = e G e' with e = H - M B, taken = m G m' with m = M B, and
-    // shared = H G m'. The gain g solves rest g^2 + 2 shared g = rest + 2 shared + lost, with
-    // rest = all - taken.
+    // With G = (pd P^-1 + B'B)^-1, m = M B and e = H - m, the following are sums over a few bins of
+    // the band: all = |M|^2, lost = e G e', taken = m G m', and shared is the real part of H G m'.
+    // The gain g solves rest g^2 + 2 shared g = rest + 2 shared + lost, with rest = all - taken.
     var (all, lost, taken, shared) = (
       SIMD2<Float>.zero, SIMD2<Float>.zero, SIMD2<Float>.zero, SIMD2<Float>.zero
     )
@@ -247,8 +248,8 @@ struct ParametricFrame: ~Copyable {
     return gains
   }
 
-  /// Returns the real parts of both ears in a bin, then the imaginary parts. The channels are
-  /// relative to the head.
+  /// Returns the real parts and the imaginary parts of both ears' spectra in bin `k`. The channels
+  /// `xr` (real parts) and `xi` (imaginary parts) are relative to the head.
   @_noLocks
   private func mix(
     _ k: Int, _ xr: SIMD4<Float>, _ xi: SIMD4<Float>, _ beams: borrowing WaveBeams,

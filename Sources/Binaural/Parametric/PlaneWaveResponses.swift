@@ -6,18 +6,21 @@ internal import SignalProcessing
 
 /// The responses of both ears to plane waves from any direction, bin by bin.
 ///
-/// Each response is advanced by its arrival time at a rigid sphere. The responses are interpolated
-/// to a grid of 5 degrees. A look-up delays the result by the arrival time of the exact direction.
+/// Each response is advanced by the time at which its wave arrives at the ear of a rigid sphere.
+/// The advanced responses are interpolated to `DirectionGrid`. A look-up interpolates between the
+/// directions of the grid, and delays the result by the arrival time for the exact direction.
 /// (Brinkmann, Weinzierl, "Comparison of head-related transfer functions pre-processing techniques
 /// for spherical harmonics decomposition", AES AVAR 2018, compare alignment methods.)
 public final class PlaneWaveResponses: @unchecked Sendable {
   /// The length of an analysis frame, in samples.
   let frame: Int
-  /// The size of the transform, for an analysis frame and the tail of the responses.
+  /// The size of the transform, which has space for an analysis frame and the tail of the
+  /// responses.
   let size: Int
   /// The sample rate, in Hz.
   let sampleRate: Double
-  /// The responses: grid points x bins x (left real, left imaginary, right real, right imaginary).
+  /// The advanced responses: directions of `DirectionGrid` x bins x (left real, left imaginary,
+  /// right real, right imaginary).
   let table: AlignedFloats
 
   var bins: Int { size / 2 + 1 }
@@ -89,11 +92,11 @@ public final class PlaneWaveResponses: @unchecked Sendable {
     }
   }
 
-  /// Returns the indices and weights of the six directions nearest to `v`. The weights sum to 1,
-  /// and the weighted mean of the directions points to `v`.
+  /// Returns the indices and weights of the directions nearest to `v`, at most six. The weights sum
+  /// to 1, and the weighted mean of the directions points to `v` if they allow that.
   ///
-  /// The weights minimise the sum of squared weights, each multiplied by the squared distance of
-  /// its direction.
+  /// Of all such weights, these minimise the sum of (w d)^2 over the directions (weight w, distance
+  /// d from `v`).
   static func neighbours(
     of v: SIMD3<Double>, in directions: [SIMD3<Double>]
   ) -> [(Int, Double)] {
@@ -106,8 +109,8 @@ public final class PlaneWaveResponses: @unchecked Sendable {
       nearest.insert((index, distance), at: at)
       if nearest.count > 6 { nearest.removeLast() }
     }
-    // Use two axes perpendicular to v, with coordinates x_i and y_i of direction i. The weights are
-    // u_i (a + b x_i + c y_i), where u_i falls with the distance.
+    // On two axes perpendicular to v, direction i has the coordinates x_i and y_i. Its weight is
+    // u_i (a + b x_i + c y_i), where u_i decreases with the distance.
     let pole = abs(v.z) < 0.9 ? SIMD3(0, 0, 1.0) : SIMD3(1.0, 0, 0)
     let east = normalized(cross(pole, v))
     let north = cross(v, east)
@@ -119,7 +122,7 @@ public final class PlaneWaveResponses: @unchecked Sendable {
       for i in 0..<3 { for j in 0..<3 { gram[i * 3 + j] += u * basis[i] * basis[j] } }
       return (u, basis)
     }
-    // If all neighbours are on a line, a tiny ridge keeps the solution finite.
+    // This slight regularisation keeps the solution finite if all neighbours are on a line.
     for i in 1..<3 { gram[i * 4] += 1e-6 * gram[0] }
     guard let inverse = Cholesky.inverse(gram, size: 3) else {
       return [(nearest[0].index, 1)]

@@ -33,8 +33,8 @@ struct WaveBeams {
     inverse = SIMD3(Float(g1), Float(g2), Float(g12))
     let w1 = SIMD4(1, first.y, first.z, first.x)
     let w2 = SIMD4(1, second.y, second.z, second.x)
-    // In N3D, the beams are G B'. The vectors `w1` and `w2` and the channels are in SN3D, and each
-    // requires a factor of sqrt(3) in Y, Z and X.
+    // In N3D, the beams are G B' (G is `inverse`). Because both the vectors `w1` and `w2` and the
+    // channels are in SN3D, Y, Z and X require the factor sqrt(3) twice.
     let scale = SIMD4<Double>(1, 3, 3, 3)
     firstWave = SIMD4(w1)
     secondWave = SIMD4(w2)
@@ -84,7 +84,7 @@ struct ArrivalPhase {
   }
 
   /// - Parameters:
-  ///   - radians: the phase advance from one bin to the next.
+  ///   - radians: the phase change from one bin to the next; negative for a delay.
   ///   - bin: the bin of the first value that `next` returns.
   @_noLocks
   init(radians: Double, bin: Int) {

@@ -7,14 +7,15 @@ internal import Geometry
 ///
 /// A wave from direction d is encoded in N3D by b = (1, sqrt(3) d). The model for the covariance of
 /// the channels is C = p1 b1 b1' + p2 b2 b2' + pd I, with the powers p1 and p2 of the waves and the
-/// diffuse power pd; ' denotes the transpose. The two strongest eigenvectors of the measured C span
-/// the plane of b1 and b2. The vectors in this plane whose first component is 1 form a line. It
-/// meets the sphere of directions in the directions of the waves (the geometry of Barrett, Berge,
-/// "A new method for B-format to binaural transcoding", AES 40th conference, 2010, here applied to
-/// a smoothed covariance).
+/// diffuse power pd; ' denotes the transpose. The eigenvectors with the two largest eigenvalues of
+/// the measured C span the plane of b1 and b2. The vectors in this plane whose first component is 1
+/// form a line. This line meets the sphere of directions at the directions of the waves (the
+/// geometry of Barrett, Berge, "A new method for B-format to binaural transcoding", AES 40th
+/// conference, 2010, here applied to a smoothed covariance).
 ///
-/// The two weakest eigenvalues determine the diffuse power. The powers of the waves are the
-/// least-squares fit to b' C b after twice the diffuse part has been subtracted.
+/// The two smallest eigenvalues determine the diffuse power. The powers of the waves are a
+/// least-squares fit. It is computed from b1' C b1 and b2' C b2, after twice the diffuse part has
+/// been subtracted from both.
 struct WaveModel {
   /// The directions of the waves: unit vectors.
   var first: SIMD3<Double>
@@ -27,13 +28,14 @@ struct WaveModel {
   /// Fits the model to a covariance.
   ///
   /// - Parameters:
-  ///   - eigen: the decomposed covariance in N3D, in the order W, X, Y, Z; not zero.
+  ///   - eigen: the eigenvalues and eigenvectors of the covariance, which is in N3D scale and the
+  ///     order W X Y Z and is not zero.
   ///   - bins: the number of bins over which the covariance was averaged.
   @_noLocks
   init(_ eigen: borrowing SymmetricEigen, bins: Int) {
     let power = (eigen.value(0) + eigen.value(1) + eigen.value(2) + eigen.value(3)) / 4
-    // In an average over few bins, the estimates of equal eigenvalues differ, as if there were a
-    // wave.
+    // In an average over few bins, the estimates of equal eigenvalues differ as if there were a
+    // wave. The estimate of the diffuse power is raised accordingly.
     let bias = 1.2 + 2 / realtime_sqrt(Double(bins))
     let weakest = (eigen.value(2) + eigen.value(3)) / 2
     diffusePower = min(power, max(1e-4 * power, bias * weakest))
@@ -48,7 +50,7 @@ struct WaveModel {
     let misfit = Self.misfit(
       eigen, powers, seen: seen, shared: cosine * cosine, diffuse: diffusePower)
     // Waves that carry the same sound do not fit the model, nor does a soundfield with only the
-    // channel W. They are left to the linear decoder.
+    // channel W. The linear decoder renders such sound.
     let kept = max(0, min(1, 2 - 2 * misfit))
     firstPower = max(powers.x * kept, 1e-5 * power)
     secondPower = max(powers.y * kept, 1e-5 * power)
@@ -68,8 +70,9 @@ struct WaveModel {
     return square * square / (square * square + limit * limit)
   }
 
-  /// Returns the two directions. The first is nearer to the direction of the strongest eigenvector,
-  /// and is mixed with that direction: `pair` is the weight of the first direction.
+  /// Returns the two directions in the order of their distance from the direction of `strongest`,
+  /// the eigenvector with the largest eigenvalue. The nearer direction is interpolated with that of
+  /// `strongest`: `pair` is its weight, and 1 - `pair` is the weight of `strongest`.
   @_noLocks
   private static func ordered(
     _ directions: (SIMD3<Double>, SIMD3<Double>), _ strongest: SIMD4<Double>, _ pair: Double
@@ -81,16 +84,15 @@ struct WaveModel {
     return (unit(a * pair + own * (1 - pair)), b)
   }
 
-  /// Returns the powers of two waves.
+  /// Returns the powers of two waves, which are at least 0.
   ///
   /// - Parameters:
   ///   - seen: b' C b for each wave, less twice the diffuse part.
-  ///   - shared: (b1' b2)^2, the contribution of a wave with power 1 to the value of the other
-  ///     wave.
+  ///   - shared: (b1' b2)^2, which a wave with power 1 adds to the other wave's b' C b.
   @_noLocks
   private static func powers(_ seen: SIMD2<Double>, shared: Double) -> SIMD2<Double> {
-    // A wave with power 1 contributes 16 to its own value. The excess of 0.02 makes two waves from
-    // one direction share the power from that direction.
+    // A wave with power 1 adds 16 to its own b' C b. Because of the excess of 0.02, two waves from
+    // one direction have equal powers.
     let own = 16.02
     let determinant = own * own - shared * shared
     let first = (own * seen.x - shared * seen.y) / determinant
@@ -118,8 +120,12 @@ struct WaveModel {
     return realtime_sqrt(max(0, all - together + model) / all)
   }
 
-  /// Returns the two directions in which the line in the plane of `u` and `v` meets the sphere. If
-  /// the line misses the sphere, both are the direction nearest to the line.
+  /// Returns the two directions at which the line of vectors described at `WaveModel` meets the
+  /// sphere. If the line misses the sphere, both are the direction nearest to the line.
+  ///
+  /// - Parameters:
+  ///   - u: an eigenvector that spans the plane of b1 and b2 together with `v`.
+  ///   - v: the other eigenvector.
   @_noLocks
   private static func directions(
     _ u: SIMD4<Double>, _ v: SIMD4<Double>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fixed packets of Apple's accessory protocol (AAP).
+/// The packets of Apple's accessory protocol (AAP) that the host sends with fixed contents.
 enum AAPPacket {
   /// The first packet on a new link.
   static let handshake: [UInt8] = [0, 0, 4, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]
@@ -12,11 +12,12 @@ enum AAPPacket {
   static let takeOver: [UInt8] = [4, 0, 4, 0, 9, 0, 6, 1, 0, 0, 0]
 }
 
-/// A notification that does not contain sensor data.
+/// A notification from the earphones that does not contain sensor data.
 enum AAPNotification: Equatable {
   /// Where the primary and the secondary bud are.
   case ears(primary: BudPlace, secondary: BudPlace)
-  /// Remaining charge in percent, by the part's name, and the leading bud: `left`, `right` or nil.
+  /// The remaining charge of each part (`left`, `right`, `case` or `headset`), in percent, and the
+  /// leading bud (`left` or `right`; nil if neither is present).
   case battery([String: Int], leading: String?)
   /// The texts of the device information: name, model number, manufacturer, serial number,
   /// firmware version and others.
@@ -46,9 +47,9 @@ enum AAPNotification: Equatable {
     }
   }
 
-  /// Parses the charge of each part that is present. A part has five bytes: its number, 1, the
-  /// charge, the status (1: charging, 2: not charging, 4: absent) and 1. The leading bud comes
-  /// first.
+  /// Parses the charge of each part that is present. The payload has five bytes for a part: its
+  /// number, 1, the charge, the status (1 charging, 2 not charging, 4 absent) and 1. The leading
+  /// bud comes before the other bud.
   private static func battery(_ payload: ArraySlice<UInt8>) -> Self {
     let names: [UInt8: String] = [1: "headset", 2: "right", 4: "left", 8: "case"]
     var (levels, leading): ([String: Int], String?) = ([:], nil)

@@ -4,9 +4,10 @@ import CRealtime
 import Glibc
 import HeadTracking
 
-/// Asks AirPods for what they report about themselves, without starting their sensor.
+/// Asks AirPods for their charge, firmware version and state, without starting their sensor.
 struct AirPodsInquiry {
-  /// Returns what the earphones have reported by `end`, a time in CLOCK_MONOTONIC nanoseconds.
+  /// Waits for the earphones' reports and returns their details. Stops waiting when the details are
+  /// complete, when the link ends, or at `end` (CLOCK_MONOTONIC nanoseconds).
   mutating func details(
     _ socket: EarphoneConnection.Socket, until end: Int64
   ) -> EarphoneDetails {

@@ -3,7 +3,8 @@
 import Geometry
 package import HeadTracking
 
-/// The host's side of head tracking with AirPods, and with Beats that have the same chips.
+/// The host's side of head tracking with AirPods, and with Beats headphones that have the same
+/// chips.
 package struct AirPodsProtocol: EarphoneProtocol {
   /// What the listener allows.
   package struct Settings: Sendable, Equatable {
@@ -27,8 +28,8 @@ package struct AirPodsProtocol: EarphoneProtocol {
   private var openedAt: Int64 = 0
   private var isOpeningRepeated = false
 
-  /// The opening packets, except `takeOver`, are sent again after this time, in nanoseconds. The
-  /// first copy can be too early.
+  /// The opening packets, except `takeOver`, are sent again after this time, in nanoseconds,
+  /// because the first copy can arrive too early for the earphones.
   private static let repetition: Int64 = 200_000_000
 
   /// Creates the protocol for one link.
@@ -55,7 +56,8 @@ package struct AirPodsProtocol: EarphoneProtocol {
   /// True without a calibration, because the bud's position in the ear differs between wearers.
   package var levelsOnRecenter: Bool { !isCalibrated }
 
-  /// The rotation from the sensor's axes to the axes of the samples.
+  /// The rotation from the sensor's axes to the axes of the samples. It is the identity if there is
+  /// a calibration or the sensor's mounting is unknown.
   private var sensorToHead: Quaternion {
     guard !isCalibrated, let mounting = known.mounting else { return .identity }
     return SensorDescription.sensorToHead(mounting)
@@ -149,7 +151,7 @@ package struct AirPodsProtocol: EarphoneProtocol {
     switch notification {
     case .battery(let levels, let leading):
       details.battery.merge(levels) { $1 }
-      // The reports come from the leading bud.
+      // The reports come from the leading bud, so their reference frame changes with it.
       if let leading, let bud = details.bud, bud != leading { motion.beginDiscontinuity() }
       details.bud = leading ?? details.bud
     case .information(let texts): learn(texts)
@@ -166,7 +168,8 @@ package struct AirPodsProtocol: EarphoneProtocol {
     return EarphoneOutput()
   }
 
-  /// Takes the firmware version from the device information.
+  /// Takes the firmware version from the device information: the second text after the
+  /// manufacturer.
   private mutating func learn(_ texts: [String]) {
     guard let maker = texts.firstIndex(where: { $0.hasPrefix("Apple") }), texts.count > maker + 2
     else { return }

@@ -18,8 +18,8 @@ struct HeadMotion {
   private var firstArrival: Int64?
   private var isSettled = false
 
-  /// The filter of the earphones counts as settled when its tilt error is below this angle, in
-  /// radians, or after `settlingTime`, in nanoseconds.
+  /// The earphones' orientation filter counts as settled when the tilt error of a report is below
+  /// this angle, in radians, or after `settlingTime`, in nanoseconds.
   private static let settledTilt = 5 * Double.pi / 180
   private static let settlingTime: Int64 = 1_000_000_000
   /// If the orientation differs by more than this angle, in radians, from the one that the angular
@@ -31,14 +31,14 @@ struct HeadMotion {
     if last != nil { discontinuities += 1 }
   }
 
-  /// Leaves out reports until the filter of the earphones has settled.
+  /// Makes `take` ignore reports until the earphones' orientation filter has settled.
   mutating func beginSettling() { (firstArrival, isSettled) = (nil, false) }
 
   /// Returns the samples of the reports in one packet, oldest first; none while the earphones'
-  /// filter settles. The arrival is in CLOCK_MONOTONIC nanoseconds.
+  /// orientation filter settles. The arrival is in CLOCK_MONOTONIC nanoseconds.
   ///
-  /// Only the newest report sets the clock, because the older reports were already outdated when
-  /// they were sent.
+  /// Only the newest report is used for the clock conversion, because the older reports were
+  /// already outdated when they were sent.
   mutating func take(_ reports: [MotionReport], arrival: Int64) -> [HeadSample] {
     guard let newest = reports.last else { return [] }
     let time = clock.time(ticks: newest.microseconds, arrival: arrival)

@@ -5,10 +5,10 @@ import Geometry
 /// Computes a continuous orientation from motion reports, whose quaternions lack the scalar part
 /// `w`.
 ///
-/// The reports assume that `w` is positive, so all components change sign when the true `w` passes
-/// through zero. This type chooses the sign so that the orientation continues without a jump. If
-/// `w` is near zero, a scalar Kalman filter combines the measured `w^2` with the `w` that the
-/// angular velocity predicts.
+/// Of the two quaternions for an orientation, the earphones report the one whose `w` is positive.
+/// The reported components therefore change sign when the true `w` passes through zero. This type
+/// chooses the sign so that the orientation continues without a jump. If `w` is near zero, a scalar
+/// Kalman filter combines the measured `w^2` with the `w` that the angular velocity predicts.
 struct MotionOrientation {
   private var last: MotionReport?
   private(set) var sensorToWorld = Quaternion.identity
@@ -17,14 +17,16 @@ struct MotionOrientation {
 
   /// `w` is filtered if `w^2` is below this value.
   private static let smallSquare = 0.01
-  /// Variance of the measured `w^2`: each component is rounded to a multiple of 1/32767.
+  /// The variance of the measured `w^2`, which results from the rounding of each component to a
+  /// multiple of 1/32767.
   private static let rounding = 1.8e-5 * 1.8e-5
-  /// Variance that the prediction of `w` gains per second.
+  /// The variance that the prediction of `w` gains per second.
   private static let growth = 4e-7
-  /// The longest gap between reports, in seconds, over which the angular velocity is integrated.
+  /// The angular velocity is integrated from one report to the next only if they are less than this
+  /// time apart, in seconds.
   private static let longestGap = 0.25
 
-  /// Takes the next report.
+  /// Updates the orientation from the next report.
   ///
   /// - Returns: the angle, in radians, between the orientation and its prediction, and the seconds
   ///   since the previous report; nil if there is no prediction.
@@ -62,7 +64,7 @@ struct MotionOrientation {
       variance = Self.rounding / max(1e-6, 4 * square)
       return Quaternion(w: root, x: vector.x, y: vector.y, z: vector.z).normalized
     }
-    // The measurement w^2 of the state w, linearised at the prediction.
+    // The state is w and the measurement is w^2, which is linearised at the predicted w.
     let slope = 2 * predicted.w
     let gain = variance * slope / (variance * slope * slope + Self.rounding)
     variance *= 1 - gain * slope

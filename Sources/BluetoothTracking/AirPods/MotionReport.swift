@@ -5,14 +5,14 @@ import Geometry
 
 /// A report from the service `devmotion6`: an orientation that the earphones compute.
 ///
-/// Layout, little-endian, with byte offsets in parentheses: report ID (0), time in ns (1), version
-/// (9), status (10), sensor time in us (12), quaternion x, y, z (20, i16, 1/32767), rotation rate
-/// (26, i16, 1/512 rad/s), gravity (44, i16, 1/1024 g), sample counter (54). The quaternion's w is
-/// the positive root that completes the unit norm.
+/// The layout is little-endian, with these fields (byte offsets in parentheses): report ID (0),
+/// time in ns (1), version (9), status (10), sensor time in us (12), quaternion x, y, z (20, i16,
+/// 1/32767), angular velocity (26, i16, 1/512 rad/s), gravity (44, i16, 1/1024 g), sample counter
+/// (54). The quaternion's w is not transmitted. It is the non-negative value that makes the norm 1.
 struct MotionReport: Equatable {
-  /// The sensor's own clock, in microseconds.
+  /// The time of the sample on the sensor's own clock, in microseconds.
   var microseconds: UInt64
-  /// Number of the sample; 16 bits wide from version 4 on.
+  /// The number of the sample; 16 bits wide from version 4 on.
   var counter: UInt32
   /// The version of the report's layout, 3 to 6.
   var version: UInt8
@@ -20,7 +20,7 @@ struct MotionReport: Equatable {
   var vector: SIMD3<Double>
   /// Angular velocity in the sensor's axes, in rad/s.
   var angularVelocity: SIMD3<Double>
-  /// Gravity, which points down, in the sensor's axes, in g.
+  /// The acceleration of gravity (downwards) in the sensor's axes, in g.
   var gravity: SIMD3<Double>
 
   /// Decodes a report. Returns nil if it is too short, invalid, or of another kind or version.
@@ -56,7 +56,7 @@ struct MotionReport: Equatable {
   }
 
   /// The angle between `gravity` and the orientation's downward direction, in radians; pi if
-  /// `gravity` is too small.
+  /// `gravity` is at most 0.1 g.
   var tiltError: Double {
     let down = orientation.conjugate.rotate(SIMD3(0, 0, -1))
     let along = (down * gravity).sum()
