@@ -103,7 +103,7 @@ import Testing
     bluez.set(devices: [away])
     let other = trackers(bluez)
     #expect { try other.connect(tracker, isCalibrated: false) } throws: {
-      "\($0)".contains("not among the connected devices")
+      "\($0)".contains("does not list the earphones as connected")
     }
   }
 

@@ -2,7 +2,7 @@
 
 /// The fields of a protobuf message (protobuf.dev, "Encoding").
 ///
-/// The sequence ends at the first malformed field.
+/// The sequence ends at the first field that is malformed or a group (wire types 3 and 4).
 struct ProtobufFields: Sequence, IteratorProtocol {
   struct Field: Equatable {
     var number: UInt64
@@ -12,7 +12,7 @@ struct ProtobufFields: Sequence, IteratorProtocol {
   enum Value: Equatable {
     case varint(UInt64)
     case bytes(ArraySlice<UInt8>)
-    /// A 32-bit or 64-bit value. Its bits are dropped.
+    /// A 32-bit or 64-bit value, which is skipped and not stored.
     case fixed
   }
 
@@ -38,12 +38,12 @@ struct ProtobufFields: Sequence, IteratorProtocol {
     }
   }
 
-  /// Reads a number; nil if it is cut off or longer than 64 bits.
+  /// Reads a varint. Returns nil if it is incomplete or exceeds 64 bits.
   private mutating func varint() -> UInt64? {
     var number: UInt64 = 0
     for shift in stride(from: UInt64(0), to: 70, by: 7) {
       guard let byte = rest.popFirst() else { return nil }
-      // The tenth byte can hold only one bit.
+      // Nine bytes contain 63 bits, so the tenth byte may add only one.
       guard shift < 63 || byte <= 1 else { return nil }
       number |= UInt64(byte & 0x7F) << shift
       if byte < 0x80 { return number }
@@ -75,7 +75,7 @@ extension Sequence<ProtobufFields.Field> {
   }
 }
 
-/// The bytes of a number as a protobuf varint.
+/// Returns a number in the varint encoding of protobuf.
 func varint(_ number: UInt64) -> [UInt8] {
   var (bytes, rest) = ([UInt8](), number)
   while rest >= 0x80 {

@@ -2,7 +2,7 @@
 
 import Geometry
 
-/// Searches the serialised properties of a sensor service.
+/// Finds properties of a sensor service in their serialised form, by the text of their keys.
 enum SensorDescription {
   /// Whether the properties belong to the motion service `devmotion6`.
   static func isMotion(_ properties: ArraySlice<UInt8>) -> Bool {
@@ -12,10 +12,10 @@ enum SensorDescription {
 
   /// Returns the rotation from the sensor's axes to the headset's axes (x right, y back, z down).
   /// The property `H2HTransformation` contains it as x, y, z and w, each an i16 in units of
-  /// 1/32767. Returns nil if the property is missing or not a rotation.
+  /// 1/32767. Returns nil if the property is missing or incomplete, or is not a unit quaternion.
   static func mounting(_ properties: ArraySlice<UInt8>) -> Quaternion? {
     guard let key = properties.end(of: "H2HTransformation"),
-      // The pattern is the length of the data (8 bytes) and the type of the data.
+      // The pattern precedes the data: their length (8 bytes), then their type (0x0A).
       let data = properties[key...].prefix(16).end(of: [8, 0, 0, 0x0A]),
       properties.endIndex - data >= 8
     else { return nil }
@@ -28,7 +28,8 @@ enum SensorDescription {
     return abs(turn.squaredNorm - 1) < 0.02 ? turn.normalized : nil
   }
 
-  /// Returns the rotation from the sensor's axes to the head's axes (x front, y left, z up).
+  /// Returns the rotation from the sensor's axes to the head's axes (x front, y left, z up), given
+  /// the result of `mounting(_:)`.
   static func sensorToHead(_ mounting: Quaternion) -> Quaternion {
     let half = 0.5.squareRoot()
     return (Quaternion(w: 0, x: half, y: -half, z: 0) * mounting).normalized

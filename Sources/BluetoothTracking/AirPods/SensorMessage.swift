@@ -3,18 +3,19 @@
 /// An item in a frame of sensor data (opcode 0x17).
 enum SensorItem: Equatable {
   case report(service: UInt64, ArraySlice<UInt8>)
-  /// A service's description of itself.
+  /// A service and its serialised properties (see `SensorDescription`).
   case description(service: UInt64, ArraySlice<UInt8>)
   /// The earphones have received the request to start or stop a service.
   case acknowledged(service: UInt64)
-  /// A service is ready to be started.
+  /// The earphones report that a service can be started.
   case ready(service: UInt64)
 }
 
 /// Frames with opcode 0x17, in which AirPods tunnel the data of their HID sensors.
 ///
 /// A frame has a header of 12 bytes (the packet header, the opcode, a descriptor and the length of
-/// the body), then a protobuf message with these fields:
+/// the body), then a protobuf message with these fields. The numbers on the right are fields of a
+/// nested message.
 ///
 /// | field | content |
 /// |---|---|
@@ -22,13 +23,15 @@ enum SensorItem: Equatable {
 /// | 3 | older form of a report: service (u16), then the report |
 /// | 5 | description: 1 = service, 2 = properties; repeated |
 /// | 7 | report: 1 = service, 3 = the report; repeated |
-/// | 8 | request: 1 = service, 2 = 2, 3 = report ID and value |
-/// | 9, 12 | acknowledgement, readiness: 1 = service |
+/// | 8 | request: 1 = service, 2 = always 2, 3 = report ID and value |
+/// | 9 | acknowledgement: 1 = service |
+/// | 12 | readiness: 1 = service |
 enum SensorFrame {
   private static let headerLength = 12
-  /// Packet header, opcode 0x17, and the descriptor of sensor data.
+  /// The constant beginning of a frame: packet header, opcode 0x17, and the descriptor of sensor
+  /// data.
   private static let header: [UInt8] = [4, 0, 4, 0, 0x17, 0, 0, 0, 0x10, 0]
-  /// The largest number of items taken from one packet.
+  /// The largest number of items taken from one packet, and of fields read from one message.
   private static let mostItems = 64
 
   /// Returns the items in a packet, oldest first; nil if the packet does not begin with a complete
@@ -67,7 +70,8 @@ enum SensorFrame {
     }
   }
 
-  /// Returns the request that starts a service or, with an interval of 0, stops it.
+  /// Returns the request that makes a service report at this interval. An interval of 0 stops the
+  /// service.
   static func request(
     service: UInt64, intervalMicroseconds microseconds: UInt32, sequence: UInt64
   ) -> [UInt8] {

@@ -3,14 +3,16 @@
 /// Finds, starts and restarts the motion service of AirPods.
 ///
 /// The ID in the earphones' description is tried first, then the remembered ID, then the known IDs
-/// in turn. Times are in nanoseconds unless a name states another unit.
+/// in turn. IDs in `EarphoneMemory.avoided` are not tried. Times are in nanoseconds unless a name
+/// states another unit.
 struct ServiceStarter {
   private enum Phase: Equatable {
-    /// Waits for a description until this time.
+    /// The starter waits for a description until this time.
     case describing(until: Int64)
-    /// Waits before the next start.
+    /// The next start follows at this time or later.
     case pausing(until: Int64)
-    /// No report has arrived since this start.
+    /// No report has arrived since the start. The time is that of the start, or of the latest step
+    /// at which no bud was worn.
     case starting(at: Int64)
     case streaming
     /// No ID is left to try.
@@ -23,8 +25,8 @@ struct ServiceStarter {
     var needsReopening = false
   }
 
-  /// IDs of the motion service: 16 for Pro 2 and Pro 3, 15 for model A3441, 6 for Max 2, and 14 for
-  /// Pro 2 with firmware from 2024.
+  /// IDs of the motion service, in the order in which they are tried: 16 for Pro 2 and Pro 3, 15
+  /// for model A3441, 6 for Max 2, and 14 for Pro 2 with firmware from 2024.
   static let knownServices: [UInt64] = [16, 15, 6, 14]
   static let intervalMicroseconds: UInt32 = 20_000
 
@@ -36,8 +38,8 @@ struct ServiceStarter {
   private static let silentStream: Int64 = 3_000_000_000
   private static let longSilence: Int64 = 8_000_000_000
   private static let deadLink: Int64 = 12_000_000_000
-  /// If the link breaks within this time [ns] after a start, before a report arrives, the start is
-  /// assumed to be the cause.
+  /// If the link breaks within this time [ns] after a start and before a report arrives, the start
+  /// is assumed to be the cause.
   private static let crash: Int64 = 5_000_000_000
   private static let slowPause: Int64 = 400_000_000
   private static let silentPause: Int64 = 300_000_000
@@ -47,7 +49,7 @@ struct ServiceStarter {
   private var phase = Phase.describing(until: 0)
   private var candidates: [UInt64]
   private var service: UInt64?
-  /// The service that the earphones described, until its first start has failed.
+  /// The service that the earphones described; nil if there is none or a start has failed.
   private var described: UInt64?
   private var sequence: UInt64 = 0
   private var openedAt: Int64 = 0
@@ -56,7 +58,7 @@ struct ServiceStarter {
   private var restarts = 0
   private var pace = Pace()
 
-  /// Detects a slow stream, at most once per link.
+  /// Data for detecting a slow stream. A stream is restarted for this reason at most once per link.
   private struct Pace {
     var last: UInt64?
     var slowSteps = 0
@@ -83,7 +85,7 @@ struct ServiceStarter {
     if case .describing = phase { phase = .pausing(until: 0) }
   }
 
-  /// Ends the wait for a description if the first choice is ready.
+  /// Ends the wait for a description if this service is the first to try.
   mutating func ready(_ service: UInt64, now: Int64) {
     if case .describing = phase, service == candidates.first { phase = .pausing(until: now) }
   }
@@ -100,7 +102,7 @@ struct ServiceStarter {
     pace.last = microseconds
   }
 
-  /// Returns the next step.
+  /// Returns the packets to send now, and whether the link must be reopened.
   ///
   /// - Parameter isWorn: whether a bud may be in an ear. If not, silence is not a fault.
   mutating func advance(now: Int64, isWorn: Bool) -> Step {
@@ -125,7 +127,8 @@ struct ServiceStarter {
     if case .starting = phase { phase = .starting(at: now) }
   }
 
-  /// Returns the service whose start broke the link; nil if no start broke it.
+  /// Returns the service whose start is assumed to have broken the link, if the link breaks now;
+  /// nil if no start is the assumed cause.
   func crashed(now: Int64) -> UInt64? {
     guard let startedAt, now - startedAt < Self.crash, (reportedAt ?? .min) < startedAt else {
       return nil
@@ -133,7 +136,7 @@ struct ServiceStarter {
     return service
   }
 
-  /// Returns the packets that stop the service.
+  /// Returns the packet that stops the service; none if no service was started.
   mutating func close() -> [[UInt8]] { stop() }
 
   private mutating func start(_ now: Int64) -> Step {
@@ -153,9 +156,9 @@ struct ServiceStarter {
 
   private mutating func tryNext(_ now: Int64) -> Step {
     let packets = stop()
-    // A service that has streamed on this link is the right one.
+    // A service that has streamed on this link is the right one and is kept.
     if reportedAt == nil {
-      // The described service may need a second start before it is ready.
+      // The described service may need a second start before it reports.
       if let repeated = described, repeated == service { candidates.insert(repeated, at: 0) }
       described = nil
       service = nil

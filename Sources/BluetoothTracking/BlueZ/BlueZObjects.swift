@@ -2,13 +2,13 @@
 
 import DBus
 
-/// The objects of BlueZ.
+/// The devices, adapters and characteristics that BlueZ lists as D-Bus objects.
 struct BlueZObjects: Equatable {
   var devices: [BluetoothDevice] = []
   var adapters: [Adapter] = []
   var characteristics: [Characteristic] = []
 
-  /// An adapter (org.bluez.Adapter1).
+  /// A Bluetooth adapter of this computer (org.bluez.Adapter1).
   struct Adapter: Equatable {
     /// The object's path, such as `/org/bluez/hci0`.
     var path: String
@@ -24,33 +24,36 @@ struct BlueZObjects: Equatable {
     var uuid = ""
   }
 
-  /// Returns the device's characteristic whose UUID begins with `uuid`; nil if there is none.
+  /// Returns the characteristic whose UUID begins with `uuid`, on the device with the object path
+  /// `device`; nil if there is none.
   func characteristic(_ uuid: String, of device: String) -> Characteristic? {
     characteristics.first { $0.path.hasPrefix(device + "/") && $0.uuid.hasPrefix(uuid) }
   }
 }
 
 extension BusError {
-  /// Why the Bluetooth service cannot be used, on one line.
+  /// The reason why the Bluetooth service cannot be used, on one line.
   var bluetoothReason: String {
     switch name {
     case "": "the D-Bus system bus cannot be reached (\(text))"
     case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
       "org.freedesktop.systemd1.NoSuchUnit",
       "org.freedesktop.DBus.Error.Spawn.ServiceNotFound":
-      "the Bluetooth service is not running; start it with 'systemctl start bluetooth'"
+      "the Bluetooth service is not running; start it with 'systemctl start bluetooth', "
+        + "or install BlueZ"
     case "org.freedesktop.DBus.Error.AccessDenied":
-      "access to the Bluetooth service is denied; run the program outside a sandbox"
+      "access to the Bluetooth service is denied; run the program outside a sandbox, or as a user "
+        + "who may use Bluetooth"
     default: text
     }
   }
 }
 
 extension Bus {
-  /// The well-known name of BlueZ.
+  /// The name of BlueZ on the bus.
   static let bluez = "org.bluez"
 
-  /// Returns a method of a BlueZ object.
+  /// Returns a method of a BlueZ object. The prefix `org.bluez.` is added to the interface.
   static func bluez(_ path: String, _ interface: String, _ name: String) -> Method {
     Method(service: bluez, path: path, interface: "org.bluez.\(interface)", name: name)
   }
@@ -84,7 +87,7 @@ extension Bus {
 }
 
 extension BlueZObjects {
-  /// Adds an interface of an object.
+  /// Reads an interface of an object from `message`, and adds the object if the type is known.
   fileprivate mutating func add(_ path: String, _ message: BusMessage) {
     switch message.text() {
     case "org.bluez.Device1": devices.append(BluetoothDevice(path, message))

@@ -5,8 +5,8 @@ import CRealtime
 import DBus
 import Synchronization
 
-/// Keeps a list of BlueZ's objects. It asks BlueZ for the list again only after a signal about a
-/// change, after a failure, or if the caller demands it.
+/// Keeps a list of BlueZ's objects. It asks BlueZ for the list again only after a D-Bus signal
+/// about a change, after a failure, or if the caller demands it.
 ///
 /// ## Threading
 /// A watch may be used from any thread.
@@ -20,15 +20,16 @@ final class BlueZWatch: Sendable {
     var changes: UnsafeMutablePointer<Int>?
     var objects = BlueZObjects()
     var failure: BusError?
-    /// When BlueZ may be asked again after a failure, in CLOCK_MONOTONIC nanoseconds.
+    /// The time from which BlueZ may be asked again after a failure, in CLOCK_MONOTONIC
+    /// nanoseconds.
     var retryAt = Int64.min
 
     deinit { close(slots, changes) }
   }
 
-  /// Time between two attempts after a failure, in nanoseconds.
+  /// The time between two attempts after a failure, in nanoseconds.
   fileprivate static let absence: Int64 = 10_000_000_000
-  /// The signals after which the list may be outdated.
+  /// The match rules of the signals after which the list may be outdated.
   fileprivate static let rules = [
     "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.ObjectManager'",
     "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.Properties',"
@@ -54,7 +55,7 @@ final class BlueZWatch: Sendable {
     return try result.get()
   }
 
-  /// Counts the signals.
+  /// Counts a signal in the integer to which `context` points.
   fileprivate static let count: bus_handler = { _, context, _ in
     context?.assumingMemoryBound(to: Int.self).pointee += 1
     return 0

@@ -19,20 +19,21 @@ struct BluetoothDevice: Equatable {
   /// The adapter's address, such as `00:11:22:33:44:55`; empty if unknown.
   var adapter = ""
 
-  /// The longest name that a device can have is 248 bytes [Bluetooth Core 5.4, 4 E 6.23].
+  /// The longest name of a device has 248 bytes [Bluetooth Core 5.4, 4 E 6.23]. Names are cut to
+  /// this number of characters.
   static let longestName = 248
 
-  /// Whether the address has the form that BlueZ writes. Trackers are identified by their
-  /// addresses.
+  /// Whether the address has the form that BlueZ writes. Devices without such an address are
+  /// ignored, because trackers are identified by their addresses.
   var hasAddress: Bool {
     let parts = address.split(separator: ":", omittingEmptySubsequences: false)
     return parts.count == 6
       && parts.allSatisfy { $0.utf8.count == 2 && $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
   }
 
-  /// The vendor ID; 0 if unknown.
+  /// The vendor ID from `modalias`; 0 if unknown.
   var vendorID: UInt16 { number(after: "v") }
-  /// The product ID; 0 if unknown.
+  /// The product ID from `modalias`; 0 if unknown.
   var productID: UInt16 { number(after: "p") }
 
   private func number(after letter: Character) -> UInt16 {

@@ -94,7 +94,7 @@ enum L2CAPSocket {
 
 /// An error from a Bluetooth socket.
 struct SocketError: Error, Equatable {
-  /// The system's error number.
+  /// The error number (`errno`).
   var number: Int32
 
   /// The reason on one line, for use in an error message.

@@ -27,14 +27,14 @@ final class SerialProfile {
   private static let manager = "org.bluez.ProfileManager1"
   private static let connectMicroseconds: UInt64 = 15_000_000
 
-  /// Registers the handler of a service. BlueZ refuses the registration if another program handles
-  /// the service.
+  /// Registers this program as the handler of a service, given by its UUID. BlueZ refuses the
+  /// registration if another program handles the service.
   init(_ service: String, on bus: Bus) throws(BusError) {
     self.bus = bus
     state = .allocate(capacity: 1)
     state.initialize(to: State())
     let result = bus_add_object(bus.bus, &slot, Self.path, Self.handle, state)
-    // All properties are set, so the deinit releases everything even if this initialiser throws.
+    // All properties are set, so `deinit` releases everything even if this initialiser throws.
     guard result >= 0 else { throw BusError(number: -result) }
     try bus.call(Self.method("RegisterProfile")) { message in
       message.append(Self.path, as: "o")
@@ -93,7 +93,7 @@ final class SerialProfile {
     return descriptor
   }
 
-  /// Handles method calls from BlueZ.
+  /// Answers the method calls of `org.bluez.Profile1`, with which BlueZ calls this program.
   private static let handle: bus_handler = { message, context, _ in
     guard let message, let state = context?.assumingMemoryBound(to: State.self) else { return 0 }
     let interface = "org.bluez.Profile1"
@@ -102,7 +102,7 @@ final class SerialProfile {
       guard bus_message_read_basic(message, CChar(UInt8(ascii: "o")), &path) > 0,
         bus_message_read_basic(message, CChar(UInt8(ascii: "h")), &descriptor) > 0
       else { return 0 }
-      // The message closes its own descriptor.
+      // The message closes its own descriptor when it is released, so this is a duplicate.
       state.pointee.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     } else if bus_message_is_method_call(message, interface, "Release") > 0 {
       state.pointee.isReleased = true

@@ -13,18 +13,19 @@ struct EarphoneConnection: TrackerConnection {
   private var remembered: EarphoneMemory?
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
-  /// The maximum number of packets per call of `listen`.
+  /// The maximum number of packets that one call of `listen` receives.
   private static let mostPackets = 64
 
   /// How long `close` waits for the last packets to be sent, in microseconds.
   private static let flushMicroseconds: UInt32 = 60_000
 
-  /// Owns a socket's descriptor.
+  /// Owns a socket's descriptor, and closes it on deinitialisation.
   final class Socket {
     let descriptor: Int32
     private let owner: AnyObject?
 
-    /// Takes over a connected descriptor, and keeps `owner` alive.
+    /// Takes over a connected descriptor. Keeps `owner`, such as the profile that opened the
+    /// descriptor, until the socket is released.
     init(_ descriptor: Int32, owner: AnyObject? = nil) {
       self.descriptor = descriptor
       self.owner = owner
@@ -33,7 +34,7 @@ struct EarphoneConnection: TrackerConnection {
     deinit { Glibc.close(descriptor) }
   }
 
-  /// Functions that are called on the connection's thread.
+  /// Functions that `listen` calls, on its thread.
   struct Observer: Sendable {
     /// Called when the protocol's `memory` changes.
     var remember: @Sendable (EarphoneMemory) -> Void = { _ in }
@@ -41,7 +42,7 @@ struct EarphoneConnection: TrackerConnection {
     var lost: @Sendable () -> Void = {}
   }
 
-  /// Begins the protocol on a connected, non-blocking socket.
+  /// Begins the protocol on a connected, non-blocking socket, and sends its first packets.
   init(
     _ socket: Socket, _ session: any EarphoneProtocol, capture: FrameCapture? = nil,
     observer: Observer = Observer()
@@ -75,7 +76,7 @@ struct EarphoneConnection: TrackerConnection {
   mutating func listen(timeoutMilliseconds: Int) -> TrackerNews {
     var output = session.advance(now: monotonic_nanoseconds())
     var isGone = !send(output.packets) || output.needsReopening
-    // A held pose must not wait for the earphones.
+    // A reading that is due must not wait for the earphones.
     let wait = output.readings.isEmpty ? timeoutMilliseconds : 0
     isGone = isGone || !receive(&output, waitMilliseconds: wait)
     if isGone { session.lost(now: monotonic_nanoseconds()) }
@@ -91,7 +92,8 @@ struct EarphoneConnection: TrackerConnection {
     return .readings(output.readings, rejected: output.rejectedCount)
   }
 
-  /// Reads the packets that arrive. Returns false if the link is lost or must be reopened.
+  /// Receives packets, and waits at most `waitMilliseconds` for the first. Returns false if the
+  /// link is lost or must be reopened.
   private mutating func receive(_ output: inout EarphoneOutput, waitMilliseconds: Int) -> Bool {
     var request = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&request, 1, Int32(waitMilliseconds)) > 0 else { return true }
@@ -116,7 +118,7 @@ struct EarphoneConnection: TrackerConnection {
   private func send(_ packets: [[UInt8]]) -> Bool {
     for packet in packets {
       capture?.add(packet, .sent, time: monotonic_nanoseconds())
-      // If the queue is full, the packet is dropped; the protocols repeat what matters.
+      // If the socket's buffer is full, the packet is dropped; the protocols repeat what matters.
       let sent = Glibc.send(
         socket.descriptor, packet, packet.count, Int32(MSG_NOSIGNAL))
       if sent < 0, errno != EAGAIN, errno != EINTR { return false }

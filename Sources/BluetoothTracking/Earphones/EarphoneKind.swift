@@ -4,11 +4,11 @@ package import HeadTracking
 
 /// A family of earphones that share a protocol.
 package enum EarphoneKind: String, Sendable, CaseIterable {
-  /// AirPods, and Beats with the same chips.
+  /// AirPods, and Beats earphones with the same chips.
   case airPods = "airpods"
   case galaxyBuds = "galaxy-buds"
 
-  /// The protocol's name for display.
+  /// The name of the protocol in lists of trackers.
   var protocolName: String {
     switch self {
     case .airPods: "AAP"
@@ -23,7 +23,7 @@ struct EarphoneModel: Equatable {
   /// The service to connect to, as a lower-case UUID. For AirPods, it merely identifies the
   /// earphones.
   var service: String
-  /// Whether captures of this model's reports have been decoded.
+  /// Whether the decoding of this model's reports has been tested with captures.
   var isTested: Bool
 
   private static let appleService = "74ec2172-0bad-4d01-8f77-997b2be0722a"
@@ -31,9 +31,9 @@ struct EarphoneModel: Equatable {
   private static let serialPort = "00001101-0000-1000-8000-00805f9b34fb"
   private static let apple: UInt16 = 0x004C
 
-  /// Product numbers of AirPods Pro 2 (both versions) and AirPods Pro 3.
+  /// Product IDs of AirPods Pro 2 (both versions) and AirPods Pro 3.
   private static let testedProducts: Set<UInt16> = [0x2014, 0x2024, 0x2027]
-  /// Names of models without a motion sensor.
+  /// Parts of the names of models without a motion sensor.
   private static let withoutSensor = ["Buds FE", "Buds3 FE", "Buds Core", "Buds+"]
   private static let onSerialPort = ["Buds Pro", "Buds Live"]
 
@@ -63,6 +63,6 @@ struct EarphoneModel: Equatable {
 }
 
 extension FrameFile {
-  /// Returns the first line of a capture of earphones.
+  /// Returns the first line of a capture from earphones of this kind.
   package static func heading(_ kind: EarphoneKind) -> String { heading(kind.rawValue) }
 }

@@ -2,18 +2,19 @@
 
 package import HeadTracking
 
-/// The host's side of the protocol of earphones, without its transport.
+/// The host's side of a protocol of earphones, without its transport.
 ///
-/// All times are CLOCK_MONOTONIC, in nanoseconds, and do not decrease. `receive` accepts any
-/// bytes.
+/// All times are CLOCK_MONOTONIC, in nanoseconds, and do not decrease. `receive` must accept any
+/// bytes, even invalid ones.
 package protocol EarphoneProtocol: Sendable {
-  /// Begins the protocol on a new link.
+  /// Begins the protocol on a new link. It is called once, before the other methods.
   mutating func open(now: Int64) -> EarphoneOutput
   /// Takes bytes from the earphones: one packet on a packet link, or any part of a byte stream.
   mutating func receive(_ bytes: [UInt8], now: Int64) -> EarphoneOutput
-  /// Returns the packets and readings that are due at this time.
+  /// Returns the packets and readings that are due at this time. It is called regularly, even if no
+  /// bytes arrive.
   mutating func advance(now: Int64) -> EarphoneOutput
-  /// Notes that the link broke or is about to be reopened.
+  /// Records that the link broke or is about to be reopened. This can change `memory`.
   mutating func lost(now: Int64)
   /// Returns the packets that stop the sensor.
   mutating func close(now: Int64) -> [[UInt8]]
@@ -22,11 +23,12 @@ package protocol EarphoneProtocol: Sendable {
   var details: EarphoneDetails { get }
   /// What to remember about this device; nil if there is nothing.
   var memory: EarphoneMemory? { get }
-  /// Whether recentring also levels the head, because the mounting is known only roughly.
+  /// Whether recentring also assumes that the head is upright, because the mounting is known only
+  /// roughly.
   var levelsOnRecenter: Bool { get }
 }
 
-/// What a step of the protocol of earphones yields.
+/// What `open`, `receive` and `advance` of an `EarphoneProtocol` return.
 package struct EarphoneOutput: Sendable, Equatable {
   /// Packets to send now, in order.
   package var packets: [[UInt8]]

@@ -12,10 +12,11 @@ import System
 /// It uses only devices that are already connected. Without D-Bus, BlueZ or Bluetooth there are no
 /// such trackers.
 package final class EarphoneTrackers: TrackerProvider {
-  /// What the listener allows, and where to keep what is learned.
+  /// The choices of the listener, and the functions that store what is learned.
   package struct Settings: Sendable {
     package var airPods = AirPodsProtocol.Settings()
-    /// Receives every packet of the earphones that a session opens; nil for none.
+    /// Records all packets sent to and received from the earphones that are opened; nil to record
+    /// none.
     package var capture: FrameCapture?
     /// Returns what is remembered about the earphones with the given address.
     package var recall: @Sendable (String) -> EarphoneMemory? = { _ in nil }
@@ -31,7 +32,7 @@ package final class EarphoneTrackers: TrackerProvider {
   private let settings: Settings
   private let state = Mutex(State())
 
-  /// Earphones that BlueZ lists.
+  /// Connected earphones that BlueZ lists.
   private struct Found {
     var device: BluetoothDevice
     var model: EarphoneModel
@@ -40,7 +41,7 @@ package final class EarphoneTrackers: TrackerProvider {
   /// When earphones may be opened again after a failure. Times are CLOCK_MONOTONIC [ns].
   private struct Retry {
     var failures = 0
-    /// When the current link was opened.
+    /// When the latest link was opened; 0 if there was none.
     var opened: Int64 = 0
     /// When the earphones may be opened again.
     var next: Int64 = 0
@@ -60,13 +61,13 @@ package final class EarphoneTrackers: TrackerProvider {
     var problem: String?
   }
 
-  /// Prefix of the path of earphones, before their Bluetooth address.
+  /// The prefix of a tracker's path. The Bluetooth address follows it.
   private static let pathPrefix = "bluetooth:"
   /// How long `trackers` reuses the list of BlueZ's devices, in nanoseconds, unless details are
-  /// requested. `absentFreshness` applies after a failed request.
+  /// requested. After a failed request, `absentFreshness` applies.
   private static let freshness: Int64 = 1_000_000_000
   private static let absentFreshness: Int64 = 10_000_000_000
-  /// Longest wait for the answers of earphones, in nanoseconds.
+  /// The longest wait for the answers of AirPods to an inquiry, in nanoseconds.
   private static let detailTime: Int64 = 1_500_000_000
   private static let channel: UInt16 = 0x1001
   private static let mtu: UInt16 = 1691
@@ -155,7 +156,7 @@ package final class EarphoneTrackers: TrackerProvider {
     let address = tracker.serial
     let retry = state.withLock { $0.retries[address] }
     if let retry, let error = retry.error, monotonic_nanoseconds() < retry.next { throw error }
-    // Opening a channel would reconnect a device that was disconnected.
+    // Opening a channel would reconnect a device that was disconnected meanwhile, so list again.
     let found = state.withLock { state in
       list(&state)
       return state.found.first { $0.device.address == address }
@@ -163,7 +164,8 @@ package final class EarphoneTrackers: TrackerProvider {
     guard let found else {
       throw .cannotConnect(
         name: tracker.name,
-        reason: "the earphones are not among the connected devices; check the Bluetooth settings")
+        reason: "the Bluetooth service does not list the earphones as connected; "
+          + "check the Bluetooth settings")
     }
     do throws(HeadTrackingError) {
       let memory = memory(of: address)
@@ -197,7 +199,8 @@ package final class EarphoneTrackers: TrackerProvider {
     settings.remember(address, memory)
   }
 
-  /// Blocks earphones after a failure: for 1 s at first, then for 2, 4 and at most 8 s.
+  /// Defers the next attempt after a failure or a lost link: by 1 s at first, then by 2, 4 and at
+  /// most 8 s.
   private func postpone(_ address: String, _ error: HeadTrackingError?) {
     let now = monotonic_nanoseconds()
     state.withLock { state in
@@ -246,7 +249,8 @@ package final class EarphoneTrackers: TrackerProvider {
       "\(OtherClients.running.first ?? "another program") may be using the earphones' sensor; "
         + "close that program"
     case "org.freedesktop.DBus.Error.AccessDenied":
-      "access to the Bluetooth service is denied; run the program outside a sandbox"
+      "access to the Bluetooth service is denied; run the program outside a sandbox, or as a user "
+        + "who may use Bluetooth"
     default: error.text
     }
   }

@@ -6,7 +6,7 @@ import HeadTracking
 
 /// Delivers the received packets of a capture at the original speed.
 struct FrameReplay: Sendable {
-  /// A packet and its time, in CLOCK_MONOTONIC nanoseconds.
+  /// A packet and the time at which it is due, in CLOCK_MONOTONIC nanoseconds.
   typealias Packet = (bytes: [UInt8], time: Int64)
 
   /// When the replay began, in CLOCK_MONOTONIC nanoseconds.
@@ -41,7 +41,7 @@ struct PacketReplay: TrackerConnection {
   private var session: any LowEnergyProtocol
   private let atEnd: @Sendable () -> Void
 
-  /// - Parameter atEnd: called after the last packet.
+  /// - Parameter atEnd: called once all packets have been delivered.
   init(
     _ frames: [FrameCapture.Frame], _ session: any LowEnergyProtocol,
     atEnd: @escaping @Sendable () -> Void
@@ -78,7 +78,7 @@ struct EarphoneReplay: TrackerConnection {
   private var session: any EarphoneProtocol
   private let atEnd: @Sendable () -> Void
 
-  /// - Parameter atEnd: called after the last packet.
+  /// - Parameter atEnd: called once all packets have been delivered.
   init(
     _ frames: [FrameCapture.Frame], _ session: any EarphoneProtocol,
     atEnd: @escaping @Sendable () -> Void
@@ -102,7 +102,7 @@ struct EarphoneReplay: TrackerConnection {
     for packet in packets {
       output += session.receive(packet.bytes, now: max(packet.time, replay.start))
     }
-    // The packets that the protocol would send are dropped. Its readings may include a held pose.
+    // The packets that the protocol would send are ignored. Its readings may repeat the last pose.
     output += session.advance(now: monotonic_nanoseconds())
     guard !output.readings.isEmpty || output.rejectedCount > 0 else { return .nothing }
     return .readings(output.readings, rejected: output.rejectedCount)

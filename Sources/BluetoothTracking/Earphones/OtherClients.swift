@@ -2,14 +2,14 @@
 
 import System
 
-/// Other programs that use the earphones' channel.
+/// Programs known to use the sensor channel of earphones.
 enum OtherClients {
   /// Beginnings of the programs' names, which the kernel cuts to 15 characters.
   private static let names = [
     "GalaxyBudsClien", "librepods", "magicpods", "MagicPods", "kAirPods", "airpods_",
   ]
 
-  /// The names of the running programs whose names begin with one of `names`.
+  /// The names of those programs that are running now; empty if /proc cannot be read.
   static var running: [String] {
     (SystemFile.names(in: "/proc") ?? []).compactMap { folder in
       guard Int(folder) != nil,

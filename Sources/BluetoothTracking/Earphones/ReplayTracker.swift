@@ -3,9 +3,9 @@
 package import HeadTracking
 import Synchronization
 
-/// Provides a tracker that plays a capture of a tracker's packets once, at the original speed.
+/// Provides a tracker that replays a capture of a tracker's packets once, at the original speed.
 package final class ReplayTracker: TrackerProvider {
-  /// Prefix of the tracker's ID, before the file's path.
+  /// The prefix of the tracker's default ID. The path of the file follows it.
   package static let prefix = "replay:"
 
   private let file: FrameFile
@@ -15,7 +15,7 @@ package final class ReplayTracker: TrackerProvider {
   private let axes: AxisMap?
   private let isDone = Atomic<Bool>(false)
 
-  /// What decodes the packets.
+  /// The device that sent the packets, or the profile that describes it.
   private enum Source {
     case earphones(EarphoneKind, EarphoneMemory)
     case lowEnergy(LowEnergyModel)
@@ -29,10 +29,11 @@ package final class ReplayTracker: TrackerProvider {
   ///   - id: the tracker's ID; nil for `replay:` and the path.
   ///   - profile: the profile to decode the packets with; nil for the protocol that the capture
   ///     names.
-  ///   - profiles: the known profiles.
+  ///   - profiles: the known profiles, one of which the capture may name.
   ///   - axes: the mounting of the tracker on the head; nil for the usual mounting.
   ///   - memory: the mounting and service of earphones, for a capture that does not contain them.
-  /// - Throws: `cannotReadMotion` or `badMotionRow`.
+  /// - Throws: `badMotionRow` if a line is invalid; `cannotReadMotion` if the file cannot be read
+  ///   or its packets cannot be replayed.
   package init(
     _ path: String, id: String? = nil, profile: TrackerProfile? = nil,
     profiles: [TrackerProfile] = [],

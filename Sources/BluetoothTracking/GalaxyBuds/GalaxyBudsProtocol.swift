@@ -24,7 +24,7 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
     case attached
   }
 
-  /// Messages and their values, named as in the sources of `GalaxyBudsClient`.
+  /// IDs of messages, then values of their first byte, from the source code of `GalaxyBudsClient`.
   private enum Message {
     static let spatialAudio: UInt8 = 0x7C
     static let data: UInt8 = 0xC2
@@ -66,7 +66,7 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
 
   package mutating func advance(now: Int64) -> EarphoneOutput {
     var output = EarphoneOutput()
-    // Buds that are not worn send nothing.
+    // Buds that are not worn send nothing, so their silence is not a fault.
     if details.state == .removed { heardAt = now }
     if now - heardAt > Self.deadLink {
       output.needsReopening = true
@@ -122,8 +122,8 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
     }
   }
 
-  /// Returns the orientation in a payload: x, y, z, w as i16 in units of 1/10000; nil if it is
-  /// missing or not a rotation.
+  /// Returns the orientation in a payload: x, y, z, w as i16 in units of 1/10000. Returns nil if
+  /// the payload is too short or the numbers are not roughly a unit quaternion.
   private static func orientation(_ payload: [UInt8]) -> Quaternion? {
     guard payload.count >= 9 else { return nil }
     let numbers = stride(from: 1, to: 9, by: 2).map { at in
@@ -137,7 +137,7 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
   private mutating func setWorn(_ isWorn: Bool, _ now: Int64, _ output: inout EarphoneOutput) {
     let state = isWorn ? EarphoneDetails.State.worn : .removed
     guard state != details.state else { return }
-    // A first report that the earphones are worn is not news.
+    // Earphones are assumed to be worn, so a first report that they are is not passed on.
     let isNews = details.state != .unknown || !isWorn
     if isWorn, details.state == .removed { discontinuities += 1 }
     details.state = state
@@ -154,7 +154,7 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
   }
 
   /// Returns a new sample with the last pose. Returns nil before the first sample and for 40 ms
-  /// after the last sample.
+  /// after the latest one.
   private mutating func held(_ now: Int64) -> HeadSample? {
     guard let last, now - last.time >= 40_000_000 else { return nil }
     return sample(last.headToWorld, now)

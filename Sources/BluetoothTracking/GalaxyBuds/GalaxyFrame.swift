@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A frame of the Galaxy Buds: FD, header (u16), ID, payload, CRC-16 (low byte first), DD. Bits 0
-/// to 9 of the header are the length of the ID, payload and checksum together, in bytes.
+/// A frame of the Galaxy Buds protocol: FD, header (u16), ID, payload, CRC-16, DD. The header and
+/// the CRC-16 are sent with the low byte first. Bits 0 to 9 of the header are the length of the ID,
+/// payload and checksum together, in bytes.
 struct GalaxyFrame: Equatable {
   var id: UInt8
   var payload: [UInt8]
 
   static let start: UInt8 = 0xFD
   static let end: UInt8 = 0xDD
-  /// Bytes of a frame that the header does not count.
+  /// The number of bytes that the length in the header does not include: FD, the header and DD.
   static let overhead = 4
 
   /// The frame as sent.
@@ -30,7 +31,7 @@ struct GalaxyFrame: Equatable {
   }
 }
 
-/// Cuts a byte stream into frames.
+/// Splits a byte stream into frames.
 struct GalaxyFramer {
   private var buffer: [UInt8] = []
 
@@ -42,7 +43,7 @@ struct GalaxyFramer {
   mutating func take(_ bytes: [UInt8]) -> (frames: [GalaxyFrame], rejectedCount: Int) {
     var frames: [GalaxyFrame] = []
     var rejected = 0
-    // Large input is cut up, so that the buffer stays small.
+    // Long input is split, so that the buffer stays small.
     for chunk in stride(from: 0, to: bytes.count, by: Self.longest) {
       buffer += bytes[chunk..<min(bytes.count, chunk + Self.longest)]
       take(&frames, &rejected)
@@ -70,7 +71,7 @@ struct GalaxyFramer {
     buffer = Array(rest)
   }
 
-  /// Returns nil if the end or the checksum is wrong.
+  /// Returns nil if the last byte or the checksum is wrong.
   private static func frame(_ bytes: ArraySlice<UInt8>) -> GalaxyFrame? {
     let content = bytes.dropFirst(3).dropLast(3)
     let sum = bytes.suffix(3)

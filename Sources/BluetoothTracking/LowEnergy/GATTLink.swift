@@ -4,10 +4,11 @@ import CRealtime
 import DBus
 import Glibc
 
-/// A connection to a Bluetooth LE device through BlueZ, with one characteristic that notifies.
+/// A connection to a Bluetooth LE device through BlueZ. It delivers the notifications of one
+/// characteristic.
 ///
 /// ## Threading
-/// It belongs to one thread at a time.
+/// A link may be used from one thread at a time.
 final class GATTLink {
   private let bus: Bus
   private let device: String
@@ -17,19 +18,19 @@ final class GATTLink {
   /// A packet socket on which each packet is one notification.
   let descriptor: Int32
 
-  /// Longest wait for the connection to the device, in milliseconds.
+  /// The longest wait for the connection to the device, in milliseconds.
   private static let connectMilliseconds: UInt64 = 10_000
-  /// Longest wait for the list of the device's services, in nanoseconds.
+  /// The longest wait for the list of the device's services, in nanoseconds.
   private static let resolveTime: Int64 = 6_000_000_000
-  /// Longest wait for the characteristics of a device whose services are known, in nanoseconds.
+  /// The longest wait for the characteristics of a device whose services are known, in nanoseconds.
   /// BlueZ may list the characteristics slightly later than the services.
   private static let listingTime: Int64 = 1_000_000_000
 
   /// Connects to a device, if it is not connected, and enables the notifications.
   ///
   /// - Parameters:
-  ///   - device: the object's path.
-  ///   - characteristic: the beginning of the UUID of the characteristic that notifies.
+  ///   - device: the path of the device's D-Bus object.
+  ///   - characteristic: the beginning of the UUID of the characteristic that sends them.
   /// - Throws: an error from BlueZ, or a `BusError` with an empty name if the device disconnects
   ///   or does not list the characteristic in time.
   init(_ device: String, notifications characteristic: String, on bus: Bus) throws(BusError) {
@@ -53,7 +54,7 @@ final class GATTLink {
     if isOwner { Self.disconnect(device, bus) }
   }
 
-  /// Writes to a characteristic.
+  /// Writes to the characteristic that `write` names.
   ///
   /// - Throws: an error from BlueZ, or a `BusError` with an empty name if the device does not have
   ///   the characteristic.
@@ -61,8 +62,8 @@ final class GATTLink {
     guard let target = objects.characteristic(write.characteristic, of: device) else {
       throw BusError(
         name: "",
-        text: "it has no characteristic \(write.characteristic) for commands; correct 'write' in "
-          + "its profile or choose another tracker")
+        text: "it lacks a Bluetooth characteristic of this model; "
+          + "choose another tracker or profile")
     }
     try bus.call(Bus.bluez(target.path, "GattCharacteristic1", "WriteValue")) { message in
       message.append(bytes: write.bytes)
@@ -92,8 +93,8 @@ final class GATTLink {
     _ = try? bus.call(Bus.bluez(device, "Device1", "Disconnect"))
   }
 
-  /// Waits until the services of the device are known. Returns BlueZ's objects and the
-  /// characteristic whose UUID begins with `uuid`.
+  /// Waits until BlueZ lists the device's characteristic whose UUID begins with `uuid`. Returns
+  /// BlueZ's objects and this characteristic.
   private static func resolved(
     _ device: String, _ uuid: String, _ bus: Bus
   ) throws(BusError) -> (BlueZObjects, BlueZObjects.Characteristic) {
@@ -102,7 +103,8 @@ final class GATTLink {
     while true {
       let objects = try bus.bluetoothObjects()
       guard let found = objects.devices.first(where: { $0.path == device && $0.isConnected }) else {
-        throw BusError(name: "", text: "it disconnected at once; bring it closer")
+        throw BusError(
+          name: "", text: "it disconnected before its services were listed; bring it closer")
       }
       if found.isResolved {
         if let source = objects.characteristic(uuid, of: device) { return (objects, source) }
@@ -110,11 +112,12 @@ final class GATTLink {
         if let listingEnd, monotonic_nanoseconds() > listingEnd {
           throw BusError(
             name: "",
-            text: "it has no characteristic \(uuid) for reports; choose another tracker")
+            text: "it lacks a Bluetooth characteristic of this model; "
+              + "choose another tracker or profile")
         }
       }
       guard monotonic_nanoseconds() < end else {
-        throw BusError(name: "", text: "it did not list its services; bring it closer")
+        throw BusError(name: "", text: "its services were not listed in time; bring it closer")
       }
       usleep(50_000)
     }
@@ -127,7 +130,7 @@ final class GATTLink {
       $0.append([])
     }
     guard let theirs = reply.descriptor() else { throw BusError(number: EPROTO) }
-    // The message closes its own descriptor.
+    // The message closes its own descriptor when it is released, so duplicate it.
     let descriptor = fcntl(theirs, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { throw BusError(number: errno) }
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)

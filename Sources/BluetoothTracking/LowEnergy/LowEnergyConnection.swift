@@ -15,14 +15,14 @@ struct LowEnergyConnection: TrackerConnection {
   private var keepAliveDue = Int64.min
   private var buffer = [UInt8](repeating: 0, count: 1024)
 
-  /// The maximum number of notifications per call of `listen`.
+  /// The maximum number of notifications that one call of `listen` receives.
   private static let mostNotifications = 64
 
-  /// Starts the tracker.
+  /// Sends the writes that start the tracker.
   ///
   /// - Parameters:
-  ///   - isCalibrated: whether the mounting of the tracker on the head is known.
-  ///   - capture: receives all notifications and commands; nil for none.
+  ///   - isCalibrated: whether a calibration exists or is being measured.
+  ///   - capture: records all notifications and writes; nil to record none.
   ///   - lost: called when the link is lost, but not by `close()`.
   init(
     _ link: GATTLink, _ session: any LowEnergyProtocol, isCalibrated: Bool,

@@ -4,14 +4,15 @@ import HeadTracking
 
 /// The host's side of a Bluetooth LE tracker's protocol, without its transport.
 ///
-/// `decode` accepts any bytes.
+/// `decode` must accept any bytes, even invalid ones.
 protocol LowEnergyProtocol: Sendable {
-  /// The writes that make the tracker send, after the notifications are enabled.
+  /// The writes that make the tracker send its data. They follow once the notifications are
+  /// enabled.
   var startWrites: [GATTWrite] { get }
-  /// The writes that make the tracker stop.
+  /// The writes that make the tracker stop sending its data.
   var stopWrites: [GATTWrite] { get }
   /// The writes that keep the tracker sending, and the interval at which they are repeated, in
-  /// nanoseconds.
+  /// nanoseconds; nil if it needs none.
   var keepAlive: (writes: [GATTWrite], period: Int64)? { get }
   /// Whether the tracker's own reference frame survives an interruption of the link.
   var keepsReference: Bool { get }
@@ -36,11 +37,11 @@ struct GATTWrite: Sendable, Equatable {
   /// The beginning of the characteristic's UUID.
   var characteristic: String
   var bytes: [UInt8]
-  /// Whether the tracker acknowledges the write.
+  /// Whether the tracker is to acknowledge the write.
   var isAcknowledged = true
 }
 
-/// A model of Bluetooth LE trackers.
+/// A model of Bluetooth LE trackers, built in or described by a profile.
 struct LowEnergyModel: Sendable {
   var name: String
   var manufacturer: String
@@ -49,16 +50,16 @@ struct LowEnergyModel: Sendable {
   /// Whether the tracker computes its orientation itself.
   var levelsItself: Bool
   var matches: @Sendable (BluetoothDevice) -> Bool
-  /// The beginning of the UUID of the characteristic that notifies.
+  /// The beginning of the UUID of the characteristic that sends the notifications.
   var notifications: String
   var open: @Sendable (Settings) -> any LowEnergyProtocol
 
-  /// The name of the protocol, as written to the first line of a capture.
+  /// The name of the tracker's protocol in the first line of a capture.
   var source: String {
     name.hasPrefix("profile ") ? "profile:\(name.dropFirst(8))" : "ble:\(FrameFile.word(name))"
   }
 
-  /// What a protocol needs to know when it is created.
+  /// The parameters of `open`.
   struct Settings: Sendable {
     /// The mounting of the sensor on the head; nil for the usual mounting.
     var axes: AxisMap?
@@ -93,7 +94,7 @@ struct LowEnergyModel: Sendable {
     kind = profile.kind
   }
 
-  /// All supported models; the first matching entry is used.
+  /// The built-in models. The first one that matches a device is used.
   static let all = [
     LowEnergyModel(
       "Waves Nx", by: "Waves", verifiedWith: .captures, levelsItself: true,
@@ -109,7 +110,8 @@ struct LowEnergyModel: Sendable {
     ) { WitMotion(axes: $0.axes) },
   ]
 
-  /// Returns the model of a device; nil if it is not supported. Profiles take precedence.
+  /// Returns the model of a device; nil if it is not supported. The models in `profiles` take
+  /// precedence over the built-in ones.
   static func find(
     _ device: BluetoothDevice, _ profiles: [LowEnergyModel] = []
   ) -> LowEnergyModel? {

@@ -10,9 +10,9 @@ package enum LowEnergyScan {
   /// 30 s.
   ///
   /// - Parameters:
-  ///   - seconds: the duration.
+  ///   - seconds: the duration of the search.
   ///   - busAddress: the address of the D-Bus system bus; nil for the usual address.
-  ///   - isCancelled: returns whether to end early.
+  ///   - isCancelled: called repeatedly; returns whether to end the search early.
   /// - Returns: why no search was possible, on one line; nil after a search.
   package static func run(
     seconds: Double, busAddress: String? = nil, isCancelled: () -> Bool
@@ -43,7 +43,7 @@ package enum LowEnergyScan {
     do throws(BusError) {
       try bus.call(Bus.bluez(adapter, "Adapter1", "StartDiscovery"))
     } catch {
-      // Another program is searching already.
+      // If another program is searching already, its search finds the devices.
       guard error.name == "org.bluez.Error.InProgress" else { throw error }
     }
   }

@@ -18,10 +18,10 @@ package final class LowEnergyTrackers: TrackerProvider {
   private let watch: BlueZWatch
   private let retries = Mutex<[String: Retry]>([:])
 
-  /// When a tracker may be opened again after a failure.
+  /// When a tracker may be opened again after a failure. Times are CLOCK_MONOTONIC [ns].
   private struct Retry {
     var failures = 0
-    /// When the present link was opened.
+    /// When the latest link was opened.
     var opened = Int64.min
     /// When the tracker may be opened again.
     var next = Int64.min
@@ -29,7 +29,7 @@ package final class LowEnergyTrackers: TrackerProvider {
     var error: HeadTrackingError?
   }
 
-  /// Prefix of a tracker's path, before its Bluetooth address.
+  /// The prefix of a tracker's path. The Bluetooth address follows it.
   private static let pathPrefix = "bluetooth:"
   /// Once a link has lasted longer than this, in nanoseconds, earlier failures no longer count.
   private static let steadyLink: Int64 = 20_000_000_000
@@ -38,7 +38,7 @@ package final class LowEnergyTrackers: TrackerProvider {
   ///   - axes: the mounting of the tracker on the head; nil for the usual mounting. A Waves Nx
   ///     tracker does not use it.
   ///   - profiles: profiles of trackers. Those whose link is not Bluetooth LE are ignored.
-  ///   - capture: receives the packets of the tracker that is opened; nil for none.
+  ///   - capture: records the packets of the tracker that is opened; nil to record none.
   ///   - busAddress: the address of the D-Bus system bus; nil for the usual address.
   package init(
     axes: AxisMap? = nil, profiles: [TrackerProfile] = [], capture: FrameCapture? = nil,
@@ -108,7 +108,8 @@ package final class LowEnergyTrackers: TrackerProvider {
     }
   }
 
-  /// Blocks a tracker after a failure: for 1 s at first, then for 2, 4 and at most 8 s.
+  /// Defers the next attempt after a failure or a lost link: by 1 s at first, then by 2, 4 and at
+  /// most 8 s.
   private func postpone(_ address: String, _ error: HeadTrackingError?) {
     let now = monotonic_nanoseconds()
     retries.withLock { retries in
@@ -127,9 +128,10 @@ package final class LowEnergyTrackers: TrackerProvider {
     case "org.bluez.Error.NotPermitted", "org.bluez.Error.InProgress":
       "another program may be using the tracker; close that program"
     case "org.freedesktop.DBus.Error.AccessDenied":
-      "access to the Bluetooth service is denied; run the program outside a sandbox"
+      "access to the Bluetooth service is denied; run the program outside a sandbox, or as a user "
+        + "who may use Bluetooth"
     case "org.bluez.Error.Failed", "org.freedesktop.DBus.Error.NoReply":
-      "it does not answer (\(error.text)); wake it with its button, and bring it closer"
+      "the connection failed (\(error.text)); wake the tracker, and bring it closer"
     default: error.text
     }
   }

@@ -2,7 +2,7 @@
 
 import HeadTracking
 
-/// A Bluetooth LE tracker that a `TrackerProfile` describes.
+/// The protocol of a Bluetooth LE tracker that a `TrackerProfile` describes.
 struct ProfiledLowEnergy: LowEnergyProtocol {
   private let profile: TrackerProfile
   private let service: TrackerProfile.BluetoothService

@@ -3,7 +3,7 @@
 import Geometry
 import HeadTracking
 
-/// The Waves Nx head trackers 1 and 2, which compute their orientation themselves.
+/// The protocol of the Waves Nx head trackers 1 and 2, which compute their orientation themselves.
 ///
 /// A notification is 10 bytes: four i16 in units of 1/16384, then `00 03`. Sources:
 /// mormegil6/opennx, docs/PROTOCOL.md; mgth/nx-tracker-osc; Mach1Studios/m1-orientationmanager.
@@ -17,7 +17,7 @@ struct WavesNx: LowEnergyProtocol {
   private static let service = "0000a010-5761-7665-7341-7564696f4c74"
   private static let hertz: UInt8 = 100
 
-  /// How the tracker is worn.
+  /// The two ways of wearing the tracker that the sources assume.
   private enum Form {
     case first
     /// `first`, turned by 180 degrees about the axis through the ears.
@@ -40,7 +40,7 @@ struct WavesNx: LowEnergyProtocol {
   }
 
   /// - Parameter isCalibrated: whether a calibration exists or is being measured. If so, the form
-  ///   is constant.
+  ///   is always `first`.
   init(isCalibrated: Bool) { self.isCalibrated = isCalibrated }
 
   var startWrites: [GATTWrite] {
@@ -74,7 +74,8 @@ struct WavesNx: LowEnergyProtocol {
     ]
   }
 
-  /// Chooses the form, and changes it if the head stays upside down in it.
+  /// Chooses the form, and changes it if the head stays upside down in it. `isUpright` states
+  /// whether the head is upright in the form `first`.
   private mutating func follow(isUpright: Bool, _ arrival: Int64) {
     let upright: Form = isUpright ? .first : .second
     guard let form, !isCalibrated else {

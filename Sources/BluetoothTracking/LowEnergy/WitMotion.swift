@@ -3,11 +3,12 @@
 import Geometry
 import HeadTracking
 
-/// WitMotion sensors with Bluetooth LE (WT901BLE, WT9011DCL, BWT901BLE): raw six-axis sensors.
+/// Six-axis sensors of WitMotion with Bluetooth LE (WT901BLE, WT9011DCL, BWT901BLE).
 ///
-/// A frame is 20 bytes: `55 61`, then accelerometer, gyroscope and angles, each three i16. It has
-/// no checksum. A notification can hold several frames or a part of one. The angles are not used,
-/// because they are singular at a pitch of 90 degrees. Sources: the maker's example programs.
+/// A frame is 20 bytes: `55 61`, then the accelerometer, the gyroscope and the angles, each as
+/// three i16. It has no checksum. A notification can contain several frames or a part of one. The
+/// angles are not used, because they are singular at a pitch of 90 degrees. Sources: the maker's
+/// example programs.
 ///
 /// The axes are uncertain; x right, y front, z up is assumed.
 struct WitMotion: LowEnergyProtocol {
@@ -17,8 +18,8 @@ struct WitMotion: LowEnergyProtocol {
   private static let frameLength = 20
   private static let rateScale = 2000 / 32768 * radiansPerDegree
   private static let forceScale = 16 / 32768 * standardGravity
-  /// The register that contains the quaternion. The sensor sends it only to a program that asks for
-  /// it, such as one whose packets were captured.
+  /// The register that contains the quaternion. This program does not request it, but it occurs in
+  /// captures of the packets of programs that do.
   private static let quaternionRegister: UInt8 = 0x51
 
   private let axes: AxisMap
@@ -34,8 +35,8 @@ struct WitMotion: LowEnergyProtocol {
     return device.name.hasPrefix("WT") && device.services.contains { $0.hasPrefix(service) }
   }
 
-  /// Unlocks the settings and sets the rate to 100 Hz. The register for the contents of the frames
-  /// is not written, because that silences some models.
+  /// Unlocks the settings and sets the rate to 100 Hz. The register that selects the contents of
+  /// the frames is not written, because some models then stop sending.
   var startWrites: [GATTWrite] {
     [[0xFF, 0xAA, 0x69, 0x88, 0xB5], [0xFF, 0xAA, 0x03, 0x09, 0x00]].map {
       GATTWrite(characteristic: Self.control, bytes: $0, isAcknowledged: false)
@@ -76,7 +77,7 @@ struct WitMotion: LowEnergyProtocol {
         specificForce: axes.apply(frame.vector(2) * Self.forceScale)))
   }
 
-  /// Decodes the answer with the quaternion; nil for another register.
+  /// Decodes the value of the quaternion's register; nil for another register or an invalid value.
   private mutating func orientation(_ frame: [UInt8], _ arrival: Int64) -> TrackerReading? {
     guard frame[2] == Self.quaternionRegister, let sensor = Self.quaternion(frame) else {
       return nil
@@ -87,7 +88,7 @@ struct WitMotion: LowEnergyProtocol {
     return .head(HeadSample(time: arrivals.time(arrival), headToWorld: head.normalized))
   }
 
-  /// Returns the quaternion of the sensor as sent; nil if the answer is too short.
+  /// Returns the quaternion in an answer, in the sensor's axes; nil if the answer is too short.
   static func quaternion(_ answer: [UInt8]) -> Quaternion? {
     guard answer.count >= 12 else { return nil }
     let turn = answer.vector(6) / 32768

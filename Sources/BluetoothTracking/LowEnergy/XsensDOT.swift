@@ -3,11 +3,11 @@
 import Geometry
 import HeadTracking
 
-/// Movella DOT and Xsens DOT, which compute their orientation themselves, at 60 Hz.
+/// The protocol of Movella DOT and Xsens DOT, which compute their orientation themselves, at 60 Hz.
 ///
-/// A notification is a time in microseconds (u32), a quaternion from the sensor to a world whose z
-/// axis points up (four f32, w first) and, in the mode "custom 3", the angular velocity (three f32,
-/// degrees/s). Source: the maker's "Movella DOT BLE Services Specifications".
+/// A notification contains a time in microseconds (u32), a quaternion from the sensor to a world
+/// whose z axis points up (four f32, w first) and, in the mode "custom 3", the angular velocity
+/// (three f32, degrees/s). Source: the maker's "Movella DOT BLE Services Specifications".
 ///
 /// It is uncertain how the sensor is worn; x front, y left, z up is assumed.
 struct XsensDOT: LowEnergyProtocol {

@@ -12,11 +12,11 @@ public struct BakingError: Error, Sendable, CustomStringConvertible {
   public var description: String { "cannot write '\(path)': \(reason)" }
 }
 
-/// Writes a mix to a file that contains a first-order track, a stereo track, a tuning, and
-/// unchanged copies of the other tracks of the input.
+/// Writes a file that contains a mix as a first-order track and as a stereo track, its tuning, and
+/// copies of the other tracks of the input.
 ///
-/// A QuickTime movie (`.mov`, `.qta`) has the tuning in its metadata track. A Matroska file
-/// (`.mka`, `.mkv`) has the tuning as an attachment.
+/// A QuickTime movie (`.mov`, `.qta`) contains the tuning in its metadata track, and a Matroska
+/// file (`.mka`, `.mkv`) as an attachment.
 ///
 /// ## Threading
 /// An object may be used from one thread at a time.
@@ -37,7 +37,7 @@ public final class BakedFile {
   ///
   /// - Parameters:
   ///   - path: the file to write.
-  ///   - input: the file that was mixed.
+  ///   - input: the file whose sound is mixed.
   ///   - track: the number of the mixed audio track, counted from 1.
   ///   - sampleRate: the sample rate of the mix, in Hz.
   /// - Throws: `BakingError` if the name or the sample rate is not supported, or if a file cannot
@@ -65,7 +65,7 @@ public final class BakedFile {
 
   deinit { abort() }
 
-  /// Appends frames of the mix: 4 channels x frames.
+  /// Appends frames of the mix, given as four planes.
   ///
   /// - Throws: `BakingError` if they cannot be written.
   public func append(
@@ -80,10 +80,10 @@ public final class BakedFile {
     } catch { throw BakingError(path: path, reason: Self.text(error)) }
   }
 
-  /// Completes the file.
+  /// Adds the tuning and the copied tracks, and moves the complete file to `path`.
   ///
   /// - Parameter tuning: the tuning as a JSON object.
-  /// - Returns: notes about tracks that could not be copied.
+  /// - Returns: one message for each track that could not be copied.
   /// - Throws: `BakingError` if the file cannot be completed.
   public func finish(tuning: String) throws(BakingError) -> [String] {
     do {
@@ -106,7 +106,7 @@ public final class BakedFile {
     } catch { throw BakingError(path: path, reason: "\(error)") }
   }
 
-  /// Removes the temporary files.
+  /// Removes the temporary files. It does not change the file at `path`.
   public func abort() {
     for file in temporary {
       unlink(file)
@@ -123,7 +123,7 @@ public final class BakedFile {
         to: soundPath)
       return (soundPath, refused.map { "track \($0) of the input could not be copied" })
     }
-    // First convert another container or a fragmented movie to a plain movie.
+    // The input is in another container or fragmented, so copy its tracks to a plain movie first.
     let copied = Self.beside(path, ".mov")
     temporary.append(copied)
     UnfinishedFiles.add(copied)
@@ -160,7 +160,7 @@ public final class BakedFile {
   /// The start of the names of temporary files.
   private static let mark = ".stillstage-"
 
-  /// Returns the text of an error without the path, which is that of a temporary file.
+  /// Returns the text of an error without its path, because that is the path of a temporary file.
   private static func text(_ error: RecordingError) -> String {
     let text = error.description
     guard let name = text.firstRange(of: mark),
@@ -169,7 +169,7 @@ public final class BakedFile {
     return String(text[colon.upperBound...])
   }
 
-  /// Returns a random name for a hidden file in the folder of `path`.
+  /// Returns a path with a random name, for a hidden file in the folder of `path`.
   private static func beside(_ path: String, _ suffix: String) -> String {
     let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
     let name = String(UInt64.random(in: 0 ... .max), radix: 36)

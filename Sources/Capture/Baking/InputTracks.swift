@@ -3,12 +3,12 @@
 import CFFmpeg
 import Media
 
-/// The tracks of the input that a baked file replaces.
+/// The tracks of the input, and which of them a baked file replaces.
 struct InputTracks {
   private(set) var replaced: Set<Int32> = []
-  /// The numbers of the replaced tracks in the container.
+  /// The numbers that the container gives to the replaced tracks.
   private(set) var replacedNumbers: Set<UInt32> = []
-  /// The number of the mixed track in the container; 0 if there is none.
+  /// The number that the container gives to the mixed track; 0 if there is no such track.
   private(set) var mixedNumber: UInt32 = 0
   /// Whether the input has tracks that are not replaced.
   private(set) var hasOthers = false
@@ -46,7 +46,7 @@ struct InputTracks {
     }
   }
 
-  /// Returns whether a track is stereo AAC, metadata or a tuning.
+  /// Returns whether a track is of a kind that this program adds: stereo AAC, metadata or a tuning.
   private static func isOwn(_ stream: UnsafeMutablePointer<AVStream>) -> Bool {
     let parameters = stream.pointee.codecpar.pointee
     switch parameters.codec_type {

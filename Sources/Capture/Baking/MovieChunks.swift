@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The places of a track's samples in a movie file.
+/// The chunks that contain a track's samples in a movie file.
 struct MovieChunks {
-  /// The offset and the size of each chunk, in bytes.
+  /// The offset in the file and the size of each chunk, in bytes.
   private(set) var chunks: [(offset: Int64, size: Int64)] = []
 
-  /// Reads the tables of a `trak` box. Returns nil if they are damaged, or if the samples are in
-  /// another file.
+  /// Reads the tables of a `trak` box. Returns nil if they are missing or damaged, or if the
+  /// samples are in another file.
   init?(_ index: MovieIndex, _ track: MovieBox) {
     let bytes = index.bytes
     guard let tables = MovieBox.find(["mdia", "minf", "stbl"], bytes, in: track.content),
@@ -53,8 +53,8 @@ struct MovieChunks {
     return entries.allSatisfy { bytes.number($0.content.lowerBound, 4) & 1 == 1 }
   }
 
-  /// Returns the number of bytes in a frame of sound; nil if it is unknown. Old movies with
-  /// uncompressed sound list the size 1 for each frame.
+  /// Returns the number of bytes in a frame of sound; nil if it is unknown. It replaces the sample
+  /// size 1, which old movies state for uncompressed sound.
   private static func frameBytes(_ bytes: [UInt8], _ boxes: [MovieBox]) -> Int64? {
     guard let descriptions = boxes.first(where: { $0.type == "stsd" }),
       let entry = MovieBox.list(

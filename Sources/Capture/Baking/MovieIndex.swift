@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// The type and place of a movie box in memory.
+/// The type of a movie box, and its position in an array of bytes.
 struct MovieBox {
   let type: String
-  /// The bytes of the box, including its header.
+  /// The indices of the box's bytes, including its header.
   let range: Range<Int>
-  /// The bytes of the box, without its header.
+  /// The indices of the box's bytes after its header.
   let content: Range<Int>
 
   /// Returns the boxes in a range of the bytes, up to the first incomplete box.
@@ -28,8 +28,8 @@ struct MovieBox {
     return boxes
   }
 
-  /// Finds a nested box by the types from the outermost to the innermost box. At each level, the
-  /// first box of the type counts. Returns nil if there is no such box.
+  /// Finds a nested box, given the types from the outermost to the innermost box. At each level,
+  /// only the first box of the type counts. Returns nil if there is no such box.
   static func find(_ path: [String], _ bytes: [UInt8], in range: Range<Int>) -> MovieBox? {
     guard let first = path.first,
       let box = list(bytes, in: range).first(where: { $0.type == first })
@@ -39,13 +39,13 @@ struct MovieBox {
 }
 
 extension [UInt8] {
-  /// Returns the big-endian number of `size` bytes at an offset; 0 if it is outside the bytes.
+  /// Returns the big-endian number of `size` bytes at an offset; 0 if it is not within the bytes.
   func number(_ at: Int, _ size: Int) -> UInt64 {
     guard at >= 0, at + size <= count else { return 0 }
     return self[at..<at + size].reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Replaces the big-endian number of `size` bytes at an offset, unless it is outside the bytes.
+  /// Replaces the big-endian number of `size` bytes at an offset, if it is within the bytes.
   mutating func setNumber(_ value: UInt64, _ at: Int, _ size: Int) {
     guard at >= 0, at + size <= count else { return }
     for i in 0..<size { self[at + i] = UInt8(truncatingIfNeeded: value >> (8 * (size - 1 - i))) }
@@ -63,8 +63,8 @@ struct MovieIndex {
 
   private static let limit: Int64 = 1 << 30
 
-  /// Reads the box. Returns nil if the file is not a movie or cannot be read, or if the box is
-  /// missing or larger than 1 GiB.
+  /// Reads the `moov` box of a file. Returns nil if the file is not a movie or cannot be read, or
+  /// if the box is missing or larger than 1 GiB.
   init?(descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
@@ -92,7 +92,8 @@ struct MovieIndex {
     (self.bytes, self.offset, isFragmented) = (bytes, offset, hasFragments)
   }
 
-  /// Reads `count` bytes of a file. Returns nil if the file has fewer bytes or cannot be read.
+  /// Reads `count` bytes at an offset in a file. Returns nil if they extend beyond the end of the
+  /// file or cannot be read.
   static func read(_ descriptor: Int32, _ offset: Int64, _ count: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
     var done = 0
@@ -111,13 +112,13 @@ struct MovieIndex {
 
   var tracks: [MovieBox] { MovieBox.list(bytes, in: content).filter { $0.type == "trak" } }
 
-  /// The ticks per second of the movie; 0 if they are missing.
+  /// The time scale of the movie, in ticks per second; 0 if it is missing.
   var timeScale: UInt64 {
     guard let header = MovieBox.find(["mvhd"], bytes, in: content) else { return 0 }
     return bytes.number(header.content.lowerBound + (isLong(header) ? 20 : 12), 4)
   }
 
-  /// Whether a box that begins with a version number has 64-bit times.
+  /// Whether the times in a box are 64-bit numbers. The box's content must begin with its version.
   func isLong(_ box: MovieBox) -> Bool { bytes.number(box.content.lowerBound, 1) == 1 }
 
   /// Returns the track number in a `trak` box; 0 if it is missing.

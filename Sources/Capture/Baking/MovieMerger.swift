@@ -8,16 +8,16 @@ import System
 enum MovieMerger {
   struct Failure: Error { let reason: String }
 
-  /// Adds the tracks of `source` to `target`.
+  /// Adds the tracks, user data and metadata of `source` to `target`.
   ///
   /// - Parameters:
   ///   - source: a movie without fragments.
   ///   - dropped: the numbers of the tracks not to copy.
-  ///   - replaced: the numbers of a dropped track and of its replacement in `target`. References to
-  ///     the dropped track then refer to the replacement.
+  ///   - replaced: the numbers of a dropped track and of its replacement in `target`; 0 for none.
+  ///     References to the dropped track then refer to the replacement.
   ///   - target: the movie to change. Its last box must be the `moov` box.
   /// - Returns: the numbers of the tracks that cannot be copied.
-  /// - Throws: `Failure` if a file cannot be read or written.
+  /// - Throws: `Failure` if a file cannot be read or written, or its `moov` box is damaged.
   static func add(
     from source: String, except dropped: Set<UInt32>, replaced: (old: UInt32, new: UInt32),
     to target: String
@@ -30,7 +30,7 @@ enum MovieMerger {
     }
     guard input >= 0, output >= 0 else { throw latest() }
     guard let other = MovieIndex(descriptor: input), let own = MovieIndex(descriptor: output) else {
-      throw Failure(reason: "the index of the movie is damaged")
+      throw Failure(reason: "the index of a movie cannot be read")
     }
     var tracks: [(box: MovieBox, chunks: MovieChunks)] = []
     var refused: [UInt32] = []
@@ -60,7 +60,8 @@ enum MovieMerger {
     return refused
   }
 
-  /// Copies the chunks into a new `mdat` box. Returns their offsets and the end of the box.
+  /// Copies the chunks into a new `mdat` box at `start`. Returns the new offsets of the chunks, and
+  /// the offset of the end of the box.
   private static func copy(
     _ tracks: [MovieChunks], from input: Int32, to output: Int32, at start: Int64
   ) throws(Failure) -> (offsets: [[Int64]], end: Int64) {
@@ -78,7 +79,7 @@ enum MovieMerger {
       while done < chunk.size {
         let count = Int(min(1 << 20, chunk.size - done))
         guard let bytes = MovieIndex.read(input, chunk.offset + done, count) else {
-          throw Failure(reason: "the file ends before the last sample of a track")
+          throw Failure(reason: "the samples of a track are missing or cannot be read")
         }
         try write(bytes, to: output, at: at + done)
         done += Int64(count)
@@ -110,7 +111,7 @@ enum MovieMerger {
 }
 
 extension MovieIndex {
-  /// Returns the `moov` box with further tracks, and with the user data and metadata of another
+  /// Returns the `moov` box with added tracks, and with the user data and metadata of another
   /// movie.
   fileprivate func merged(
     with tracks: [[UInt8]], extra other: MovieIndex, nextTrack: UInt32, duration: UInt64

@@ -12,10 +12,10 @@ enum TrackCopier {
 
   struct Failure: Error { let reason: String }
 
-  /// Copies tracks.
+  /// Copies the wanted tracks of the inputs to a new file. Without such a track, the file is empty.
   ///
   /// - Parameters:
-  ///   - format: FFmpeg's name of the container.
+  ///   - format: FFmpeg's name for the container.
   ///   - tuning: the tuning to attach, as JSON text; nil for none.
   /// - Returns: descriptions of the wanted tracks that the container cannot store.
   /// - Throws: `Failure` if a file cannot be read or written.
@@ -60,11 +60,11 @@ enum TrackCopier {
     guard code >= 0 else { throw Failure(reason: AudioEncoder.text(code)) }
   }
 
-  /// Reads the packets of a file in order.
+  /// Reads the packets of the copied tracks of a file, in the order of the file.
   private final class Reader {
     private var context: UnsafeMutablePointer<AVFormatContext>?
     let packet: UnsafeMutablePointer<AVPacket>
-    /// The index of each copied track in the output, by its index in the input.
+    /// The index of each copied track in the output, keyed by its index in the input.
     var targets: [Int32: Int32] = [:]
     private(set) var hasPacket = false
 
@@ -124,8 +124,8 @@ enum TrackCopier {
       context = nil
     }
 
-    /// Adds a track like `stream` and returns its index; nil if the container cannot store the
-    /// track.
+    /// Adds a track with the parameters of `stream` and returns its index; nil if the container
+    /// cannot store the track.
     func add(copyOf stream: UnsafeMutablePointer<AVStream>) -> Int32? {
       guard let context, let parameters = stream.pointee.codecpar else { return nil }
       let isStored = avformat_query_codec(
@@ -164,7 +164,7 @@ enum TrackCopier {
     }
 
     func begin() throws(Failure) {
-      // Otherwise all tracks would be delayed by the delay of the AAC encoder.
+      // By default, FFmpeg would delay all tracks by the delay of the AAC encoder.
       context?.pointee.avoid_negative_ts = 0
       try require(avformat_write_header(context, nil))
     }

@@ -3,17 +3,17 @@
 /// Adapts a `trak` box to another movie: its track numbers, durations and chunk offsets.
 struct TrackRewriter {
   let index: MovieIndex
-  /// The new numbers of the copied and replaced tracks, by the old numbers.
+  /// The new numbers of the copied and replaced tracks, keyed by the old numbers.
   let numbers: [UInt32: UInt32]
-  /// Ticks per second of the old and the new movie.
+  /// The ticks per second of the old and the new movie.
   let ticks: (old: UInt64, new: UInt64)
 
-  /// Returns the adapted box with new chunk offsets.
+  /// Returns the adapted box. `offsets` are the new offsets of the track's chunks in the file.
   func track(_ track: MovieBox, offsets: [Int64]) -> [UInt8] {
     BoxBytes.of { write(track, offsets, to: &$0) }
   }
 
-  /// Returns the duration of an adapted box, in ticks of the new movie; 0 if it is missing.
+  /// Returns the duration in an adapted `trak` box, in ticks of the new movie; 0 if it is missing.
   func duration(_ track: [UInt8]) -> UInt64 {
     guard let header = MovieBox.find(["trak", "tkhd"], track, in: 0..<track.count) else { return 0 }
     let at = header.content.lowerBound
@@ -72,7 +72,8 @@ struct TrackRewriter {
     return bytes
   }
 
-  /// Returns the references to the tracks in `numbers`, with the new numbers.
+  /// Returns a `tref` box with the new numbers. References to tracks without a new number are
+  /// omitted.
   private func references(_ box: MovieBox) -> [UInt8] {
     BoxBytes.of { boxes in
       boxes.box("tref") { list in
