@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Types of other modules in the public interface. Clients need to import only `Capture`.
+// The public interface uses these types from other modules. They are re-exported, so clients
+// need to import only `Capture`.
 @_exported public import enum Ambisonics.ChannelLayout
 @_exported public import struct SoundServer.DevicePort
 @_exported public import enum SoundServer.DeviceState

@@ -19,11 +19,13 @@ final class AudioEncoder {
   private let frame: UnsafeMutablePointer<AVFrame>
   private let packet: UnsafeMutablePointer<AVPacket>
   private var nextFrame: Int64 = 0
-  /// The codec's header. The FLAC encoder replaces it at the end of the stream.
+  /// The codec's header: the AudioSpecificConfig of AAC, or STREAMINFO of FLAC. At the end of a
+  /// FLAC stream, the encoder replaces STREAMINFO with the final version.
   private(set) var header: [UInt8]
 
-  /// Opens the encoder.
+  /// Opens the encoder and switches off FFmpeg's log for this process.
   ///
+  /// - Parameter kind: the codec; the bit rate of AAC is in bit/s.
   /// - Throws: `Failure` if the encoder cannot be opened.
   init(_ kind: Kind, channels: Int, sampleRate: Int) throws(Failure) {
     av_log_set_level(AV_LOG_QUIET)
@@ -57,7 +59,8 @@ final class AudioEncoder {
     switch kind {
     case .aac(let bitRate):
       context.pointee.bit_rate = Int64(bitRate)
-      // Noise substitution and intensity stereo would change the relation between the channels.
+      // Noise substitution and intensity stereo would change the phase differences between the
+      // channels.
       av_dict_set(&options, "aac_pns", "0", 0)
       av_dict_set(&options, "aac_is", "0", 0)
     case .flac: context.pointee.bits_per_raw_sample = 24
@@ -86,7 +89,7 @@ final class AudioEncoder {
     av_packet_free(&packet)
   }
 
-  /// Encodes `count` frames: `packetFrames`, or fewer in the last call.
+  /// Encodes `count` frames. This must be `packetFrames`; only the last call may pass fewer frames.
   ///
   /// - Parameter fill: writes the frames, as channels x frames for AAC and as frames x channels for
   ///   FLAC.

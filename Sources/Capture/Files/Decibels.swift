@@ -3,6 +3,6 @@
 import Glibc
 
 enum Decibels {
-  /// Returns an amplitude in dB relative to 1; minus infinity for 0.
+  /// Converts a linear amplitude to dB relative to 1. An amplitude of 0 becomes minus infinity.
   static func of(_ amplitude: Float) -> Double { 20 * log10(Double(amplitude)) }
 }

@@ -4,8 +4,8 @@ import Media
 
 /// A FLAC file with 24 bits per sample (RFC 9639).
 ///
-/// A truncated file plays up to its last complete FLAC frame. STREAMINFO is updated after every
-/// segment. Its checksum is 0 (unknown) until the recording is complete.
+/// A truncated file can be played up to its last complete FLAC frame. STREAMINFO is updated
+/// after every segment. Its checksum is 0 (unknown) until the recording is complete.
 final class FLACBody: RecordingBody {
   let segmentSeconds = 0.5
   private(set) var storedFrames: Int64 = 0
@@ -15,11 +15,12 @@ final class FLACBody: RecordingBody {
   /// Samples that do not yet fill a FLAC frame: frames x channels.
   private var rest: [Float] = []
 
-  /// The offset of STREAMINFO in the file.
+  /// The offset of STREAMINFO in the file, in bytes.
   private static let informationOffset: Int64 = 8
 
   /// Opens the encoder.
   ///
+  /// - Parameter path: the path of the file, which is used only in errors.
   /// - Throws: `RecordingError.encodingFailed` if the encoder cannot be opened.
   init(_ format: RecordingFormat, path: String) throws(RecordingError) {
     self.format = format
@@ -84,12 +85,12 @@ final class FLACBody: RecordingBody {
   }
 
   /// Returns STREAMINFO (RFC 9639, section 8.2) with the number of stored frames. Unless `isFinal`
-  /// is true, the checksum and the least and greatest size of a FLAC frame are 0 (unknown).
+  /// is true, the checksum and the minimum and maximum sizes of a FLAC frame are 0 (unknown).
   private func information(isFinal: Bool) -> [UInt8] {
     var information = encoder.header
     guard !isFinal, information.count == 34 else { return information }
-    // The number of frames has 36 bits; 4 of them share a byte with the sample size. 0 means that
-    // the number is unknown.
+    // The field for the number of frames has 36 bits. The upper 4 bits share a byte with a part of
+    // the number of bits per sample. The value 0 means that the number of frames is unknown.
     let total = storedFrames < 1 << 36 ? storedFrames : 0
     information.replaceSubrange(4..<10, with: [UInt8](repeating: 0, count: 6))
     information[13] = information[13] & 0xF0 | UInt8(total >> 32)
@@ -98,8 +99,9 @@ final class FLACBody: RecordingBody {
     return information
   }
 
-  /// The VORBIS_COMMENT block (RFC 9639, section 8.6). The channel mask 0 states that the channels
-  /// are not loudspeakers.
+  /// The content of the VORBIS_COMMENT block (RFC 9639, section 8.6). If there are more than two
+  /// channels, it states the channel mask. The mask 0 means that no channel has a loudspeaker
+  /// position.
   private var comments: [UInt8] {
     var comments: [String] = []
     if format.channels > 2 {

@@ -15,7 +15,7 @@ final class MatroskaBody: RecordingBody {
 
   /// Prepares the multiplexer.
   ///
-  /// - Throws: `RecordingError.encodingFailed` if FFmpeg cannot write Matroska.
+  /// - Throws: `RecordingError.encodingFailed` if FFmpeg cannot write Matroska or memory runs out.
   init(_ format: RecordingFormat, path: String) throws(RecordingError) {
     av_log_set_level(AV_LOG_QUIET)
     self.format = format
@@ -48,8 +48,8 @@ final class MatroskaBody: RecordingBody {
 
   func begin(_ output: RecordingOutput) throws(RecordingError) {
     try require(avformat_write_header(context, nil))
-    // FFmpeg cannot open a file without a cluster, so an empty cluster follows the header (RFC
-    // 9559, section 5.1.3).
+    // FFmpeg cannot open a file without a cluster, so a cluster without blocks follows the header
+    // (RFC 9559, section 5.1.3).
     let cluster: [UInt8] = [0x1F, 0x43, 0xB6, 0x75, 0x83, 0xE7, 0x81, 0]
     avio_write(staged.context, cluster, Int32(cluster.count))
     try staged.apply(to: output)
@@ -57,8 +57,8 @@ final class MatroskaBody: RecordingBody {
 
   func write(_ segment: RecordingSegment, to output: RecordingOutput) throws(RecordingError) {
     let bytes = segment.bytes(format.codec)
-    // Timestamps are whole milliseconds. Blocks of 0.1 s need no rounding if the sample rate is a
-    // multiple of 10 Hz.
+    // Timestamps have a resolution of 1 ms. If the sample rate is a multiple of 10 Hz and all
+    // segments have their full length, the timestamps of blocks of 0.1 s need no rounding.
     let step = max(1, format.sampleRate / 10)
     var done = 0
     while done < segment.frames {
@@ -67,8 +67,8 @@ final class MatroskaBody: RecordingBody {
       try writeBlock(bytes[range], at: storedFrames + Int64(done), frames: count)
       done += count
     }
-    // The multiplexer holds the last block back until another block follows, so an empty block
-    // follows here. A nil packet ends the cluster.
+    // The multiplexer keeps the last block until it receives another one, so it receives an empty
+    // block here. A nil packet ends the cluster.
     try writeBlock([], at: storedFrames + Int64(segment.frames), frames: 0)
     try require(av_write_frame(context, nil))
     try staged.apply(to: output)
@@ -109,7 +109,7 @@ final class MatroskaBody: RecordingBody {
   }
 }
 
-/// The output of a libavformat multiplexer, kept in memory until `apply`.
+/// The output of a libavformat multiplexer. It stays in memory until `apply` writes it to the file.
 private final class StagedOutput {
   private(set) var context: UnsafeMutablePointer<AVIOContext>?
   /// The bytes to append to the file.

@@ -6,13 +6,14 @@ import Media
 /// A QuickTime movie that can be read while it is written (Apple, QuickTime File Format; fragments:
 /// ISO 14496-12, section 8.8).
 ///
-/// During the recording, the file is a fragmented movie: a `moov` box without samples, then a
-/// `moof` and an `mdat` box for every segment. At the end, a plain `moov` box is appended, and then
-/// everything between the `ftyp` box and the plain `moov` box becomes one `mdat` box. A movie that
-/// is too long for the 32-bit tables stays fragmented.
+/// During the recording, the file is a fragmented movie: a `moov` box with empty sample tables, and
+/// then a `moof` and an `mdat` box for every segment. At the end, a `moov` box with complete sample
+/// tables is appended. Then everything between the `ftyp` box and this `moov` box becomes one
+/// `mdat` box, so the movie is no longer fragmented. A movie that is too long for the 32-bit tables
+/// stays fragmented.
 ///
-/// A first-order soundfield has three tracks: AAC in stereo, PCM, and metadata. Other sound has one
-/// PCM track.
+/// If `RecordingFormat.isFirstOrder` is true, the movie has three tracks: stereo AAC, PCM and
+/// metadata. Otherwise, it has one PCM track.
 final class MovieBody: RecordingBody {
   let segmentSeconds = 0.5
   private(set) var storedFrames: Int64 = 0
@@ -20,25 +21,26 @@ final class MovieBody: RecordingBody {
   private let path: String
   private let stereo: StereoTrack?
   private let date: UInt32
-  /// The offset of the 16 bytes that are replaced at the end.
+  /// The offset in the file of the 16 bytes that `finish` replaces with the header of an `mdat`
+  /// box.
   private var markOffset: Int64 = 0
   private var sequence: UInt32 = 0
   private var sound: MovieTrack
   private var aac: MovieTrack?
   private var metadata: MovieTrack?
-  /// The facts about the sound after the last metadata sample.
+  /// The metadata of the frames that no metadata sample covers yet.
   private var second = MetadataSecond()
 
   /// The sample rates that a movie with a first-order soundfield can have, in Hz.
   static let stereoRates = StereoTrack.sampleRates
 
-  /// Prepares the tracks.
+  /// Creates the tracks and, for a first-order soundfield, opens the AAC encoder.
   ///
   /// - Throws: `RecordingError.encodingFailed` if the AAC encoder cannot be opened.
   init(_ format: RecordingFormat, path: String) throws(RecordingError) {
     self.format = format
     self.path = path
-    // QuickTime counts seconds from 1904.
+    // Times in QuickTime are seconds since the start of 1904.
     date = UInt32(clamping: time(nil) + 2_082_844_800)
     guard format.isFirstOrder else {
       stereo = nil
@@ -118,7 +120,7 @@ final class MovieBody: RecordingBody {
       fragment.metadata.append((MetadataSample.bytes(tuning), 1))
       try store(fragment, in: output)
     }
-    // The tables store numbers of frames in 32 bits.
+    // The tables store numbers of frames in 32 bits, so a longer movie stays fragmented.
     guard storedFrames + Int64(StereoTrack.delay) <= UInt32.max else { return }
     if let length = aac?.length {
       aac?.shortenLast(by: length - storedFrames - Int64(StereoTrack.delay))
@@ -139,7 +141,7 @@ final class MovieBody: RecordingBody {
     }
   }
 
-  /// The number of AAC packets for the encoder's delay and the stored frames.
+  /// The number of AAC packets that contain the encoder's delay and the stored frames.
   private var packetCount: Int {
     (Int(storedFrames) + StereoTrack.delay - 1) / StereoTrack.packetFrames + 1
   }
@@ -174,8 +176,8 @@ final class MovieBody: RecordingBody {
     storedFrames += Int64(fragment.frames)
   }
 
-  /// Returns the `moov` box: without samples but with an `mvex` box for a fragmented movie,
-  /// otherwise with all samples.
+  /// Returns the `moov` box. For a fragmented movie, it has an `mvex` box, and its sample tables
+  /// are still empty; otherwise, the tables list all samples.
   private func movie(isFragmented: Bool) -> [UInt8] {
     let frames = isFragmented ? 0 : storedFrames
     return BoxBytes.of { boxes in
@@ -199,7 +201,8 @@ final class MovieBody: RecordingBody {
           movie.box("mvex") { extends in
             for track in tracks {
               extends.box("trex", flags: 0) { defaults in
-                // The track, and a sample's default description, duration, size and flags.
+                // The fields are the track's number, and the defaults for a sample's description,
+                // duration, size and flags.
                 for value in [track.identifier, 1, track.defaultTicks, 0, 0] { defaults.put(value) }
               }
             }

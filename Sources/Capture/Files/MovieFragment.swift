@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A `moof` box and its `mdat` box: AAC packets, PCM frames and metadata samples.
+/// A fragment of a movie: a `moof` box, and an `mdat` box with AAC packets, PCM frames and metadata
+/// samples.
 struct MovieFragment {
   var packets: [[UInt8]] = []
   /// PCM, frames x channels.
@@ -8,22 +9,25 @@ struct MovieFragment {
   var frames = 0
   /// The metadata samples, with their durations in frames.
   var metadata: [(bytes: [UInt8], ticks: Int)] = []
-  /// The frame at which the first metadata sample starts; nil for the first frame of the fragment.
+  /// The index in the movie of the frame at which the first metadata sample starts; nil if that is
+  /// the first frame of the fragment.
   var metadataStart: Int64?
 
-  /// The offset of the first sample of each track from the start of the fragment, in bytes.
+  /// For each track, the offset in bytes of its first sample, counted from the start of the
+  /// fragment.
   struct Offsets {
     var packets: Int
     var sound: Int
     var metadata: Int
   }
 
-  /// Returns the boxes, and the offsets of the samples in the boxes.
+  /// Returns the boxes and the offsets of the samples in them.
   ///
   /// - Parameters:
-  ///   - sequence: the number of the fragment, from 1.
-  ///   - frame: the index of the first PCM frame in the movie.
-  ///   - packet: the index of the first AAC packet in the movie.
+  ///   - sequence: the number of the fragment, counted from 1.
+  ///   - frame: the index in the movie of the fragment's first PCM frame.
+  ///   - packet: the index in the movie of the fragment's first AAC packet.
+  ///   - soundTrack: the identifier of the PCM track.
   func bytes(
     sequence: UInt32, frame: Int64, packet: Int64, soundTrack: UInt32
   ) -> (bytes: [UInt8], offsets: Offsets) {
@@ -53,15 +57,16 @@ struct MovieFragment {
 
   private func writePackets(to moof: inout BoxBytes, at packet: Int64, offset: Int) {
     guard !packets.isEmpty else { return }
-    // Each sample has its own size and the default duration.
+    // The flag 0x200 means that the table lists the sizes of the samples. Their durations are the
+    // default.
     let time = packet * Int64(StereoTrack.packetFrames)
     writeRun(to: &moof, track: 1, time: time, flags: 0x200, count: packets.count, offset: offset) {
       for packet in packets { $0.put(UInt32(packet.count)) }
     }
   }
 
-  /// Adds the frames as one sample. Readers need far less memory and time than for one sample per
-  /// frame.
+  /// Adds the frames as one sample. If each frame were a sample, readers would need far more memory
+  /// and time.
   private func writeSound(to moof: inout BoxBytes, track: UInt32, at frame: Int64, offset: Int) {
     guard frames > 0 else { return }
     writeRun(to: &moof, track: track, time: frame, flags: 0x300, count: 1, offset: offset) {
@@ -86,7 +91,7 @@ struct MovieFragment {
     samples: (inout BoxBytes) -> Void
   ) {
     moof.box("traf") { run in
-      // The offset is relative to the start of the `moof` box.
+      // The flag 0x20000 means that `offset` is relative to the start of the `moof` box.
       run.box("tfhd", flags: 0x20000) { $0.put(track) }
       run.box("tfdt", version: 1, flags: 0) { $0.put(UInt64(time)) }
       run.box("trun", flags: flags | 1) { table in

@@ -5,13 +5,14 @@ import Media
 
 /// The kind of samples in a movie track, and their description in the `stsd` box.
 enum MovieMedia {
-  /// AAC in stereo; `header` is the AudioSpecificConfig. The rates are in Hz and bit/s.
+  /// Stereo AAC. `header` is the AudioSpecificConfig. The sample rate is in Hz, the bit rate in
+  /// bit/s.
   case aac(header: [UInt8], sampleRate: Int, bitRate: Int)
   case pcm(RecordingFormat)
   /// One JSON object per sample.
   case metadata
 
-  /// The key of the metadata.
+  /// The key that identifies the JSON objects in the metadata track.
   static let metadataKey = "org.stillstage.spatial-audio"
 
   var isSound: Bool { if case .metadata = self { false } else { true } }
@@ -31,7 +32,7 @@ enum MovieMedia {
         entry.box("keys") { keys in
           keys.box("\0\0\0\u{1}") { key in
             key.box("keyd") { $0.put("mdta" + Self.metadataKey) }
-            // Type 1 in the namespace 0 (well-known types) is UTF-8.
+            // In namespace 0 (well-known types), type 1 is UTF-8 text.
             key.box("dtyp") { type in
               type.put(UInt32(0))
               type.put(UInt32(1))
@@ -44,7 +45,8 @@ enum MovieMedia {
 }
 
 extension BoxBytes {
-  /// Adds the fields common to all versions of sound descriptions.
+  /// Adds the fields that are common to all versions of sound descriptions. The upper 16 bits of
+  /// `rate` are the integer part of the sample rate in Hz.
   private mutating func putSound(
     version: UInt16, channels: UInt16, compression: Int16, rate: UInt32
   ) {
@@ -62,8 +64,8 @@ extension BoxBytes {
   /// Adds a version 1 sound description for AAC with packets of 1024 frames.
   fileprivate mutating func writeAAC(_ header: [UInt8], sampleRate: Int, bitRate: Int) {
     box("mp4a") { entry in
-      // The field has 16 bits for the integer part, so a higher rate is written as 0. Decoders use
-      // the rate from the codec's header.
+      // The sample rate's integer part has only 16 bits, so a rate above 65,535 Hz is written as 0.
+      // Decoders use the rate in the codec's header.
       let rate = sampleRate < 1 << 16 ? UInt32(sampleRate) << 16 : 0
       entry.putSound(version: 1, channels: 2, compression: -2, rate: rate)
       for value in [1024, 0, 0, 2] { entry.put(UInt32(value)) }
@@ -83,8 +85,8 @@ extension BoxBytes {
     func descriptor(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
       [tag, 0x80, 0x80, 0x80, UInt8(content.count)] + content
     }
-    // The fields are: MPEG-4 audio (0x40), an audio stream (0x15), the buffer size, the greatest
-    // bit rate and the mean bit rate.
+    // The fields are the codec (0x40: MPEG-4 audio), the stream type (0x15: audio), the buffer
+    // size, the maximum bit rate and the average bit rate.
     let configuration =
       BoxBytes.of { fields in
         fields.put([0x40, 0x15, 0, 0, 0])
@@ -122,8 +124,8 @@ extension BoxBytes {
 }
 
 extension ChannelLayout {
-  /// The tag and bitmap of Core Audio's `AudioChannelLayout` (CoreAudioBaseTypes.h). A layout that
-  /// Core Audio does not define gets the tag `DiscreteInOrder`.
+  /// The tag and bitmap of Core Audio's `AudioChannelLayout` (CoreAudioBaseTypes.h). A layout
+  /// that has neither a tag here nor a bitmap gets the tag `DiscreteInOrder`.
   fileprivate var coreAudioTag: (tag: UInt32, bitmap: UInt32) {
     let count = UInt32(channelCount)
     switch self {

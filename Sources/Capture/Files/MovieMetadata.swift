@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The facts about one second of a movie.
+/// The peaks, the direction of arrival and the number of lost frames in about one second of a
+/// movie.
 struct MetadataSecond {
   private(set) var start: Int64 = 0
   private(set) var frames = 0

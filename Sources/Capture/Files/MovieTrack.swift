@@ -5,27 +5,30 @@ struct MovieTrack {
   let identifier: UInt32
   let media: MovieMedia
   var isEnabled = true
-  /// Tracks with the same number are alternatives; 0 for no alternatives.
+  /// Tracks with the same number are alternatives. The number 0 means that there are none.
   var alternateGroup: Int16 = 0
-  /// The type of a reference to another track, and the number of that track.
+  /// The type of a reference to another track, and the identifier of that track; nil if there is
+  /// none.
   var reference: (type: String, track: UInt32)?
-  /// The number of frames that precede the presented frames.
+  /// The number of frames at the start of the track that players must skip.
   var delay: Int64 = 0
 
   /// The chunks, in the order of the file.
   private var chunks = PagedList<Chunk>()
   /// The size of each sample in bytes; empty for PCM.
   private var sizes = PagedList<UInt16>()
-  /// The offset of the last chunk.
+  /// The offset of the last chunk in the file, in bytes; 0 if there is no chunk.
   private var lastOffset: Int64 = 0
-  /// Runs of samples with the same duration.
+  /// Runs of consecutive samples with the same duration, which is `ticks` frames for each sample.
   private(set) var durations: [(count: UInt32, ticks: UInt32)] = []
-  /// The duration of all samples, in frames.
+  /// The total duration of the samples, in frames.
   private(set) var length: Int64 = 0
 
-  /// A chunk in 8 bytes, because the index of a long movie stays in memory until the end.
+  /// A chunk. It takes only 8 bytes, because the index of a long movie stays in memory until the
+  /// end.
   private struct Chunk {
-    /// The distance from the start of the previous chunk, or of the file, in bytes.
+    /// The distance in bytes from the start of the previous chunk or, for the first chunk, from the
+    /// start of the file.
     var distance: UInt32
     var samples: UInt32
   }
@@ -38,7 +41,8 @@ struct MovieTrack {
   /// The number of samples with a size in the index; 0 for PCM.
   var sizedSamples: Int { sizes.count }
 
-  /// Adds a chunk of samples. `sizes` are in bytes, at most 65,535, and `ticks` in frames.
+  /// Adds a chunk of samples. `sizes` has the size of each sample in bytes, at most 65,535, and
+  /// `ticks` its duration in frames.
   mutating func add(offset: Int64, sizes new: [Int], ticks: [Int]) {
     guard !new.isEmpty else { return }
     addChunk(offset: offset, samples: new.count)
@@ -87,8 +91,8 @@ extension MovieTrack {
   /// Adds the `trak` box.
   ///
   /// - Parameters:
-  ///   - rate: the ticks per second of the movie and the track.
-  ///   - frames: the length of the movie in ticks.
+  ///   - rate: the number of ticks per second, both in the movie and in the track.
+  ///   - frames: the length of the movie in ticks; 0 for a fragmented movie.
   ///   - date: the time of creation and modification, in seconds since 1904.
   func write(to boxes: inout BoxBytes, rate: Int, frames: Int64, date: UInt32) {
     boxes.box("trak") { track in
@@ -150,7 +154,7 @@ extension MovieTrack {
       information.box("dinf") { data in
         data.box("dref", flags: 0) { references in
           references.put(UInt32(1))
-          // The samples are in this file.
+          // The flag 1 means that the samples are in this file.
           references.box("alis", flags: 1) { _ in }
         }
       }
@@ -187,7 +191,8 @@ extension MovieTrack {
     }
   }
 
-  /// Adds the `stsc` box, which has an entry for each run of chunks with equally many samples.
+  /// Adds the `stsc` box, which has an entry for each run of chunks with the same number of
+  /// samples.
   private func writeChunkLengths(to boxes: inout BoxBytes) {
     var runs: [(first: UInt32, samples: UInt32)] = []
     for (index, chunk) in chunks.elements.enumerated() where runs.last?.samples != chunk.samples {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A list that grows in pages of constant size. Unlike an array, it is never copied to grow, so it
-/// needs hardly more memory than its elements.
+/// A list that grows in pages of constant size. Unlike an array, it does not copy its elements when
+/// it grows, so it needs hardly more memory than they do.
 struct PagedList<Element> {
   // Memory that has not been written takes no space, so large pages cost nothing.
   private static var pageSize: Int { 1 << 16 }

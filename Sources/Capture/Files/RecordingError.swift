@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why a recording cannot be written. `description` is one line with advice.
+/// The reason why a recording cannot be written. `description` is one line that includes advice.
 public enum RecordingError: Error, Sendable, Equatable {
   /// The file exists, and overwriting was not requested.
   case exists(path: String)
@@ -56,8 +56,8 @@ extension RecordingError: CustomStringConvertible {
   /// Returns the part of a message that states whether a file with sound remains.
   private static func rest(_ hasSound: Bool) -> String {
     hasSound
-      ? "nothing more can be recorded; sound that is already in the file can be played"
-      : "there is no file with sound"
+      ? "nothing more can be recorded; the sound that is already in the file can be played"
+      : "no sound has been saved"
   }
 }
 

@@ -9,7 +9,7 @@
 /// of 2^-23 in the range from -1 to 1 - 2^-23.
 ///
 /// ## Errors
-/// The first error ends the recording: the file keeps the earlier segments, and later calls of
+/// The first error ends the recording: the file keeps the earlier segments, and later calls to
 /// `append` and `flush` throw the same error.
 ///
 /// ## Threading
@@ -17,12 +17,13 @@
 public protocol RecordingFile: AnyObject, Sendable {
   var format: RecordingFormat { get }
   var counts: RecordingCounts { get }
-  /// Facts about the current segment, cleared when the segment has been written. Only a movie with
-  /// a first-order soundfield stores them.
+  /// Facts about the current segment. They are cleared when the segment has been written. Only a
+  /// movie with a first-order soundfield stores them.
   var note: RecordingNote { get set }
-  /// The parameters of the Audio Mix as a JSON object, stored if `storesTuning` is true.
+  /// The parameters of the Audio Mix as a JSON object. If `storesTuning` is true, `finish` stores
+  /// them.
   var tuning: String { get set }
-  /// Whether the file can store `tuning`.
+  /// Whether the file can store `tuning`. Only a movie with a first-order soundfield can.
   var storesTuning: Bool { get }
   /// The number of bytes per second of sound: the average over the file or over its latest part,
   /// whichever is larger. Before the first segment, it is the number for uncompressed sound.
@@ -31,21 +32,22 @@ public protocol RecordingFile: AnyObject, Sendable {
   /// `finish`.
   var freeBytes: Int64? { get }
 
-  /// Appends a block.
+  /// Appends a block, and writes the segments that are then complete.
   ///
   /// - Parameter samples: complete frames, as frames x channels, with full scale 1.
   /// - Throws: `RecordingError.diskFull`, `.fileTooLarge`, `.writeFailed` or `.encodingFailed`.
   func append(_ samples: UnsafeBufferPointer<Float>) throws(RecordingError)
 
-  /// Writes the frames that are in memory. An encoder may keep back some of them.
+  /// Writes the frames that are in memory. An encoder may still hold back some of them.
   ///
-  /// - Throws: any error from `append`.
+  /// - Throws: any error that `append` can throw.
   func flush() throws(RecordingError)
 
-  /// Completes and closes the file. Further calls of `finish` do nothing.
+  /// Completes and closes the file. Further calls to `finish` do nothing. If there is an error and
+  /// the file contains no sound, the file is removed.
   ///
-  /// - Throws: any error from `append`, unless one was thrown before. The file is closed in any
-  ///   case.
+  /// - Throws: any error that `append` can throw, unless `append` or `flush` has already thrown
+  ///   one. The file is closed in any case.
   func finish() throws(RecordingError)
 }
 
@@ -55,7 +57,8 @@ extension RecordingFile {
     try samples.withUnsafeBufferPointer { block throws(RecordingError) in try append(block) }
   }
 
-  /// The time for which the free space lasts, in seconds; nil if it is unknown.
+  /// The duration of sound for which the disk has enough free space, in seconds; nil if it is
+  /// unknown.
   public var secondsLeft: Double? {
     guard let freeBytes, bytesPerSecond > 0 else { return nil }
     return Double(freeBytes) / bytesPerSecond
@@ -70,8 +73,8 @@ extension RecordingContainer {
   ///   - format: the format of the blocks and of the file.
   ///   - overwriting: whether to replace an existing file. The existing file is kept as
   ///     `NAME.XXXXXXXX.old` until the new file contains sound.
-  /// - Throws: `RecordingError` if the format is not supported, an encoder cannot be opened, or the
-  ///   file cannot be created or written.
+  /// - Throws: `RecordingError` if the extension is unknown, the format is not supported, an
+  ///   encoder cannot be opened, or the file cannot be created or written.
   public static func open(
     path: String, format: RecordingFormat, overwriting: Bool = false
   ) throws(RecordingError) -> any RecordingFile {
@@ -98,12 +101,12 @@ extension RecordingContainer {
     func refuse(_ reason: String) -> RecordingError { .unsupported(path: path, reason: reason) }
     guard (1...Self.maximumChannels).contains(format.channels) else {
       throw refuse(
-        "\(format.channels) channels cannot be recorded; choose 1 to \(Self.maximumChannels)")
+        "a recording cannot have \(format.channels) channels; choose 1 to \(Self.maximumChannels)")
     }
     guard Self.sampleRates.contains(format.sampleRate) else {
       throw refuse(
-        "\(format.sampleRate) Hz cannot be recorded; choose \(Self.sampleRates.lowerBound) to "
-          + "\(Self.sampleRates.upperBound) Hz")
+        "a recording cannot have a sample rate of \(format.sampleRate) Hz; choose "
+          + "\(Self.sampleRates.lowerBound) to \(Self.sampleRates.upperBound) Hz")
     }
     switch self {
     case .flac where format.codec == .float:

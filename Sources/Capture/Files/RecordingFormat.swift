@@ -2,11 +2,11 @@
 
 public import Ambisonics
 
-/// The format of a recorded sound, and the form in which the file stores it.
+/// The format of recorded sound, and the form in which the file stores it.
 public struct RecordingFormat: Sendable, Equatable {
-  /// The form of a sample in the file.
+  /// The numeric format of the samples in the file.
   public enum Codec: Sendable, Equatable {
-    /// 24-bit signed integers with the full scale 2^23.
+    /// 24-bit signed integers with a full scale of 2^23.
     case pcm24
     /// 32-bit floating point.
     case float
@@ -76,15 +76,16 @@ public enum RecordingContainer: Sendable, Equatable, CaseIterable {
   /// The sample rates that a recording can have, in Hz. A movie with a first-order soundfield
   /// allows only some of them.
   public static let sampleRates = 8000...384_000
-  /// The largest number of channels of a recording.
+  /// The largest number of channels that a recording can have.
   public static let maximumChannels = 66
 }
 
-/// Facts about a part of a recording.
+/// The direction of arrival and the number of lost frames in a part of a recording.
 public struct RecordingNote: Sendable, Equatable {
-  /// The azimuth of arrival in degrees, positive to the left; nil if it is unknown.
+  /// The azimuth of the direction of arrival in degrees, positive to the left; nil if it is
+  /// unknown.
   public var azimuthDegrees: Double?
-  /// The elevation of arrival in degrees, positive upwards; nil if it is unknown.
+  /// The elevation of the direction of arrival in degrees, positive upwards; nil if it is unknown.
   public var elevationDegrees: Double?
   /// The number of lost frames, which were replaced with silence.
   public var lostFrames = 0
@@ -98,7 +99,7 @@ public struct RecordingNote: Sendable, Equatable {
   }
 }
 
-/// Counts of frames and samples.
+/// Counts of the frames and samples of a recording.
 public struct RecordingCounts: Sendable, Equatable {
   /// The number of appended frames.
   public var frames: Int64 = 0

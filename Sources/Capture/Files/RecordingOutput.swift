@@ -3,10 +3,10 @@
 import Glibc
 import System
 
-/// The bytes of a recording's file.
+/// The open file to which the bytes of a recording are written.
 final class RecordingOutput {
   let path: String
-  /// The size in bytes; a failed append does not count.
+  /// The size of the file in bytes; the bytes of a failed append do not count.
   private(set) var size: Int64 = 0
   /// Whether the file contains sound.
   var hasSound = false
@@ -18,7 +18,8 @@ final class RecordingOutput {
   /// to restore.
   private var replaced: (name: String, aside: String)?
 
-  /// Creates the file under its final name.
+  /// Creates the file under its final name. If `overwriting` is true, an existing regular file
+  /// first gets a temporary name.
   ///
   /// - Throws: `.exists`, `.isDirectory`, `.notRegularFile`, `.diskFull` or `.cannotCreate`.
   init(path: String, overwriting: Bool) throws(RecordingError) {
@@ -65,7 +66,7 @@ final class RecordingOutput {
     guard write(bytes, at: offset) else { throw failure() }
   }
 
-  /// Removes all bytes from `end` on, if possible.
+  /// Reduces the size of the file to `end` bytes, if possible.
   func cut(to end: Int64) {
     guard end < size, ftruncate(descriptor, off_t(end)) == 0 else { return }
     size = end
@@ -83,7 +84,8 @@ final class RecordingOutput {
     replaced = nil
   }
 
-  /// Closes the file. If there is still a replaced file, it gets its name back.
+  /// Closes the file. If there is a replaced file that has not been discarded, it gets its name
+  /// back, and the new file is lost.
   func close() {
     guard isOpen else { return }
     isOpen = false
@@ -137,7 +139,7 @@ final class RecordingOutput {
     let error = SystemError.latest
     let number = errno
     var status = stat()
-    // A file that has been deleted meanwhile has no links.
+    // A file that has since been deleted has no links.
     let remains = hasSound && fstat(descriptor, &status) == 0 && status.st_nlink > 0
     return switch number {
     case ENOSPC, EDQUOT: .diskFull(path: path, hasSound: remains)

@@ -9,28 +9,28 @@ struct RecordingSegment {
   let note: RecordingNote
 }
 
-/// The part of a recording that depends on the container.
+/// Writes the data of a recording in the form of one kind of container.
 protocol RecordingBody: AnyObject {
   /// The greatest length of a segment in seconds; at most 1.
   var segmentSeconds: Double { get }
   /// The number of frames that can be read from the file.
   var storedFrames: Int64 { get }
 
-  /// Writes what precedes the first segment.
+  /// Writes the bytes that precede the first segment.
   func begin(_ output: RecordingOutput) throws(RecordingError)
   /// Writes a segment. Afterwards, the file can be read even if the program is killed.
   func write(_ segment: RecordingSegment, to output: RecordingOutput) throws(RecordingError)
   /// Completes the file.
   ///
   /// - Parameters:
-  ///   - tuning: the parameters of the Audio Mix, a JSON object.
+  ///   - tuning: the parameters of the Audio Mix as a JSON object.
   ///   - isWhole: whether every segment was written.
   func finish(
     _ output: RecordingOutput, tuning: String, isWhole: Bool
   ) throws(RecordingError)
 }
 
-/// A recording that collects blocks into segments for its `body`.
+/// A recording file that collects blocks into segments and passes them to its `body`.
 final class SegmentedRecording: RecordingFile, @unchecked Sendable {
   let format: RecordingFormat
   private(set) var counts = RecordingCounts()
@@ -47,7 +47,7 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
   /// The file's size and number of stored frames at two earlier times, for `bytesPerSecond`.
   private var earlier: (size: Int64, frames: Int64) = (0, 0)
   private var later: (size: Int64, frames: Int64) = (0, 0)
-  /// The least duration of sound from `earlier` to `later`, in seconds.
+  /// The minimum duration of the sound that is stored between `earlier` and `later`, in seconds.
   private static let recentSeconds: Int64 = 10
 
   /// Writes the start of the file.
@@ -84,7 +84,7 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
     return max(mean, Double(output.size - earlier.size) / Double(recent)) * rate
   }
 
-  /// Advances `earlier` and `later` if enough sound was stored since `later`.
+  /// Advances `earlier` and `later` if enough sound has been stored since `later`.
   private func markProgress() {
     guard body.storedFrames - later.frames >= Self.recentSeconds * Int64(format.sampleRate) else {
       return
@@ -142,14 +142,16 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
     if wasWhole, let latest { throw latest }
   }
 
-  /// Notes how much sound the file contains. Once it contains some, removes a replaced file.
+  /// Updates `counts.storedFrames` and `output.hasSound`. Once the file contains sound, the file
+  /// that it replaces is removed.
   private func noteStored() {
     counts.storedFrames = body.storedFrames
     output.hasSound = counts.storedFrames > 0
     if output.hasSound { output.discardReplaced() }
   }
 
-  /// Adds samples to `pending`, which must have enough space for them.
+  /// Adds samples to `pending`, which must have enough space for them. Samples that are not finite
+  /// become 0. For `pcm24`, the samples are rounded and limited to the range of the codec.
   private func take(_ samples: UnsafeBufferPointer<Float>) {
     let place = UnsafeMutableBufferPointer(rebasing: pending[pendingSamples...])
     for index in samples.indices {

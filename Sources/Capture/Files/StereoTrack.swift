@@ -4,12 +4,12 @@ import Glibc
 
 /// The stereo track of a movie: a soundfield as two channels of AAC.
 final class StereoTrack {
-  /// The sample rates that AAC (ISO 14496-3, table 1.18) and a recording can both have, in Hz.
+  /// The sample rates, in Hz, that both AAC (ISO 14496-3, table 1.18) and a recording can have.
   static let sampleRates: Set<Int> = [
     96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000,
   ]
   static let packetFrames = 1024
-  /// The number of frames that the encoder puts before the sound.
+  /// The number of frames that the encoder adds before the sound.
   static let delay = 1024
 
   /// The bit rate, in bit/s.
@@ -17,11 +17,11 @@ final class StereoTrack {
   private let encoder: AudioEncoder
   /// The weights of W, Y and X in the left channel. In the right channel, Y is negated.
   private let weights: (w: Float, y: Float, x: Float)
-  /// Samples that do not yet fill a packet.
+  /// The samples of the left and right channels that do not yet fill a packet.
   private var left: [Float] = []
   private var right: [Float] = []
 
-  /// Opens the AAC encoder.
+  /// Opens the AAC encoder, with a bit rate of 4 bits per frame but at most 192 kbit/s.
   ///
   /// - Throws: `Failure` if the encoder cannot be opened.
   init(_ format: RecordingFormat) throws(AudioEncoder.Failure) {
@@ -35,10 +35,10 @@ final class StereoTrack {
     }
   }
 
-  /// The AudioSpecificConfig.
+  /// The AudioSpecificConfig of the AAC stream.
   var header: [UInt8] { encoder.header }
 
-  /// Adds frames of the soundfield (frames x channels), and returns the packets that are complete.
+  /// Adds frames of the soundfield (frames x channels). Returns the packets that are now complete.
   func encode(_ field: UnsafeBufferPointer<Float>) throws(AudioEncoder.Failure) -> [[UInt8]] {
     var index = 0
     while index + 3 < field.count {

@@ -2,7 +2,7 @@
 
 private import Glibc
 
-/// The direction of arrival of a first-order soundfield.
+/// The direction of arrival and the diffuseness of a first-order soundfield.
 public struct FieldDirection: Sendable, Equatable {
   /// The azimuth in radians, positive to the left.
   public let azimuth: Double
@@ -12,11 +12,12 @@ public struct FieldDirection: Sendable, Equatable {
   public let diffuseness: Double
 }
 
-/// The active intensity and the energy of some frames of a soundfield. The intensity is the sum of
-/// the products of W with X, Y and Z [Merimaa and Pulkki, "Spatial impulse response rendering I",
-/// JAES 53, 2005].
+/// The active intensity and the energy of a soundfield, summed over the frames. In each frame, the
+/// intensity consists of the products of W with X, Y and Z [Merimaa and Pulkki, "Spatial impulse
+/// response rendering I", JAES 53, 2005].
 public struct FieldIntensity: Sendable, Equatable {
-  /// Points to where the sound comes from: x forwards, y to the left and z upwards.
+  /// The intensity. It points to where the sound comes from: x forwards, y to the left and z
+  /// upwards.
   var vector = SIMD3<Double>.zero
   var energy = 0.0
 
@@ -37,7 +38,7 @@ public struct FieldIntensity: Sendable, Equatable {
       diffuseness: max(0, 1 - length / energy))
   }
 
-  /// Returns the intensity since the last call.
+  /// Returns the intensity since the last call, and starts again with silence.
   mutating func take() -> FieldIntensity {
     defer { self = FieldIntensity() }
     return self
@@ -46,7 +47,8 @@ public struct FieldIntensity: Sendable, Equatable {
 
 /// Measures the intensity of consecutive blocks of a soundfield.
 ///
-/// The channels are differentiated, so that low-frequency noise does not dominate.
+/// The meter differentiates the channels with respect to time, so that low-frequency noise does not
+/// dominate.
 struct IntensityMeter {
   private var last = SIMD4<Float>.zero
 
@@ -93,7 +95,7 @@ struct ChannelMeter {
     frames += count
   }
 
-  /// Returns the linear peak and rms level of each channel since the last call.
+  /// Returns the peak and the rms level of each channel since the last call, with full scale 1.
   mutating func take() -> (peaks: [Float], rms: [Float]) {
     defer {
       for channel in peaks.indices { (peaks[channel], energies[channel]) = (0, 0) }

@@ -4,12 +4,13 @@ private import Ambisonics
 
 /// Converts the channels of a microphone to those of the recording.
 ///
-/// The filters do not shift the sound in time: the encoder holds back the frames that the filters
-/// still need, and `finish` returns the last ones.
+/// The filters for an A-format microphone need input that follows the frame to be converted, so the
+/// encoder holds back the last `delay` frames until it receives more input or `finish` is called.
+/// The position of each frame in the recording remains that of the input frame.
 final class MicrophoneEncoder {
   private enum Method {
     case copy
-    /// The input channel and its gain for each output channel.
+    /// For each output channel, the input channel and the gain.
     case pick([(channel: Int, gain: Float)])
     case tetrahedral(TetrahedralFilter)
   }
@@ -87,7 +88,7 @@ final class PlanarBlock {
   /// Drops frames at the end so that at most `count` are left.
   func truncate(to count: Int) { frames = min(frames, max(0, count)) }
 
-  /// Drops the first `count` frames.
+  /// Drops the first `count` frames; all frames if there are fewer.
   func dropFirst(_ count: Int) {
     let count = min(count, frames)
     for channel in 0..<channels { planes[channel] += count }
@@ -100,9 +101,10 @@ final class TetrahedralFilter {
   let delay: Int
   private let matrix: [[Float]]
   private let filters: [[Float]]
-  /// The latest input frames of each filter.
+  /// The latest input frames of each filter, which it needs again for the next block.
   private var history: [[Float]]
-  /// The number of output frames to drop because they precede the input.
+  /// The number of output frames that are still to be dropped because they precede the first input
+  /// frame.
   private var toDrop: Int
 
   init(_ microphone: TetrahedralMicrophone, sampleRate: Int) {
@@ -117,7 +119,7 @@ final class TetrahedralFilter {
 
   /// Returns the gains from the capsules (columns) to W, Y, Z and X (rows).
   ///
-  /// For cardioids at one point, W is 1/2 times the sum of the capsules' signals. X, Y and Z are
+  /// For coincident cardioids, W is 1/2 times the sum of the capsules' signals. X, Y and Z are
   /// sqrt(3)/2 times sums in which two of the signals are negated (Gerzon, 1975).
   static func matrix(_ microphone: TetrahedralMicrophone) -> [[Float]] {
     let a = microphone.omnidirectionalPart

@@ -14,10 +14,9 @@ public struct MicrophoneFileError: Error, Sendable, Equatable, CustomStringConve
     MicrophoneFileError(
       path: path,
       reason:
-        "it describes no tetrahedral microphone; choose the format that the file names")
+        "it does not describe a tetrahedral microphone; choose the format that it states")
   }
 
-  /// The path and the reason.
   public var description: String { "\(path): \(reason)" }
 }
 
@@ -36,7 +35,7 @@ public struct MicrophoneFile: Sendable, Equatable {
     let gains: [Double]?
   }
 
-  /// Reads a file.
+  /// Reads a file of at most 1 MiB.
   ///
   /// - Throws: `MicrophoneFileError` if the file cannot be read or is not valid.
   public init(path: String) throws(MicrophoneFileError) {

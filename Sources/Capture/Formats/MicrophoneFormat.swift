@@ -15,7 +15,6 @@ public enum MicrophoneFormat: Sendable, Equatable {
   /// Other channels, recorded as they are.
   case plain(channels: Int)
 
-  /// The number of channels of the microphone.
   public var channelCount: Int {
     switch self {
     case .mono: 1
@@ -25,7 +24,7 @@ public enum MicrophoneFormat: Sendable, Equatable {
     }
   }
 
-  /// The layout of the recording.
+  /// The layout of the recording. All soundfields are recorded in ACN order and SN3D scale.
   public var layout: ChannelLayout {
     switch self {
     case .mono: .mono
@@ -43,7 +42,8 @@ public enum MicrophoneFormat: Sendable, Equatable {
     }
   }
 
-  /// The channels that receive the sound if a one-channel source replaces the microphone.
+  /// The channels that receive the sound if the source has only one channel, or if only one of its
+  /// channels is selected.
   var single: SingleChannel {
     switch self {
     case .aFormat: .allCapsules
@@ -72,7 +72,7 @@ public enum Capsule: String, Sendable, Equatable, CaseIterable {
     return signs / 3.0.squareRoot()
   }
 
-  /// The usual order of the four capsules.
+  /// The order of the four capsules if a microphone's description does not state another order.
   public static let usualOrder: [Capsule] = [
     .frontLeftUp, .frontRightDown, .backLeftDown, .backRightUp,
   ]

@@ -2,22 +2,24 @@
 
 private import Glibc
 
-/// The filters that correct the matrixed signals of a tetrahedral microphone, as if all capsules
-/// were at one point: one filter for W, and another for X, Y and Z.
+/// The filters that correct the matrixed signals of a tetrahedral microphone for the distances
+/// between its capsules. There is one filter for W, and another for X, Y and Z.
 ///
 /// A capsule at radius r with directivity g(x) = a + (1 - a) x, where x is the cosine of the angle
 /// to a plane wave of wave number k, picks up g(x) exp(i k r x). The Legendre coefficients of this
-/// function are b0 (for W) and b1 (for X, Y, Z), where j0 and j1 are spherical Bessel functions:
+/// function are b0 (for W) and b1 (for X, Y, Z). With the spherical Bessel functions j0 and j1 of
+/// kr, they are:
 ///
-///     b0 = a j0 + i (1 - a) j1,    b1 = i a j1 + (1 - a) (j0 - 2 j1 / kr),    j = j(kr)
+///     b0 = a j0 + i (1 - a) j1,    b1 = i a j1 + (1 - a) (j0 - 2 j1 / kr)
 ///
 /// The filters compensate for the phases of b0 and b1. They divide by the rms response over all
 /// directions instead of |b0| and |b1|, so that a diffuse field keeps its spectrum (Gerzon, "The
 /// Design of Precisely Coincident Microphone Arrays for Stereo and Surround Sound", AES 50, 1975;
 /// Craven and Gerzon, US patent 4,042,779).
 struct TetrahedralEqualizer {
-  /// Impulse responses with an odd number of taps. The centre tap is at time 0.
+  /// The impulse response for W, with an odd number of taps. The centre tap is at time 0.
   let omnidirectional: [Float]
+  /// The impulse response for X, Y and Z, with as many taps.
   let directional: [Float]
 
   static let speedOfSound = 343.0
@@ -57,7 +59,7 @@ struct TetrahedralEqualizer {
     var (omni, direct) = (0.0, 0.0)
     for direction in directions {
       var sums = [SIMD2<Double>](repeating: .zero, count: 4)
-      // The gains are those of `TetrahedralFilter.matrix`.
+      // The factors are those of `TetrahedralFilter.matrix`, but without `microphone.gains`.
       for capsule in microphone.capsules {
         let x = (capsule.direction * direction).sum()
         let value = SIMD2(cos(kr * x), sin(kr * x)) * (a + (1 - a) * x)
@@ -80,7 +82,8 @@ struct TetrahedralEqualizer {
     guard kr > 1e-6 else { return (0, 0) }
     let j0 = sin(kr) / kr
     let j1 = sin(kr) / (kr * kr) - cos(kr) / kr
-    // Beyond kr = 2 (W) or 1.5 (X, Y, Z), the phase would jump, so a straight line replaces it.
+    // Above kr = 2 (W) or 1.5 (X, Y, Z), the phase would jump. There, a straight line through the
+    // origin replaces it.
     let omni = kr < 2 ? atan2((1 - a) * j1, a * j0) : kr / 2 * phaseSlope(microphone, 2).omni
     let direct =
       kr < 1.5

@@ -7,19 +7,19 @@ public import SoundServer
 
 /// The microphone of a Bluetooth device whose profile and codec were changed if necessary.
 public struct BluetoothMicrophone: Sendable, Equatable {
-  /// What to restore.
+  /// The state that `restore` restores.
   public struct Former: Sendable, Equatable, Codable {
     public let card: String
     public let profile: String
-    /// The codec of that profile; nil if unknown.
+    /// The codec that `profile` used; nil if it is unknown.
     public let codec: String?
-    /// The profile that was chosen in its place.
+    /// The profile that was chosen for the recording, which can be equal to `profile`.
     public let chosen: String
   }
 
-  /// Why no Bluetooth microphone can be used.
+  /// The reason why no Bluetooth microphone can be used.
   public enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
-    /// There is no Bluetooth device with a microphone.
+    /// No connected Bluetooth device has an available profile with a microphone.
     case none
     /// The server refused the profile, or its microphone did not appear.
     case refused(device: String, profile: String)
@@ -27,7 +27,7 @@ public struct BluetoothMicrophone: Sendable, Equatable {
 
     public var description: String {
       switch self {
-      case .none: "no Bluetooth device with a microphone is connected"
+      case .none: "no Bluetooth device offers a suitable profile with a microphone"
       case .refused(let device, let profile):
         "the microphone of '\(device)' cannot be used: the server refused the profile "
           + "'\(profile)', or the microphone did not appear; reconnect the device"
@@ -38,7 +38,7 @@ public struct BluetoothMicrophone: Sendable, Equatable {
 
   /// The microphone.
   public let input: Input
-  /// The state before the change; nil if nothing had to be changed.
+  /// The state before the change; nil if nothing was changed.
   public let former: Former?
 
   /// How long the microphone may take to appear [ns].
@@ -49,7 +49,7 @@ public struct BluetoothMicrophone: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - handsFreeOnly: whether only the hands-free and headset profiles are considered.
-  ///   - willChange: receives what to restore, before anything is changed.
+  ///   - willChange: receives the state to restore, before anything is changed.
   /// - Throws: the reason why there is no microphone. The former profile and codec are then
   ///   restored if the server permits it.
   public static func open(
@@ -81,7 +81,7 @@ public struct BluetoothMicrophone: Sendable, Equatable {
     if !isActive {
       guard try BluetoothCards.setProfile(profile.name, of: card.name, serverAddress: address)
       else {
-        // After a failure, the server may have switched the device off.
+        // If the server cannot select the profile, it may have selected the profile "off" instead.
         _ = try BluetoothCards.setProfile(former.profile, of: card.name, serverAddress: address)
         return .failure(refusal)
       }
@@ -134,13 +134,13 @@ public struct BluetoothMicrophone: Sendable, Equatable {
     }
   }
 
-  /// Restores a device's profile and codec, unless the user has chosen another profile meanwhile.
-  /// Returns whether nothing remains to be done.
+  /// Restores a device's profile and codec, unless the user has since chosen another profile.
+  /// Returns false if something could not be restored.
   @discardableResult
   public static func restore(_ former: Former, serverAddress: String? = nil) -> Bool {
     guard let cards = try? BluetoothCards.list(serverAddress: serverAddress) else { return false }
     guard let card = cards.first(where: { $0.name == former.card }) else {
-      // When a device reconnects, the server selects its profile anew.
+      // The device is not connected. When it reconnects, the server selects its profile anew.
       return true
     }
     if card.activeProfile == former.chosen, former.profile != former.chosen {

@@ -2,7 +2,7 @@
 
 public import SoundServer
 
-/// The input that a recording uses.
+/// The rule by which the input of a recording is chosen.
 public enum InputChoice: Sendable, Equatable {
   /// The remembered input. If there is none, or if it is missing or a monitor, the default input is
   /// used, or else the first input. Monitors are never chosen.
@@ -10,7 +10,7 @@ public enum InputChoice: Sendable, Equatable {
   /// The input with this name, which may be a monitor.
   case named(String)
 
-  /// The result of a choice.
+  /// The chosen input, or the reason why no input can be chosen.
   public enum Outcome: Sendable, Equatable {
     case found(Input)
     /// The remembered input is missing, so another input is used.
@@ -23,7 +23,7 @@ public enum InputChoice: Sendable, Equatable {
     case unknown(available: [String])
   }
 
-  /// Returns the input to use.
+  /// Applies the rule to `inputs`, the current inputs of the server.
   public func outcome(among inputs: [Input]) -> Outcome {
     switch self {
     case .named(let name):

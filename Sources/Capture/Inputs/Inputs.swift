@@ -42,7 +42,7 @@ public final class Inputs: Sendable {
     try SourceList.read(serverAddress: serverAddress)
   }
 
-  /// Starts to observe the inputs.
+  /// Starts to observe the inputs. The server need not be running yet.
   ///
   /// - Throws: `SoundServerError.systemFailure`.
   public init(
@@ -60,7 +60,7 @@ public final class Inputs: Sendable {
     listeners.end()
   }
 
-  /// The inputs as last reported; empty if there is no server.
+  /// The inputs as the server last reported them; empty if there is no server.
   public var current: [Input] { monitor.sources }
 
   /// Lists of the inputs: first the current list, unless it is empty, and then a new list whenever

@@ -6,8 +6,8 @@ public import SoundServer
 public enum MicrophoneMode: String, Sendable, CaseIterable {
   /// The only processing is the conversion from the format of the microphone.
   case standard
-  /// The sound server cancels echoes and suppresses noise, which would destroy the directions in
-  /// sound with more than two channels.
+  /// The sound server cancels echoes and suppresses noise. Inputs with more than two channels do
+  /// not support this mode, because it would destroy the directions in their sound.
   case voice
   /// All channels are recorded as they are, without any conversion.
   case wide

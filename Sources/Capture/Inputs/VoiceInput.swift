@@ -22,7 +22,7 @@ public final class VoiceInput: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: an input with one or two channels.
-  ///   - willLoad: receives the name of the present default sink, which `removeOrphans` needs if
+  ///   - willLoad: receives the name of the current default sink, which `removeOrphans` needs if
   ///     this process is killed.
   /// - Throws: the reason why the echo canceller cannot be used.
   public init(
@@ -36,7 +36,7 @@ public final class VoiceInput: @unchecked Sendable {
     do throws(SoundServerError) {
       let all = try Inputs.list(serverAddress: serverAddress)
       guard let treated = all.first(where: { $0.name == VoiceModule.sourceName }) else {
-        throw .streamRefused(reason: "the echo canceller has no input")
+        throw .streamRefused(reason: "the echo canceller does not provide an input")
       }
       self.input = treated
     } catch {
@@ -59,7 +59,8 @@ public final class VoiceInput: @unchecked Sendable {
 
   /// Unloads the echo cancellers that killed processes have left behind.
   ///
-  /// - Parameter defaultSink: the sink to make the default again; nil if it is unknown.
+  /// - Parameter defaultSink: the name of the sink that was the default before; nil if it is
+  ///   unknown. It becomes the default again if the default is now the sink of an echo canceller.
   public static func removeOrphans(
     serverAddress: String? = nil, defaultSink: String?
   ) throws(SoundServerError) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Collects the facts about each second of a recording.
+/// Collects the direction of arrival and the number of lost frames for each second of a recording.
 struct Annotation {
   var intensity = FieldIntensity()
-  /// The number of frames that were lost since the last note.
+  /// The number of frames that have been lost since the last note.
   var lostFrames = 0
   private let sampleRate: Int
   private var frames = 0

@@ -4,7 +4,7 @@ private import Synchronization
 internal import System
 
 /// Frames of a recording, for a receiver that must not delay the recording. The samples are valid
-/// only during the call of the receiver.
+/// only during the call to the receiver.
 public struct DeliveredBlock {
   /// The samples, frames x channels, with full scale 1.
   public let samples: UnsafePointer<Float>
@@ -19,10 +19,10 @@ public struct DeliveredBlock {
   public let droppedFrames: Int
 }
 
-/// Passes recorded frames to a receiver on a thread of its own.
+/// Calls a receiver with the recorded frames, on a separate thread.
 ///
-/// The queue between the recording and the receiver is bounded. If the receiver is too slow, it
-/// misses frames, which are counted; the recording loses nothing.
+/// The queue between the recording and the receiver has a fixed size. If the receiver is too slow,
+/// it misses frames, which `droppedFrames` counts; the recording loses nothing.
 ///
 /// ## Threading
 /// Any thread may use the public members.

@@ -8,14 +8,14 @@ private import Synchronization
 /// One thread may write, and another may read. Neither uses locks, and writing does not allocate
 /// memory. Any thread may read `fill`.
 final class BlockRing: @unchecked Sendable {
-  /// The part of a record before the samples.
+  /// The start of a record in the ring. In the record of a block, the samples follow.
   struct Header {
     enum Kind: Int32 { case block, hole, event }
 
     var kind = Kind.block
     var channels: Int32 = 0
     var frames: Int32 = 0
-    /// The rate of the source [Hz]; 0 if it is unknown.
+    /// The sample rate of the source [Hz]; 0 if it is unknown. Only `LiveFeed` sets it.
     var sampleRate: Int32 = 0
     /// The number of frames that were dropped before this record.
     var droppedFrames: Int64 = 0
@@ -35,7 +35,7 @@ final class BlockRing: @unchecked Sendable {
   private let taken = Atomic(0)
   /// The number of bytes that only events may use.
   private let eventReserve: Int
-  /// The number of frames dropped since the last written record. Only the writing side uses it.
+  /// The number of frames dropped since the last written record. Only the writing thread uses it.
   private var dropped: Int64 = 0
 
   /// Creates an empty ring with a capacity of at least `bytes`.
