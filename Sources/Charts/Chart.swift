@@ -22,8 +22,8 @@ public struct Chart: Sendable, Equatable {
     guard Gnuplot.isInstalled else { throw .gnuplotMissing }
   }
 
-  /// Draws the chart into a file with gnuplot. The format is PNG if `path` ends in ".png",
-  /// otherwise SVG.
+  /// Draws the chart with gnuplot and writes it to a file. The format is PNG if `path` ends in
+  /// ".png", otherwise SVG.
   public func write(to path: String) throws(ChartError) {
     let format: ChartFormat = path.hasSuffix(".png") ? .png : .svg
     let picture = try Gnuplot.draw(ChartScript(chart: self, format: format).text)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a chart was not drawn.
+/// Why a chart could not be drawn or written.
 public enum ChartError: Error, Sendable, Equatable {
   case gnuplotMissing
   case gnuplotFailed(String)
@@ -16,8 +16,8 @@ extension ChartError: CustomStringConvertible {
     case .gnuplotMissing:
       "cannot draw the chart: gnuplot is not installed; install the package gnuplot-nox"
     case .gnuplotFailed(let reason):
-      "cannot draw the chart with gnuplot (\(reason)); free some space in /tmp, or try another "
-        + "version of gnuplot"
+      "cannot draw the chart with gnuplot (\(reason)); check that /tmp has free space and that "
+        + "gnuplot works"
     case .gnuplotTooSlow(let seconds):
       "cannot draw the chart: gnuplot took longer than \(seconds) s; try again"
     case .unknownFormat(let path):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One pair of axes with lines.
+/// One diagram of a chart: axes with lines.
 public struct ChartPanel: Sendable, Equatable {
   /// The label of the x axis with its unit, such as "time (s)".
   public var xLabel: String
@@ -8,14 +8,12 @@ public struct ChartPanel: Sendable, Equatable {
   public var yLabel: String
   /// The range of the y axis; nil to fit it to the data and the goals.
   public var yRange: ClosedRange<Double>?
-  /// The scale of the x axis.
   public var xScale: ChartScale
-  /// The scale of the y axis.
   public var yScale: ChartScale
   /// The names of x = 1, 2 and so on; empty if x is a quantity.
   public var xNames: [String]
   public var series: [ChartSeries]
-  /// Values of y to reach, each drawn as a line across the panel.
+  /// Values of y to reach or not to exceed, each drawn as a line across the panel.
   public var goals: [ChartGoal]
   /// Whether the panel is a polar plot. In a polar plot, `x` is an angle in degrees, measured from
   /// the top and positive to the left, and `y` is the radius. The scales, the labels and the range
@@ -44,7 +42,7 @@ public struct ChartPanel: Sendable, Equatable {
     self.goals = goals
   }
 
-  /// Whether there is anything to draw.
+  /// Whether a line of the panel has a point that is not a gap.
   var hasPoints: Bool { series.contains(where: \.hasPoints) }
 }
 
@@ -66,14 +64,13 @@ public enum ChartScale: Sendable, Equatable {
   case logarithmic(base: Int)
 }
 
-/// A named line with points. Points that are not finite are gaps.
+/// A named line with points. A point with a coordinate that is not finite is a gap in the line.
 ///
 /// In all panels of a chart, series of the same name have the same colour.
 public struct ChartSeries: Sendable, Equatable {
   public let name: String
   public let x: [Double]
   public let y: [Double]
-  /// Whether the line is dashed.
   public let isDashed: Bool
 
   /// Creates a line; `x` and `y` must have the same length.

@@ -7,7 +7,7 @@ enum ChartRange {
   /// The space on each side of the data, as a fraction of the data's range.
   static let margin = 0.04
 
-  /// Returns a range with all values and a small margin; nil if no value can be drawn.
+  /// Returns a range that contains all values and a margin; nil if no value can be drawn.
   static func fitted(_ values: some Sequence<Double>, _ scale: ChartScale) -> ClosedRange<Double>? {
     switch scale {
     case .linear:
@@ -30,7 +30,7 @@ enum ChartRange {
 
   private static func fitted(_ values: [Double]) -> ClosedRange<Double>? {
     guard let least = values.min(), let most = values.max() else { return nil }
-    // A constant needs a range that is not empty.
+    // If all values are equal, the range still needs a width above 0.
     let span = most > least ? (most - least) * margin : max(abs(most) * 0.1, 0.1)
     return (least - span)...(most + span)
   }

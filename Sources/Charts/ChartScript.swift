@@ -7,12 +7,12 @@ enum ChartFormat {
   case png
 }
 
-/// A gnuplot script with the chart's data.
+/// The gnuplot script that draws a chart; it contains the data.
 struct ChartScript {
   let chart: Chart
   let format: ChartFormat
 
-  /// The least number of points that are marked in a line with at least as many points.
+  /// The least number of marks on a line. If a line has fewer points, all of them are marked.
   private static let marks = 24
 
   /// The panels that are drawn: those with points or, if there are none, all.
@@ -42,7 +42,7 @@ struct ChartScript {
     return min(50, (names.map(\.count).max() ?? 0) + 9)
   }
 
-  /// The names of all lines in the order of their colours.
+  /// The names of all series, each name once, in the order of their colours.
   private var names: [String] {
     var names: [String] = []
     for series in panels.flatMap(\.series) where !names.contains(series.name) {
@@ -51,7 +51,7 @@ struct ChartScript {
     return names
   }
 
-  /// The arguments of `set terminal`. With `noenhanced`, text is literal.
+  /// The arguments of `set terminal`. With `noenhanced`, gnuplot does not interpret markup in text.
   private var terminal: String {
     let height = chart.size.height * max(1, panels.count) / max(1, chart.panels.count)
     let size = "size \(chart.size.width),\(height) noenhanced background 'white'"
@@ -86,7 +86,8 @@ struct ChartScript {
     return lines
   }
 
-  /// Returns the style of a line. Its place among all lines determines the colour and the marks.
+  /// Returns the style of a line. `place`, the index of its name in `names`, determines the colour
+  /// and the marks.
   private static func look(_ series: ChartSeries, _ place: Int) -> String {
     let colour = colours[place % colours.count]
     let point = points[place % points.count]
@@ -117,14 +118,14 @@ struct ChartScript {
     ]
   }
 
-  /// Returns the numbers or the names at an axis, as the argument of `set xtics`.
+  /// Returns the tick labels of an axis, as the argument of `set xtics` or `set ytics`.
   private static func ticks(
     _ range: ClosedRange<Double>?, _ scale: ChartScale, _ names: [String] = []
   ) -> String {
     if !names.isEmpty {
       return "(\(names.enumerated().map { "\(quoted($1)) \($0 + 1)" }.joined(separator: ", ")))"
     }
-    // On a logarithmic axis, gnuplot labels only powers of ten.
+    // On a logarithmic axis with base 10, gnuplot itself labels only powers of ten.
     guard scale == .logarithmic(base: 10), let range, range.lowerBound > 0 else {
       return "autofreq"
     }
@@ -133,8 +134,8 @@ struct ChartScript {
       ? "autofreq" : "(\(numbers.map { "\($0)" }.joined(separator: ", ")))"
   }
 
-  /// Returns the settings for polar axes: a ray with its angle every 30 degrees, a circle at the
-  /// largest radius and one at half of it.
+  /// Returns the settings for polar axes: rays every 30 degrees, labelled with their angles, and
+  /// circles at the largest radius and at half of it.
   private static func polarAxes(of panel: ChartPanel) -> [String] {
     let radius = max(panel.series.flatMap { $0.drawn.map(\.y) }.max() ?? 1, .leastNormalMagnitude)
     let labels = (0..<12).map { ray in
@@ -154,7 +155,7 @@ struct ChartScript {
     ] + labels
   }
 
-  /// Restores the settings for panels with straight axes.
+  /// The settings that restore straight axes after a polar panel.
   private static let afterPolarAxes = [
     "unset polar", "set angles radians", "set size noratio", "set border", "set xtics", "set ytics",
     "unset rtics", "unset label",
@@ -176,8 +177,8 @@ struct ChartScript {
     value.isFinite ? "\(value)" : "NaN"
   }
 
-  /// Returns text in gnuplot's single quotes. Newlines become spaces, because they would end the
-  /// command.
+  /// Returns the text in single quotes for gnuplot. Newlines become spaces, because they would end
+  /// the command.
   private static func quoted(_ text: String) -> String {
     let plain = text.map { character in
       character.isNewline ? " " : character == "'" ? "''" : String(character)

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// A temporary file without a name, for a child process's streams.
+/// A temporary file without a name, for a standard stream of a child process.
 final class UnnamedFile {
   let descriptor: Int32
 
@@ -32,7 +32,7 @@ final class UnnamedFile {
     }
   }
 
-  /// Copies the contents to a named file.
+  /// Copies the contents to the file at `path`. An existing file is overwritten.
   func save(to path: String) throws(ChartError) {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     guard file >= 0 else { throw Self.failure(path) }

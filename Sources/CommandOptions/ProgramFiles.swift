@@ -8,7 +8,6 @@ public struct ProgramFiles: Sendable {
   /// The folder of the running executable.
   public let folder: String
 
-  /// Creates a finder for an executable in `folder`.
   public init(folder: String) {
     self.folder = folder
   }

@@ -45,8 +45,11 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"sink": {"ordr": 3}}"#, "'sink' has no option 'ordr'; did you mean 'order'?"),
-    (#"{"sink": {"status": true}}"#, "'sink' has no option 'status'"),
+    (
+      #"{"sink": {"ordr": 3}}"#,
+      "'sink' has no option 'ordr' that can have a default; did you mean 'order'?"
+    ),
+    (#"{"sink": {"status": true}}"#, "'sink' has no option 'status' that can have a default"),
     (#"{"sink": {"order": 9}}"#, "'sink.order' is '9', but must be a whole number"),
     (#"{"sink": {"order": {}}}"#, "the value of 'sink.order' must be text"),
   ])

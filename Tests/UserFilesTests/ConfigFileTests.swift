@@ -61,8 +61,11 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"ordr": 3}"#, "'play' and 'render' have no option 'ordr'; did you mean 'order'?"),
-    (#"{"json": true}"#, "'play' and 'render' have no option 'json'"),
+    (
+      #"{"ordr": 3}"#,
+      "'play' and 'render' have no option 'ordr' that can have a default; did you mean 'order'?"
+    ),
+    (#"{"json": true}"#, "'play' and 'render' have no option 'json' that can have a default"),
     (#"{"order": 8}"#, "'order' is '8', but must be a whole number from 1 to 7"),
     (#"{"order": "x"}"#, "'order' is 'x', but must be a whole number from 1 to 7"),
     (

@@ -9,10 +9,10 @@ final class CaptureFeed: SourceCapture.Receiver {
   /// The events whose records are in the ring, in the same order.
   private let events = Mutex<[SourceCaptureEvent]>([])
 
-  /// Passes the sound to a listener; nil if the configuration does not permit one.
+  /// Passes the sound to a listener; nil unless `RecorderConfiguration.canBeMonitored` is true.
   private let live: LiveFeed?
 
-  /// Creates an empty buffer with a capacity in bytes.
+  /// Creates a feed with an empty buffer of `bytes` bytes, but at least 1 KiB.
   init(bytes: Int, live: LiveFeed? = nil) {
     ring = BlockRing(bytes: bytes)
     self.live = live
@@ -36,15 +36,15 @@ final class CaptureFeed: SourceCapture.Receiver {
     var header = BlockRing.Header()
     header.kind = .event
     header.arrival = timeNanoseconds
-    // The event is stored before its record, because the reader may take the record at once.
+    // Store the event before its record, because the reader may take the record at once.
     events.withLock { $0.append(event) }
     if !ring.write(header) { events.withLock { _ = $0.removeLast() } }
   }
 
   var pendingEvents: Int { events.withLock { $0.count } }
 
-  /// Takes the oldest record and, if the record is an event, that event. Returns nil if the buffer
-  /// is empty.
+  /// Takes the oldest record and returns its header; nil if the buffer is empty. For an event, the
+  /// event is returned as well. For a block, the samples are copied to the start of `samples`.
   func read(
     into samples: inout [Float]
   ) -> (header: BlockRing.Header, event: SourceCaptureEvent?)? {

@@ -4,17 +4,18 @@ private import Glibc
 
 /// Estimates the drift of a source's clock against CLOCK_MONOTONIC.
 ///
-/// A frame can arrive late but never early. A line is fitted by least squares to the least lateness
-/// of each second. Each uninterrupted piece of sound has its own offset; all pieces share one
-/// slope.
+/// A frame can arrive late but never early. Therefore, a line is fitted by least squares to the
+/// least lateness of each second. The negative of its slope is the drift. After an interruption,
+/// the line has another offset but the same slope.
 struct DriftEstimator {
-  /// How much of the start of each piece is left out, because buffers are still filling [s].
+  /// The time at the start of each piece that is ignored, because buffers are still filling [s].
   private static let settlingSeconds = 2.0
-  /// The least duration of uninterrupted sound for an estimate [s].
+  /// The duration of an uninterrupted piece that is long enough for an estimate [s].
   private static let leastSeconds = 10.0
 
-  // The squares (XX) and products (XY) of the deviations of x and y from their means in each piece,
-  // added up over the finished pieces.
+  // In each second, x is the nominal time of the least lateness, and y is that lateness [s].
+  // `sumXX` is the sum of (x - mean x)^2, and `sumXY` is that of (x - mean x)(y - mean y). Each
+  // finished piece contributes to the sums with its own means.
   private var sumXX = 0.0
   private var sumXY = 0.0
   private var piece = Piece()
@@ -49,10 +50,10 @@ struct DriftEstimator {
     piece = Piece()
   }
 
-  /// Adds an arrival.
+  /// Adds the arrival of a block.
   ///
   /// - Parameters:
-  ///   - seconds: the number of the source's frames so far, divided by the nominal rate.
+  ///   - seconds: the number of frames up to the end of the block, divided by the nominal rate.
   ///   - lateness: the arrival time minus `seconds` [s].
   mutating func add(seconds: Double, lateness: Double) {
     let start = piece.start ?? seconds
@@ -73,7 +74,7 @@ struct DriftEstimator {
   var partsPerMillion: Double? {
     var all = self
     all.breakOff()
-    // n points, one second apart, have a sum of squared deviations of about n^3 / 12.
+    // For n points, one second apart, the sum of (x - mean x)^2 is about n^3 / 12.
     guard all.sumXX >= pow(Self.leastSeconds - Self.settlingSeconds, 3) / 12 else { return nil }
     return -all.sumXY / all.sumXX * 1e6
   }

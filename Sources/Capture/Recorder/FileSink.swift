@@ -2,13 +2,12 @@
 
 import AudioMix
 
-/// A file as the destination of a recorder. It receives the tuning of the Audio Mix if it can store
-/// a tuning.
+/// Writes a recording to a file, with a tuning for the Audio Mix if the file can store one.
 public final class FileSink: RecordingSink {
   private let file: any RecordingFile
   /// Computes the tuning; nil if the file cannot store one.
   private let generator: MixTuningGenerator?
-  /// The block as frames x channels.
+  /// A buffer for the samples of one block, frames x channels.
   private var interleaved: [Float] = []
 
   public init(_ file: any RecordingFile) {

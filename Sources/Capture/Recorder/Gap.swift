@@ -29,10 +29,10 @@ public struct Gap: Sendable, Equatable {
 
 /// Receives sound, silence and gaps from a `Timeline`.
 protocol TimelineOutput: AnyObject {
-  /// Appends frames of the source: frames x channels.
+  /// Appends sound of the source. `samples` is frames x channels.
   func append(_ samples: UnsafePointer<Float>, frames: Int) throws
-  /// Appends silence.
+  /// Appends silence in place of missing sound. A later call of `note` reports the gap.
   func appendSilence(seconds: Double) throws
-  /// Notes a gap. Its silence has already been appended.
+  /// Reports a gap whose silence has already been appended.
   func note(_ cause: Gap.Cause, seconds: Double)
 }

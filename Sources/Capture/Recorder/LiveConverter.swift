@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Converts frames of a source to the channels, the rate and the gain of a recording.
+/// Converts frames of a source to the channels and the rate of a recording, and applies the gain.
 ///
 /// ## Threading
 /// Use it from one thread at a time.
 final class LiveConverter {
-  /// What the sound is converted to.
+  /// The properties of the recording to which the sound is converted.
   struct Form: Sendable {
     let microphone: MicrophoneFormat
     let selection: [Int]?
@@ -30,10 +30,10 @@ final class LiveConverter {
     encoder = MicrophoneEncoder(form.microphone, sampleRate: form.sampleRate)
   }
 
-  /// Returns whether the converter was made for a source with these channels and this rate.
+  /// Returns whether the converter was made for a source with this many channels and this rate.
   func takes(_ source: (channels: Int, rate: Int)) -> Bool { self.source == source }
 
-  /// Converts frames and passes them to `receive`.
+  /// Converts frames and passes them to `receive`. If the conversion fails, they are left out.
   ///
   /// - Parameter samples: frames x channels of the source.
   func convert(_ samples: [Float], frames: Int, _ receive: LiveFeed.Listener) {

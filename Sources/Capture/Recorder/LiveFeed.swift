@@ -7,13 +7,13 @@ internal import System
 
 /// Passes the sound of the input to a listener as soon as it arrives.
 ///
-/// The sound has the channels, the rate and the gain of the recording. It is passed on before the
-/// recorder decides whether late sound is lost, and before anything is written to disk. Delivery
-/// continues while the recording is paused. A queue of fixed size lies between the capture and the
-/// listener.
+/// The sound has the channels, the rate and the gain of the recording. It is passed on without
+/// waiting for the disk, and before the recorder decides whether late sound is lost. Delivery
+/// continues while the recording is paused. If the listener is so slow that the queue is full, it
+/// misses frames.
 ///
 /// ## Threading
-/// The capture thread calls `receive`. The feed has a thread on which it calls the listener. Any
+/// The capture thread calls `receive`. The feed calls the listener on a thread of its own. Any
 /// thread may use the other members.
 final class LiveFeed: Sendable {
   typealias Listener = @Sendable (_ samples: UnsafePointer<Float>, _ frames: Int) -> Void
@@ -32,13 +32,13 @@ final class LiveFeed: Sendable {
 
   /// Creates a feed without a listener.
   ///
-  /// - Parameter gain: returns the linear gain.
+  /// - Parameter gain: returns the linear gain; called on the listener's thread for each block.
   init(gain: @escaping @Sendable () -> Float) { self.gain = gain }
 
-  /// The number of frames that the listener has missed.
+  /// The number of frames that the listener has missed because the queue was full.
   var droppedFrames: Int { dropped.load(ordering: .relaxed) }
 
-  /// Sets the form to which the sound is converted: that of the recording.
+  /// Sets the form of the recording. Sound that arrives earlier is not passed to the listener.
   func prepare(_ form: LiveConverter.Form) { self.form.withLock { $0 = form } }
 
   // MARK: The capture thread
@@ -93,7 +93,7 @@ final class LiveFeed: Sendable {
     }
   }
 
-  /// Stops calling the listener.
+  /// Ends the delivery for good, and waits until a running call of the listener has returned.
   func stop() {
     isWanted.store(false, ordering: .releasing)
     worker.stop()

@@ -9,10 +9,11 @@ private import System
 /// of the same length.
 ///
 /// ## Threading
-/// Any thread may call the methods. The sink and the closures are called on a writing thread and
-/// must not call `stop`. During `start`, they are called on the thread that calls `start`.
+/// Any thread may call the methods. The sink and the closures that `init` receives are called on a
+/// writing thread and must not call `stop`. During `start`, they are called on the thread that
+/// calls `start`.
 public final class Recorder: @unchecked Sendable {
-  /// Creates the sink for the format of the recording.
+  /// Creates the sink. `start` calls this with the format of the recording.
   public typealias SinkMaker = (RecorderFormat) throws -> any RecordingSink
   /// Receives frames that the sink has taken.
   public typealias BlockReceiver = @Sendable (RecordedBlock) -> Void
@@ -23,17 +24,17 @@ public final class Recorder: @unchecked Sendable {
   private let deliveries = Mutex<[BlockDelivery]>([])
   private let onEvent: EventReceiver
   private let board: RecorderBoard
-  /// Passes the sound to a listener; nil if the configuration does not permit one.
+  /// Passes the sound to a listener; nil unless `canBeMonitored` is true.
   private let live: LiveFeed?
   private let worker = Worker()
   private let writing = Mutex<RecordingLoop?>(nil)
 
-  /// Creates a recorder.
+  /// Creates a recorder without opening the source.
   ///
   /// - Parameters:
   ///   - configuration: what to record, and how.
   ///   - onBlock: receives every recorded frame, including silence in place of lost sound.
-  ///   - onEvent: receives the events.
+  ///   - onEvent: receives gaps, pauses and the other events.
   public init(
     _ configuration: RecorderConfiguration, onBlock: BlockReceiver? = nil,
     onEvent: @escaping EventReceiver = { _ in }
@@ -74,9 +75,10 @@ public final class Recorder: @unchecked Sendable {
   /// Passes every frame that is recorded from now on to a closure, for example to draw a waveform
   /// or to recognise speech.
   ///
-  /// The closure runs on its own thread and may block: it then misses frames, and the recording
-  /// loses nothing. Frames are delivered when they have been recorded: usually up to 30 ms after
-  /// their arrival, but up to 1 s later if it is uncertain whether sound before them is missing.
+  /// The closure runs on its own thread and may block. If it blocks until the queue is full, it
+  /// misses frames, but the recording loses nothing. Frames are delivered after they have been
+  /// recorded. This is usually at most 30 ms after their arrival, but can take about 1 s if it is
+  /// uncertain whether sound before them is missing.
   ///
   /// - Parameter queueSeconds: the size of the queue, in seconds of sound with 8 channels at
   ///   48 kHz.
@@ -88,12 +90,12 @@ public final class Recorder: @unchecked Sendable {
     return delivery
   }
 
-  /// Passes the sound to a closure as soon as it arrives, for listening: in the format and with the
-  /// gain of the recording. Sound that the server has lost becomes silence; other lost sound is
-  /// left out. Delivery continues while the recording is paused.
+  /// Passes the sound to a closure as soon as it arrives, for listening. The sound has the format
+  /// and the gain of the recording. Sound that the server has lost becomes silence; other lost
+  /// sound is left out. Delivery continues while the recording is paused.
   ///
   /// The closure runs on its own thread with a high priority. Only the first call has an effect,
-  /// and only if the configuration permits it.
+  /// and only if `canBeMonitored` is true in the configuration.
   ///
   /// - Parameter listener: receives frames x channels and the number of frames.
   package func monitor(
@@ -102,12 +104,12 @@ public final class Recorder: @unchecked Sendable {
     live?.start(listener)
   }
 
-  /// The number of frames that the closure of `monitor` has missed.
+  /// The number of frames that the closure of `monitor` has missed because it was too slow.
   package var unheardFrames: Int { live?.droppedFrames ?? 0 }
 
   public var status: RecorderStatus { board.status }
 
-  /// Returns the levels since the last call.
+  /// Returns the levels of the sound that was recorded since the last call.
   public func takeLevels() -> RecorderLevels { board.takeLevels() }
 
   /// Whether the recording has finished or failed.

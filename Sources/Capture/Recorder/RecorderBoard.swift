@@ -2,7 +2,7 @@
 
 private import Synchronization
 
-/// The requests to a recording, and the state of the recording.
+/// The requests to a recorder's writing thread, and the state that this thread reports.
 ///
 /// ## Threading
 /// Any thread may use an instance.
@@ -12,7 +12,7 @@ final class RecorderBoard: Sendable {
     var gain: Float = 1
     /// The time at which to end the recording, on CLOCK_MONOTONIC [s].
     var stopTime: Double?
-    /// The name of another source to record.
+    /// The name of the source to change to; nil for no change.
     var input: String?
   }
 

@@ -6,23 +6,25 @@ public struct RecorderConfiguration: Sendable {
   public var serverAddress: String?
   /// The server's name for the source.
   public var sourceName: String
-  /// The meaning of the channels. If nil, one channel is mono and two channels are stereo.
+  /// The meaning of the channels. If nil, one channel is mono, two channels are stereo, and other
+  /// numbers of channels cannot be recorded.
   public var microphone: MicrophoneFormat?
-  /// The channels of the source to record, counted from 0; nil for all.
+  /// Which channels of the source are recorded, counted from 0; nil for all.
   public var selection: [Int]?
   /// The sample rate of the recording [Hz]; nil for the rate of the source.
   public var sampleRate: Int?
-  /// The linear gain; 1 changes no sample.
+  /// The linear gain at the start; 1 leaves the samples unchanged.
   public var gain: Float = 1
   /// The greatest length of the recording [s]; nil for no limit.
   public var seconds: Double?
-  /// Whether the recording ends when the source or the server is lost. If not, silence is recorded
-  /// until the sound returns.
+  /// Whether the recording ends when the source or the server is lost. If false, silence is
+  /// recorded until the sound returns.
   public var stopsOnLoss = false
-  /// Whether `Recorder.monitor` can be used. The server then delivers the sound in blocks of 5 ms
-  /// instead of 10 ms.
+  /// Whether `Recorder.monitor` can be used. If true, the server is asked for sound every 5 ms
+  /// instead of every 10 ms.
   package var canBeMonitored = false
-  /// The size of the buffer, in seconds of sound with 8 channels at 48 kHz.
+  /// The size of the buffer between the source and the sink, in seconds of sound with 8 channels at
+  /// 48 kHz.
   public var bufferSeconds = 10.0
 
   public init(sourceName: String) { self.sourceName = sourceName }
@@ -30,13 +32,13 @@ public struct RecorderConfiguration: Sendable {
 
 /// Why a recording could not begin.
 public enum RecorderError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The meaning of this number of channels is not known.
+  /// No microphone format was given, and this number of channels is neither 1 nor 2.
   case unclearChannels(count: Int)
-  /// The number of channels is not the number that the microphone format needs.
+  /// The number of recorded channels is not the number that the microphone format needs.
   case channelMismatch(expected: Int, found: Int)
   /// The server did not report the format of the source.
   case noFormat
-  /// There is no channel with this number, counted from 0.
+  /// The source has no channel with this number, counted from 0.
   case noSuchChannel(Int, count: Int)
 
   public var description: String {
@@ -55,19 +57,20 @@ public enum RecorderError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// An event of a recording.
+/// An event during a recording, such as a gap or a pause.
 public struct RecorderEvent: Sendable, Equatable {
   public enum Kind: Sendable, Equatable {
     case started(input: String, sampleRate: Int, channelMap: [String])
-    /// A gap whose length is known.
+    /// A gap whose length is now known.
     case gap(Gap)
-    /// No sound arrives, for this cause.
+    /// Sound no longer arrives, for the given cause.
     case waiting(Gap.Cause, reason: String)
     /// The source delivers sound again.
     case returned(input: String)
     /// The user chose another input.
     case inputChanged(input: String)
-    /// The source has another rate or other channels. Its sound is converted.
+    /// The source now has another rate or other channels. Its sound is converted to the format of
+    /// the recording.
     case formatChanged(sampleRate: Int, channelMap: [String])
     case paused
     case resumed
@@ -76,7 +79,7 @@ public struct RecorderEvent: Sendable, Equatable {
   }
 
   public let kind: Kind
-  /// The time of the event on CLOCK_MONOTONIC, in nanoseconds.
+  /// The time at which the event was reported, on CLOCK_MONOTONIC, in nanoseconds.
   public let timeNanoseconds: Int64
   /// The frame of the recording at which the event occurred; for a gap, its start.
   public let position: Int64
@@ -94,7 +97,7 @@ public struct RecorderStatus: Sendable, Equatable {
   }
 
   public var state = State.recording
-  /// The name of the source.
+  /// The server's name for the source.
   public var input = ""
   public var frames: Int64 = 0
   public var sampleRate = 1
@@ -104,9 +107,9 @@ public struct RecorderStatus: Sendable, Equatable {
   /// The drift of the source's clock in parts per million, positive if that clock is fast; nil if
   /// it is unknown.
   public var driftPartsPerMillion: Double?
-  /// The highest magnitude of a sample so far, with full scale 1.
+  /// The highest magnitude of a recorded sample so far, with full scale 1.
   public var peak: Float = 0
-  /// The number of samples that were NaN or infinite.
+  /// The number of samples that were NaN or infinite and were replaced with 0.
   public var invalidSamples = 0
   public var clippedSamples = 0
   /// The used part of the buffer between the source and the sink, 0 to 1.
@@ -115,9 +118,9 @@ public struct RecorderStatus: Sendable, Equatable {
   public var secondsLeft: Double?
 }
 
-/// The levels since the last reading, with full scale 1.
+/// The levels that `Recorder.takeLevels` returns, with full scale 1.
 public struct RecorderLevels: Sendable, Equatable {
-  /// The highest magnitude of each channel.
+  /// The highest magnitude in each channel.
   public var peaks: [Float]
   public var rms: [Float]
   /// The direction of arrival; nil for silence, or if the sound is not a first-order soundfield.

@@ -7,20 +7,20 @@ internal import SoundServer
 private import Synchronization
 internal import System
 
-/// The work of a recorder's writing thread: passes sound to the sink, and reports events.
+/// Does the work of a recorder's writing thread: passes sound to the sink and reports events.
 ///
 /// ## Threading
 /// Call `open` first, then `run` on the writing thread, then `close`. Another thread may call
 /// `awaitEnd`.
 final class RecordingLoop {
   private static let pauseMilliseconds = 20
-  /// How long a stop waits for sound that has not arrived yet [s].
+  /// How long the loop waits, after a request to stop, for sound from before the request [s].
   private static let stopPatience = 0.08
   /// The interval at which `secondsLeft` is updated [s].
   private static let roomCheckSeconds = 0.5
   /// How much longer than requested a recording may run while it waits for late sound [s].
   private static let latenessSeconds = 1.0
-  /// The interval at which the server delivers sound [ms], without and with a `LiveFeed`.
+  /// The requested interval between deliveries of sound [ms], without and with a `LiveFeed`.
   private static let interval = (usual: 10.0, listening: 5.0)
 
   private let configuration: RecorderConfiguration
@@ -37,8 +37,8 @@ final class RecordingLoop {
   private var opened: SourceFormat?
   private var isLost = false
   private var changesInput = false
-  /// The arrival time of the first frame or, if no frame has arrived yet, the time at which the
-  /// source was opened [s]. The duration of each pause is added.
+  /// The arrival time of the first block or, if no block has arrived yet, the time at which the
+  /// source was opened [s]. The duration of each later pause is added.
   private var beganAt = 0.0
   private var hasSound = false
   private var pausedAt: Double?
@@ -101,7 +101,8 @@ final class RecordingLoop {
     post(.started(input: input, sampleRate: source.sampleRate, channelMap: source.channelMap))
   }
 
-  /// Returns the format of the microphone, or throws if it does not fit the channels.
+  /// Returns the microphone format for a source with `available` channels, or throws an error if
+  /// that number of channels does not fit the configuration.
   private func chosenFormat(_ available: Int) throws(RecorderError) -> MicrophoneFormat {
     if let wrong = configuration.selection?.first(where: { $0 < 0 || $0 >= available }) {
       throw .noSuchChannel(wrong, count: available)
@@ -125,7 +126,7 @@ final class RecordingLoop {
     capture = nil
   }
 
-  /// Waits until `run` has completed the sink.
+  /// Waits until `run` has completed the sink or failed to do so.
   func awaitEnd() {
     while !ended.load(ordering: .acquiring) { usleep(2000) }
   }
@@ -218,7 +219,7 @@ final class RecordingLoop {
 
   private func change(to name: String) throws {
     capture?.stop()
-    // Read the last records of the old capture.
+    // Take the last records of the old capture before the new one starts.
     while let record = feed.read(into: &samples) {
       let time = Double(record.header.arrival) * 1e-9
       if let event = record.event { try take(event, at: time) }
@@ -258,14 +259,15 @@ final class RecordingLoop {
     case .opened(let format): try reopened(format, at: time)
     case .sourceLost(let reason): try lose(.inputLost, reason)
     case .serverLost(let reason): try lose(.serverLost, reason)
-    case .moved(let source): try lose(.inputMoved, "the server moved the stream to \(source)")
-    case .formatChanged: try lose(.formatChanged, "the input changed its format")
+    case .moved(let source):
+      try lose(.inputMoved, "the sound server moved the recording to \(source)")
+    case .formatChanged: try lose(.formatChanged, "the format of the input changed")
     case .serverFrozen:
       timeline?.suspect(.serverFrozen)
       post(.waiting(.serverFrozen, reason: "the sound server does not answer"))
     case .suspended:
       timeline?.suspect(.suspended)
-      post(.waiting(.suspended, reason: "the server suspended the input"))
+      post(.waiting(.suspended, reason: "the sound server suspended the input"))
     case .serverThawed, .unsuspended:
       timeline?.clearSuspicion(at: time)
       post(.returned(input: input))

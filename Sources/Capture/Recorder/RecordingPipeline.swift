@@ -2,7 +2,7 @@
 
 /// Recorded frames, valid during the call that delivers them.
 public struct RecordedBlock {
-  /// The frames as channels x frames.
+  /// The samples, channels x frames, with full scale 1.
   public let planes: UnsafePointer<UnsafeMutablePointer<Float>>
   public let frames: Int
   public let channelCount: Int
@@ -44,14 +44,14 @@ final class RecordingPipeline: TimelineOutput {
   private var intensity = FieldIntensity()
   private var annotation: Annotation
 
-  /// The time at which the next frames arrived, on CLOCK_MONOTONIC, in nanoseconds.
+  /// The arrival time of the frames that are appended next, on CLOCK_MONOTONIC, in nanoseconds.
   var arrival: Int64 = 0
   /// The linear gain at the end of the next block.
   var gain: Float
   /// The linear gain of the last frame.
   private var currentGain: Float
 
-  /// The smallest magnitude of a clipped sample: that of the largest 16-bit sample.
+  /// The least magnitude that counts as clipped: that of the largest positive 16-bit sample.
   private static let clippingLevel = 1 - Float(0x1p-15)
   private static let silenceFrames = 4096
 
@@ -74,7 +74,8 @@ final class RecordingPipeline: TimelineOutput {
   func takeLevels() -> (peaks: [Float], rms: [Float]) { meter.take() }
   func takeIntensity() -> FieldIntensity { intensity.take() }
 
-  /// Prepares for frames of a source.
+  /// Prepares for frames of a source with this format. First writes the frames of the previous
+  /// source that the resampler still contains.
   func open(channels: Int, sampleRate: Int) throws {
     try flushConverter()
     converter = SourceConverter(
@@ -166,7 +167,8 @@ final class RecordingPipeline: TimelineOutput {
     frames += Int64(block.frames)
   }
 
-  /// Multiplies by the gain, which changes linearly within a block.
+  /// Multiplies the block by the gain, which changes linearly within it. Counts the samples that
+  /// clip because of the gain.
   private func applyGain(_ block: PlanarBlock) {
     guard gain != 1 || currentGain != 1 else { return }
     let step = (gain - currentGain) / Float(block.frames)

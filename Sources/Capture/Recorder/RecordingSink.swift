@@ -29,13 +29,13 @@ public protocol RecordingSink: AnyObject {
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws
 
-  /// Takes facts about the current second of sound.
+  /// Receives facts about the second of sound that the next call of `append` completes.
   func annotate(_ note: RecordingNote)
 
   /// The duration of sound for which there is still space [s]; nil if it is unknown.
   var secondsLeft: Double? { get }
 
-  /// Stores what is still in memory.
+  /// Writes the frames that are still in memory. The recorder calls this at the start of a pause.
   func flush() throws
 
   /// Completes the recording. The recorder calls this even if `append` has thrown an error.

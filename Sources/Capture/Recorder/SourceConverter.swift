@@ -7,7 +7,7 @@ enum SingleChannel {
   /// The first channel, which is W in a soundfield.
   case first
   case all
-  /// All four capsules, at half the level.
+  /// All four capsules, with a gain of 0.5.
   case allCapsules
 }
 
@@ -15,7 +15,7 @@ enum SingleChannel {
 final class SourceConverter {
   private let channels: Int
   private let sourceChannels: Int
-  /// The source channel for each channel of the recording; nil for silence.
+  /// The source channel for each microphone channel; nil for silence.
   private let map: [Int?]
   private let gain: Float
   private let rates: (source: Int, recording: Int)
@@ -67,7 +67,7 @@ final class SourceConverter {
     return taken(resampler, resampler.process(block.planes, frames: frames))
   }
 
-  /// Returns the last frames of the resampler and discards it; nil if there is no resampler.
+  /// Discards the resampler and returns its last frames; nil if there is no resampler.
   func flush() -> PlanarBlock? {
     guard let resampler else { return nil }
     self.resampler = nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keeps a recording in step with the clock: fills gaps with silence and drops surplus sound.
-/// Pauses are left out.
+/// Keeps a recording in step with the clock: fills gaps with silence, and drops sound for which
+/// silence has already been written. Sound that arrives during a pause is left out.
 ///
 /// A frame can arrive late but never early. Lateness is the arrival time minus the nominal duration
 /// of the frames so far. The *base* is the least lateness of the last few seconds. Frames are
@@ -14,16 +14,16 @@
 ///
 /// All times are in seconds of CLOCK_MONOTONIC.
 struct Timeline {
-  /// The lateness beyond the base that counts as a gap [s].
+  /// The lateness beyond the base that counts as a gap after `holdSeconds` [s].
   static let threshold = 0.015
-  /// How long blocks that exceed `threshold` are held back [s].
+  /// How long blocks are held back if they are late by more than `threshold` [s].
   static let holdSeconds = 0.3
   /// How long the first blocks after a loss are held back [s].
   static let returnHoldSeconds = 0.5
   /// The lateness beyond the base that counts as a gap after `fineHoldSeconds` [s].
   static let fineThreshold = 0.004
   static let fineHoldSeconds = 1.0
-  /// The longest interval between two blocks without suspicion that sound is missing [s].
+  /// The longest interval between two blocks that does not suggest that sound is missing [s].
   static let stall = 0.05
   /// How long an open segment may deliver nothing before silence is written [s].
   static let patience = 4.0
@@ -39,13 +39,13 @@ struct Timeline {
   private var arrived: Int64 = 0
   private var base = SlidingMinimum()
   private var isOpen = false
-  /// Whether no frame has been passed on since the start of the segment or a pause.
+  /// Whether no frame has been passed on since the start of the segment or the last pause.
   private var isFresh = false
   private var lastArrival = 0.0
   /// The end time of the sound that was passed to `output` [s], not counting `filled`; nil before
   /// the first segment.
   private var end: Double?
-  /// The silence that was written since `end` [s].
+  /// The duration of the silence that was written after `end` [s].
   private var filled = 0.0
   /// The number of frames to leave out, because silence was written in their place.
   private var surplus = 0
@@ -59,7 +59,8 @@ struct Timeline {
 
   init(output: any TimelineOutput) { self.output = output }
 
-  /// Returns whether no sound arrives although the recording is not paused.
+  /// Returns true if there is no open segment, or if no frame has arrived for 0.5 s; always false
+  /// during a pause.
   func isWaiting(at now: Double) -> Bool {
     !isPaused && (!isOpen || now - lastArrival > 0.5)
   }
@@ -87,7 +88,7 @@ struct Timeline {
   /// Sets the cause of the next gap, unless a cause is already known.
   mutating func suspect(_ cause: Gap.Cause) { self.cause = self.cause ?? cause }
 
-  /// Ends the condition that `suspect` reported. A gap in the next second still has that cause.
+  /// Takes note that a suspected cause has ended. A gap in the next second still has that cause.
   mutating func clearSuspicion(at time: Double) { suspicionEnds = time + 1 }
   private var suspicionEnds = Double.infinity
 
@@ -189,7 +190,7 @@ struct Timeline {
 
   // MARK: Held blocks
 
-  /// How long the held blocks may be held back [s].
+  /// How long blocks are held back before `decide` is called [s].
   private var holdTime: Double {
     if isFresh { return cause == nil ? Self.holdSeconds : Self.returnHoldSeconds }
     let isCertain = heldLateness > base.value + Self.threshold
@@ -207,7 +208,8 @@ struct Timeline {
     heldLateness = min(heldLateness, lateness)
   }
 
-  /// Decides about held blocks now, because no more blocks follow.
+  /// Passes on the held blocks without waiting for more. Call this before a hole, a loss, a pause
+  /// or the end.
   private mutating func settle() throws {
     guard heldSince != nil else { return }
     let isCertain = isFresh || heldLateness > base.value + Self.threshold
@@ -239,8 +241,8 @@ struct Timeline {
     try passHeld()
   }
 
-  /// Passes on held blocks that were only late. If silence has been written in their place, an
-  /// equal number of their frames is dropped.
+  /// Passes on held blocks that were only late. If silence has been written in their place,
+  /// the same number of their frames is dropped.
   private mutating func release() throws {
     guard filled == 0 else { return try decide() }
     base.add(heldLateness, at: lastArrival)
@@ -272,7 +274,7 @@ struct Timeline {
   }
 }
 
-/// The least of the values from about the last 3 s.
+/// The least value of about the last 3 s.
 struct SlidingMinimum {
   private static let buckets = 6
   private static let bucketSeconds = 0.5

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The completion script for bash.
+/// Generates the completion script for bash from the commands in ``Program``.
 enum BashCompletion {
   static var text: String {
     """

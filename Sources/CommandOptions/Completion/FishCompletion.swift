@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The completion script for fish.
+/// Generates the completion script for fish from the commands in ``Program``.
 enum FishCompletion {
   static var text: String {
     let words = Program.firstWords + ["help"]
@@ -58,12 +58,12 @@ enum FishCompletion {
       + "-d \(quoted(option.help))"
   }
 
-  /// Returns the words of a grammar and, if values depend on the machine, the command that prints
-  /// those values.
+  /// Returns the values for `complete -a`: the words of a grammar and, if some values depend on the
+  /// machine, a command substitution that prints those values.
   private static func words(_ grammar: ValueGrammar, _ kind: MachineValues?) -> String {
     guard let kind else { return grammar.words.joined(separator: " ") }
     let command = "stillstage \(MachineValues.command) \(kind.rawValue) 2>/dev/null"
-    // If the program is missing, fish would print an error.
+    // Without `type -q`, fish would print an error if the program is missing.
     return (grammar.words + ["(type -q stillstage; and \(command))"]).joined(separator: " ")
   }
 

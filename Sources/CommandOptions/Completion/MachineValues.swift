@@ -5,7 +5,7 @@
 /// `stillstage completion-values KIND` prints them, one on each line, with a description after a
 /// tab for some kinds. Help does not mention this command.
 public enum MachineValues: String, Sendable, CaseIterable {
-  /// The IDs of connected trackers.
+  /// The IDs of the trackers that `stillstage trackers` lists.
   case trackers
   /// The names of the sound server's outputs.
   case sinks
@@ -19,7 +19,7 @@ public enum MachineValues: String, Sendable, CaseIterable {
   /// The executable that finds trackers and outputs.
   public static let executable = "stillstage-values"
 
-  /// Finds the kind of an option's values; nil if completion does not look them up.
+  /// Creates the kind of an option's values; nil if completion does not look them up.
   init?(_ option: OptionSpecification) {
     switch option.name {
     case Options.tracker.specification.name, Options.deviceTracker.specification.name:
@@ -31,7 +31,7 @@ public enum MachineValues: String, Sendable, CaseIterable {
     }
   }
 
-  /// Finds the kind of an argument's values; nil if completion does not look them up.
+  /// Creates the kind of an argument's values; nil if completion does not look them up.
   init?(_ argument: ArgumentSpecification) {
     guard argument == Arguments.trackerID || argument == Arguments.calibratedTracker else {
       return nil
@@ -39,6 +39,6 @@ public enum MachineValues: String, Sendable, CaseIterable {
     self = .trackers
   }
 
-  /// Whether the path of a file is accepted too.
+  /// Whether the path of a file is also a valid value.
   var permitsFile: Bool { self == .hrtf || self == .headphones }
 }

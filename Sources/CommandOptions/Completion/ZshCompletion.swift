@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The completion script for zsh.
+/// Generates the completion script for zsh from the commands in ``Program``.
 enum ZshCompletion {
   static var text: String {
     """

@@ -37,7 +37,7 @@ public enum ManualPage {
   }
 }
 
-/// Text in man(7) macros.
+/// Formats text with man(7) macros.
 enum Roff {
   /// Escapes backslashes, hyphens, and a full stop or apostrophe at the start of `text`.
   static func escaped(_ text: String) -> String {

@@ -84,10 +84,10 @@ public enum Invocation: Sendable {
   case completion(Shell)
 }
 
-/// The topic of a help request.
+/// The part of the help that is requested.
 public enum HelpTopic: Sendable, Equatable {
   case overview
-  /// The commands that begin with a word, such as `hrtf`.
+  /// The commands that begin with this word, such as `hrtf`.
   case group(String)
   case command(CommandSpecification)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the word that the user probably meant.
+/// Suggests a correction for a misspelt word.
 enum NearMatch {
   /// Returns the candidate that the user probably meant; nil if none is similar to `word`. Case is
   /// ignored.
@@ -9,14 +9,16 @@ enum NearMatch {
     let begun = candidates.filter { $0.lowercased().starts(with: typed) }
     if typed.count >= 2, begun.count == 1 { return begun[0] }
     let scored = candidates.map { ($0, distance(typed, Array($0.lowercased()))) }
-    // Of equally similar words, the longest counts: a letter is more often left out than replaced.
+    // Of equally similar words, prefer the longest: users omit letters more often than they replace
+    // them.
     guard
       let best = scored.min(by: { ($0.1, -$0.0.count) < ($1.1, -$1.0.count) })
     else { return nil }
     return best.1 <= max(1, best.0.count / 3) && best.1 < best.0.count ? best.0 : nil
   }
 
-  /// Returns the number of edits between two words [optimal string alignment].
+  /// Returns the least number of edits that convert one word into the other [optimal string
+  /// alignment]. An edit inserts, deletes or replaces a letter, or swaps two adjacent letters.
   static func distance(_ a: [Character], _ b: [Character]) -> Int {
     var beforeLast: [Int] = []
     var last = Array(0...b.count)

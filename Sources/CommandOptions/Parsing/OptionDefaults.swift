@@ -4,7 +4,7 @@
 ///
 /// The default of an option applies if the option is not on the command line.
 public struct OptionDefaults: Sendable, Equatable {
-  /// The commands that defaults apply to.
+  /// The commands to which defaults apply.
   public enum Scope: Sendable, Equatable {
     /// `play` and `render`.
     case files
@@ -12,11 +12,11 @@ public struct OptionDefaults: Sendable, Equatable {
     case systemWide
 
     var commands: [CommandName] { self == .files ? [.play, .render] : [.sink] }
-    /// The text before each key in messages.
+    /// The text before an option's name in messages.
     var prefix: String { self == .files ? "" : "sink." }
   }
 
-  /// The reason why a default is invalid.
+  /// Why a default is invalid.
   public enum Problem: Error, Sendable, Equatable {
     case unknownName(String, near: String?, Scope)
     /// The option is required, so it cannot have a default.
@@ -34,7 +34,7 @@ public struct OptionDefaults: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - texts: the value of each option by name, as on the command line; "on" or "off" for a flag.
-  ///   - scope: the commands that the defaults apply to.
+  ///   - scope: the commands to which the defaults apply.
   /// - Throws: the first problem, in alphabetical order of the names.
   public init(_ texts: [String: String], for scope: Scope = .files) throws(Problem) {
     self.scope = scope
@@ -89,7 +89,7 @@ extension OptionDefaults.Problem: CustomStringConvertible {
     switch self {
     case .unknownName(let name, let near, let scope):
       (scope == .files ? "'play' and 'render' have" : "'sink' has")
-        + " no option \(UsageError.quoted(name)); "
+        + " no option \(UsageError.quoted(name)) that can have a default; "
         + (near.map { "did you mean '\($0)'?" } ?? "remove it")
     case .needsCommandLine(let name):
       "'\(name)' cannot have a default; give it on the command line"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Parses the arguments of one command.
+/// Parses the options and the positional arguments of one command.
 struct OptionScanner {
   let command: CommandSpecification
   private var positional: [String] = []

@@ -6,9 +6,9 @@ public enum UsageError: Error, Sendable, Equatable {
   case missingSubcommand(of: String)
   case unknownCommand(String, near: String?)
   case unknownOption(String, near: String?, command: String?)
-  /// `--json` for a command that reports its events in a file instead.
+  /// The option `--json` was given for a command that writes its events to a file instead.
   case eventsInsteadOfJSON(command: String)
-  /// `--loudness` for `sink`.
+  /// The option `--loudness` was given for `sink`.
   case loudnessOfLiveSound
   case optionOfOthers(String, owners: [String], command: String)
   case missingValue(option: String, placeholder: String, command: String)
@@ -72,7 +72,8 @@ extension UsageError: CustomStringConvertible {
     }
   }
 
-  /// Returns whether an argument with a dash may be the name of a file, such as "-dash.flac".
+  /// Returns whether an argument that begins with a dash may be the name of a file, such as
+  /// "-dash.flac".
   private static func looksLikeFile(_ argument: String) -> Bool {
     !argument.hasPrefix("--") && argument.dropFirst().contains { $0 == "." || $0 == "/" }
   }

@@ -22,7 +22,7 @@ extension CommandSpecification {
         CommandExample("play concert.opus", "Play with a head tracker if one is connected."),
         CommandExample(
           "play film.mka --sink headset --hrtf mine.sofa",
-          "Choose the output device and the HRTF set."),
+          "Choose the output and the HRTF set."),
         CommandExample(
           "play https://example.com/live.m3u8 --tracker osc:9000",
           "Play an HLS presentation with a head tracker on the network."),
@@ -70,7 +70,7 @@ extension CommandSpecification {
           "Show the pose that OpenTrack sends to port 4242."),
         CommandExample(
           "trackers watch ID --record head.csv",
-          "Record the samples of the tracker ID to a file for '--motion'."),
+          "Record the samples of a tracker to a file for '--motion'."),
         CommandExample(
           "trackers watch serial:/dev/ttyACM0:nvsonic",
           "Show the pose of a self-built tracker on a serial port."),
@@ -86,7 +86,7 @@ extension CommandSpecification {
       [
         CommandExample(
           "trackers bridge ID osc://localhost:9000",
-          "Send the pose of the tracker ID to a program on this computer."),
+          "Send the pose of a tracker to a program on this computer."),
         CommandExample(
           "trackers bridge opentrack:4242 osc://localhost:7000 --preset iem",
           "Send the IEM plug-ins the pose that OpenTrack reports."),
@@ -151,13 +151,14 @@ extension CommandSpecification {
       ]
     case .benchLatency:
       [
-        CommandExample("bench latency --steps 40", "Measure 40 turns of a virtual head."),
+        CommandExample(
+          "bench latency --steps 40", "Measure the latency for 40 turns of a virtual head."),
         CommandExample(
           "bench latency --compare --chart latency.svg",
           "Compare servers and queue depths, and draw a chart."),
         CommandExample(
           "bench latency --manual --tracker ID",
-          "Measure a real tracker that you turn by hand."),
+          "Measure the latency with a real tracker that you turn by hand."),
       ]
     case .benchTrackingError:
       [
@@ -168,10 +169,11 @@ extension CommandSpecification {
       ]
     case .benchSpeakers:
       [
-        CommandExample("bench speakers", "Measure loudspeakers at 12 degrees."),
+        CommandExample(
+          "bench speakers", "Measure crosstalk cancellation for loudspeakers at 12 degrees."),
         CommandExample(
           "bench speakers --speaker-angle 20 --chart ears.svg",
-          "Measure loudspeakers at 20 degrees, and draw a chart."),
+          "Measure crosstalk cancellation at 20 degrees, and draw a chart."),
       ]
     case .benchUpmix:
       [
@@ -191,10 +193,10 @@ extension CommandSpecification {
       [
         CommandExample(
           "completion zsh > _stillstage",
-          "Write the zsh script to a file for a folder in fpath."),
+          "Write the zsh script to a file, which must be in a folder of fpath."),
         CommandExample(
           "completion fish > stillstage.fish",
-          "Write the fish script to a file for fish's completions folder."),
+          "Write the fish script to a file, which must be in fish's completions folder."),
       ]
     }
   }
