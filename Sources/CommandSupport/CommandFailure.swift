@@ -3,10 +3,10 @@
 package import CommandOptions
 internal import Glibc
 
-/// Runs the given command, then ends the process with its exit code.
+/// Runs the command on the process's command line, then ends the process with the exit code.
 ///
 /// - Parameters:
-///   - program: the name of the executable.
+///   - program: the name of the executable, for error messages.
 ///   - perform: runs the parsed command.
 package func run(
   _ program: String, _ perform: (ParsedCommand) throws(CommandFailure) -> Void
@@ -37,7 +37,7 @@ private func givenCommand(_ program: String) throws(CommandFailure) -> ParsedCom
   return try withUserDefaults(given)
 }
 
-/// The programs' exit codes.
+/// The exit codes of the executables.
 package enum ExitCode: Int32 {
   case done = 0
   case failed = 1

@@ -2,10 +2,12 @@
 
 import System
 
-/// Runs other programs and returns their output.
+/// Runs other programs and waits until they end.
 package enum HelperProgram {
-  /// Returns a program's standard output; nil if the program failed. A signal to this process kills
-  /// the program.
+  /// Runs a program and returns its standard output; nil if the program cannot be started or fails.
+  /// A signal to this process kills the program.
+  ///
+  /// - Parameter words: the path of the program, then its arguments.
   package static func output(of words: [String]) -> String? {
     let program = CapturedProgram(words, isCancelled: { Signals.received != nil })
     guard let (output, ending) = program.run(), ending == .exited(0) else { return nil }

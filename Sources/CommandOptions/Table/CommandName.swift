@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The commands. The raw value is the text to type.
+/// A command of `stillstage`. The raw value is what the user types after `stillstage`.
 public enum CommandName: String, Sendable, CaseIterable {
   case play
   case render
@@ -35,7 +35,7 @@ public enum CommandName: String, Sendable, CaseIterable {
   case benchAdaptation = "bench adaptation"
   case completion
 
-  /// The executable that implements the command.
+  /// The file name of the executable that runs the command in place of `stillstage`.
   public var executable: String {
     switch self {
     case .play, .render, .fetch, .demo, .sink, .routes, .trackers, .trackersWatch,

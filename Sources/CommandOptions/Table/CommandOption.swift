@@ -6,7 +6,8 @@ public struct CommandOption<Value: Sendable>: Sendable {
   let defaultValue: Value?
   let convert: @Sendable (OptionValue) -> Value?
 
-  /// Creates an option with a default value.
+  /// Creates an option that has the value `defaultValue` if it is not given. Help texts show the
+  /// default as `shown`.
   init(
     _ name: String, short: Character? = nil, _ placeholder: String, _ form: ValueForm<Value>,
     default defaultValue: Value, shown: String, help: String
@@ -29,7 +30,8 @@ public struct CommandOption<Value: Sendable>: Sendable {
     convert = form.convert
   }
 
-  /// Creates an option without a default: its value is nil if it is not given.
+  /// Creates an option that has the value nil if it is not given. Help texts show `shown` as the
+  /// default, if that is not nil.
   init<Wrapped>(
     _ name: String, short: Character? = nil, _ placeholder: String, _ form: ValueForm<Wrapped>,
     shown: String? = nil, help: String
@@ -44,8 +46,8 @@ public struct CommandOption<Value: Sendable>: Sendable {
 }
 
 extension CommandOption {
-  /// Returns the error for a value that only the engine can check. The error may suggest one of
-  /// `words`.
+  /// Returns the error for a value that has the form of the option, but that the engine rejects.
+  /// The error suggests one of `words` if `text` looks like a misspelling of it.
   ///
   /// - Parameter expectation: the end of a sentence that begins with "it must be".
   public func refusal(

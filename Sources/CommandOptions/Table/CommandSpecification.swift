@@ -13,8 +13,8 @@ public struct CommandSpecification: Sendable, Equatable {
   /// The words of the name, such as `["hrtf", "info"]`.
   public var path: [String] { name.rawValue.split(separator: " ").map(String.init) }
 
-  /// The usage line, such as "stillstage render INPUT -o OUT.wav [options]". If the
-  /// line with all options has at most 70 characters, it lists them instead of "[options]".
+  /// The usage line, such as "stillstage render INPUT -o OUT.wav [options]". If a line that lists
+  /// all options has at most 70 characters, the usage line lists them instead of "[options]".
   public var usage: String {
     let required = options.filter(\.isRequired).map(\.usage)
     let optional = options.filter { !$0.isRequired }.map(\.usage)

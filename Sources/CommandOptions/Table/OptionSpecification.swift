@@ -31,7 +31,8 @@ public struct OptionSpecification: Sendable, Equatable {
 }
 
 extension OptionSpecification {
-  /// The help text, followed by the accepted values and the default if they are to be shown.
+  /// The help text, followed by the accepted values (unless they are evident) and the default (if
+  /// there is one).
   var sentence: String {
     var text = help
     if let accepted = grammar.reference(beside: placeholder) { text += " Values: \(accepted)." }
@@ -41,14 +42,15 @@ extension OptionSpecification {
 }
 
 extension ArgumentSpecification {
-  /// The help text, followed by the accepted values if they are to be shown.
+  /// The help text, followed by the accepted values, unless they are evident.
   var sentence: String {
     grammar.reference(beside: name).map { "\(help) Values: \($0)." } ?? help
   }
 }
 
 extension ValueGrammar {
-  /// Returns the accepted values in a few words; nil if they need not be shown.
+  /// Returns the accepted values in a few words; nil if they are evident from the placeholder or
+  /// cannot be listed.
   fileprivate func reference(beside placeholder: String) -> String? {
     switch self {
     case .flag, .text, .axes, .file, .folder, .bitRate: nil

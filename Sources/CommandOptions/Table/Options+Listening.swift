@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The options for listening to an input.
+/// The options of `listen`, which `record` shares in part.
 extension Options {
   public static let listen = CommandOption<ListenChoice>(
     "listen", "off|on|auto", .words, default: .off, shown: "off",
@@ -19,7 +19,7 @@ extension Options {
   public static let listenServer = CommandOption<SoundServerOption>(
     "listen-output", "auto|pulse|pipewire", .words, default: .auto, shown: "auto",
     help: """
-      Sound server to play through. The values mean the same as with '--output' of 'listen'.
+      Sound server to play through. The values have the same meaning as for '--output' of 'listen'.
       """)
   public static let saveMotion = CommandOption<String?>(
     "save-motion", "FILE.csv", .file,
@@ -41,8 +41,8 @@ extension Options {
     "mic-mode", "standard|voice|wide", .words, default: .standard, shown: "standard",
     help: """
       Treatment of the input: 'standard' takes the input as it is, 'voice' uses the sound server's \
-      echo cancellation and noise suppression (one or two channels), 'wide' records all channels \
-      without interpreting them.
+      echo cancellation and noise suppression (one or two channels), and 'wide' records all \
+      channels without interpreting them.
       """)
 
   /// Options that `record` and `listen` share.

@@ -8,12 +8,12 @@ extension Options {
   public static let preferTreatment = CommandOption<TreatmentChoice>(
     "prefer", "multichannel|stereo", .words, default: .multichannel, shown: "multichannel",
     help: """
-      Renditions to prefer: 'stereo' chooses stereo renditions even if the connection is fast \
-      enough for multichannel ones.
+      Renditions to prefer: 'multichannel' chooses multichannel renditions if the connection is \
+      fast enough for them, and 'stereo' chooses stereo renditions even then.
       """)
   public static let language = CommandOption<String?>(
-    "language", "TAG", .text, shown: "the one that the presentation starts with",
-    help: "Language of the sound, such as en or de-AT, if there are several.")
+    "language", "TAG", .text, shown: "the default language of the presentation",
+    help: "Language of the sound, such as en or de-AT, if the presentation has several.")
   public static let root = CommandOption<String?>(
     "root", "DIR", .folder,
     shown: "the given folder, or the folder of the outermost playlist",

@@ -6,7 +6,7 @@ extension Options {
     flag: "monitors",
     help: "Include the monitors: inputs that carry the sound of an output.")
   public static let watchSeconds = CommandOption<Double?>(
-    "seconds", "S", .number(0.1...1e6), shown: "until interrupted",
+    "seconds", "S", .number(0.1...1e6), shown: "until stopped",
     help: "Duration in seconds.")
   public static let recordOutput = CommandOption<String>(
     required: "output", short: "o", "OUT", .file,
@@ -17,8 +17,9 @@ extension Options {
   public static let input = CommandOption<InputArgument>(
     "input", "ID|auto", .input, default: .auto, shown: "auto",
     help: """
-      Input to record, by the ID that 'stillstage inputs' lists. 'auto' records the remembered \
-      input or, if none is remembered, the default input, but never a monitor.
+      Input to record, by the ID that 'stillstage inputs' lists. 'auto' chooses the remembered \
+      input or, if there is none or it is missing, the default input or another one, but never a \
+      monitor.
       """)
   public static let recordGain = CommandOption<Double>(
     "gain", "DB", .number(-60...60), default: 0, shown: "0",
@@ -71,9 +72,9 @@ extension Options {
     flag: "overwrite", help: "Replace an existing file.")
 }
 
-/// `--input`: the input of a recording.
+/// `--input`: the input that `record` or `listen` uses.
 public enum InputArgument: Sendable, Equatable {
-  /// The remembered input, or else the default or another input; never a monitor.
+  /// The remembered input or, if it cannot be used, the default or another input; never a monitor.
   case auto
   case id(String)
 }

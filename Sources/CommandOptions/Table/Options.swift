@@ -19,7 +19,8 @@ public enum Options {
     "5.1", "6.1", "7.1", "5.1.2", "5.1.4", "7.1.2", "7.1.4", "9.1.6",
   ]
   public static let track = CommandOption<Int?>(
-    "track", "N", .integer(1...1000), shown: "the richest one that can be decoded",
+    "track", "N", .integer(1...1000),
+    shown: "the main track with the most channels that can be decoded",
     help: "Number of the audio track, counted from 1.")
   public static let spatialize = CommandOption<SpatializeChoice>(
     "spatialize", "SOURCES", .words, default: .all, shown: "all",
@@ -315,7 +316,7 @@ public enum Options {
   public static let benchBlocks = CommandOption<[Int]>(
     "blocks", "LIST", .integers(16...4096), default: [32, 64, 128, 256, 512, 1024],
     shown: "32,64,128,256,512,1024",
-    help: "Block sizes to measure in frames, separated by commas.")
+    help: "Block sizes to measure, in frames, separated by commas.")
   public static let quick = CommandOption<Bool>(
     flag: "quick", help: "Measure only the main rows of the table, with fewer repetitions.")
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A key of `play` and `demo`, for the help and the manual.
+/// One or two keys of `play` and `demo`, with a description of what they do.
 public struct KeyDescription: Sendable, Equatable {
-  /// The names of the keys.
+  /// The names of the keys, such as "up, down".
   public let keys: String
   /// The function in a few words, for the list that `?` shows.
   public let short: String
-  /// The function as a sentence.
+  /// The function as a sentence, for the help and the manual.
   public let sentence: String
 }
 
@@ -34,13 +34,13 @@ public enum PlayKeys {
       "Select the next style of the Audio Mix, if the source is a soundfield."),
     key(", and .", "less, more mix", "Decrease or increase the amount of the Audio Mix by 0.1."),
     key(
-      "f", "open, close the full screen",
+      "f", "enter or leave full screen",
       "Show the full-screen view, or return to the status line."),
     key("?", "show or hide the keys", "Show or hide the list of keys."),
     key("q", "quit", "Quit."),
   ]
 
-  /// The keys that `play` shows at the start.
+  /// The line about keys that `play` and `demo` print on a terminal at the start.
   public static let first = "c recentre, up/down volume, f full screen, ? all keys, q quit"
 
   /// Keys with their functions in one or two words, for the full-screen view, the most important
@@ -63,7 +63,8 @@ public enum PlayKeys {
 }
 
 extension CommandSpecification {
-  /// The keys that the command reads on a terminal, as its help lists them.
+  /// The keys that the command's help lists under KEYS; empty for a command that has no keys or
+  /// names them in its discussion.
   public var keys: [KeyDescription] {
     switch name {
     case .play, .demo: PlayKeys.all

@@ -5,11 +5,11 @@ extension Program {
   static let listen = CommandSpecification(
     name: .listen, summary: "Listen to an input with head tracking.",
     discussion: """
-      Plays the sound of an input as it arrives, rendered as by 'play', for example to set up a \
-      microphone. Plays over loudspeakers only with '--listen on', because the microphone may pick \
-      up their sound. The command ends if the output disappears, or if it led to headphones and no \
-      longer does. Keys: q ends the command, n changes to the next input, + and - change the \
-      gain, c recentres, t selects the next mode.
+      Plays the sound of an input as it arrives, with the rendering of 'play', for example to set \
+      up a microphone. Plays over loudspeakers only with '--listen on', because the microphone \
+      may pick up their sound. The command ends if the output disappears, or if it led to \
+      headphones and no longer does. Keys: q ends the command, n changes to the next input, + and \
+      - change the gain, c recentres, t selects the next mode.
       """,
     arguments: [],
     options: [
@@ -22,7 +22,7 @@ extension Program {
 }
 
 extension CommandSpecification {
-  /// The examples of the command in this file.
+  /// The examples of `listen`.
   var listeningExamples: [CommandExample] {
     [
       CommandExample("listen", "Listen to the remembered or the default input over headphones."),

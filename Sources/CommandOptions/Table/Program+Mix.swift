@@ -18,7 +18,7 @@ extension Program {
       + [Options.fieldOfView.specification, Options.separator.specification])
 
   static let mixBake = CommandSpecification(
-    name: .mixBake, summary: "Write a mix with the picture of the input.",
+    name: .mixBake, summary: "Write a file with the mix and the picture of the input.",
     discussion: """
       Writes a file with the mix as a first-order track, a stereo track for other players, and the \
       tuning. The picture and the other tracks of the input are copied unchanged.
@@ -53,7 +53,7 @@ extension Program {
 }
 
 extension CommandSpecification {
-  /// The examples of the commands in this file.
+  /// The examples of the `mix` commands and of `bench mix`.
   var mixExamples: [CommandExample] {
     switch name {
     case .mixAnalyse:

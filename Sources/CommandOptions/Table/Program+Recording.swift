@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The commands that list and record inputs.
+/// The command `record` and the commands for inputs.
 extension Program {
   static let inputs = CommandSpecification(
     name: .inputs, summary: "List the inputs that can be recorded.",
@@ -14,8 +14,9 @@ extension Program {
   static let inputsWatch = CommandSpecification(
     name: .inputsWatch, summary: "Show the levels of inputs.",
     discussion: """
-      Shows the peak level of each channel in dBFS, for one input or for all inputs except \
-      monitors. Ends when you press q or Ctrl-C, or after the time that '--seconds' sets.
+      Shows the peak level of each channel in dBFS, for one input or for all inputs. The levels of \
+      monitors are shown only with '--monitors' or if ID names a monitor. Ends when you press q or \
+      Ctrl-C, or after the time that '--seconds' sets.
       """,
     arguments: [Arguments.optionalInputID],
     options: [
@@ -33,9 +34,9 @@ extension Program {
     discussion: """
       Records an input of the sound server. Lost sound is reported and replaced with silence of \
       the same duration, so that the sound after it keeps its time. Keys: q stops, space pauses \
-      and resumes, n changes to the next input, + and - change the gain. l starts and ends \
-      listening, c recentres, t selects the next mode. Media keys and headset buttons pause, \
-      resume, stop and change to the next input.
+      and resumes, n changes to the next input, + and - change the gain. The key l starts \
+      and ends listening, c recentres, and t selects the next mode. Media keys and headset \
+      buttons pause, resume, stop and change to the next input.
       """,
     arguments: [],
     options: [
@@ -63,7 +64,7 @@ extension Arguments {
 }
 
 extension CommandSpecification {
-  /// The examples of the commands in this file.
+  /// The examples of `record` and of the commands for inputs.
   var recordingExamples: [CommandExample] {
     switch name {
     case .inputs:

@@ -6,10 +6,10 @@ extension Program {
     name: .sink, summary: "Add head tracking to the sound of all programs.",
     discussion: """
       Offers virtual sinks to all programs, renders what they play, and plays it to the real \
-      output. Runs until Ctrl-C, which restores the default sink. '--status', '--recentre' and \
-      '--mode' control the instance that is running. On a terminal, the key c recentres, t \
-      selects the next mode, and q quits. To run it as a service, use: systemctl --user enable \
-      --now stillstage-sink.
+      output. Runs until you press q or Ctrl-C, and then restores the default sink. '--status', \
+      '--recentre' and '--mode' apply to the instance that is running. On a terminal, the key c \
+      recentres, t selects the next mode, and q quits. To run the command as a service, use: \
+      systemctl --user enable --now stillstage-sink.
       """,
     arguments: [],
     options: [
@@ -35,7 +35,7 @@ extension Program {
 }
 
 extension CommandSpecification {
-  /// The examples of the command in this file.
+  /// The examples of `sink`.
   var sinkExamples: [CommandExample] {
     [
       CommandExample("sink", "Use the first head tracker that is found."),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The command table.
+/// The program's name, version and commands.
 public enum Program {
   public static let name = "stillstage"
   public static let version = "0.1.0"

@@ -27,7 +27,7 @@ public enum ProcessTarget: String, Sendable, CaseIterable {
   case surround71 = "7.1"
   case surround714 = "7.1.4"
   case stereo
-  /// First-order ambience and speech.
+  /// First-order ambience, then speech in a fifth channel.
   case ambienceAndSpeech = "foa+speech"
   case binaural
 }

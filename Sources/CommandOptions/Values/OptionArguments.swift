@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `--latency`: the depth of the sound server's queue, or the length of PipeWire's cycle.
+/// `--latency`: the latency of PulseAudio's queue and sink, or the length of PipeWire's cycle.
 public enum LatencyChoice: Sendable, Equatable {
-  /// A value that is adapted during playback.
+  /// A value that the program adapts during playback.
   case auto
   case milliseconds(Double)
 }
@@ -13,13 +13,13 @@ extension ValueForm where Value == LatencyChoice {
   }
 }
 
-/// `--loudness`: the target loudness.
+/// `--loudness`: the loudness to which every source or rendering is brought.
 public enum LoudnessChoice: Sendable, Equatable {
   case off
-  /// The target loudness, in LUFS.
+  /// A value in LUFS.
   case target(Double)
 
-  /// The target in LUFS; nil if it is off.
+  /// The value of `target(_:)`; nil for `off`.
   public var target: Double? {
     if case .target(let loudness) = self { loudness } else { nil }
   }
@@ -33,10 +33,10 @@ extension ValueForm where Value == LoudnessChoice {
 
 /// `--predict`: how far ahead the head pose is predicted.
 public enum PredictChoice: Sendable, Equatable {
-  /// Predicts by the measured latency, within limits.
+  /// Looks ahead by the measured latency, within limits.
   case auto
   case off
-  /// Predicts by a fixed time.
+  /// Looks ahead by a fixed time.
   case milliseconds(Double)
 }
 
@@ -80,7 +80,7 @@ public enum TrackerArgument: Sendable, Equatable {
 }
 
 extension ValueForm where Value == TrackerArgument {
-  /// The prefixes of the IDs of network trackers, MIDI ports, serial ports and captures.
+  /// The prefixes of the IDs that name a network tracker, a MIDI port, a serial port or a capture.
   static var networkTrackerStarts: [String] {
     ["osc", "opentrack", "freepie"].flatMap { ["\($0):", "\($0):any:"] }
       + ["midi:", "serial:", "replay:"]

@@ -113,13 +113,13 @@ public enum RewriteChoice: String, Sendable, CaseIterable {
   case off
 }
 
-/// `completion`: the shells with completion scripts.
+/// `completion`: the shell whose completion script is printed.
 public enum Shell: String, Sendable, CaseIterable {
   case bash
   case zsh
   case fish
 
-  /// The completion script.
+  /// The script that `stillstage completion` prints.
   public var completion: String {
     switch self {
     case .bash: BashCompletion.text

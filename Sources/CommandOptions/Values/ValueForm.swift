@@ -5,7 +5,8 @@ public struct ValueForm<Value: Sendable>: Sendable {
   let grammar: ValueGrammar
   let convert: @Sendable (OptionValue) -> Value?
 
-  /// Returns a form that accepts one of the words or a value of `grammar`.
+  /// Returns a form that accepts each of `words`, or a value that `grammar` accepts and `convert`
+  /// converts.
   static func either(
     _ words: KeyValuePairs<String, Value>, or grammar: ValueGrammar,
     _ convert: @escaping @Sendable (OptionValue) -> Value?
@@ -23,7 +24,7 @@ extension ValueForm where Value == String {
   static var file: Self { Self(grammar: .file, convert: \.text) }
   static var folder: Self { Self(grammar: .folder, convert: \.text) }
 
-  /// Returns a form that accepts text other than "", and suggests the words.
+  /// Returns a form that accepts any text except "". Completion offers `words`.
   static func suggested(_ words: [String]) -> Self {
     Self(grammar: .either(words, .text)) { $0.text ?? $0.word }
   }

@@ -25,7 +25,7 @@ public indirect enum ValueGrammar: Sendable, Equatable {
   /// One of the words, or any value that the second grammar accepts.
   case either([String], ValueGrammar)
 
-  /// Returns the value of `text`; nil if the grammar does not accept it.
+  /// Converts `text` to a value; nil if the grammar does not accept the text.
   public func value(of text: String) -> OptionValue? {
     switch self {
     case .flag: nil
@@ -94,7 +94,8 @@ public indirect enum ValueGrammar: Sendable, Equatable {
     return .list(values)
   }
 
-  /// Parses a decimal number. `Double.init` would also accept "nan", "inf" and hexadecimal.
+  /// Parses a finite decimal number; nil for other text. `Double.init` would also accept "nan",
+  /// "inf" and hexadecimal numbers.
   private static func decimal(_ text: String) -> Double? {
     let allowed = text.utf8.allSatisfy { byte in
       (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.eE".utf8.contains(byte)

@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// Sends a request to the running instance of `sink`.
+/// The connection to the running instance of `sink`.
 package enum ControlClient {
-  /// Returns the answer. Each operation on the socket waits at most 3 s.
+  /// Sends a request and returns the answer. Each operation on the socket waits at most 3 s.
   ///
   /// - Throws: a failure if no instance can be reached, or if the answer is missing or unknown.
   package static func ask(
@@ -17,7 +17,8 @@ package enum ControlClient {
       throw isMissing
         ? CommandFailure("no system-wide output is running; start one with 'stillstage sink'")
         : CommandFailure(
-          "cannot reach the running system-wide output: \(reason); end its process and restart it")
+          "cannot connect to a system-wide output: \(reason); if one is running, end its process "
+            + "and start it again")
     }
     defer { close(socket) }
     var bytes = Array((request.line + "\n").utf8)

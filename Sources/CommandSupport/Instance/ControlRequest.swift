@@ -14,7 +14,7 @@ package enum ControlRequest: Sendable, Equatable {
     var mode: String?
   }
 
-  /// The request as one line of JSON.
+  /// The request as JSON on one line, without a line break.
   package var line: String {
     switch self {
     case .status: jsonLine(Form(request: "status"))
@@ -23,7 +23,7 @@ package enum ControlRequest: Sendable, Equatable {
     }
   }
 
-  /// Parses a request; nil if the line is not one.
+  /// Parses a request; nil if the line is not a known request.
   package init?(line: String) {
     guard let form = try? JSONDecoder().decode(Form.self, from: Data(line.utf8)) else {
       return nil
@@ -52,7 +52,7 @@ package enum ControlAnswer: Sendable, Equatable {
     var status: SinkRecord?
   }
 
-  /// The answer as one line of JSON.
+  /// The answer as JSON on one line, without a line break.
   package var line: String {
     switch self {
     case .done: jsonLine(Form(ok: true))
@@ -61,7 +61,7 @@ package enum ControlAnswer: Sendable, Equatable {
     }
   }
 
-  /// Parses an answer; nil if the line is not one.
+  /// Parses an answer; nil if the line is not a valid answer.
   package init?(line: String) {
     guard let form = try? JSONDecoder().decode(Form.self, from: Data(line.utf8)) else {
       return nil
@@ -74,7 +74,7 @@ package enum ControlAnswer: Sendable, Equatable {
   }
 }
 
-/// Returns a value as JSON on one line.
+/// Returns a value as JSON on one line, without a line break; "{}" if it cannot be encoded.
 func jsonLine(_ value: some Encodable) -> String {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

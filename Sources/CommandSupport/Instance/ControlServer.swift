@@ -25,7 +25,7 @@ package final class ControlServer: Sendable {
   /// Listens on the socket `name` in the folder, and replaces an existing socket.
   ///
   /// - Parameter answer: returns the answer to a request; both are lines without a line break.
-  /// - Throws: a failure if the socket cannot be made.
+  /// - Throws: a failure if the socket cannot be created.
   package init(
     in folder: RuntimeFolder, name: String, answer: @escaping @Sendable (String) -> String
   ) throws(CommandFailure) {
@@ -68,7 +68,7 @@ package final class ControlServer: Sendable {
     var isLeaving = false
   }
 
-  /// Waits for events, then serves the clients.
+  /// Waits for events, then serves the clients and accepts at most one new client.
   private static func serve(
     _ clients: inout [Client], _ listener: Int32, _ wakeUp: Int32, _ answer: (String) -> String
   ) {
@@ -99,7 +99,7 @@ package final class ControlServer: Sendable {
     guard requests[1].revents != 0 else { return }
     let descriptor = accept(listener, nil, nil)
     guard descriptor >= 0 else {
-      // If no descriptor is free, the connection stays in the queue.
+      // If no descriptor is free, the connection stays in the queue. Do not try again at once.
       if errno != EAGAIN { usleep(50_000) }
       return
     }
@@ -130,7 +130,7 @@ package final class ControlServer: Sendable {
         client.unsent += Array((ControlAnswer.error("the request is too long").line + "\n").utf8)
         client.isLeaving = true
       }
-      // A client that sends many requests must also read the answers.
+      // Disconnect a client that sends many requests without reading the answers.
       if client.unsent.count > 1 << 20 { return false }
     } else if events & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 {
       return false

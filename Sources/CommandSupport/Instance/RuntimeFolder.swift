@@ -32,7 +32,8 @@ package struct RuntimeFolder: Sendable {
 
   /// Creates the folder if it is missing. Only this user can access it.
   ///
-  /// - Throws: a failure if the folder cannot be created or belongs to another user.
+  /// - Throws: a failure if the folder cannot be created, if it belongs to another user, or if the
+  ///   path does not name a folder.
   package func create() throws(CommandFailure) {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw CommandFailure(

@@ -17,16 +17,16 @@ package enum SinkFiles {
 
 /// What must be undone after a crash of `sink`.
 package struct SinkState: Sendable, Equatable, Codable {
-  /// The process that changed the default sink.
+  /// The ID of the process that changed the default sink.
   package var pid: Int32
-  /// The default sink before the change.
+  /// The name of the default sink before the change.
   package var defaultSink: String
 
   package init(pid: Int32, defaultSink: String) {
     (self.pid, self.defaultSink) = (pid, defaultSink)
   }
 
-  /// Reads the state in a folder; nil if there is none.
+  /// Reads the state in a folder; nil if the file is missing or invalid.
   package static func read(in folder: RuntimeFolder) -> SinkState? {
     guard let data = try? Data(contentsOf: URL(filePath: folder.file(SinkFiles.state))) else {
       return nil
@@ -34,7 +34,7 @@ package struct SinkState: Sendable, Equatable, Codable {
     return try? JSONDecoder().decode(SinkState.self, from: data)
   }
 
-  /// Writes a state; nil removes the file.
+  /// Writes a state; nil removes the file. If writing fails, prints a note.
   package static func write(_ state: SinkState?, in folder: RuntimeFolder) {
     let path = folder.file(SinkFiles.state)
     guard let state else {

@@ -35,7 +35,8 @@ package final class SinkLog: Sendable {
         state.started.insert(layout)
         state.texts.append("the virtual sink \(layout.sinkName) is ready")
       case .stream(let layout, let event):
-        // All virtual sinks play to the same server and sink, so one of them reports for all.
+        // The sound of all virtual sinks goes to the same real sink, so the events of one of them
+        // are enough.
         guard layout == state.started.min(), let text = Self.text(event.kind) else { break }
         state.texts.append(text)
       case .output, .noOutput, .failed, .defaultContested:

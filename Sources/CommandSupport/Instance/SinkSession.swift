@@ -20,8 +20,8 @@ package struct SinkSession {
 
   /// Runs until the user presses q, a signal arrives or `isEnding` returns true.
   ///
-  /// - Parameter makeParts: makes the renderers and the virtual sinks, if no other instance is
-  ///   running.
+  /// - Parameter makeParts: makes the renderers and the virtual sinks. It is called only if no
+  ///   other instance is running.
   /// - Throws: a failure if the instance cannot start; `interrupted` after a signal.
   package func run(
     on console: Console, until isEnding: () -> Bool = { false },
@@ -55,7 +55,9 @@ package struct SinkSession {
     if Signals.received != nil { throw .interrupted }
   }
 
-  /// Takes the instance's lock.
+  /// Takes the lock that only one instance can hold.
+  ///
+  /// - Throws: a failure if another instance is running, or if the lock file cannot be used.
   package static func lock(in folder: RuntimeFolder) throws(CommandFailure) -> InstanceLock {
     do throws(InstanceLock.Failure) {
       return try InstanceLock(path: folder.file(SinkFiles.lock))
@@ -73,7 +75,7 @@ package struct SinkSession {
     }
   }
 
-  /// The settings, with the stored default sink and the function that stores it.
+  /// The settings, with the default sink that an instance stored and a function that stores it.
   private var filled: SystemWideOutput.Settings {
     var settings = settings
     settings.previousDefault = SinkState.read(in: folder)?.defaultSink

@@ -12,11 +12,11 @@ package func printOutput(_ text: String) throws(CommandFailure) {
   guard write(text, to: STDOUT_FILENO) else {
     throw CommandFailure(
       "cannot write to standard output: \(String(cString: strerror(errno))); "
-        + "redirect it to another file")
+        + "redirect it to a file that can be written")
   }
 }
 
-/// Prints a value to stdout as JSON with sorted keys.
+/// Prints a value to stdout as JSON with sorted keys and a line break at the end.
 package func printJSON(_ value: some Encodable) throws(CommandFailure) {
   let encoder = JSONEncoder()
   encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

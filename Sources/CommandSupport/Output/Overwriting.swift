@@ -18,7 +18,8 @@ package func refuseOverwriting(
   }
 }
 
-/// Returns whether both paths name the same file. Returns false for devices and pipes.
+/// Returns whether both paths name the same file. Returns false for devices and pipes. Compares the
+/// paths if the first one names no file.
 private func isSameFile(_ path: String, _ other: String) -> Bool {
   var (first, second) = (stat(), stat())
   guard stat(path, &first) == 0 else { return path == other }

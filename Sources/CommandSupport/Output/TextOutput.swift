@@ -3,14 +3,14 @@
 internal import Glibc
 private import System
 
-/// A text file that appears under its name only when it is complete. Text for a pipe or a device is
-/// written to it directly.
+/// A text file that appears under its name only when it is complete. If the path names a pipe or a
+/// device, the text is written to it directly.
 package struct TextOutput {
   package let path: String
 
   package init(path: String) { self.path = path }
 
-  /// Checks that the file can be written.
+  /// Checks the permissions for writing, without creating the file.
   ///
   /// - Throws: a failure if the file cannot be written.
   package func check() throws(CommandFailure) {
@@ -87,7 +87,7 @@ package struct TextOutput {
 
 /// Returns the failure of a command that cannot write a file.
 ///
-/// - Parameter reason: the reason; nil for the system's latest error.
+/// - Parameter reason: the reason; nil for the text of the current `errno`.
 package func cannotWrite(_ path: String, reason: String? = nil) -> CommandFailure {
   let reason = reason ?? String(cString: strerror(errno))
   return CommandFailure(

@@ -13,7 +13,7 @@ final class EarphoneStore: Sendable {
   private let writing = Mutex(())
 
   private struct Entry: Codable {
-    /// The components w, x, y, z.
+    /// The components w, x, y, z of a unit quaternion.
     var mounting: [Double]?
     var service: UInt64?
     var firmware: String?
@@ -32,7 +32,7 @@ final class EarphoneStore: Sendable {
     return memory
   }
 
-  /// Stores what earphones have reported. Errors are ignored.
+  /// Replaces what is stored for an address. Errors are ignored.
   func remember(_ address: String, _ memory: EarphoneMemory) {
     guard let path else { return }
     writing.withLock { _ in

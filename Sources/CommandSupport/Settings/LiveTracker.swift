@@ -12,8 +12,9 @@ import UserFiles
 /// - Parameters:
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
 ///   - capture: receives the packets of the tracker that is opened; nil for none.
-/// - Throws: a usage error if `--tracker-axes` is invalid; a failure if the ID or the capture is
-///   invalid or, for `play` and `sink`, if `config.json` is invalid.
+/// - Throws: a usage error if `--tracker-axes` or the form of the ID is invalid; a failure if the
+///   ID names a capture or a profile that cannot be used or, for `play` and `sink`, if
+///   `config.json` is invalid.
 package func trackerSettings(
   _ command: ParsedCommand, tracker: String? = nil, capture: FrameCapture? = nil
 ) throws(CommandFailure) -> TrackerSettings {
@@ -46,8 +47,8 @@ package func networkTracker(
   } catch { throw .usage(error.description) }
   if tracker != nil, command.isGiven(Options.trackerAxes) {
     throw .usage(
-      "--tracker-axes works only with connected trackers; "
-        + "set the convention of a network tracker with --tracker-preset")
+      "--tracker-axes does not work with network trackers; "
+        + "set the convention of the tracker with --tracker-preset")
   }
   return tracker
 }
@@ -65,7 +66,8 @@ package enum LiveTracker {
   ///   - onSilence: called with a note if a network tracker is silent for 5 s.
   ///   - record: called for each sample, on the tracker's thread.
   ///   - capture: receives the packets of a local tracker; nil for none.
-  /// - Throws: a failure if the tracker is not found or cannot be used.
+  /// - Throws: a usage error or a failure if the options are invalid, or if the tracker is not
+  ///   found or cannot be used; `interrupted` after a signal.
   package static func start(
     _ id: String, _ command: ParsedCommand, feeding source: HeadPoseSource,
     events: @escaping @Sendable (TrackerEvent) -> Void,
@@ -89,7 +91,7 @@ package enum LiveTracker {
     let session = TrackerSession(
       .id(id), feeding: source, settings: settings, onEvent: events,
       calibration: userCalibration, record: record)
-    // Switching the tracker off takes time.
+    // After a signal, `stop` needs time to switch the tracker off.
     SignalDeadline.allow(milliseconds: 1500)
     session.start()
     return .local(session)

@@ -11,7 +11,7 @@ enum NeuralSeparator {
 
   /// Returns both files, which must be in the same folder.
   ///
-  /// - Throws: a failure if they are not found.
+  /// - Throws: a failure if no folder contains both files.
   static func files(_ command: ParsedCommand) throws(CommandFailure) -> NeuralSeparatorFiles {
     let named = getenv("STILLSTAGE_SEPARATOR").map { String(cString: $0) }
     let folders = [named, dataFolder(command)].compactMap(\.self)
@@ -21,7 +21,7 @@ enum NeuralSeparator {
     throw CommandFailure(
       "the neural separator needs the files \(library) and \(model), which are not in "
         + (folders.isEmpty ? "a data folder" : folders.map { "'\($0)'" }.joined(separator: " or "))
-        + "; copy both into one folder and name it in STILLSTAGE_SEPARATOR, "
+        + "; copy both into one folder and set STILLSTAGE_SEPARATOR to its path, "
         + "or use --separator spatial")
   }
 

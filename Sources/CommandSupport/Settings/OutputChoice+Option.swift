@@ -4,7 +4,7 @@ public import CommandOptions
 public import Playback
 
 extension OutputChoice {
-  /// Returns the choice that `--output` names.
+  /// Creates the choice from the value of `--output`.
   public init(_ option: SoundServerOption) {
     switch option {
     case .auto: self = .automatic

@@ -29,7 +29,7 @@ package func fused(
 
 /// Reads an inertial recording.
 ///
-/// - Throws: a failure if the file cannot be read.
+/// - Throws: a failure if the file cannot be read or is invalid; `interrupted` after a signal.
 package func readRecording(_ path: String) throws(CommandFailure) -> InertialRecording {
   do throws(HeadTrackingError) {
     return try InertialRecording(path: path, monitor: .showing("read"))
@@ -37,7 +37,7 @@ package func readRecording(_ path: String) throws(CommandFailure) -> InertialRec
 }
 
 extension CommandFailure {
-  /// Creates the failure for an error in reading a file.
+  /// Creates a failure from an error that occurred while a file was read.
   package init(reading error: HeadTrackingError) {
     self = error == .interrupted ? .interrupted : CommandFailure(error.description)
   }

@@ -39,7 +39,8 @@ extension RenderSettings {
     upmix = Upmix(command[Options.sinkUpmix])
   }
 
-  /// Reads the rendering options of `record` and `listen`, whose `--gain` applies to the recording.
+  /// Reads the rendering options of `record` and `listen`. Their `--gain` applies to the input, not
+  /// to the rendered sound.
   package init(ofListening command: ParsedCommand) throws(CommandFailure) {
     try self.init(command)
     (upmix, gainDecibels) = (.off, 0)
