@@ -27,16 +27,16 @@ package final class Bus {
 
   /// The bus to connect to.
   package enum Kind: Sendable {
-    /// The bus of the computer's services.
+    /// The system bus, for the services of the computer.
     case system
-    /// The bus of the user's session.
+    /// The session bus, for the programs of the user.
     case user
   }
 
   /// Connects to the bus.
   ///
   /// - Parameters:
-  ///   - kind: the bus.
+  ///   - kind: the bus; ignored if an address is given.
   ///   - address: the bus's D-Bus address; nil for the usual address.
   /// - Throws: an error, for example if libsystemd or the bus is missing.
   package init(_ kind: Kind = .system, address: String? = nil) throws(BusError) {
@@ -64,9 +64,10 @@ package final class Bus {
   /// Calls a method and waits for its reply.
   ///
   /// - Parameters:
-  ///   - method: the method.
   ///   - milliseconds: the longest wait.
-  ///   - arguments: appends the arguments.
+  ///   - arguments: appends the arguments to the message.
+  /// - Throws: the error that the service has returned, or an error if no reply arrives in time or
+  ///   the call fails.
   @discardableResult
   package func call(
     _ method: Method, milliseconds: UInt64 = 2000, _ arguments: (BusMessage) -> Void = { _ in }
@@ -81,7 +82,7 @@ package final class Bus {
     return BusMessage(reply)
   }
 
-  /// Returns a method call without arguments.
+  /// Returns a message that calls a method, still without arguments.
   package func newCall(_ method: Method) throws(BusError) -> BusMessage {
     var message: OpaquePointer?
     let result = bus_message_new_method_call(
@@ -91,7 +92,7 @@ package final class Bus {
   }
 }
 
-/// An error from the bus or from a service on it.
+/// An error from libsystemd, from the bus or from a service on the bus.
 package struct BusError: Error, Equatable {
   /// The error's D-Bus name, such as `org.bluez.Error.AlreadyExists`; empty if it has none.
   package var name: String

@@ -4,7 +4,7 @@ import CDBus
 
 /// A value in a D-Bus message.
 package enum BusValue: Equatable, Sendable {
-  /// A string (`s`).
+  /// A string (`s`). In a variant that was read, it may be an object path (`o`).
   case text(String)
   /// A boolean (`b`).
   case flag(Bool)
@@ -18,7 +18,7 @@ package enum BusValue: Equatable, Sendable {
   case nothing
 }
 
-/// A D-Bus message, to be read or appended to.
+/// A D-Bus message, whose values are read or appended one after another.
 package final class BusMessage {
   package let pointer: OpaquePointer
 
@@ -61,7 +61,11 @@ package final class BusMessage {
     return bytes
   }
 
-  /// Reads an array of dictionary entries. `read` reads the contents of an entry.
+  /// Reads an array of dictionary entries. Has no effect if the next value is of another type.
+  ///
+  /// - Parameters:
+  ///   - contents: the types of the key and the value, such as `sv`.
+  ///   - read: called for each entry; must read both the key and the value.
   package func entries(_ contents: String, _ read: () -> Void) {
     guard enter("a", "{\(contents)}") else { return }
     while enter("e", contents) {
@@ -101,7 +105,7 @@ package final class BusMessage {
     }
   }
 
-  /// Skips a value of a type.
+  /// Skips the next value, which must be of type `type`.
   package func skip(_ type: String) { _ = bus_message_skip(pointer, type) }
 
   private func enter(_ type: Character, _ contents: String) -> Bool {
@@ -133,7 +137,12 @@ package final class BusMessage {
     _ = bus_message_append_basic(pointer, Self.code("h"), &value)
   }
 
-  /// Appends a container, whose contents `fill` appends.
+  /// Appends a container.
+  ///
+  /// - Parameters:
+  ///   - type: `a` for an array, `e` for a dictionary entry, `v` for a variant.
+  ///   - contents: the types of the contents.
+  ///   - fill: appends the contents.
   package func container(_ type: Character, _ contents: String, _ fill: () -> Void) {
     _ = bus_message_open_container(pointer, Self.code(type), contents)
     fill()

@@ -11,7 +11,7 @@ import System
 /// ## Threading
 /// It may be used from any thread.
 package final class MediaControls: Sendable {
-  /// A method that a media key calls.
+  /// A method that the desktop calls when a media key is pressed.
   package enum Command: String, Sendable, CaseIterable {
     case play = "Play"
     case pause = "Pause"
@@ -21,7 +21,7 @@ package final class MediaControls: Sendable {
     case previous = "Previous"
   }
 
-  /// The state that desktops show.
+  /// The state of playback, which desktops can show.
   package enum Status: String, Sendable {
     case playing = "Playing"
     case paused = "Paused"
@@ -39,7 +39,7 @@ package final class MediaControls: Sendable {
   ///   - name: the program's name in lower case.
   ///   - identity: the program's name for display.
   ///   - address: the bus's D-Bus address; nil for the usual address.
-  ///   - onCommand: called on the bus's thread for each command.
+  ///   - onCommand: called for each command, on the thread that answers the calls.
   /// - Throws: an error, for example if libsystemd or the bus is missing, or if the name is taken.
   package init(
     name: String, identity: String, address: String? = nil,
@@ -63,7 +63,7 @@ package final class MediaControls: Sendable {
   /// Leaves the bus.
   package func stop() { worker.stop() }
 
-  /// The object on the bus. Other threads use only `status`.
+  /// The object on the bus. Threads other than the worker's use only `status`.
   fileprivate final class Player: Sendable {
     let status = Mutex(Status.stopped)
     let identity: String
@@ -123,7 +123,7 @@ extension MediaControls.Player {
     }
   }
 
-  /// Answers one call. Returns 0 for an unknown call.
+  /// Answers one call. Returns 0 for an unknown call, which libsystemd then answers with an error.
   private func answer(_ call: OpaquePointer, _ error: UnsafeMutablePointer<bus_error>?) -> Int32 {
     func isCall(_ interface: String, _ name: String) -> Bool {
       bus_message_is_method_call(call, interface, name) > 0
@@ -182,7 +182,7 @@ extension MediaControls.Player {
     }
   }
 
-  /// The interfaces, for tools that list them.
+  /// The description of the interfaces in XML, for tools that list them.
   private static let introspection = """
     <node>
     <interface name="\(root)"><method name="Raise"/><method name="Quit"/>

@@ -18,7 +18,7 @@ public struct Direction: Sendable, Equatable, Hashable {
     elevation = realtime_atan2(v.z, realtime_sqrt(v.x * v.x + v.y * v.y)) * degreesPerRadian
   }
 
-  /// The unit vector; x is front, y left, z up.
+  /// The unit vector in this direction; x is front, y left, z up.
   public var unitVector: SIMD3<Double> {
     let (a, e) = (azimuth / degreesPerRadian, elevation / degreesPerRadian)
     return SIMD3(

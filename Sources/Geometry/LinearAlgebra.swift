@@ -2,13 +2,13 @@
 
 private import CRealtime
 
-// Algorithms from Golub and Van Loan, Matrix Computations, 4th edition. Matrices are stored row by
-// row.
+// The algorithms are from Golub and Van Loan, Matrix Computations, 4th edition. Matrices are stored
+// row by row.
 
 // MARK: Positive definite matrices (algorithm 4.2.1)
 
 /// The Cholesky decomposition of symmetric positive definite matrices into L L', where L is lower
-/// triangular.
+/// triangular and L' is its transpose.
 public enum Cholesky {
   /// Replaces a matrix by its factor L. Only the lower triangle is read and written.
   ///
@@ -45,7 +45,7 @@ public enum Cholesky {
   /// - Parameters:
   ///   - factor: L; only the lower triangle is read.
   ///   - x: the right-hand side.
-  ///   - start: the elements of the right-hand side before this index are 0.
+  ///   - start: the index of the first element of the right-hand side that may differ from 0.
   public static func solve(
     _ factor: borrowing MutableSpan<Double>, _ x: inout MutableSpan<Double>, from start: Int = 0
   ) {

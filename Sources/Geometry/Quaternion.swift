@@ -5,7 +5,8 @@ public import CRealtime
 /// A unit quaternion `w + xi + yj + zk` that rotates vectors actively.
 ///
 /// The axes are x front, y left, z up, right-handed. A head pose `headToWorld` converts a vector
-/// from the head's frame to the world's. Products apply from right to left: `aToC = bToC * aToB`.
+/// from the head's frame to the world's. The right factor of a product is the rotation that is
+/// applied first: `aToC = bToC * aToB`.
 public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
   public var w: Double
   public var x: Double

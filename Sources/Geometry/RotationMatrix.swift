@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A 3x3 rotation matrix, stored as three rows.
+/// A 3 x 3 rotation matrix, stored as three rows.
 public struct RotationMatrix: Sendable, Equatable {
-  /// The first row, for the x component of the rotated vector.
+  /// The first row, which determines the x component of the rotated vector.
   public var x: SIMD3<Double>
   public var y: SIMD3<Double>
   public var z: SIMD3<Double>

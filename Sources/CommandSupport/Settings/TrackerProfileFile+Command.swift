@@ -4,12 +4,14 @@ package import HeadTracking
 package import UserFiles
 
 extension TrackerProfileFile {
-  /// Returns a tracker profile.
+  /// Returns the tracker profile that the user has given by its name or as a file.
   ///
   /// - Parameters:
-  ///   - name: the name of a profile, or the path of a file.
+  ///   - name: the name of a profile. If it ends in `.json` or contains a slash, it is the path of
+  ///     a file.
   ///   - profiles: the profiles to search for the name.
-  /// - Throws: a failure if there is no profile with this name, or if the file is invalid.
+  /// - Throws: a usage error if no profile has this name; a failure if the file cannot be read or
+  ///   is invalid.
   package static func named(
     _ name: String, among profiles: [TrackerProfile]
   ) throws(CommandFailure) -> TrackerProfile {
@@ -23,6 +25,6 @@ extension TrackerProfileFile {
     }
     if let profile = profiles.first(where: { $0.name == name }) { return profile }
     let known = profiles.map(\.name).joined(separator: ", ")
-    throw .usage("there is no tracker profile '\(name)'; give a file, or one of: \(known)")
+    throw .usage("there is no tracker profile '\(name)'; give a .json file, or one of: \(known)")
   }
 }

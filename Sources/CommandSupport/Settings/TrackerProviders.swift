@@ -46,14 +46,15 @@ func trackerProviders(
   return providers
 }
 
-/// Returns the port that the ID `serial:PATH:PROFILE` or `serial:PATH:BAUD` names; nil for other
-/// IDs.
+/// Returns the port that the ID `serial:PATH:PROFILE` or `serial:PATH:BAUD` names; nil if there is
+/// no ID, or if it does not begin with `serial:`.
 private func namedPort(
   _ tracker: String?, _ profiles: [TrackerProfile]
 ) throws(CommandFailure) -> (id: String, port: SerialTrackers.NamedPort)? {
   guard let tracker, tracker.hasPrefix(SerialTrackers.prefix) else { return nil }
   guard let (path, name) = SerialTrackers.parts(tracker) else {
-    throw .usage("'\(tracker)' is not a serial tracker; give serial:PATH:PROFILE")
+    throw .usage(
+      "'\(tracker)' does not name a serial tracker; give serial:PATH:PROFILE or serial:PATH:BAUD")
   }
   if let baud = Int(name), TrackerProfile.SerialPort.bauds.contains(baud) {
     return (tracker, SerialTrackers.NamedPort(path: path, profile: .undecoded(baud: baud)))
@@ -65,13 +66,14 @@ private func namedPort(
   return (tracker, SerialTrackers.NamedPort(path: path, profile: profile))
 }
 
-/// Returns the tracker of `replay:FILE` or `replay:FILE:PROFILE`.
+/// Returns the tracker that the ID `replay:FILE` or `replay:FILE:PROFILE` names.
 private func replay(
   _ tracker: String, _ tracking: TrackerSettings
 ) throws(CommandFailure) -> ReplayTracker {
   var path = String(tracker.dropFirst(ReplayTracker.prefix.count))
   var profile: TrackerProfile?
-  // The name of a file may contain a colon.
+  // A file name may contain a colon. The text after the last colon is a profile only if no file has
+  // the complete path.
   if access(path, F_OK) != 0, let colon = path.lastIndex(of: ":"),
     access(String(path[..<colon]), F_OK) == 0
   {
@@ -87,7 +89,8 @@ private func replay(
 
 /// Returns whether a press of an AirPod's stem recentres the stage, according to `config.json`.
 ///
-/// - Throws: a failure if the file is invalid and the command is `play` or `sink`.
+/// - Throws: a failure if the file is invalid and the command is `play` or `sink`. For other
+///   commands, the result is then false.
 private func stemRecentres(_ command: ParsedCommand) throws(CommandFailure) -> Bool {
   guard let folder = UserFolder.ofThisProcess else { return false }
   do throws(UserFileError) {

@@ -8,7 +8,8 @@ import UserFiles
 /// Returns the command with the user's defaults for options that are not given. `play`, `render`
 /// and `sink` have such defaults.
 ///
-/// - Throws: a failure if `config.json` is invalid.
+/// - Throws: a failure if `config.json` is invalid. Other commands do not read it here, nor does
+///   `sink` if it only controls a running instance or cleans up.
 package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -> ParsedCommand {
   guard [.play, .render, .sink].contains(command.name), let folder = UserFolder.ofThisProcess else {
     return command
@@ -19,7 +20,8 @@ package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -
     result = try OptionDefaults(in: folder).applied(to: command)
   } catch { throw CommandFailure(error.description) }
   guard !command.isGiven(Options.layout) else { return result }
-  // `OptionDefaults` cannot check the layout, because its module does not know `LayoutOption`.
+  // `OptionDefaults` cannot check the layout, because its module does not import that of
+  // `LayoutOption`.
   do throws(MediaError) { _ = try LayoutOption(result[Options.layout]) } catch {
     throw CommandFailure(
       "\(folder.configPath): 'layout' is '\(result[Options.layout].withoutControls)', but"
@@ -32,15 +34,16 @@ package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -
 private func withSinkDefaults(
   _ command: ParsedCommand, _ folder: UserFolder
 ) throws(CommandFailure) -> ParsedCommand {
-  // An invalid file must not prevent the control of a running instance or the clean-up.
+  // An invalid `config.json` must not prevent the user from controlling a running instance or from
+  // cleaning up.
   guard !command.controlsSink else { return command }
   do throws(UserFileError) {
     return try OptionDefaults(ofSinkIn: folder).applied(to: command)
   } catch { throw CommandFailure(error.description) }
 }
 
-/// Reads a tracker's calibration from the user's folder; nil if there is none. Skips an unusable
-/// calibration with a note.
+/// Returns a tracker's calibration from the user's folder; nil if there is none. If the calibration
+/// cannot be used, prints a note and returns nil.
 package let userCalibration: @Sendable (TrackerDescription) -> TrackerCalibration? = { tracker in
   guard let folder = UserFolder.ofThisProcess else { return nil }
   do throws(UserFileError) {

@@ -5,8 +5,8 @@ import Glibc
 import Synchronization
 package import System
 
-/// Performs an operation. After 1 s, stderr shows the activity and its duration if stderr is a
-/// terminal.
+/// Runs `body`. If this takes longer than 1 s and stderr is a terminal, shows the activity and the
+/// elapsed time on stderr.
 ///
 /// - Parameter activity: what the program is doing, such as "reading the HRTF set".
 package func during<Result, Failure: Error>(
@@ -18,14 +18,14 @@ package func during<Result, Failure: Error>(
   return try body()
 }
 
-/// A line on stderr with an activity and its duration. It appears after 1 s and is updated every
-/// 0.5 s.
+/// A line on stderr with an activity and the elapsed time. It appears after 1 s and is updated
+/// every 0.5 s.
 package final class ActivityLine: Sendable {
   private let worker = Worker()
   private let isShown = Atomic(false)
   private let activity: Mutex<String>
 
-  /// Starts the display. stderr must be a terminal.
+  /// Starts to measure the time. stderr must be a terminal.
   package init(_ activity: String) {
     self.activity = Mutex(activity)
     let start = monotonic_nanoseconds()
@@ -41,7 +41,8 @@ package final class ActivityLine: Sendable {
     }
   }
 
-  /// Changes the activity. The duration still counts from the creation of this object.
+  /// Changes the activity at the next update. The elapsed time still counts from the creation of
+  /// this object.
   package func show(_ activity: String) {
     self.activity.withLock { $0 = activity }
   }
@@ -56,7 +57,8 @@ package final class ActivityLine: Sendable {
 }
 
 extension TaskMonitor {
-  /// Returns a monitor that shows the progress on a terminal and ends the operation after a signal.
+  /// Returns a monitor that shows the progress on stderr, if that is a terminal, and cancels the
+  /// operation after a signal.
   ///
   /// - Parameter word: the word after the percentage, such as "read".
   package static func showing(_ word: String) -> TaskMonitor {

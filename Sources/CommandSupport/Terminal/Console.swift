@@ -3,13 +3,13 @@
 import CRealtime
 import Glibc
 
-/// The user's terminal: reads single keys and shows a status line.
+/// The user's terminal: reads single keys and shows status lines.
 package final class Console {
-  /// Whether stdout is a terminal that can replace a line in place, which the status line needs.
+  /// Whether stdout is a terminal that can replace lines in place, as the status lines require.
   package let isInteractive: Bool
-  /// Whether keys can be read.
+  /// Whether there is a terminal to read keys from, and this process is in its foreground.
   package var readsKeys: Bool { terminal?.isInForeground ?? false }
-  /// The width and the height of the terminal, in characters.
+  /// The width and the height of the terminal, in characters; 80 x 24 if they are unknown.
   package var size: (columns: Int, rows: Int) { display.size }
 
   private let terminal: KeyTerminal?
@@ -37,14 +37,15 @@ package final class Console {
 
   deinit { restore() }
 
-  /// Restores the terminal mode.
+  /// Restores the terminal's original settings permanently. Deinitialisation has the same effect.
   package func restore() {
     if let suspension { Suspension.remove(suspension) }
     suspension = nil
     terminal?.restore()
   }
 
-  /// Restores the terminal mode that a console has changed. Call this just before the process ends.
+  /// Leaves the full-screen view, and restores the terminal settings that a `Console` has changed.
+  /// Call this just before the process ends.
   static func restoreTerminal() {
     FullScreen.restoreTerminal()
     KeyTerminal.restoreCurrent()

@@ -5,14 +5,14 @@ import ScreenView
 /// One part of a line that may be too long for the terminal.
 package struct LinePart: Equatable, Sendable {
   package let text: String
-  /// The parts with the lowest number are kept longest.
+  /// Parts with a higher rank are left out earlier.
   package let rank: Int
 
   package init(_ text: String, rank: Int) { (self.text, self.rank) = (text, rank) }
 }
 
-/// A line of parts, separated by two spaces, that leaves out its least important parts if it does
-/// not fit.
+/// A line whose parts are separated by two spaces. If it does not fit, its least important parts
+/// are left out.
 package struct FittedLine: Equatable, Sendable {
   private let parts: [LinePart]
 

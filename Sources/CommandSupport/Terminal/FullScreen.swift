@@ -3,8 +3,9 @@
 import Glibc
 package import ScreenView
 
-/// The full-screen view of the terminal. While it is open, notes and errors are held back. If
-/// Ctrl-Z stops the process, the view disappears until the process continues.
+/// The full-screen view of the terminal. While it is open and stderr is a terminal, notes and
+/// errors are held back. If Ctrl-Z stops the process, the view disappears until the process
+/// continues.
 ///
 /// Open it while a `Console` exists and shows nothing, and close it before the `Console` is
 /// restored.
@@ -15,9 +16,9 @@ package final class FullScreen {
   /// The characters that the terminal can show.
   package var symbols: Symbols { screen.symbols }
 
-  /// Opens the screen.
+  /// Opens the view.
   ///
-  /// - Throws: a failure with the reason and the remedy.
+  /// - Throws: a failure, with the remedy, if ncurses is missing or does not support the terminal.
   package init() throws(CommandFailure) {
     do throws(CursesScreen.Failure) {
       screen = try CursesScreen(STDOUT_FILENO, usesColour: Self.usesColour)
@@ -32,8 +33,8 @@ package final class FullScreen {
     getenv("NO_COLOR").map { $0.pointee == 0 } ?? true
   }
 
-  /// Begins to hold back notes and errors. The view appears at the next `show`. Has no effect if it
-  /// is open.
+  /// Starts to hold back notes and errors, so that `show` may be called again after `close`. The
+  /// initialiser calls this, too. Has no effect on an open view.
   package func open() {
     guard suspension == nil else { return }
     HeldLines.begin()
@@ -54,7 +55,8 @@ package final class FullScreen {
     HeldLines.end()
   }
 
-  /// Restores the terminal just before the process ends.
+  /// Restores the terminal, and prints the notes and errors that were held back. Call this just
+  /// before the process ends.
   static func restoreTerminal() {
     CursesScreen.restoreCurrent()
     HeldLines.end()
@@ -66,7 +68,8 @@ extension CursesScreen.Failure {
   fileprivate var text: String {
     switch self {
     case .missing(let name):
-      "the full-screen view needs ncurses (\(name) is missing); install the package libncursesw6"
+      "the full-screen view needs ncurses (\(name) is missing); "
+        + "install or update the package libncursesw6"
     case .unknownTerminal:
       "the full-screen view does not support this terminal "
         + "(TERM=\(getenv("TERM").map { String(cString: $0).withoutControls } ?? "")); "

@@ -18,10 +18,10 @@ package enum HeldLines {
   /// How long the view shows a line, in ns.
   private static let age: Int64 = 8_000_000_000
 
-  /// Starts to hold lines.
+  /// Starts to hold lines. Call this when the view opens.
   static func begin() { state.withLock { $0.isHolding = true } }
 
-  /// Prints the lines that were held.
+  /// Stops holding lines, and prints those that were held.
   static func end() {
     let lines = state.withLock { state in
       defer { state = State() }
@@ -30,7 +30,8 @@ package enum HeldLines {
     for line in lines { write(line, to: STDERR_FILENO) }
   }
 
-  /// Holds a line. Returns false if the line must be printed now.
+  /// While lines are held, keeps `text` for the view and, if stderr is a terminal, holds `line`
+  /// until `end`. Returns false if the caller must print `line` now.
   static func hold(_ text: String, _ line: String) -> Bool {
     state.withLock { state in
       guard state.isHolding else { return false }
@@ -42,7 +43,7 @@ package enum HeldLines {
     }
   }
 
-  /// At most 10 lines from the last 8 s, the oldest first.
+  /// The lines for the view: at most 10 from the last 8 s, the oldest first.
   package static var recent: [String] {
     let start = monotonic_nanoseconds() - age
     return state.withLock { state in state.recent.filter { $0.time > start }.map(\.text) }

@@ -17,13 +17,13 @@ extension Console {
     case mute
     case recenter
     case mode
-    /// The next decoder design.
+    /// Use the next decoder design.
     case decoder
-    /// The next HRTF set.
+    /// Use the next HRTF set.
     case hrtf
-    /// The ambisonic order of the bus.
+    /// Set the ambisonic order of the bus, 1 to 7.
     case order(Int)
-    /// The next style of the Audio Mix.
+    /// Use the next style of the Audio Mix.
     case mixStyle
     case lessMix
     case moreMix
@@ -31,9 +31,9 @@ extension Console {
     /// Open the full-screen view, or return to the status line.
     case fullScreen
     case quit
-    /// The next input of a recording.
+    /// Change to the next input of the sound server.
     case next
-    /// Start or end listening to a recording.
+    /// Start or stop listening to the sound that is being recorded.
     case listen
     case plus
     case minus

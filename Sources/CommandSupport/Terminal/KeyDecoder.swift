@@ -9,7 +9,7 @@ struct KeyDecoder {
   /// Whether the beginning of a sequence is kept.
   var isPending: Bool { !pending.isEmpty }
 
-  /// Returns the keys that are complete.
+  /// Returns the complete keys. Ignores complete sequences without a meaning.
   mutating func keys(in bytes: some Sequence<UInt8>) -> [Console.Key] {
     pending += bytes
     var keys: [Console.Key] = []
@@ -20,7 +20,8 @@ struct KeyDecoder {
     return keys
   }
 
-  /// Discards an incomplete sequence. Returns the Escape key if the sequence is its single byte.
+  /// Discards an incomplete sequence, after a pause in which its rest has not arrived. Returns the
+  /// Escape key if the sequence consists only of the Escape byte.
   mutating func finish() -> Console.Key? {
     defer { pending = [] }
     return pending == [0x1B] ? .other("Escape") : nil

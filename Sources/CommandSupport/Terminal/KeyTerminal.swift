@@ -23,7 +23,7 @@ final class KeyTerminal: Sendable {
   /// The terminal whose settings are changed; nil if there is none.
   private static let current = Mutex<KeyTerminal?>(nil)
 
-  /// Returns nil if there is no terminal.
+  /// Finds the terminal and calls `take`. Returns nil if there is no terminal.
   init?() {
     if isTerminal(STDIN_FILENO) {
       (descriptor, isOwned) = (STDIN_FILENO, false)
@@ -41,7 +41,8 @@ final class KeyTerminal: Sendable {
   /// Whether this process is in the foreground, so that it receives the keys.
   var isInForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
-  /// Turns off line buffering and echo if the process is in the foreground.
+  /// Turns off line buffering and echo if the process is in the foreground. Has no effect between
+  /// `hold` and `release`.
   func take() {
     state.withLock { state in
       guard !state.isHeld, !state.isSet, isInForeground else { return }
@@ -58,7 +59,7 @@ final class KeyTerminal: Sendable {
     state.isSet = tcsetattr(descriptor, TCSANOW, &mode) == 0
   }
 
-  /// Restores the settings before the process stops.
+  /// Restores the settings until `release`. Call this before the process stops.
   func hold() {
     state.withLock { state in
       restore(&state)
@@ -70,7 +71,8 @@ final class KeyTerminal: Sendable {
   func release() {
     state.withLock { state in
       state.isHeld = false
-      // Without `hold`, the shell may have changed the settings while the process was stopped.
+      // If SIGSTOP stopped the process without a call of `hold`, the shell may have changed the
+      // settings.
       if state.isSet, isInForeground { set(&state) }
     }
     take()
@@ -93,7 +95,7 @@ final class KeyTerminal: Sendable {
   /// ends.
   static func restoreCurrent() { current.withLock { $0 }?.hold() }
 
-  /// Waits at most `waitMilliseconds` for bytes; empty if there are none.
+  /// Waits at most `waitMilliseconds` for bytes and returns them; empty if there are none.
   func read(waitMilliseconds: Int32) -> ArraySlice<UInt8> {
     take()
     var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

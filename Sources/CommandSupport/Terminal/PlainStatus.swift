@@ -3,7 +3,7 @@
 import CRealtime
 import Glibc
 
-/// Decides when to print a status line in a run without a terminal.
+/// Decides when to print a status line if the output is not a terminal that can replace the line.
 package struct PlainStatus {
   private let interval: Int64
   private var next: Int64
@@ -14,7 +14,9 @@ package struct PlainStatus {
     next = now + interval
   }
 
-  /// Returns whether a line is due at a CLOCK_MONOTONIC time, in nanoseconds.
+  /// Returns whether a line is due. If it is, schedules the next one.
+  ///
+  /// - Parameter now: the current CLOCK_MONOTONIC time, in ns.
   package mutating func isDue(now: Int64 = monotonic_nanoseconds()) -> Bool {
     guard now >= next else { return false }
     next = max(next + interval, now)
@@ -22,7 +24,7 @@ package struct PlainStatus {
   }
 }
 
-/// Prints a status line to stderr.
+/// Prints a line to stderr that begins with `stillstage: status:`.
 package func printStatus(_ text: String) {
   write("stillstage: status: \(printable(text))\n", to: STDERR_FILENO)
 }

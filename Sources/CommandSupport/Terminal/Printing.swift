@@ -2,10 +2,10 @@
 
 import Glibc
 
-/// Prints an error line to stderr.
+/// Prints an error to stderr as one line of limited length.
 package func printError(_ message: String) { printLine(shortened(printable(message))) }
 
-/// Prints a note to stderr.
+/// Prints a note in the same way as an error, but after `note:`.
 package func printNote(_ message: String) { printLine("note: \(shortened(printable(message)))") }
 
 /// Prints a line to stderr. If stderr is a terminal and a full-screen view is open, the line is
@@ -15,7 +15,8 @@ private func printLine(_ text: String) {
   if !HeldLines.hold(text, line) { write(line, to: STDERR_FILENO) }
 }
 
-/// Returns `text` with U+FFFD in place of control characters and line separators.
+/// Returns `text` with U+FFFD in place of control characters, line separators and paragraph
+/// separators.
 package func printable(_ text: String) -> String {
   let scalars = text.unicodeScalars.map { scalar in
     switch scalar.properties.generalCategory {
@@ -26,7 +27,7 @@ package func printable(_ text: String) -> String {
   return String(String.UnicodeScalarView(scalars))
 }
 
-/// Returns `text` without its middle if it has more than 3000 characters. A message is that long
+/// Returns `text`, without its middle if it has more than 3000 characters. A message is that long
 /// only if it quotes input, such as a path in config.json.
 package func shortened(_ text: String) -> String {
   guard text.count > 3000 else { return text }
@@ -50,5 +51,4 @@ package func write(_ text: String, to descriptor: Int32) -> Bool {
   return true
 }
 
-/// Returns whether a descriptor is a terminal.
 package func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }

@@ -13,8 +13,6 @@ package struct Progress {
   private let isWanted = isTerminal(STDERR_FILENO)
   private let word: String
 
-  /// Creates a progress display.
-  ///
   /// - Parameters:
   ///   - total: the total number of units; nil if it is unknown, in which case nothing is shown.
   ///   - word: the word after the percentage; empty for none.
@@ -33,7 +31,7 @@ package struct Progress {
     write("\r\(min(100, done * 100 / total)) %\(word)\u{1B}[K", to: STDERR_FILENO)
   }
 
-  /// Shows that this number of units is done.
+  /// Shows that this number of units is done in total.
   package mutating func advance(to frames: Int) { advance(by: frames - done) }
 
   /// Clears the progress line.

@@ -8,12 +8,14 @@ import System
 package enum SignalDeadline {
   private static let allowance = Atomic(400)
 
-  /// Sets the time that the command may take to end, instead of 0.4 s.
+  /// Sets the time that the command may take to end after the first signal; 0.4 s if this is never
+  /// called.
   package static func allow(milliseconds: Int) {
     allowance.store(milliseconds, ordering: .relaxed)
   }
 
-  /// Starts to wait for the deadline.
+  /// Starts a thread that waits for the deadline and then ends the process, with the exit code
+  /// 128 + `signal`.
   static func begin(_ signal: Int32) {
     var thread = pthread_t()
     let argument = UnsafeMutableRawPointer(bitPattern: Int(signal))

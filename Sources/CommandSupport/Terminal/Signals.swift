@@ -5,13 +5,15 @@ import Glibc
 package import Media
 import Synchronization
 
-/// Handles SIGINT, SIGTERM, SIGCONT and, unless ignored, SIGHUP and SIGTSTP.
+/// Handles the signals that request the end of the process (SIGINT, SIGTERM and, unless it is
+/// ignored, SIGHUP) and those that stop and continue it (SIGTSTP, unless it is ignored, and
+/// SIGCONT).
 package enum Signals {
-  /// The flag that the first signal raises.
+  /// The flag that is raised by the first signal that requests the end of the process.
   package static let interrupt = InterruptFlag()
   private static let number = Atomic<Int32>(0)
 
-  /// The number of the first signal; nil if there was none.
+  /// The number of the first signal that requests the end of the process; nil if there was none.
   package static var received: Int32? {
     let value = number.load(ordering: .acquiring)
     return value == 0 ? nil : value
@@ -20,9 +22,10 @@ package enum Signals {
   /// Blocks the signals for this thread and the threads that it starts later, and starts a thread
   /// that waits for the signals.
   ///
-  /// A signal more than 1 s after the first one ends the process at once, and so does the third
-  /// SIGINT. Earlier repetitions are ignored: the kernel sends SIGHUP twice when a terminal is
-  /// closed, and `timeout` sends its signal to the process and to its group.
+  /// The first signal that requests the end of the process lets the command end cleanly. A later
+  /// one ends the process at once if it arrives more than 1 s after the first, or if it is the
+  /// third SIGINT. Other repetitions are ignored: the kernel sends SIGHUP twice when a terminal is
+  /// closed, and `timeout` sends a signal both to the process and to the process group.
   static func watch() {
     var set = Self.set
     pthread_sigmask(SIG_BLOCK, &set, nil)
@@ -73,7 +76,7 @@ package enum Signals {
   }
 }
 
-/// Decides what a repeated signal does.
+/// Decides the effect of each signal that requests the end of the process.
 struct SignalRepetition {
   enum Action: Equatable {
     case stop
@@ -81,7 +84,8 @@ struct SignalRepetition {
     case endAtOnce
   }
 
-  /// Time for a clean end, in ns.
+  /// Time for a clean end, in ns. In this time after the first signal, repetitions are ignored,
+  /// except for the third SIGINT.
   static let grace: Int64 = 1_000_000_000
   private var first: Int64?
   private var interrupts = 0

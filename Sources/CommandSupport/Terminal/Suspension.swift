@@ -3,8 +3,8 @@
 import Glibc
 import Synchronization
 
-/// Stops the process when the terminal asks for it (Ctrl-Z), and runs actions before the stop and
-/// after the process continues.
+/// Stops the process when Ctrl-Z is pressed (SIGTSTP), and runs actions before the stop and after
+/// the process continues.
 package enum Suspension {
   /// Functions that are called before the process stops and after it continues.
   package struct Actions: Sendable {
@@ -47,7 +47,8 @@ package enum Suspension {
     var set = sigset_t()
     sigemptyset(&set)
     sigaddset(&set, SIGTSTP)
-    // The signal's default action stops all threads, but is ignored in an orphaned process group.
+    // The signal's default action stops all threads. In an orphaned process group, the kernel
+    // discards the signal.
     pthread_kill(pthread_self(), SIGTSTP)
     pthread_sigmask(SIG_UNBLOCK, &set, nil)
     pthread_sigmask(SIG_BLOCK, &set, nil)

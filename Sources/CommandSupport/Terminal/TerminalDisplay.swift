@@ -4,7 +4,7 @@ import Glibc
 import ScreenView
 import Synchronization
 
-/// Shows lines at the bottom of a terminal and replaces them in place.
+/// Shows lines below the earlier output of a terminal and replaces them in place.
 ///
 /// ## Threading
 /// Any thread may use any member.
@@ -13,7 +13,7 @@ final class TerminalDisplay: Sendable {
     /// The width of each line that is shown, in columns.
     var widths: [Int] = []
     var isHeld = false
-    /// Whether this process has been in the foreground.
+    /// Whether this process has ever been in the foreground.
     var wasInForeground = false
   }
 
@@ -22,7 +22,7 @@ final class TerminalDisplay: Sendable {
 
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  /// The width and the height of the terminal; 80 x 24 if they are unknown.
+  /// The width and the height of the terminal, in characters; 80 x 24 if they are unknown.
   var size: (columns: Int, rows: Int) { Self.size(of: descriptor) }
 
   static func size(of descriptor: Int32) -> (columns: Int, rows: Int) {
@@ -65,8 +65,9 @@ final class TerminalDisplay: Sendable {
     state.widths = []
   }
 
-  /// Returns the codes that move to the start of the first displayed line. A line that is longer
-  /// than `columns`, because the terminal has become narrower, counts as several rows.
+  /// Returns the control codes that move the cursor to the start of the first displayed line. A
+  /// line that is longer than `columns`, because the terminal has become narrower, counts as
+  /// several rows.
   private static func start(of widths: [Int], columns: Int) -> String {
     let above = widths.reduce(0) { $0 + max(0, $1 - 1) / max(1, columns) + 1 } - 1
     return above > 0 ? "\r\u{1B}[\(above)A" : "\r"

@@ -14,9 +14,10 @@ public struct AccessRefusal: Error, Sendable, Equatable, CustomStringConvertible
   public var description: String { "cannot read '\(address.prefix(200))': \(rule)" }
 }
 
-/// The rules for addresses in the playlists of a presentation. Playlists are treated as hostile.
+/// The rules for addresses in the playlists of a presentation and in redirects. Playlists are
+/// treated as hostile.
 public struct AccessRules: Sendable {
-  /// The place that the presentation was opened from.
+  /// The place from which the presentation was opened.
   public enum Origin: Sendable, Equatable {
     /// A folder, as an absolute path without symbolic links.
     case folder(String)
@@ -61,7 +62,8 @@ public struct AccessRules: Sendable {
     return .publicAddresses
   }
 
-  /// Checks that all IP addresses of a host are public, for a name that a proxy will resolve again.
+  /// Checks that all IP addresses of a host are public. Call this before a request through a proxy,
+  /// because the proxy resolves the host's name itself.
   ///
   /// - Parameter resolve: returns the IP addresses of a host; empty if there are none.
   /// - Throws: the refusal if an IP address is not public, or if the host has none.
@@ -76,12 +78,12 @@ public struct AccessRules: Sendable {
     guard addresses.allSatisfy(\.isPublic) else { throw Self.notPublic(address) }
   }
 
-  /// The refusal of an address whose IP address is not public.
+  /// Returns the refusal of an address whose host has an IP address that is not public.
   public static func notPublic(_ address: String) -> AccessRefusal {
     AccessRefusal(
       address,
-      "playlists may refer to private, loopback or reserved addresses only on the host that you "
-        + "named")
+      "playlists and redirects may lead to private, loopback or reserved addresses only on the "
+        + "host that you named")
   }
 
   private static func isSame(_ first: String, _ second: String) -> Bool {
@@ -93,7 +95,7 @@ public struct AccessRules: Sendable {
     return plain(first) == plain(second)
   }
 
-  /// Checks whether a local file may be read.
+  /// Checks that a local file may be read.
   ///
   /// - Parameters:
   ///   - path: an absolute path without symbolic links.

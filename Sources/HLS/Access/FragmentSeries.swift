@@ -28,7 +28,8 @@ struct FragmentSeries: Sendable, Equatable {
     "frag", "clip",
   ]
 
-  /// Finds the series of at least two fragments among files, the longest series first.
+  /// Finds the series among files, the longest first. A series has at least two fragments, all with
+  /// different numbers.
   ///
   /// - Parameter paths: absolute paths, in any order.
   static func all(in paths: [String]) -> [FragmentSeries] {

@@ -49,7 +49,7 @@ public final class LocalFile: Sendable {
     return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
   }
 
-  /// Reads a range of bytes, cut off at the end of the file.
+  /// Reads a range of bytes. Returns fewer bytes if the range extends beyond the end of the file.
   ///
   /// - Throws: `.unreadable` if the file cannot be read.
   public func read(_ range: ByteRange) throws(Problem) -> [UInt8] {

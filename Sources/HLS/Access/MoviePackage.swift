@@ -15,8 +15,8 @@ struct MoviePackage: Sendable, Equatable {
 
   var streams: [Stream] = []
 
-  /// Reads a package. Stops after `PlaylistLimits.renditions` streams, or when their lists reach
-  /// `PlaylistLimits.bytes` in total.
+  /// Reads a package. Stops after `PlaylistLimits.renditions` streams, or when their lists of
+  /// segments reach `PlaylistLimits.bytes` in total.
   ///
   /// - Parameter read: returns the content of a file, given its path relative to the package; nil
   ///   if there is no such file.

@@ -22,16 +22,16 @@ public struct PresentationFolder: Sendable {
     let fragments = Set(FragmentSeries.all(in: paths).flatMap { $0.fragments.map(\.path) })
     return paths.filter { !fragments.contains($0) }
   }
-  /// Absolute paths of the playlists that were found, sorted by depth and then by path. Playlists
-  /// with the fewest parent folders are first.
+  /// Absolute paths of the playlists that were found, sorted by the number of their parent folders
+  /// and then by path.
   public private(set) var playlists: [String] = []
 
   public static let deepest = 4
   private let depth: Int
   static let mostFiles = 100_000
 
-  /// Lists the files of a folder, up to `mostFiles`. Does not follow symbolic links in the folder.
-  /// Returns nil if the folder cannot be listed.
+  /// Lists the files of a folder and its subfolders, at most `mostFiles`. Does not follow symbolic
+  /// links in the folder. Returns nil if the folder cannot be listed.
   ///
   /// - Parameter depth: the number of subfolder levels to search.
   public init?(_ path: String, depth: Int = Self.deepest) {
@@ -43,7 +43,7 @@ public struct PresentationFolder: Sendable {
     playlists.sort { ($0.count(of: "/"), $0) < ($1.count(of: "/"), $1) }
   }
 
-  /// Returns false if the folder cannot be listed.
+  /// Adds the files of a folder and its subfolders. Returns false if the folder cannot be listed.
   @discardableResult
   private mutating func look(in folder: String, depth: Int, _ count: inout Int) -> Bool {
     guard let names = SystemFile.names(in: folder) else { return false }
@@ -119,8 +119,8 @@ public struct PresentationFolder: Sendable {
     return try? Playlist(resource.bytes)
   }
 
-  /// Returns the file names that downloaders make from a URI: with or without the query, as it is
-  /// or percent-decoded.
+  /// Returns the paths that downloaders make from a URI: with or without the query, unchanged or
+  /// percent-decoded.
   private static func spellings(_ uri: String) -> [String] {
     var spellings = [uri, uri.withoutQuery]
     for text in spellings {

@@ -24,7 +24,7 @@ struct AudioCarrier {
 
   /// Creates the carrier of a variant or of one entry of its audio group. Guesses the bit rate from
   /// the codec if the variant states none, or if its bit rate may include video that is not
-  /// fetched.
+  /// fetched. The guess never exceeds a stated bit rate.
   ///
   /// - Parameter entry: nil if the variant has no audio group with entries.
   private init(_ variant: Variant, codec: String?, _ entry: RenditionEntry? = nil) {

@@ -20,7 +20,7 @@ public struct DownloadProgress: Sendable {
   public mutating func received(_ total: Double, at time: Double) {
     guard time >= marks.last?.time ?? requestTime, total >= bytes else { return }
     marks.append((time, total))
-    // Keep the newest mark that is at least 1 s old: it is the start of the window.
+    // Keep the newest mark that is at least 1 s old: `recentRate` measures from there.
     while marks.count > 2, marks[1].time <= time - 1 { marks.removeFirst() }
   }
 

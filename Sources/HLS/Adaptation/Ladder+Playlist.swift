@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Ladder {
-  /// Creates a ladder from the sound of a multivariant playlist.
+  /// Creates a ladder from the renditions of a multivariant playlist.
   ///
   /// Uses BINAURAL sound only if there is nothing else, because it cannot turn with the head.
   ///
@@ -40,7 +40,6 @@ struct SpokenLanguage {
 
   private init() { tag = nil }
 
-  /// Accepts every language.
   static let any = SpokenLanguage()
 
   /// Uses the wanted language if a rendition matches it. Otherwise takes the language from the

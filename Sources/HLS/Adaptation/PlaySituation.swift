@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state of the player, as input of an adaptation rule.
+/// The state of the player, as the input of an adaptation rule.
 public struct PlaySituation: Sendable, Equatable {
   /// Current time in s on the clock of `SegmentTiming`.
   public var now: Double
@@ -14,7 +14,7 @@ public struct PlaySituation: Sendable, Equatable {
   public var hasStarted: Bool
   /// Whether the next segment cannot be fetched yet: it does not exist, or the buffer is full.
   public var isWaiting: Bool
-  /// Whether the presentation has ended and all its segments have been fetched.
+  /// Whether all segments have been fetched and the playlist will not be extended.
   public var isAtEnd: Bool
   /// Time from the playback position to the live end, in s; nil if the presentation is not live.
   public var liveDistance: Double?
@@ -38,7 +38,8 @@ public struct PlaySituation: Sendable, Equatable {
 public struct ReplaceableSegment: Sendable, Equatable {
   public var number: Int
   public var rendition: Int
-  /// Time from the read position to the start of the segment, in s; negative after the start.
+  /// Time from the read position to the start of the segment, in s; negative if a part of the
+  /// segment has been read.
   public var secondsLeft: Double
 
   public init(number: Int, rendition: Int, secondsLeft: Double) {
@@ -68,7 +69,8 @@ public enum DownloadCourse: Sendable, Equatable {
   case giveUp
 }
 
-/// A rule that decides which rendition to fetch. The same calls must give the same decisions.
+/// A rule that decides which rendition to fetch. The same sequence of calls must give the same
+/// decisions.
 public protocol AdaptationRule: Sendable {
   /// Returns the rendition in which to fetch the next segment.
   mutating func next(_ situation: PlaySituation) -> Int
@@ -76,14 +78,15 @@ public protocol AdaptationRule: Sendable {
   mutating func record(_ timing: SegmentTiming, rendition: Int)
   /// Decides whether to continue a running download.
   ///
-  /// - Parameter secondsLeft: the time in which a replacement must arrive, in s; nil for a new
+  /// - Parameter secondsLeft: the time within which a replacement must arrive, in s; nil for a new
   ///   segment.
   mutating func course(
     of download: DownloadProgress, rendition: Int, secondsLeft: Double?, _ situation: PlaySituation
   ) -> DownloadCourse
-  /// Returns a queued segment to fetch again in another rendition; nil if there is none.
+  /// Returns the queued segment to fetch again and its new rendition; nil if no segment should be
+  /// replaced now.
   mutating func replacement(_ situation: PlaySituation, queue: [ReplaceableSegment]) -> Replacement?
-  /// Decides whether to play a replacement.
+  /// Decides whether to play a replacement. Also called if it could not be fetched.
   ///
   /// - Parameter inTime: whether the replacement was fetched in time to be played.
   mutating func replaced(inTime: Bool, _ situation: PlaySituation) -> Bool
@@ -91,8 +94,8 @@ public protocol AdaptationRule: Sendable {
   func mayStart(_ situation: PlaySituation) -> Bool
   /// The latest change between multichannel and stereo; nil if none is known.
   var lastChange: TreatmentChange? { get }
-  /// Returns the expected download time of this many bits, in s. The default implementation returns
-  /// 0.1.
+  /// Returns the expected download time of this many bits, in s; infinite if it is unknown. The
+  /// default implementation returns 0.1.
   func seconds(forBits bits: Double) -> Double
 }
 
