@@ -12,7 +12,8 @@ extension RenditionChoice {
     if let secondsLeft {
       return courseOfReplacement(remaining, rate, secondsLeft: secondsLeft, download, situation)
     }
-    // Use the latest rate if it is higher: the throughput may just have recovered.
+    // Use the higher of two rates, over the last second and over the last 0.4 s: the throughput may
+    // have just recovered.
     let latest = download.latestRate(at: situation.now).map { max($0, rate) } ?? rate
     let left = download.remainingBytes * 8 / latest
     guard rendition > 0, left > situation.buffer - 0.7,
@@ -26,7 +27,7 @@ extension RenditionChoice {
     return .abandon(rendition: rescue)
   }
 
-  /// Returns the lower rendition to fetch instead; nil to continue the download.
+  /// Returns the lower rendition in which to fetch the segment again; nil to continue the download.
   private func rescueRendition(
     _ rendition: Int, _ download: DownloadProgress, _ rate: Double, _ situation: PlaySituation
   ) -> Int? {
@@ -40,8 +41,9 @@ extension RenditionChoice {
     guard situation.hasStarted else {
       return situation.now - download.requestTime >= 1.5 ? rescue : nil
     }
-    // Decide as late as possible, because the throughput may recover. If the lower rendition would
-    // take too long as well, only a recovery can prevent a stall, so wait even longer.
+    // Abandon the download as late as possible, because the throughput may recover. If the lower
+    // rendition would take too long as well, only a recovery can prevent a stall, so wait even
+    // longer.
     let needed = max(parameters.leastRescue, seconds(rescue) + parameters.rescueMargin)
     let isHopeless = needed > parameters.earliestRescue * situation.segmentSeconds
     let latest = parameters.hopelessRescue * situation.segmentSeconds

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A change between multichannel and stereo.
+/// A change between multichannel and stereo. `time` is in s on the clock of `PlaySituation.now`.
 public struct TreatmentChange: Sendable, Equatable {
   public enum Reason: String, Sendable {
     /// The next multichannel segment was not expected to arrive in time.
@@ -41,8 +41,8 @@ extension RenditionChoice {
   }
 
   /// Whether to return to multichannel: enough sound is buffered, and the throughput has stayed
-  /// recovered for long enough. The required time decreases from the hold at the throughput ratio
-  /// `recovery` to half of the hold at `strongRecovery`. On a steady line, the ratio
+  /// recovered for long enough. The required time decreases from `hold` at the throughput ratio
+  /// `recovery` to half of `hold` at the ratio `strongRecovery`. On a steady line, the ratio
   /// `steadyRecovery` suffices.
   func hasRecovered(_ situation: PlaySituation) -> Bool {
     guard canChange, let first = ladder.firstMultichannel else { return false }
@@ -82,7 +82,8 @@ extension RenditionChoice {
   ///
   /// While the treatment is stereo, the first replacement is a test: it is played only if it
   /// arrives in time and fast enough. Once all segments have been fetched, no other download can
-  /// show that the throughput has recovered, so a test is made whenever `hold` has passed.
+  /// show that the throughput has recovered, so a test is made when `hold` has passed since the
+  /// change to stereo, or since the last such test.
   public mutating func replacement(
     _ situation: PlaySituation, queue: [ReplaceableSegment]
   ) -> Replacement? {
@@ -114,8 +115,8 @@ extension RenditionChoice {
     return situation.now - (testedAt ?? lastChange?.time ?? -.infinity) >= hold
   }
 
-  /// Returns a multichannel replacement for the first segment, and changes the treatment to
-  /// multichannel. Returns nil if the segment should not be replaced.
+  /// Returns a multichannel replacement for the first segment before playback starts, and changes
+  /// the treatment to multichannel. Returns nil if the segment should not be replaced.
   private mutating func betterStart(
     _ situation: PlaySituation, queue: [ReplaceableSegment], _ first: Int
   ) -> Replacement? {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rule that chooses a rendition of a ladder (docs/adaptation.md). It prefers multichannel, and
-/// changes to stereo while the throughput is too low.
+/// The rule that chooses the rendition of a ladder in which to fetch each segment
+/// (docs/adaptation.md). It prefers multichannel, and changes to stereo when the throughput is too
+/// low.
 public struct RenditionChoice: AdaptationRule, Equatable {
   enum Treatment: Equatable {
     case undecided
@@ -17,18 +18,20 @@ public struct RenditionChoice: AdaptationRule, Equatable {
   var treatment = Treatment.undecided
   /// The last chosen rendition; nil before the first choice.
   var current: Int?
-  /// Request time of the first download that showed the recovery, in s; nil if the throughput has
-  /// not recovered.
+  /// Request time of the first in the present series of downloads at `recoveredRate` or faster, in
+  /// s; nil if there is no such series.
   var recoveredSince: Double?
-  /// Time for which the throughput must stay recovered at the ratio `recovery`, in s.
+  /// Time for which a throughput ratio of `recovery` must last before a return to multichannel, in
+  /// s. It becomes longer if multichannel lasts only briefly after a return.
   var hold: Double
   var returnedAt: Double?
-  /// Time of the last change to a lower multichannel rendition, or of the last abandoned
-  /// multichannel download, in s; nil if there was none.
+  /// Time at which a lower multichannel rendition was last chosen or a multichannel download was
+  /// last abandoned, in s; nil if neither has happened.
   var loweredAt: Double?
-  /// Time of the last test at the end of the presentation, in s; nil if there was none.
+  /// Time of the last test (see `replacement`) after all segments had been fetched, in s; nil if
+  /// there was none.
   var testedAt: Double?
-  /// Whether queued segments are being replaced.
+  /// Whether queued stereo segments are being replaced with multichannel, one after another.
   var isReplacing = false
 
   public init(ladder: Ladder, parameters: RenditionChoiceParameters = .init()) {
@@ -66,8 +69,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     return rendition
   }
 
-  /// Expected throughput in bit/s; nil before the first sample. The newest sample limits the value,
-  /// so that it drops at once after a slow segment.
+  /// Expected throughput in bit/s; nil before the first sample. The value is at most 1.5 times the
+  /// newest sample, so that it drops at once after a slow segment.
   var estimate: Double? {
     guard let fast = history.mean(halfLife: parameters.fastHalfLife),
       let slow = history.mean(halfLife: parameters.slowHalfLife),
@@ -80,7 +83,7 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     estimate.map { history.firstByteSeconds + bits / $0 } ?? .infinity
   }
 
-  /// The stereo renditions, or the cheapest rendition if there is no stereo.
+  /// Numbers of the stereo renditions, or of the cheapest rendition if the ladder has no stereo.
   var stereoRenditions: Range<Int> { 0..<max(1, ladder.firstMultichannel ?? ladder.count) }
 
   var canChange: Bool { ladder.firstMultichannel.map { $0 > 0 } ?? false }
@@ -101,7 +104,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     if treatment == .stereo, !isReplacing, hasRecovered(situation) { restore(situation) }
   }
 
-  /// Returns the expected download time of a segment in s, for a throughput in bit/s.
+  /// Returns the expected download time of a segment, including the wait for the first byte, in s.
+  /// `estimate` is the expected throughput in bit/s.
   func seconds(_ rendition: Int, _ estimate: Double, _ situation: PlaySituation) -> Double {
     history.firstByteSeconds + ladder[rendition].bitRate * situation.segmentSeconds / estimate
   }
@@ -139,8 +143,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     } ?? 0
   }
 
-  /// Whether more than 1.5 segments are buffered. From `startPatience` on, any buffered sound
-  /// suffices.
+  /// Whether more than 1.5 segments are buffered. Once `startPatience` has passed, any buffered
+  /// sound suffices.
   public func mayStart(_ situation: PlaySituation) -> Bool {
     guard situation.buffer > 0 else { return false }
     return situation.buffer > situation.segmentSeconds * 1.5

@@ -12,8 +12,9 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// A segment that may arrive late is tried in the cheapest multichannel rendition only if its
   /// expected download time is at most this multiple of the buffer.
   public var trial = 1.5
-  /// Limits on the share of a segment's duration that its download may take in a multichannel
-  /// rendition other than the cheapest. Within the limits, the share is the buffer divided by 30 s.
+  /// A multichannel rendition other than the cheapest is chosen only if downloading a segment takes
+  /// at most a certain share of the segment's duration: the buffer divided by 30 s, but not less
+  /// than `leastShare` and not more than `greatestShare`.
   public var leastShare = 1.0 / 3
   public var greatestShare = 2.0 / 3
   /// Factor by which a change to a better multichannel rendition raises the required throughput.
@@ -23,13 +24,13 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   public var raisingHold = 30.0
 
   /// A slow download is abandoned for a lower rendition when the buffer falls to a threshold.
-  /// Normally, the threshold is 1.2 times the time that the lower rendition needs, plus
-  /// `rescueMargin`. If this sum exceeds `earliestRescue` segment durations, the threshold is
+  /// Normally, the threshold is `rescueMargin` plus 1.2 times the expected download time in the
+  /// lower rendition. If this sum exceeds `earliestRescue` segment durations, the threshold is
   /// `hopelessRescue` segment durations. The threshold is at least `leastRescue` s.
   public var leastRescue = 1.5
   public var earliestRescue = 0.75
   public var hopelessRescue = 0.45
-  /// Time that should remain until the buffer is empty when the lower rendition arrives, in s.
+  /// Buffer that should be left when the segment has arrived in the lower rendition, in s.
   public var rescueMargin = 0.25
 
   /// Minimum throughput ratio that counts as recovered. Here and below, the bit rate is that of the
@@ -56,13 +57,14 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   public var recoveryBuffer = 7.0
   public var recoverySegments = 1.75
   /// If multichannel lasts for less than `shortReturn` s after a return, the hold is doubled, up to
-  /// `longestHold` s. Otherwise the hold is reset.
+  /// `longestHold` s. Otherwise it is reset to `hold`.
   public var shortReturn = 45.0
   public var longestHold = 32.0
-  /// Fraction of a segment that may have been read when its replacement arrives.
+  /// Maximum fraction of a segment that may have been read when its replacement arrives.
   public var latestJoin = 0.7
 
-  /// Time from which any buffered sound suffices to start playback, in s (`PlaySituation.elapsed`).
+  /// Value of `PlaySituation.elapsed`, in s, from which any buffered sound suffices to start
+  /// playback.
   public var startPatience = 2.5
   /// Throughput ratio required to start in multichannel.
   public var startRatio = 1.5

@@ -11,7 +11,7 @@ public struct SegmentTiming: Sendable, Equatable {
   public var seconds: Double
   /// Time from the request to the first byte, in s; equal to `seconds` if no byte arrived.
   public var firstByteSeconds: Double
-  /// Whether the download was stopped before its end.
+  /// Whether the download was stopped before all bytes had arrived.
   public var isPartial: Bool
 
   public init(
@@ -34,13 +34,13 @@ public struct ThroughputHistory: Sendable, Equatable {
 
   /// The latest samples (at most 20), newest last.
   private(set) var samples: [Sample] = []
-  /// Smoothed time from a request to its first byte, in s.
+  /// Smoothed time from a request to the first byte of the response, in s.
   public private(set) var firstByteSeconds = 0.0
 
   public init() {}
 
-  /// Records a download. Ignores an impossible timing. Ignores a body of less than 2000 bytes,
-  /// unless its download was stopped after more than 1 s.
+  /// Records a download. Ignores a timing that is impossible or ends before the newest sample.
+  /// Ignores a body of less than 2000 bytes, unless its download was stopped after more than 1 s.
   ///
   /// - Returns: the rate of the body in bit/s, without the wait for the first byte; nil if the
   ///   download was ignored.
@@ -79,9 +79,9 @@ public struct ThroughputHistory: Sendable, Equatable {
     samples.count < count ? nil : samples.suffix(count).map(\.bitsPerSecond).min()
   }
 
-  /// Returns the range of the samples of the last `seconds`, in bit/s. Returns nil if the samples
-  /// do not cover this time, if there are fewer than `count` of them, or if the highest exceeds
-  /// `spread` times the lowest.
+  /// Returns the range of the samples within the `seconds` before the newest sample, in bit/s.
+  /// Returns nil if the samples do not cover this time, if there are fewer than `count` of them, or
+  /// if the highest exceeds `spread` times the lowest.
   func steadyRange(over seconds: Double, count: Int, spread: Double) -> ClosedRange<Double>? {
     guard let newest = samples.last?.end, let oldest = samples.first?.end,
       newest - oldest >= seconds

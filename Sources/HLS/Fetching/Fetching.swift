@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request for a resource.
+/// A request for a resource, or for a byte range of it.
 public struct FetchRequest: Sendable, Equatable {
   public var address: ResourceAddress
   /// The byte range; nil for the complete resource.
   public var range: ByteRange?
-  /// Maximum number of bytes.
+  /// Maximum size of the body, in bytes. A larger body causes `FetchError.tooLong`.
   public var limit: Int
   /// The validator of the caller's copy; nil if there is no copy.
   public var validator: FetchValidator?
@@ -50,7 +50,7 @@ public struct FetchTiming: Sendable, Equatable {
   }
 }
 
-/// A resource that was fetched.
+/// The result of a successful fetch.
 public struct FetchedResource: Sendable, Equatable {
   public var bytes: [UInt8]
   public var timing: FetchTiming
@@ -74,10 +74,10 @@ public struct FetchedResource: Sendable, Equatable {
 
 /// The reason why a resource could not be fetched.
 public enum FetchError: Error, Sendable, Equatable {
-  /// An access rule forbids the request.
+  /// An access rule forbids the request, the address is invalid, or there were too many redirects.
   case refused(AccessRefusal)
-  /// The server answered with an error status. `retryAfter` is in s; nil if the server states no
-  /// number of seconds.
+  /// The server answered with an HTTP status that does not mean success. `retryAfter` is in s; nil
+  /// if the server states no number of seconds.
   case status(Int, retryAfter: Double?)
   /// The file does not exist or cannot be read. The text is the reason.
   case missing(String)
@@ -85,9 +85,9 @@ public enum FetchError: Error, Sendable, Equatable {
   case timedOut(seconds: Double)
   /// The average rate over the last `seconds` was below `TransferPace.least`.
   case tooSlow(seconds: Double)
-  /// The connection failed or was lost. The text is the reason.
+  /// The connection failed or was lost, or the response was invalid. The text is the reason.
   case connection(String)
-  /// The resource is larger than the limit.
+  /// The resource is larger than `limit` bytes.
   case tooLong(limit: Int)
   /// The resource is shorter than announced or requested. Lengths are in bytes.
   case tooShort(expected: Int, got: Int)
@@ -96,7 +96,7 @@ public enum FetchError: Error, Sendable, Equatable {
   /// `goesOn` returned false before a request or between two requests.
   case interrupted
 
-  /// Whether another request may succeed.
+  /// Whether the same request may succeed if it is repeated.
   public var isPassing: Bool {
     switch self {
     case .status(let code, _): code == 408 || code == 429 || code >= 500
@@ -129,7 +129,7 @@ extension FetchError: CustomStringConvertible {
 /// A type that fetches resources. Calls block. Use a fetcher from one thread at a time, unless its
 /// type allows more.
 public protocol ResourceFetcher: Sendable {
-  /// Fetches a resource.
+  /// Fetches a resource, and returns when it is complete.
   ///
   /// - Parameter goesOn: called about ten times per second during a network request; return false
   ///   to cancel.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fetcher that repeats a failed request if another request may succeed.
+/// A fetcher that repeats a failed request if `FetchError.isPassing` is true.
 public struct PersistentFetcher: ResourceFetcher {
-  /// The number and spacing of the requests.
+  /// The number of requests for a resource, the waits between them, and the limit for slow fetches.
   public struct Persistence: Sendable {
-    /// Maximum number of requests.
+    /// Maximum number of requests, including the first.
     public var attempts = 4
     /// Wait before the second request, in s. The wait doubles for each further request, up to
     /// `longestWait`.
@@ -31,7 +31,7 @@ public struct PersistentFetcher: ResourceFetcher {
   private let persistence: Persistence
   private let pause: @Sendable (_ seconds: Double) -> Void
 
-  /// Wraps another fetcher.
+  /// Creates a fetcher that makes each request with `fetcher`.
   ///
   /// - Parameter pause: blocks the calling thread for a number of seconds.
   public init(

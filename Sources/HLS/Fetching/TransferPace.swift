@@ -32,13 +32,13 @@ public struct FetchWait: Sendable, Equatable {
   }
 }
 
-/// Determines whether a transfer is too slow.
+/// The recent progress of a transfer, used to determine whether the transfer is too slow.
 public struct TransferPace: Sendable {
   /// The lowest acceptable average rate, in bytes/s.
   public static let least = 100.0
   /// Time over which the rate is averaged, in s.
   private let seconds: Double
-  /// The progress at about 100 moments within the last `seconds`, oldest first.
+  /// The progress at up to about 100 moments, oldest first. They cover the last `seconds`.
   private var marks: [(time: Double, bytes: Int)] = [(0, 0)]
 
   public init(seconds: Double) { self.seconds = seconds }
@@ -47,8 +47,8 @@ public struct TransferPace: Sendable {
   /// before this time has passed.
   ///
   /// - Parameters:
-  ///   - bytes: the number of bytes since the beginning.
-  ///   - time: time since the beginning, in s; must not decrease.
+  ///   - bytes: the number of bytes since the transfer began.
+  ///   - time: the time since the transfer began, in s; must not decrease.
   public mutating func isTooSlow(bytes: Int, at time: Double) -> Bool {
     if time - (marks.last?.time ?? 0) >= seconds / 100 { marks.append((time, bytes)) }
     // Keep the newest mark that is at least `seconds` old as the first mark.

@@ -6,17 +6,18 @@ struct KeptFiles {
   let name: String
   var rendition: KeptRendition
   var timeline: KeptTimeline
-  /// Numbers of the segments that this keeper has written or verified.
+  /// Numbers of the segments that this object has written or verified.
   var verified: Set<Int> = []
-  /// Names of the initialisation sections that this keeper has written or verified.
+  /// Names of the initialisation sections that this object has written or verified.
   var verifiedMaps: Set<String> = []
-  /// Names of outdated files, to be removed after the next playlist is written.
+  /// Names of replaced segment files, to be removed after the next playlist is written.
   var obsolete: [String] = []
   /// Whether the playlist on the disk is out of date.
   var isStale = false
 
-  /// Opens the folder of a rendition, and creates it if it does not exist. Reads what an earlier
-  /// keeper kept there. Ignores segments whose files are missing or do not have the recorded size.
+  /// Opens the folder of a rendition, and creates it if it does not exist. Reads the record and the
+  /// playlist in it, if there are any. Ignores segments whose files are missing or do not have the
+  /// recorded size.
   ///
   /// - Throws: `.cannotWrite` if the folder cannot be opened or created.
   init(_ entry: KeptRecord.Entry, in parent: KeptFolder) throws(KeepingError) {
@@ -37,7 +38,7 @@ struct KeptFiles {
   }
 }
 
-/// The folder, the record and the renditions of a keeper.
+/// The folder, the record and the renditions of a `PresentationKeeper`.
 struct KeeperState {
   private let folder: KeptFolder
   private let now: @Sendable () -> Double
@@ -52,7 +53,8 @@ struct KeeperState {
   private var written = -Double.infinity
   /// Duration of the last attempt to write the playlists, in s.
   private var writing = 0.0
-  /// The lowest segment number when the playlists were last written; nil if there was no segment.
+  /// The lowest segment number of all renditions when the playlists were last written; nil if there
+  /// was no segment.
   private var first: Int?
   /// The rendition index and the segment number of the segment that was kept last; nil if there is
   /// none.
@@ -75,7 +77,7 @@ struct KeeperState {
       throw .isForeign(path: path)
     }
     folder.removeUnfinished()
-    // This also tests whether the folder is writable.
+    // Write an unchanged record, too: this shows whether the folder is writable.
     try folder.write(record.json, to: KeptRecord.file)
     for entry in record.renditions { renditions.append(try KeptFiles(entry, in: folder)) }
   }

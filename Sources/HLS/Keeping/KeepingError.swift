@@ -3,19 +3,20 @@
 /// The reason why a presentation cannot be kept in a folder.
 public enum KeepingError: Error, Sendable, Equatable, CustomStringConvertible {
   /// A folder cannot be opened, writing failed, or a rendition has the maximum number of segments.
-  /// `reason` is the text for messages.
+  /// `reason` is the part of the message that states which of these happened.
   case cannotWrite(path: String, reason: String)
   /// Another process is using the folder.
   case isInUse(path: String)
   /// The folder is not empty and has no valid record.
   case isForeign(path: String)
-  /// The folder holds another presentation.
+  /// The folder contains another presentation, whose address is `source`.
   case holdsAnother(path: String, source: String)
 
   public var description: String {
     switch self {
     case .cannotWrite(let path, let reason):
-      "cannot write \(path): \(reason); free some space, or choose another folder"
+      "cannot write \(path): \(reason); choose another folder, or free some space if the disk is "
+        + "full"
     case .isInUse(let path):
       "'\(path)' is in use by another process; wait until that process ends, or choose "
         + "another folder"

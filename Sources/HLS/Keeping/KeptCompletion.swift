@@ -52,15 +52,15 @@ public final class KeptCompletion: Sendable {
   /// amount of data to fetch. Does nothing if a rendition is complete.
   ///
   /// - Parameters:
-  ///   - begins: called with the number of segments before they are fetched.
-  ///   - goesOn: called during each request; return false to stop.
+  ///   - begins: called before the segments of a rendition are fetched, with their number.
+  ///   - goesOn: called before and during each request; return false to stop.
   public func run(begins: (Int) -> Void, goesOn: () -> Bool) {
     guard let range = keeper.keptNumbers else { return }
     let state = state.withLock { $0 }
     let known = state.segments
     let missing = known.keys.map { rendition in
       let kept = keeper.keptNumbers(of: presentation.keptRenditions[rendition])
-      // The number of segments may differ between renditions.
+      // A complete rendition may have fewer segments than another.
       let isComplete = state.complete.contains(rendition)
       let numbers = range.filter { number in
         !kept.contains(number) && !(isComplete && known[rendition]?[number] == nil)
@@ -71,7 +71,7 @@ public final class KeptCompletion: Sendable {
     for (rendition, numbers, _) in missing.sorted(by: { $0.cost < $1.cost }) {
       if numbers.isEmpty { return }
       let places = numbers.compactMap { known[rendition]?[$0] }.filter { !$0.segment.isGap }
-      // A live server no longer has segments that its playlist does not list.
+      // A missing segment that is a gap, or that no playlist has listed, cannot be fetched.
       guard places.count == numbers.count else { continue }
       begins(numbers.count)
       if fetch(places, rendition, goesOn) { return }

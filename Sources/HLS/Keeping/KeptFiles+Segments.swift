@@ -3,7 +3,7 @@
 private import System
 
 extension KeptFiles {
-  /// Writes a segment and its initialisation section, unless the same files are known to be intact.
+  /// Writes a segment and its initialisation section, unless identical files are known to exist.
   ///
   /// - Throws: `.cannotWrite` if a file cannot be written or the rendition is full.
   mutating func keep(
@@ -77,7 +77,7 @@ extension KeptFiles {
     return damaged
   }
 
-  /// Removes a segment and its file.
+  /// Deletes a segment's file, and removes the segment from the timeline.
   mutating func drop(_ number: Int) {
     guard let segment = timeline.segments[number] else { return }
     folder.remove(segment.file.name)

@@ -63,7 +63,7 @@ final class KeptFolder: Sendable {
 
   func remove(_ name: String) { unlinkat(descriptor, name, 0) }
 
-  /// Flushes the folder's entries to the disk.
+  /// Flushes the directory to the disk, so that new and changed file names survive a power failure.
   func sync() { fsync(descriptor) }
 
   private static let unfinished = ".kept.part"

@@ -3,7 +3,7 @@
 private import FoundationEssentials
 private import System
 
-/// The keeper's record of a presentation: `kept.json` in the folder.
+/// The record of a kept presentation: `kept.json` in its folder.
 struct KeptRecord: Codable {
   static let file = "kept.json"
   static let currentVersion = 1
@@ -42,7 +42,7 @@ extension Encodable {
   }
 }
 
-/// The keeper's record of a rendition: `kept.json` in its folder.
+/// The record of a kept rendition: `kept.json` in its folder.
 struct KeptSegments: Codable {
   var version = KeptRecord.currentVersion
   var segments: [KeptSegment]
@@ -75,7 +75,7 @@ struct KeptFile: Codable, Equatable {
   func fits(_ content: [UInt8]) -> Bool { content.count == bytes && CRC32.of(content) == sum }
 }
 
-/// A segment that is kept.
+/// An entry of `KeptSegments`: a kept segment and its files.
 struct KeptSegment: Codable, Equatable {
   var number: Int
   /// Duration in s.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The properties of a kept rendition. Two values with the same `uri` describe the same rendition.
+/// The properties of a rendition that is or can be kept. Two values with the same `uri` describe
+/// the same rendition.
 public struct KeptRendition: Sendable, Equatable, Codable {
   /// Address of the media playlist as written in the presentation.
   public var uri: String
@@ -27,7 +28,7 @@ public struct KeptRendition: Sendable, Equatable, Codable {
 }
 
 extension KeptRendition {
-  /// Describes a rendition of a multivariant playlist.
+  /// Takes the properties from a multivariant playlist and a rendition of its `Ladder`.
   public init(_ rendition: Rendition, in playlist: MultivariantPlaylist) {
     self.init(uri: rendition.uri, bitRate: rendition.bitRate, in: playlist)
     if channelText == nil { channelText = rendition.channels.map { "\($0)" } }
@@ -55,7 +56,8 @@ extension KeptRendition {
       ?? own.lazy.compactMap { variant in
         playlist.renditions(of: variant).first { $0.uri == nil }
       }.first
-    // Of the variants that carry this rendition, use the one with the lowest bit rate.
+    // Of the variants that use this rendition, take the properties of the one with the lowest bit
+    // rate.
     let carriers =
       own.isEmpty ? playlist.variants.filter { $0.audioGroup == entry?.group } : own
     func rate(_ variant: Variant) -> Int { variant.averageBandwidth ?? variant.bandwidth }

@@ -7,7 +7,7 @@ struct KeptTime: Equatable {
   var discontinuity: Int
   var date: ProgramDate?
 
-  /// Takes the values from a segment; nil if they are out of range.
+  /// Takes the values from a segment. Returns nil if they are out of range.
   init?(_ segment: MediaSegment) {
     self.init(
       number: segment.sequence, duration: segment.duration, discontinuity: segment.discontinuity,
@@ -48,7 +48,7 @@ struct KeptTimeline {
     guard let first, let last else { return false }
     return last - first + 1 == segments.count
   }
-  /// Duration of the longest segment, in s.
+  /// Duration of the longest kept segment, in s; 0 if no segment is kept.
   var longestSegment: Double { segments.values.map(\.duration).max() ?? 0 }
   var isFull: Bool { segments.count >= PlaylistLimits.segments }
 
@@ -62,8 +62,8 @@ struct KeptTimeline {
     for segment in playlist.segments { told[segment.sequence] = KeptTime(segment) }
   }
 
-  /// Records the times of the gaps in a playlist that an earlier keeper wrote. Ignores an invalid
-  /// playlist.
+  /// Records the times of the gaps in a playlist that an earlier `PresentationKeeper` wrote.
+  /// Ignores an invalid playlist.
   mutating func followGaps(ofWritten bytes: [UInt8]) {
     guard case .media(let playlist)? = try? Playlist(bytes) else { return }
     for segment in playlist.segments where segment.isGap {
@@ -118,8 +118,8 @@ struct KeptTimeline {
     return playlist
   }
 
-  /// Returns the time from a segment number to the end of the last segment, in s. A missing segment
-  /// is assumed to be as long as the longest segment.
+  /// Returns the time from the start of segment `start` to the end of the last kept segment, in s.
+  /// A missing segment is assumed to be as long as the longest kept segment.
   func seconds(from start: Int) -> Double {
     let kept = segments.values.reduce(0) { $0 + $1.duration }
     let missing = (last ?? start - 1) - start + 1 - segments.count
@@ -137,8 +137,8 @@ struct KeptTimeline {
     return entry
   }
 
-  /// Returns the gap for a missing segment. If the duration is unknown, that of the following kept
-  /// segment is used.
+  /// Returns the playlist entry that marks a missing segment as a gap. If its duration is unknown,
+  /// the duration of the following kept segment is used.
   private func gap(
     _ number: Int, before segment: KeptSegment, _ count: inout DiscontinuityCount
   ) -> MediaSegment {
@@ -161,7 +161,7 @@ private struct DiscontinuityCount {
 
   init() {}
 
-  /// Returns the discontinuity number to write.
+  /// Returns the discontinuity number to write for the next segment.
   ///
   /// - Parameters:
   ///   - number: the discontinuity number in the segment's own playlist.

@@ -2,15 +2,15 @@
 
 /// A download of on-demand renditions into a folder. It skips segments that are already there.
 public struct PresentationDownload {
-  /// A rendition to download.
+  /// A rendition to download, with its playlist.
   public struct Job: Sendable, Equatable {
     public var rendition: KeptRendition
     public var playlist: MediaPlaylist
-    /// The address of the playlist.
+    /// The address of the playlist after redirects.
     public var address: ResourceAddress
     /// The addresses of other playlists with the same content, in the order in which to try them.
     public var alternatives: [ResourceAddress] = []
-    /// The variables of the multivariant playlist.
+    /// The variables of the multivariant playlist, which the other playlists may import.
     var variables = PlaylistVariables()
     /// Notes on playlists that could not be loaded, one sentence each.
     public var notes: [String] = []
@@ -20,7 +20,7 @@ public struct PresentationDownload {
     }
   }
 
-  /// The redundant playlists of a job, and the index of the playlist in use.
+  /// The redundant playlists of a job, called sites, and the index of the site in use.
   private struct Sites {
     var places: [ResourceAddress]
     /// The loaded playlists, by index in `places`; nil for a playlist that cannot be used.
@@ -33,7 +33,7 @@ public struct PresentationDownload {
     }
   }
 
-  /// A segment that could not be downloaded.
+  /// A segment that could not be downloaded, or whose file was found to be damaged.
   public struct Missing: Sendable, Equatable {
     public var rendition: KeptRendition
     public var number: Int
@@ -45,7 +45,7 @@ public struct PresentationDownload {
     public var fetched = 0
     /// Number of bytes of the fetched segments.
     public var bytes = 0
-    /// Number of segments that were intact in the folder already.
+    /// Number of segments that were already in the folder and intact.
     public var present = 0
     /// Number of segments that the playlist marks as gaps.
     public var gaps = 0
@@ -70,8 +70,6 @@ public struct PresentationDownload {
   private let loader: PlaylistLoader
   private let keeper: PresentationKeeper
 
-  /// Creates a download.
-  ///
   /// - Parameter fetcher: a fetcher that repeats failed requests, such as ``PersistentFetcher``.
   public init(
     _ fetcher: any ResourceFetcher, _ loader: PlaylistLoader, into keeper: PresentationKeeper
@@ -86,7 +84,8 @@ public struct PresentationDownload {
   ///
   /// - Parameters:
   ///   - progress: called after each segment with its duration in s, even if it is missing.
-  ///   - goesOn: return false to stop. The playlists in the folder are still valid then.
+  ///   - goesOn: called before each segment and during each request; return false to stop. The
+  ///     playlists in the folder are still valid then.
   public func run(
     _ jobs: [Job], progress: (_ seconds: Double) -> Void = { _ in }, goesOn: () -> Bool
   ) -> Outcome {
@@ -122,7 +121,7 @@ public struct PresentationDownload {
     } else if keeper.has(segment, of: job.rendition) {
       outcome.present += 1
     } else if silent >= Self.patience {
-      outcome.miss(segment, of: job, "the server no longer answers")
+      outcome.miss(segment, of: job, "no request was made, because earlier requests failed")
     } else {
       do throws(LoadProblem) {
         let supplied = try load(segment, of: job, from: &sites, &segments, &outcome, goesOn)
@@ -145,8 +144,8 @@ public struct PresentationDownload {
     }
   }
 
-  /// Loads a segment of a job. If the current site does not have the segment, switches to the next
-  /// site that does.
+  /// Loads a segment of a job. If it cannot be loaded from the current site, switches to the next
+  /// site from which it can be loaded.
   private func load(
     _ segment: MediaSegment, of job: Job, from sites: inout Sites,
     _ segments: inout SegmentLoader, _ outcome: inout Outcome, _ goesOn: () -> Bool

@@ -3,7 +3,7 @@
 private import Glibc
 private import Synchronization
 
-/// A keeper that writes the segments of a presentation to a folder, so that they can be played
+/// An object that writes the segments of a presentation to a folder, so that they can be played
 /// without a server.
 ///
 /// The folder contains `master.m3u8`, a record (`kept.json`) and one subfolder for each rendition.
@@ -14,7 +14,7 @@ private import Synchronization
 /// Files get their names when they are complete and on the disk, and playlists are written after
 /// the files that they list. Once the first playlists are written, the folder is therefore a valid
 /// presentation whenever the process ends. Playlists are written at most once per second while
-/// segments are kept, and by ``finish()``.
+/// segments are added, and by ``finish()``.
 ///
 /// ```swift
 /// let keeper = try PresentationKeeper(folder: "kept", source: address.description)
@@ -34,15 +34,15 @@ public final class PresentationKeeper: Sendable {
   public static let mostSegmentBytes = 64 << 20
   static let mostRecordBytes = 256 << 20
 
-  /// The folder's path as it was given.
+  /// The folder's path, as given to the initialiser.
   public let path: String
   private let state: Mutex<KeeperState>
 
-  /// Opens a folder, and creates it if it does not exist. Its parent must exist. Segments that an
-  /// earlier keeper kept are used again.
+  /// Opens a folder, and creates it if it does not exist. Its parent must exist. Segments that are
+  /// already kept in the folder are reused.
   ///
   /// - Parameters:
-  ///   - path: a folder that is new, is empty or was made by a keeper.
+  ///   - path: a folder that does not exist, is empty or contains the same presentation.
   ///   - source: the presentation's address. Its query, user name and password are ignored.
   /// - Throws: the reason why nothing can be kept in the folder.
   public convenience init(folder path: String, source: String) throws(KeepingError) {
@@ -73,8 +73,9 @@ public final class PresentationKeeper: Sendable {
 
   // MARK: Keeping segments
 
-  /// Records the durations of the segments that a rendition's playlist lists, for the lengths of
-  /// gaps. Call this method again with each newer copy of a live playlist.
+  /// Records the durations and dates of the segments that a rendition's playlist lists. They are
+  /// used for segments that become gaps. Call this method again with each newer copy of a live
+  /// playlist.
   public func follow(_ playlist: MediaPlaylist, of rendition: KeptRendition) {
     _ = guarded(tells: false) { (state) throws(KeepingError) in
       let index = try state.open(rendition)
@@ -82,10 +83,10 @@ public final class PresentationKeeper: Sendable {
     }
   }
 
-  /// Keeps a segment. Replaces another segment with the same number.
+  /// Writes a segment to the folder. Replaces another segment with the same number.
   ///
   /// Ignores a segment that is incomplete, too large or in an unknown format, or whose times are
-  /// out of range. After a write error, the keeper stays usable.
+  /// out of range. After a write error, more segments can still be kept.
   ///
   /// - Parameters:
   ///   - body: the complete decrypted segment, at most 64 MiB.
@@ -111,10 +112,10 @@ public final class PresentationKeeper: Sendable {
     guarded { (state) throws(KeepingError) in try state.writeMakingRoom() }
   }
 
-  /// Runs a body and records the first error.
+  /// Runs `body` while the state is locked, and records the first error of all calls.
   ///
-  /// - Returns: the first error of the keeper. Returns nil if there is none, if it has been
-  ///   returned before or if `tells` is false.
+  /// - Returns: the first error; nil if there was none, if it has been returned before or if
+  ///   `tells` is false.
   private func guarded(
     tells: Bool = true, _ body: (inout KeeperState) throws(KeepingError) -> Void
   ) -> KeepingError? {
@@ -132,7 +133,7 @@ public final class PresentationKeeper: Sendable {
   /// nil if no segment is kept.
   var keptNumbers: ClosedRange<Int>? { state.withLock { $0.numbers } }
 
-  /// Returns the media sequence numbers of the segments that are kept of a rendition.
+  /// Returns the media sequence numbers of a rendition's kept segments.
   func keptNumbers(of rendition: KeptRendition) -> Set<Int> {
     state.withLock { state in
       state.place(of: rendition).map { Set(state.renditions[$0].timeline.segments.keys) } ?? []
@@ -141,7 +142,7 @@ public final class PresentationKeeper: Sendable {
 
   // MARK: Verification
 
-  /// Whether a segment is kept and intact. Reads the files unless this keeper has written or
+  /// Whether a segment is kept and intact. Reads the files unless this object has written or
   /// checked them before. Removes a damaged segment from the record.
   public func has(_ segment: MediaSegment, of rendition: KeptRendition) -> Bool {
     state.withLock { state in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The choice of renditions to download.
+/// The user's choice of renditions to download.
 public struct RenditionSelection: Sendable {
   public enum Wish: Sendable, Equatable {
     /// The best multichannel and the best stereo rendition of the presentation's `Ladder`.
@@ -22,7 +22,7 @@ public struct RenditionSelection: Sendable {
 
   /// Returns the selected renditions of a multivariant playlist.
   ///
-  /// - Throws: `.noRendition` if a name fits no rendition, or `.nothing` if no rendition is left.
+  /// - Throws: `.noRendition` if a name matches no rendition; `.nothing` if no rendition is left.
   func renditions(of playlist: MultivariantPlaylist) throws(DownloadError) -> [KeptRendition] {
     let all = KeptRendition.all(in: playlist)
     var chosen: [KeptRendition]
@@ -57,7 +57,7 @@ public struct RenditionSelection: Sendable {
     guard !chosen.isEmpty else {
       throw .nothing(
         "every requested rendition exceeds the maximum bit rate or cannot be decoded; choose a "
-          + "higher bit rate or other renditions")
+          + "higher maximum or other renditions")
     }
     return chosen
   }

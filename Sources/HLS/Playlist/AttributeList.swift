@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The attributes of a tag, `NAME=value,...` (RFC 8216, section 4.2). The first value of a repeated
-/// attribute counts.
+/// The attributes of a tag, `NAME=value,...` (RFC 8216, section 4.2). If an attribute is repeated,
+/// its first value is used.
 struct AttributeList {
   private enum Value {
     case quoted(String)
@@ -12,8 +12,8 @@ struct AttributeList {
 
   /// Parses the text after the tag's colon.
   ///
-  /// - Parameter variables: substituted in quoted strings, in hexadecimal sequences, and in
-  ///   unquoted values that begin with a variable.
+  /// - Parameter variables: the variables to substitute in quoted strings, in hexadecimal
+  ///   sequences, and in unquoted values that begin with a variable.
   /// - Throws: an error if the syntax is invalid or a variable cannot be substituted.
   init(_ text: Substring, _ variables: PlaylistVariables) throws(PlaylistError) {
     var rest = text
@@ -86,7 +86,7 @@ struct AttributeList {
   func integer(_ name: String) throws(PlaylistError) -> Int? {
     guard let text = word(name) else { return nil }
     guard let number = PlaylistNumber.integer(text[...]) else {
-      throw PlaylistError("\(name) is '\(text.prefix(40))', not a whole number")
+      throw PlaylistError("\(name) is '\(text.prefix(40))', not a valid whole number")
     }
     return number
   }
@@ -98,13 +98,13 @@ struct AttributeList {
   func number(_ name: String) throws(PlaylistError) -> Double? {
     guard let text = word(name) else { return nil }
     guard let number = PlaylistNumber.decimal(text[...]) else {
-      throw PlaylistError("\(name) is '\(text.prefix(40))', not a number")
+      throw PlaylistError("\(name) is '\(text.prefix(40))', not a decimal number")
     }
     return number
   }
 
-  /// Returns the value of an attribute that `read` parses. If it is not valid, returns nil and adds
-  /// a note.
+  /// Returns the value that `read` obtains from the attributes. If `read` throws an error, returns
+  /// nil and adds a note.
   func lenient<Value>(
     _ notes: inout [String], _ read: (AttributeList) throws(PlaylistError) -> Value?
   ) -> Value? {
@@ -114,7 +114,7 @@ struct AttributeList {
     }
   }
 
-  /// Returns the value of an attribute.
+  /// Returns the value of a quoted attribute.
   ///
   /// - Throws: an error if the attribute is missing or not quoted.
   func required(_ name: String) throws(PlaylistError) -> String {
@@ -125,13 +125,13 @@ struct AttributeList {
 
 /// Parsers for the numbers in playlists (RFC 8216, section 4.2).
 enum PlaylistNumber {
-  /// Parses decimal digits with a value from 0 to 2^63 - 1; nil for anything else.
+  /// Parses decimal digits with a value from 0 to 2^63 - 1. Returns nil for anything else.
   static func integer(_ text: Substring) -> Int? {
     guard let first = text.utf8.first, (0x30...0x39).contains(first) else { return nil }
     return Int(text)
   }
 
-  /// Parses digits with an optional point and sign. Returns nil for anything else.
+  /// Parses decimal digits with an optional sign and decimal point. Returns nil for anything else.
   static func decimal(_ text: Substring) -> Double? {
     let isPlain = text.utf8.allSatisfy {
       (0x30...0x39).contains($0) || $0 == 0x2E || $0 == 0x2D || $0 == 0x2B

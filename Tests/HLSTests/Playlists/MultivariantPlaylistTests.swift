@@ -65,12 +65,12 @@ import Testing
 
   @Test(arguments: [
     ("#EXT-X-STREAM-INF:AUDIO=\"a\"", "the BANDWIDTH of EXT-X-STREAM-INF is missing or quoted"),
-    ("#EXT-X-STREAM-INF:BANDWIDTH=-1", "BANDWIDTH is '-1', not a whole number"),
-    ("#EXT-X-STREAM-INF:BANDWIDTH=9.5", "BANDWIDTH is '9.5', not a whole number"),
-    ("#EXT-X-STREAM-INF:BANDWIDTH=9,SCORE=x", "SCORE is 'x', not a number"),
+    ("#EXT-X-STREAM-INF:BANDWIDTH=-1", "BANDWIDTH is '-1', not a valid whole number"),
+    ("#EXT-X-STREAM-INF:BANDWIDTH=9.5", "BANDWIDTH is '9.5', not a valid whole number"),
+    ("#EXT-X-STREAM-INF:BANDWIDTH=9,SCORE=x", "SCORE is 'x', not a decimal number"),
     ("#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"a\",NAME=\"a\",CHANNELS=\"5.1\"", "CHANNELS is '5.1'"),
     ("#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"a\",NAME=\"a\",SAMPLE-RATE=x", "SAMPLE-RATE is 'x'"),
-    ("#EXT-X-START:TIME-OFFSET=x", "TIME-OFFSET is 'x', not a number"),
+    ("#EXT-X-START:TIME-OFFSET=x", "TIME-OFFSET is 'x', not a decimal number"),
     ("#EXT-X-VERSION:x", "EXT-X-VERSION is not a whole number"),
   ])
   func malformedAttributesAreIgnoredWithANote(line: String, note: String) throws {
