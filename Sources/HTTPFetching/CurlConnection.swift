@@ -37,7 +37,8 @@ final class CurlConnection: @unchecked Sendable {
 
   /// Begins a transfer, which `advance` continues.
   ///
-  /// - Parameter known: host names and their IP addresses, in the format of `CURLOPT_RESOLVE`.
+  /// - Parameter known: host names and the IP addresses to use for them instead of a DNS lookup, in
+  ///   the format of `CURLOPT_RESOLVE`.
   func begin(_ transfer: Transfer, _ request: FetchRequest, known: [String]) {
     end()
     curl_easy_reset(easy)
@@ -53,7 +54,7 @@ final class CurlConnection: @unchecked Sendable {
     curl_set_text(easy, CURLOPT_USERAGENT, "Stillstage")
     curl_slist_free_all(headers)
     headers = nil
-    // The length of a compressed body could not be checked.
+    // Ask for an uncompressed body: nothing here would decompress it.
     add("Accept-Encoding: identity")
     if let range = request.range { add("Range: bytes=\(range.offset)-\(range.end - 1)") }
     if let tag = request.validator?.tag { add("If-None-Match: \(tag)") }
@@ -70,8 +71,8 @@ final class CurlConnection: @unchecked Sendable {
 
   private func add(_ header: String) { headers = curl_slist_append(headers, header) }
 
-  /// Continues the transfer, and waits for the network if necessary. Returns true at the end of the
-  /// transfer.
+  /// Continues the transfer, and then waits for the network for up to `milliseconds` unless the
+  /// transfer has ended. Returns true at the end of the transfer.
   func advance(milliseconds: Int32) -> Bool {
     guard isRunning, let transfer else { return true }
     var running: Int32 = 0

@@ -4,12 +4,13 @@ import CCurl
 import Glibc
 import HLS
 
-/// The sockets of libcurl's connections.
+/// A function that opens the sockets of libcurl's connections.
 enum CurlSocket {
-  /// The value that makes libcurl fail to connect.
+  /// The value that stands for no socket; libcurl then does not connect to the address.
   static let none: curl_socket_t = -1
 
-  /// Opens the socket for a connection, if the transfer may connect to the address.
+  /// Opens the socket for a connection. Returns `none` if the transfer may not connect to the
+  /// address, or if the socket cannot be opened.
   static func open(_ place: UnsafeMutablePointer<curl_sockaddr>, _ transfer: Transfer)
     -> curl_socket_t
   {
@@ -35,15 +36,15 @@ enum CurlSocket {
   }
 }
 
-/// An address as libcurl parses it, so that access rules and connections use the same host.
+/// A URL as libcurl parses it, so that the access rules check the host to which libcurl connects.
 final class CurlURL {
   private let handle: OpaquePointer
   /// The scheme in lower case.
   let scheme: String
-  /// A name or a numeric address, without brackets.
+  /// A host name or an IP address; an IPv6 address has no brackets.
   let host: String
 
-  /// Returns nil if the text is not an absolute address.
+  /// Returns nil if the text is not an absolute URL.
   init?(_ text: String) {
     guard let handle = curl_url() else { return nil }
     let flags = UInt32(CURLU_NON_SUPPORT_SCHEME) | UInt32(CURLU_URLENCODE)

@@ -15,12 +15,13 @@ import Synchronization
 public final class HTTPFetcher: ResourceFetcher {
   private let rules: AccessRules
   private let patience: NetworkPatience
-  /// Host names and their IP addresses, in the format of `CURLOPT_RESOLVE`.
+  /// Host names and the IP addresses to use for them instead of a DNS lookup, in the format of
+  /// `CURLOPT_RESOLVE`.
   private let known: [String]
   private let pace = RequestPace()
   private let idle = Mutex<[CurlConnection]>([])
   /// The start and the end of the latest period, in ns, in which one or more successive fetches
-  /// received nothing. Repeated requests thus count as one wait.
+  /// received nothing; nil after an answer. Repeated requests thus count as one wait.
   private let silence = Mutex<(start: Int64, end: Int64)?>(nil)
   static let mostRedirections = 5
   private static let mostIdle = 4
@@ -41,7 +42,7 @@ public final class HTTPFetcher: ResourceFetcher {
     _ request: FetchRequest, goesOn: (FetchTiming) -> Bool
   ) throws(FetchError) -> FetchedResource {
     guard case .network(var address) = request.address else {
-      throw .refused(AccessRefusal(request.address.description, "it is not a valid address"))
+      throw .refused(AccessRefusal(request.address.description, "it is not a network address"))
     }
     let start = monotonic_nanoseconds()
     while !pace.mayAsk(now: monotonic_nanoseconds()) {
@@ -58,7 +59,7 @@ public final class HTTPFetcher: ResourceFetcher {
     throw .refused(AccessRefusal(address, "there were more than \(most) redirects"))
   }
 
-  /// Parses an address and checks it by the access rules.
+  /// Parses an address and checks it against the access rules.
   private func checked(_ address: String) throws(FetchError) -> CheckedAddress {
     guard let url = CurlURL(address) else {
       throw .refused(AccessRefusal(address, "it is not a valid address"))
@@ -67,7 +68,7 @@ public final class HTTPFetcher: ResourceFetcher {
       var reach = try rules.reach(of: address, scheme: url.scheme, host: url.host)
       if reach == .publicAddresses, Proxy.isInEnvironment {
         try rules.checkAddresses(of: address, host: url.host)
-        // The connection leads to the proxy.
+        // The connection leads to the proxy, whose address need not be public.
         reach = .anyAddress
       }
       return CheckedAddress(text: address, url: url, reach: reach)
@@ -99,7 +100,7 @@ public final class HTTPFetcher: ResourceFetcher {
       if pace.isTooSlow(bytes: timing.bytes, at: timing.seconds) {
         throw .tooSlow(seconds: patience.seconds)
       }
-      // Give up a silent connection after half the patience, so that the request is repeated.
+      // Give up a silent connection after half the patience, so that the request can be repeated.
       if transfer.silence > patience.seconds / 2 { throw .timedOut(seconds: patience.seconds / 2) }
       let waited = timing.firstByte == nil ? Self.seconds(since: since) : timing.seconds
       guard waited > Self.longWait else { continue }
@@ -112,7 +113,8 @@ public final class HTTPFetcher: ResourceFetcher {
     idle.withLock { if $0.count < Self.mostIdle { $0.append(connection) } }
   }
 
-  /// The start of a silence that ended less than `longWait` ago, or else now, in ns.
+  /// The time from which to measure the wait for an answer, in ns: the start of the last period
+  /// without data if that period ended less than `longWait` ago, otherwise now.
   private var startOfSilence: Int64 {
     let now = monotonic_nanoseconds()
     guard let last = silence.withLock({ $0 }), Self.seconds(since: last.end) < Self.longWait else {

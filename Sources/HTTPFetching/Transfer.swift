@@ -4,16 +4,16 @@ import CCurl
 import CRealtime
 import HLS
 
-/// The state of a response while it arrives.
+/// A request and the part of its response that has arrived.
 ///
 /// ## Threading
 /// Use it on one thread only.
 final class Transfer {
   let address: CheckedAddress
-  /// The libcurl handle while the transfer runs.
+  /// The libcurl handle while the transfer runs; nil before and after.
   var handle: UnsafeMutableRawPointer?
   private(set) var failure: FetchError?
-  /// The address to which the response redirects; nil if there is none.
+  /// The address to which the response redirects; nil if it does not redirect.
   private(set) var redirection: String?
 
   private let limit: Int
@@ -28,7 +28,7 @@ final class Transfer {
 
   /// - Parameters:
   ///   - limit: maximum length of the body, in bytes.
-  ///   - start: the time of the request, in ns of monotonic time.
+  ///   - start: the time of the original request, before any redirect, in ns of monotonic time.
   init(_ address: CheckedAddress, limit: Int, start: Int64) {
     (self.address, self.limit, self.start) = (address, limit, start)
   }
@@ -41,10 +41,10 @@ final class Transfer {
       firstByte: firstByte.map { Double($0 - start) * 1e-9 }, expected: expected)
   }
 
-  /// Time since anything last arrived, in s.
+  /// Time since data last arrived, in s; before that, time since this object was created.
   var silence: Double { Double(monotonic_nanoseconds() - latest) * 1e-9 }
 
-  /// Returns the resource. Call this method after the end of the transfer.
+  /// Returns the resource. Call this method once, after the end of the transfer.
   ///
   /// - Throws: the reason why the transfer failed or the response cannot be used.
   func result(for request: FetchRequest) throws(FetchError) -> FetchedResource {
@@ -73,8 +73,8 @@ final class Transfer {
 
   // MARK: Calls from the connection
 
-  /// Returns whether a connection to an IP address may be opened. `place` is nil for an address
-  /// that is not an IP address.
+  /// Returns whether a connection to an IP address may be opened, and records a refusal. `place` is
+  /// nil for an address that is not an IP address.
   func mayConnect(to place: NetworkAddress?) -> Bool {
     if address.reach == .anyAddress || place?.isPublic == true { return true }
     refusal = AccessRules.notPublic(address.text)
@@ -85,7 +85,7 @@ final class Transfer {
   /// Stores a line of the header. Returns false if the transfer must be stopped.
   func take(header line: String) -> Bool {
     latest = monotonic_nanoseconds()
-    // A connection works, so a refused address does not matter.
+    // The host has answered from a permitted address, so an earlier refusal does not matter.
     refusal = nil
     if line.hasPrefix("HTTP/") {
       (headers, firstByte, expected) = ([:], nil, nil)
@@ -96,14 +96,15 @@ final class Transfer {
       headers[line[..<colon].lowercased()] = String(value.prefix { !$0.isNewline })
       return headers.count <= 1000
     }
-    // The empty line after the header. Its time counts as that of the first byte.
+    // This is the empty line after the header. Its time counts as that of the first byte.
     firstByte = latest
     expected = headers["content-length"].flatMap { Int($0) }
     if let expected, expected > limit { failure = .tooLong(limit: limit) }
     return failure == nil
   }
 
-  /// Appends a part of the body. Returns false if the transfer must be stopped.
+  /// Appends received bytes to the body. Returns false if the transfer must be stopped, because the
+  /// body is longer than `limit`.
   func take(_ part: UnsafeRawBufferPointer) -> Bool {
     latest = monotonic_nanoseconds()
     guard bytes.count + part.count <= limit else {
@@ -115,7 +116,7 @@ final class Transfer {
     return true
   }
 
-  /// Ends the transfer with libcurl's result.
+  /// Records the end of the transfer: its time, the status, the redirect and the failure, if any.
   func end(_ result: CURLcode) {
     end = monotonic_nanoseconds()
     if let handle {

@@ -22,9 +22,9 @@ public struct AxisMap: Sendable, Equatable {
     self.signs = signs
   }
 
-  /// Parses three signed tracker axes for the head's front, left and up, such as `y,-x,z`.
+  /// Parses the signed tracker axes that point to the head's front, left and top, such as `y,-x,z`.
   ///
-  /// - Throws: `badAxisMap` unless the axes form a right-handed set.
+  /// - Throws: `badAxisMap` unless the text names three axes that form a right-handed set.
   public init(_ text: String) throws(HeadTrackingError) {
     var columns = SIMD3(0, 0, 0)
     var signs = SIMD3<Double>(1, 1, 1)

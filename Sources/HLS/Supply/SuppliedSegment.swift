@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A complete segment that was fetched, decrypted and checked.
+/// A segment that was fetched, decrypted if necessary, and found to be complete audio.
 public struct SuppliedSegment: Sendable, Equatable {
   /// The last part of the segment's address, for messages.
   public var name: String

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Supplier {
-  /// Wait between two requests if the server gives no complete answer, in s. The wait does not
-  /// increase, so that data is requested soon after the connection has returned.
+  /// Wait before a request is repeated because the server gave no complete answer, in s. The wait
+  /// does not increase from one failure to the next, so that data is requested soon after the
+  /// connection has returned.
   static let lineWait = 0.2
   /// Lower limit for `silence` while the connection is lost, in s.
   private static let leastSilence = 0.6
@@ -19,7 +20,8 @@ extension Supplier {
     return min(conditions.silence, max(Self.leastSilence, 3 * longestFirstByte))
   }
 
-  /// Records whether the connection is lost, after a failed download.
+  /// Updates `offlineSince` after a failure. If a segment's request timed out, the connection counts
+  /// as lost. After a failure for a reason other than the connection, it no longer does.
   mutating func noteConnection(after problem: LoadProblem) {
     if !problem.isOfTheLine {
       offlineSince = nil
@@ -28,7 +30,8 @@ extension Supplier {
     }
   }
 
-  /// Downloads a segment. Records the timing of a completed or cancelled download.
+  /// Downloads a segment. The adaptation rule receives the timing of a completed or cancelled
+  /// download.
   ///
   /// - Parameter number: the queue number of the segment to replace; nil for a new segment.
   mutating func download(
@@ -79,8 +82,9 @@ extension Supplier {
     }
   }
 
-  /// Returns the time within which a replacement must arrive, in s. The result is infinite before
-  /// playback may start, 0 if the segment is no longer queued, and never nil.
+  /// Returns the time that is left for a replacement to arrive, in s; negative if it is too late.
+  /// The result is infinite before playback may start, 0 if the segment is no longer queued, and
+  /// never nil.
   private func secondsLeft(_ number: Int) -> Double? {
     let snapshot = queue.snapshot
     guard let queued = snapshot.segment(number) else { return 0 }

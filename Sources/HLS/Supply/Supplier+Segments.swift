@@ -5,7 +5,7 @@ extension Supplier {
     case here(SuppliedSegment)
     /// The download was too slow. Fetch the segment in this lower rendition.
     case abandoned(rendition: Int)
-    /// The download of a replacement was stopped.
+    /// The rule stopped the download of a replacement, because it was too slow.
     case givenUp
     /// A seek or a stop has cancelled the download.
     case ended
@@ -14,11 +14,11 @@ extension Supplier {
 
   // MARK: The next segment
 
-  /// Fetches the next segment. After a failure, the segment is requested again in the same
-  /// rendition, then from other places with the same content, and then in other renditions. If all
-  /// requests fail, they are repeated after a wait if the server may recover; if not, the segment
-  /// is given up. The queue fails if no rendition can be decrypted, or if the server is too slow
-  /// and no more than 4 s are buffered.
+  /// Fetches the next segment. After a failure that may pass, the segment is requested again from
+  /// the same place. Further requests go to other places with the same content, and then to other
+  /// renditions. If all requests fail, they are repeated after a wait if the server may recover; if
+  /// not, the segment is given up. The queue fails at once if no rendition can be decrypted, or if
+  /// the server is too slow and no more than 4 s are buffered.
   mutating func fetchNext() {
     var wanted = usable(rule.next(situation(isWaiting: false)))
     var failures: [Int: Int] = [:]
@@ -39,7 +39,7 @@ extension Supplier {
       case .failed(let reason)?: problem = reason
       }
       if problem.isTooSlow, situation(isWaiting: false).buffer <= 4 {
-        return queue.fail("the connection to the server failed: \(problem)")
+        return queue.fail("the download was too slow: \(problem)")
       }
       if case .encryption = problem { unusable.insert(wanted) }
       noteConnection(after: problem)
@@ -98,11 +98,13 @@ extension Supplier {
       return nil
     }
     if start > cursor + 0.25 {
-      if timeline.playlist.hasEnded { return .failed(.absent("its playlist does not list it")) }
+      if timeline.playlist.hasEnded {
+        return .failed(.absent("the playlist does not list the segment"))
+      }
       leaveOut(start - cursor)
       return attempt(rendition)
     }
-    if segment.isGap { return .failed(.absent("the presentation has a gap there")) }
+    if segment.isGap { return .failed(.absent("the playlist marks a gap there")) }
     return download(segment, rendition, in: timeline, replacing: nil)
   }
 
@@ -156,7 +158,8 @@ extension Supplier {
 
   // MARK: Failures
 
-  /// Reports that another rendition replaces this one, once for consecutive segments.
+  /// Warns that another rendition replaces this one. Consecutive replaced segments cause only one
+  /// warning.
   private mutating func tell(_ problem: LoadProblem, of rendition: Int) {
     guard replaced != rendition else { return }
     replaced = rendition
@@ -165,8 +168,8 @@ extension Supplier {
     let bits = Int((ladder[rendition].bitRate / 1000).rounded())
     let time = cursor.map { "from \(clockText($0)) on" } ?? "at the beginning"
     queue.warn(
-      "the rendition with \(channels)\(bits) kbit/s is missing \(time); another rendition replaces "
-        + "it: \(problem)")
+      "the rendition with \(channels)\(bits) kbit/s cannot be used \(time); another rendition "
+        + "replaces it: \(problem)")
   }
 
   /// Whether a rendition is not requested again now, because it has failed too often or cannot be
@@ -178,7 +181,9 @@ extension Supplier {
     return unusable.contains(rendition) || failures[rendition, default: 0] >= attempts
   }
 
-  /// Returns the rendition to request next; nil if none is left.
+  /// Returns the rendition to request after a failure: the same one until it is spent, then the
+  /// nearest lower one that has not failed, or else the nearest higher one. Returns nil if none is
+  /// left.
   private func afterFailure(
     _ problem: LoadProblem, _ rendition: Int, _ failures: [Int: Int]
   ) -> Int? {
@@ -188,7 +193,7 @@ extension Supplier {
     return free.last { $0 < rendition } ?? free.first
   }
 
-  /// Whether to keep trying a server that may recover.
+  /// Whether to repeat the requests for a segment after all of them have failed.
   private func isWorthWaiting(_ problem: LoadProblem, since began: Double) -> Bool {
     guard presentation.isRemote, problem.isPassing else { return false }
     if case .content = problem { return false }
@@ -198,15 +203,15 @@ extension Supplier {
     return now - began < patience || left > 4
   }
 
-  /// Replaces the segment at the cursor by a gap. The queue fails if no loaded playlist lists that
-  /// segment, if the server has failed to answer for two segments since the last fetched segment,
-  /// or after too many consecutive gaps in an on-demand presentation from a server.
+  /// Replaces the segment at the cursor with a gap. The queue fails if no loaded playlist lists the
+  /// segment, if the server has given no complete answer for two segments since the last fetched
+  /// segment, or after too many consecutive gaps in an on-demand presentation from a server.
   private mutating func giveUp(_ problem: LoadProblem) {
     if problem.isOfTheLine {
       // Perhaps only this segment is affected: fail at the second such segment if no segment is
       // fetched in between.
       guard lineFailures == 0 else {
-        return queue.fail("the connection to the server failed: \(problem)")
+        return queue.fail("a segment could not be loaded from the server: \(problem)")
       }
       lineFailures += 1
     }
@@ -243,7 +248,7 @@ extension Supplier {
     if isLive { flushGaps() }
   }
 
-  /// Moves all gaps to the queue.
+  /// Appends the pending gaps to the queue.
   mutating func flushGaps() {
     for gap in gaps { queue.append(gap) }
     gaps = []
@@ -256,7 +261,8 @@ extension Supplier {
 
   // MARK: Replacements in another rendition
 
-  /// Fetches a queued segment again in another rendition.
+  /// Fetches a queued segment again in another rendition. That rendition is played if it arrives in
+  /// time and the rule accepts it.
   mutating func fetch(replacement: Replacement) {
     let snapshot = queue.snapshot
     guard let queued = snapshot.segment(replacement.number),
@@ -307,7 +313,7 @@ extension Supplier {
 }
 
 extension TreatmentChange.Reason {
-  /// The reason, for the listener.
+  /// The reason as a clause, for the listener.
   public var text: String {
     switch self {
     case .lineTooThin: "the connection is too slow"

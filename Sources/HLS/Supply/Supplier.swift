@@ -7,7 +7,8 @@ struct Supplier {
   var rule: any AdaptationRule
   var segments: SegmentLoader
   var timelines: [Int: RenditionTimeline] = [:]
-  /// The rendition of the newest segment; nil before a playlist is loaded.
+  /// The current rendition: that of the newest segment or, before any segment has arrived, the
+  /// first one whose playlist was loaded to fetch a segment. Nil before that.
   var rendition: Int?
   /// Start of the next segment, in s of presentation time; nil if it is unknown.
   var cursor: Double?
@@ -15,23 +16,24 @@ struct Supplier {
   var gaps: [QueuedSegment] = []
   /// The latest error from reloading the live playlist; nil after a success.
   private var reloadProblem: String?
-  /// Number of reloads of the live playlist that failed in a row.
+  /// Number of consecutive failed reloads of the live playlist from the current place.
   private var failedReloads = 0
-  /// Time at which the queue of a live presentation became empty, in s; nil while there is sound,
-  /// or if another segment is known.
+  /// Time at which the sound of a live presentation ran out, in s; nil while sound is queued, or if
+  /// the playlist lists another segment.
   private var drySince: Double?
-  /// For each rendition, the index of the place from which it is fetched; 0 if not listed.
+  /// For each rendition, the index in `presentation.places` of the place from which it is fetched.
+  /// A rendition without an entry is fetched from its first place.
   var sites: [Int: Int] = [:]
-  /// The timeline of a rendition before it was last moved to another place.
+  /// For each rendition that was moved to another place, its last timeline at an earlier place.
   private var former: [Int: RenditionTimeline] = [:]
   /// The rendition that other renditions currently replace, because its segments cannot be loaded.
   var replaced: Int?
   private var hasLoadedAll = false
-  /// Number of segments that were given up because the server did not answer, since the last
-  /// fetched segment.
+  /// Number of segments given up since the last fetched segment because the server gave no complete
+  /// answer.
   var lineFailures = 0
-  /// Time at which a request timed out, so that the connection counts as lost, in s. Nil after the
-  /// next answer.
+  /// Time of the timeout since which the connection has counted as lost, in s; nil after the next
+  /// answer.
   var offlineSince: Double?
   /// The longest recent time from a segment's request to its first byte, in s.
   var longestFirstByte = 0.0
@@ -84,7 +86,8 @@ struct Supplier {
     tellStart()
   }
 
-  /// Replaces a queued segment or pauses. Called once the last segment has been fetched.
+  /// Fetches a queued segment again in another rendition, or pauses. `step` calls this method after
+  /// all segments have been fetched.
   private mutating func improveEnd() {
     let situation = situation(isWaiting: true, isAtEnd: true)
     if let wish = rule.replacement(situation, queue: replaceable) {
@@ -110,18 +113,19 @@ struct Supplier {
       || (timeline.playlist.hasEnded && longer(at: cursor) != nil)
   }
 
-  /// Returns the best rendition whose loaded playlist has ended and lists at least 0.25 s of sound
-  /// from a time on; nil if there is none. Smaller differences in length can result from the frame
+  /// Returns the best rendition whose loaded playlist has ended and lists more than 0.25 s of sound
+  /// after `time`; nil if there is none. Smaller differences in length can result from the frame
   /// lengths of the encoders.
   func longer(at time: Double) -> Int? {
     timelines.filter { $0.value.playlist.hasEnded && $0.value.end - time > 0.25 }.keys.max()
   }
 
-  /// Loads all playlists of a presentation in a folder, because some may be longer than others.
+  /// Loads all playlists of a presentation in a folder, because the longest one determines the
+  /// duration. Does nothing after the first call.
   private mutating func loadAllOfFolder() {
     guard !hasLoadedAll, !presentation.isRemote else { return }
     hasLoadedAll = true
-    // The best rendition comes first; its timeline is the reference.
+    // Load the best rendition first, so that the timelines of the others are aligned with its own.
     for rendition in presentation.ladder.indices.reversed() { _ = try? timeline(of: rendition) }
   }
 
@@ -152,7 +156,7 @@ struct Supplier {
       "the live playlist has not changed for \(Int(now - since)) s after the last sound\(reason)")
   }
 
-  /// Sets the queue's `mayStart` once enough is buffered.
+  /// Sets the queue's `mayStart` as soon as enough is buffered according to the rule.
   mutating func tellStart() {
     guard !hasToldStart, queue.snapshot.end != nil else { return }
     if rule.mayStart(situation(isWaiting: false)) {
@@ -180,7 +184,8 @@ struct Supplier {
       liveDistance: timeline.flatMap { $0.playlist.hasEnded ? nil : $0.end - snapshot.heard })
   }
 
-  /// The segments that can still be fetched in another rendition.
+  /// The queued segments that can be fetched again in another rendition, because they have not been
+  /// read to the end.
   private var replaceable: [ReplaceableSegment] {
     let snapshot = queue.snapshot
     return snapshot.segments.compactMap { segment in
@@ -210,7 +215,8 @@ struct Supplier {
     let place = presentation.places[rendition][sites[rendition, default: 0]]
     var loaded = place.loaded
     if loaded == nil {
-      // A slow server may need longer for its first answer.
+      // A slow server may need longer for its first answer, so limit the silence only if the
+      // connection is lost.
       loaded = try load(place.address, nil, silence: offlineSince == nil ? .infinity : silence)
     }
     guard let loaded, case .media(var playlist) = loaded.playlist else {
@@ -283,7 +289,7 @@ struct Supplier {
         failedReloads = 0
         return
       }
-      // Report the error once until the playlist can be loaded again.
+      // Report only the first error until the playlist can be loaded again.
       if reloadProblem == nil { queue.note("\(error); the playlist will be requested again") }
       reloadProblem = error.description
     }

@@ -20,8 +20,9 @@ public enum CalibrationError: Error, Sendable, Equatable {
   case turnsAlike(degrees: Double)
   /// The poses do not match the instructions.
   case otherPoses
-  /// The turn to the left appears as a turn to the right about the tracker's upright axis, or the
-  /// poses do not show whether the tracker's axes are mirrored or upside down.
+  /// The turn to the left appears as a turn to the right about the z axis of the tracker's
+  /// reference frame, or the poses do not show whether the tracker's axes are mirrored or upside
+  /// down.
   case mirrored
   /// The measured axes are too far from coordinate axes. The value is the angle between them.
   case askew(degrees: Double)
@@ -33,7 +34,7 @@ public enum CalibrationError: Error, Sendable, Equatable {
   case badValue(String)
 }
 
-/// The poses from which the axes are found.
+/// A pose that the calibration asks for.
 public enum CalibrationPose: String, Sendable, CaseIterable {
   case ahead
   case up
@@ -47,16 +48,16 @@ extension CalibrationError: CustomStringConvertible {
     case .tooFewSamples(let count):
       "too few samples arrived (\(count)); check the tracker's battery and connection"
     case .moved(let degrees):
-      "it moved by \(Self.tenths(degrees)) degrees; keep it still while it is measured"
+      "the tracker moved by \(Self.tenths(degrees)) degrees; keep it still while it is measured"
     case .turned(let spread):
-      "it moved: its angular velocity varied by \(Self.tenths(spread)) degrees/s; keep it still "
-        + "while it is measured"
+      "the tracker moved: its angular velocity varied by \(Self.tenths(spread)) degrees/s; keep it "
+        + "still while it is measured"
     case .implausibleBias(let rate):
       "the gyroscope reads \(Self.tenths(rate)) degrees/s at rest, too much for a bias; "
         + "keep the tracker still, or have it repaired"
     case .turnTooSmall(let pose, let degrees):
       "looking \(pose.rawValue) turned the tracker by only \(Self.tenths(degrees)) degrees; "
-        + "turn your head further"
+        + "move your head further"
     case .notAQuarter(let degrees):
       "the turn to the left measured \(Self.tenths(degrees)) degrees instead of 90; turn your "
         + "whole body until it faces left"
@@ -68,9 +69,9 @@ extension CalibrationError: CustomStringConvertible {
       "the poses do not match the instructions; look ahead, up, ahead again and to the left"
     case .mirrored:
       "the turn to the left looks like a turn to the right, so the tracker's axes are mirrored or "
-        + "upside down, which three poses cannot tell apart; turn left again, or correct the "
-        + "tracker's profile: change the sign of 'yaw' or of 'quaternionZ', or set 'inverse' or "
-        + "'axes'"
+        + "upside down, and three poses do not show which; calibrate again with a turn to the "
+        + "left, or correct the tracker's profile: change the sign of 'yaw' or of 'quaternionZ', "
+        + "or set 'inverse' or 'axes'"
     case .askew(let degrees):
       "the tracker or the turn to the left is \(Self.tenths(degrees)) degrees askew; mount the "
         + "tracker straighter, and keep your head upright while you turn left"

@@ -21,8 +21,6 @@ public struct HeldPose: Sendable {
   /// Seconds for which the head must be held still.
   private static let seconds = 0.8
 
-  /// Creates a detector.
-  ///
   /// - Parameters:
   ///   - distance: the accepted angles from `reference`, in degrees.
   ///   - reference: the reference pose; nil accepts any pose.

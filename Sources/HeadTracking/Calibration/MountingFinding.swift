@@ -11,7 +11,7 @@ import Glibc
 /// The convention whose axes fit best is chosen.
 public struct MountingFinding: Sendable, Equatable {
   public let mounting: TrackerMounting
-  /// The larger axis error of the two turns, in degrees.
+  /// The axis error of the turn up or of the turn to the left, whichever is larger, in degrees.
   public let misalignmentDegrees: Double
   /// The measured turn to the left, in degrees.
   public let leftTurnDegrees: Double
@@ -42,7 +42,7 @@ public struct MountingFinding: Sendable, Equatable {
         let poses = [ahead, up, left].map(conventions.trackerToWorld)
         guard let fit = Fit(conventions, poses) else { continue }
         fits.append(fit)
-        // Of almost equally good fits, keep the first, because its convention is likelier.
+        // Of almost equally good fits, keep the first, because its convention is more likely.
         if fit.misalignment < (best?.misalignment ?? .infinity) - 0.01 { best = fit }
       }
     }
@@ -53,16 +53,17 @@ public struct MountingFinding: Sendable, Equatable {
     leftTurnDegrees = best.leftTurn * 180 / .pi
   }
 
-  /// A convention under which the poses match the requested poses.
+  /// A convention under which the measured poses match the requested poses.
   private struct Fit {
     var mounting: TrackerMounting
-    /// The misalignment, in radians.
+    /// The larger axis error of the two turns, in radians.
     var misalignment: Double
     var leftTurn: Double
     /// The head's upward axis in the tracker's axes.
     var top: SIMD3<Double>
 
-    /// Whether another fit of an upright tracker is about as good but gives other orientations.
+    /// Whether the tracker is upright, and another fit is about as good but gives other
+    /// orientations.
     ///
     /// The poses of an upright tracker whose world is upside down also fit a tracker that reports
     /// inverse orientations. A tracker to which neither applies is preferred to one to which both
@@ -74,7 +75,7 @@ public struct MountingFinding: Sendable, Equatable {
         && abs(top.z) > cos(0.25) && other.misalignment < misalignment + 0.05
     }
 
-    /// Returns nil if the poses (ahead, up and left) do not match.
+    /// Returns nil if the poses (ahead, up and left) do not match the requested poses.
     init?(_ conventions: TrackerMounting, _ poses: [Quaternion]) {
       let limit = AxisFinding.largestMisalignment * .pi / 180
       let top = poses[0].conjugate.rotate(SIMD3(0, 0, 1))

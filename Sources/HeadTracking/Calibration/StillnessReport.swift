@@ -9,10 +9,10 @@ public struct StillnessReport: Sendable, Equatable {
   public let rate: Double
   /// Standard deviation of the time between samples, in seconds.
   public let jitter: Double
-  /// Longest time between two samples, in seconds.
+  /// Longest time between two consecutive samples, in seconds.
   public let longestInterval: Double
-  /// Mean angular velocity in rad/s, in the axes of the driver's samples; nil if a sample lacks it
-  /// or all are zero.
+  /// Mean angular velocity in rad/s, in the axes of the driver's samples; nil if a sample has no
+  /// angular velocity, or if the angular velocity of every sample is zero.
   public let gyroBias: SIMD3<Double>?
   /// Standard deviation of the angular velocity on each axis, in rad/s; nil if `gyroBias` is nil.
   public let gyroNoise: SIMD3<Double>?
@@ -46,7 +46,7 @@ public struct StillnessReport: Sendable, Equatable {
     guard samples >= Self.fewestSamples else { throw .tooFewSamples(samples) }
     let intervals = zip(times, times.dropFirst()).map { Double($1 - $0) * 1e-9 }
     let mean = intervals.reduce(0, +) / Double(intervals.count)
-    guard mean > 0 else { throw .badValue("all samples have the same time") }
+    guard mean > 0 else { throw .badValue("the times of the samples do not increase") }
     rate = 1 / mean
     jitter = Self.deviation(intervals)
     longestInterval = intervals.max() ?? 0
@@ -65,6 +65,8 @@ public struct StillnessReport: Sendable, Equatable {
   }
 
   /// Returns the root mean square angle from the mean pose, in radians, and the drift, in rad/s.
+  ///
+  /// - Throws: `moved` if an angle from the mean pose is above `largestTurn`.
   private static func pose(
     _ poses: [HeadSample]
   ) throws(CalibrationError) -> (noise: Double, drift: Double) {

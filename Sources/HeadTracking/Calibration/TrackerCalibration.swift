@@ -4,7 +4,7 @@ import Geometry
 
 /// The calibration of a tracker, as measured by `stillstage calibrate`.
 public struct TrackerCalibration: Sendable, Equatable {
-  /// The version of the format.
+  /// The version of the file format that this program reads and writes.
   public static let currentVersion = 1
 
   public var vendorID: UInt16
@@ -16,7 +16,8 @@ public struct TrackerCalibration: Sendable, Equatable {
   public var axes: AxisMap
   /// The axis of the tracker's reference frame that points up.
   public var up: SignedAxis
-  /// The exact mounting, used for orientations instead of `axes` and `up`; nil if there is none.
+  /// The exact mounting, which converts orientations instead of `axes` and `up`; nil if it was not
+  /// measured.
   public var mounting: TrackerMounting?
   /// The gyroscope's bias in rad/s, in the axes of the driver's samples; nil if unknown.
   public var gyroBias: SIMD3<Double>?
@@ -88,7 +89,7 @@ public struct TrackerCalibration: Sendable, Equatable {
   // MARK: Applying it
 
   /// Returns the sample in the head's axes, in a reference frame whose z axis points up. Without a
-  /// `mounting`, the gyroscope's bias is subtracted from a nonzero rate.
+  /// `mounting`, the gyroscope's bias is subtracted from an angular velocity that is not zero.
   public func applied(to sample: HeadSample) -> HeadSample {
     if let mounting { return Self.applied(mounting, to: sample) }
     let map = axes.quaternion
@@ -108,7 +109,8 @@ public struct TrackerCalibration: Sendable, Equatable {
     return sample
   }
 
-  /// Returns the raw sample in the head's axes. The gyroscope's bias remains in it.
+  /// Returns the raw sample in the head's axes. The gyroscope's bias remains in it; the filter that
+  /// fuses raw samples removes it.
   public func applied(to sample: InertialSample) -> InertialSample {
     InertialSample(
       time: sample.time, angularVelocity: axes.apply(sample.angularVelocity),
@@ -116,6 +118,7 @@ public struct TrackerCalibration: Sendable, Equatable {
       magneticField: sample.magneticField.map(axes.apply))
   }
 
-  /// The gyroscope's bias in the head's axes, in rad/s; nil if it was not measured.
+  /// The bias with which the filter that fuses raw samples starts: the gyroscope's bias in the
+  /// head's axes, in rad/s; nil if it was not measured.
   public var filterBias: SIMD3<Double>? { gyroBias.map(axes.apply) }
 }

@@ -2,7 +2,7 @@
 
 public import Geometry
 
-/// The mounting and the quaternion conventions of a tracker that documents neither.
+/// The mounting and the quaternion conventions of a tracker for which neither is documented.
 public struct TrackerMounting: Sendable, Equatable {
   /// The order of the components in the tracker's quaternions.
   public enum Components: String, Sendable, CaseIterable {

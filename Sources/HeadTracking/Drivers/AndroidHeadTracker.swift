@@ -32,7 +32,8 @@ struct AndroidHeadTracker: Sendable {
     self.descriptor = descriptor
     self.axes = axes
     guard descriptor.applications.contains(Self.usage) else {
-      throw .notAHeadTracker(path: path, reason: "it has no head tracker collection")
+      throw .notAHeadTracker(
+        path: path, reason: "its report descriptor has no head tracker collection")
     }
     guard let rotation = descriptor.field(.input, usage: .rotation), rotation.count >= 3 else {
       throw .notAHeadTracker(path: path, reason: "it reports no orientation")
@@ -69,7 +70,8 @@ struct AndroidHeadTracker: Sendable {
     return text
   }
 
-  /// Reads a feature report. The leading ID is removed if the device does not number its reports.
+  /// Reads a feature report. If the device does not number its reports, the leading zero, which
+  /// stands for the ID, is removed.
   private static func read(
     _ id: UInt8, _ descriptor: HIDReportDescriptor, _ features: some HIDFeatures
   ) throws(HeadTrackingError) -> [UInt8] {
@@ -173,7 +175,7 @@ extension AndroidHeadTracker {
       guard report.first == rotation.reportID else { return nil }
     }
     guard let turn = vector(rotation, report) else { return nil }
-    // A rotation vector is at most pi long; allow a margin for a coarse scale.
+    // A rotation vector is at most pi long; allow a margin for a coarse resolution.
     guard (turn * turn).sum() < 3.3 * 3.3 else { return nil }
     // Some devices have no gyroscope and send zeros.
     let rate = velocity.flatMap { vector($0, report) }

@@ -3,12 +3,12 @@
 /// Converts the ticks of a tracker's own clock to CLOCK_MONOTONIC.
 ///
 /// A report can be late but never early. So the offset between the clocks is the minimum of
-/// (arrival - device time) over the present and the previous one-second window. A jump of the
+/// (arrival - device time) over the current and the previous period of one second. A jump of the
 /// device's clock restarts the conversion. The converted times increase by at least 1 us.
 package struct DeviceClock: Sendable {
   let nanosecondsPerTick: Double
   private let mask: UInt64
-  /// Nanoseconds until the counter wraps; infinite for a counter of 48 bits or more.
+  /// Time in which the counter wraps once, in nanoseconds; infinite for 48 bits or more.
   private let range: Double
 
   private var lastTicks: UInt64?
@@ -19,11 +19,11 @@ package struct DeviceClock: Sendable {
   private var offset = Minimum()
   private var lateness = 0
 
-  /// The duration of a window, in nanoseconds.
+  /// The duration of a period for the minimum offset, in nanoseconds.
   private static let window: Int64 = 1_000_000_000
   private static let jump = 0.5e9
-  /// Limit on the lateness, in nanoseconds. More than 20 consecutive late samples restart the
-  /// conversion.
+  /// Delay above which a sample counts as late, in nanoseconds. More than 20 consecutive late
+  /// samples restart the conversion.
   private static let tooLate: Int64 = 50_000_000
 
   private struct Minimum {

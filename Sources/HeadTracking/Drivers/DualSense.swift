@@ -6,8 +6,9 @@
 /// sends sensor data only after its calibration has been read. The PS button recentres. Source:
 /// Linux 6.1, drivers/hid/hid-playstation.c.
 ///
-/// The sampling rate over Bluetooth and the signs of the rates are uncertain. The rates are assumed
-/// to be right-handed about x right, y up (out of the face) and z towards the player.
+/// The sampling rate over Bluetooth and the signs of the angular velocity are uncertain. The
+/// angular velocity is assumed to be right-handed about x right, y up (out of the face) and z
+/// towards the player.
 struct DualSense: TrackerDriver {
   let protocolDescription = "DualSense"
   let inputLength = 78
@@ -23,8 +24,8 @@ struct DualSense: TrackerDriver {
 
   init(axes: AxisMap? = nil) { self.axes = axes ?? .rightUpBack }
 
-  /// Reads the calibration. If that fails, the calibration does not change; at first, it is
-  /// nominal.
+  /// Reads the calibration. If that fails, the last one read remains in use or, if none has been
+  /// read, a nominal one.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     guard let report = try? link.feature(id: 0x05, length: 41) else { return }
     calibration = PadCalibration(report, order: .pairs)

@@ -234,7 +234,7 @@ final class SimulatedServer: ResourceFetcher {
     }
     let (items, queue) = try run { RenditionChoice(ladder: $0) }
     #expect(items.count == 5)
-    #expect(queue.failure?.contains("connection to the server failed") == true)
+    #expect(queue.failure?.contains("could not be loaded from the server") == true)
     #expect(server.now > 45 && server.now < 90)
   }
 

@@ -2,11 +2,12 @@
 
 import Geometry
 
-/// RayNeo Air 3, 3s, 3s Pro, 4 and 4 Pro (1bbb:af50), and GT (3941:af50): glasses with a raw
-/// six-axis sensor and a clock with a tick of 0.1 ms.
+/// RayNeo Air 3, 3s, 3s Pro, 4 and 4 Pro (1bbb:af50), and GT (3941:af50): glasses that report raw
+/// samples of a six-axis sensor, with times in ticks of 0.1 ms.
 ///
-/// Older glasses with the same USB IDs have another report layout, so the driver asks for the board
-/// first and refuses unknown ones. Sources: verncat/RayNeo-Air-3S-Pro-OpenVR, taowen/ar-glass-lib.
+/// Older glasses with the same USB IDs have another report layout, so the driver first asks which
+/// board the glasses have, and refuses unknown boards. Sources:
+/// verncat/RayNeo-Air-3S-Pro-OpenVR, taowen/ar-glass-lib.
 ///
 /// The axes are uncertain. The driver assumes x right, y back, z down for most boards and, as one
 /// source states, x right, y up, z back for the Air 4. The vector that follows the factory's matrix
@@ -51,7 +52,8 @@ struct RayNeo: TrackerDriver {
 // MARK: Commands
 
 extension RayNeo {
-  /// Asks for the board and for the factory's calibration, and switches the stream on.
+  /// Asks for the number of the board and for the factory's calibration. Then switches the stream
+  /// on.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = Self.newClock
     guard let information = ask(.information, link) else {

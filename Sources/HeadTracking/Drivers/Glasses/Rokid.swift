@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rokid Air and Max (04d2:162b to 162f, 2180): glasses with a raw nine-axis sensor that streams
-/// without a command.
+/// Rokid Air and Max (04d2:162b to 162f, 2180): glasses that report raw samples of a nine-axis
+/// sensor without a command.
 ///
 /// Axes: x right, y up, z back. Sources: badicsalex/ar-drivers-rs, src/rokid.rs;
 /// taowen/ar-glass-lib.
@@ -12,7 +12,7 @@ struct Rokid: TrackerDriver {
   let protocolDescription = "Rokid Air"
   private let axes: AxisMap
   private var clock = DeviceClock(nanosecondsPerTick: 1)
-  /// The latest force and the latest rate that have no counterpart with the same time yet.
+  /// The latest specific force and angular velocity, unless they have already formed a sample.
   private var force: (time: UInt64, value: SIMD3<Double>)?
   private var rate: (time: UInt64, value: SIMD3<Double>)?
 
@@ -38,8 +38,9 @@ struct Rokid: TrackerDriver {
     }
   }
 
-  /// Decodes a report with the values of one of the three sensors. The rate and the force of one
-  /// sample come in two reports with the same time.
+  /// Decodes a report with the values of one of the three sensors. The angular velocity and the
+  /// specific force of one sample come in two reports with the same time. Returns an empty list
+  /// until the second one arrives.
   private mutating func part(_ report: [UInt8], _ arrival: Int64) -> [TrackerReading]? {
     let (time, value) = (report.u64(9), report.floats(21))
     switch report[1] {

@@ -32,7 +32,8 @@ struct VITUREPose: TrackerDriver {
     node.vendorID == 0x35CA && tilts[node.productID] != nil
   }
 
-  /// Creates the driver. The interface for the commands is searched for in `nodes`.
+  /// Creates the driver and searches `nodes` for the interface that takes the commands. If there is
+  /// none, commands go to `node`.
   init(_ node: HIDNode, among nodes: [HIDNode], axes: AxisMap? = nil) {
     control = nodes.first {
       Self.isGlasses($0) && $0.interface == 1 && $0.productID == node.productID
@@ -111,7 +112,7 @@ extension VITUREPose {
   }
 }
 
-/// CRC-16/XMODEM: polynomial 1021, initial value 0.
+/// CRC-16/XMODEM: polynomial 0x1021, initial value 0.
 enum CRC16XMODEM {
   static func of(_ bytes: ArraySlice<UInt8>) -> UInt16 {
     var sum: UInt16 = 0
