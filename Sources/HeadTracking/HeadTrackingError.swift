@@ -7,7 +7,7 @@ import System
 public enum HeadTrackingError: Error, Sendable, Equatable {
   /// No tracker is connected.
   case noTracker
-  /// No tracker matches the identifier. `available` lists the connected trackers.
+  /// No tracker matches the identifier. `available` lists the connected and the known trackers.
   case unknownTracker(String, available: [String])
   /// Several trackers match the identifier. `matches` lists them.
   case ambiguousTracker(String, matches: [String])
@@ -24,7 +24,7 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case cannotConnect(name: String, reason: String)
   /// The device cannot be used as a head tracker.
   case notAHeadTracker(path: String, reason: String)
-  /// A report failed, or the tracker lacks a setting that its driver needs.
+  /// A report could not be exchanged with the tracker, or the driver does not support the tracker.
   case featureFailed(report: Int, reason: String)
   /// The text does not name three axes that form a right-handed set.
   case badAxisMap(String)
@@ -60,7 +60,7 @@ extension HeadTrackingError: CustomStringConvertible {
             + "tracker"
         } ?? "")
     case .cannotOpen(let path, let reason):
-      "cannot open \(path): \(reason); reconnect the tracker"
+      "cannot open \(path): \(reason); reconnect the tracker or choose another"
     case .cannotConnect(let name, let reason):
       "cannot use the head tracking of \(name): \(reason)"
     case .notAHeadTracker(let path, let reason):
@@ -68,7 +68,7 @@ extension HeadTrackingError: CustomStringConvertible {
     case .heldByKernel(let name, let driver):
       "the kernel's driver \(driver) holds \(name); run 'sudo modprobe -r hid_sensor_custom "
         + "hid_sensor_hub' while the tracker is connected, or use Linux 6.5 or later"
-    case .featureFailed: "\(cause); reconnect the tracker"
+    case .featureFailed: "\(cause); reconnect the tracker or choose another"
     case .badAxisMap(let text):
       "'\(text)' is not a right-handed axis map; give three signed axes such as y,-x,z"
     case .cannotReadMotion(let path, let reason):

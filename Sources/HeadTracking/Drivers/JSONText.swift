@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads JSON text (RFC 8259), as far as device calibrations need it. Any bytes may be passed.
+/// A parser for the subset of JSON (RFC 8259) that device calibrations use. Any bytes are safe
+/// input.
 struct JSONText {
   enum Value: Equatable {
     case object([String: Value])
@@ -74,7 +75,7 @@ struct JSONText {
     return take("]") ? .array(items) : nil
   }
 
-  /// Reads a string without decoding escapes; nil if it is not complete.
+  /// Reads a string without decoding escapes; nil if no complete string begins at the next byte.
   private mutating func string() -> String? {
     guard peek == UInt8(ascii: "\"") else { return nil }
     let start = at + 1

@@ -57,11 +57,11 @@ struct OculusRift: TrackerDriver {
 // MARK: Start
 
 extension OculusRift {
-  /// Starts the headset for ten seconds. The DK2 and CV1 are asked for calibrated readings.
+  /// Makes the headset send for ten seconds. Requests calibrated readings from the DK2 and CV1.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = Self.clock(model)
     if model == .cv1 {
-      // Enables display, audio, and a third function without which the sensor stays off.
+      // Enables the display, the audio and a third function, without which the sensor stays off.
       try? link.setFeature([0x1D, 0, 0, 0x07])
     }
     if model != .dk1, var settings = try? link.feature(id: 0x02, length: 7), settings.count >= 7 {

@@ -22,7 +22,8 @@ struct PadCalibration: Sendable, Equatable {
   /// The accelerometer's nominal scale, in m/s2 per count. Full scale is 4 g.
   static let nominalAccel = 4 / 32768 * standardGravity
 
-  /// The order of the gyroscope's readings at the positive and negative reference rate.
+  /// The order in which the report contains the gyroscope's readings at the positive and negative
+  /// reference rates.
   enum Order {
     /// The order pitch+, pitch-, yaw+, yaw-, roll+, roll-.
     case pairs

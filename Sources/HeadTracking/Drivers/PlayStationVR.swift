@@ -33,7 +33,7 @@ struct PlayStationVR: TrackerDriver {
     isHeadset(node) && node.interface == sensorInterface
   }
 
-  /// Creates the driver. The control interface is searched for in `nodes`.
+  /// Searches `nodes` for the control interface of the same headset.
   init(_ node: HIDNode, among nodes: [HIDNode], axes: AxisMap? = nil) {
     control = nodes.first {
       Self.isHeadset($0) && $0.interface == Self.controlInterface && $0.serial == node.serial
@@ -41,7 +41,7 @@ struct PlayStationVR: TrackerDriver {
     self.axes = axes ?? .rightUpBack
   }
 
-  /// Switches the headset on through the control interface, if there is one.
+  /// Switches the headset on and into VR mode through the control interface, if there is one.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = DeviceClock(nanosecondsPerTick: 1000, bits: 24)
     guard let control else { return }
@@ -57,7 +57,7 @@ struct PlayStationVR: TrackerDriver {
 
   mutating func decode(_ report: [UInt8], arrival: Int64) -> [TrackerReading]? {
     guard report.count == 64 else { return nil }
-    // Both stamps come from one clock; the second reading is the newer one.
+    // Both timestamps come from one clock; the second reading is the newer one.
     let first = report.u32(16) & 0xFF_FFFF
     let second = report.u32(32) & 0xFF_FFFF
     let newest = clock.time(ticks: UInt64(second), arrival: arrival)

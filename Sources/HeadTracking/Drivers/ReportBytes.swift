@@ -23,7 +23,6 @@ extension Array where Element == UInt8 {
   }
 
   package func f32(_ at: Int) -> Double { Double(Float(bitPattern: u32(at))) }
-  /// Returns a big-endian number.
   package func f32be(_ at: Int) -> Double { Double(Float(bitPattern: u32(at).byteSwapped)) }
 
   /// Returns three consecutive 32-bit floating-point numbers.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A kind of HID device and its driver.
+/// A family of HID trackers: a test that recognises them and a function that creates their driver.
 struct TrackerModel: Sendable {
   var kind: TrackerKind
   var matches: @Sendable (HIDNode) -> Bool

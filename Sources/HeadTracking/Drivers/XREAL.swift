@@ -19,9 +19,10 @@ struct XREAL: TrackerDriver {
   private(set) var calibration = XREALCalibration()
   private var clock = DeviceClock(nanosecondsPerTick: 1)
 
-  /// The head's axes in raw axes: front is -y, left is x, up is z.
+  /// The head's axes in terms of the sensor's raw axes: front is -y, left is x, up is z.
   static let nativeAxes = AxisMap(columns: SIMD3(1, 0, 2), signs: SIMD3(-1, 1, 1))
-  /// The signs of the calibration's biases, in the axes of the calibration (x right, y up, z back).
+  /// The factors by which the calibration's biases are multiplied before they are added to the
+  /// readings. The axes are those of the calibration (x right, y up, z back).
   private static let biasSigns = SIMD3<Double>(-1, 1, 1)
   private static let ultra: UInt16 = 0x0426
 
@@ -129,7 +130,8 @@ extension XREAL {
     ]
   }
 
-  /// Converts a bias from the calibration to the axes of the raw readings.
+  /// Applies `biasSigns` to a bias from the calibration and converts it to the axes of the raw
+  /// readings.
   private func raw(_ bias: SIMD3<Double>) -> SIMD3<Double> {
     let turned = bias * Self.biasSigns
     return SIMD3(-turned.x, turned.z, turned.y)

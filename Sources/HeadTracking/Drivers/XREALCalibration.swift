@@ -10,7 +10,7 @@ struct XREALCalibration: Sendable, Equatable {
   init() {}
 
   /// Parses the text from the object `IMU` on, because the beginning of some texts is missing. A
-  /// missing bias counts as zero.
+  /// missing or invalid bias counts as zero.
   ///
   /// - Returns: nil if `device_1` of `IMU` is missing or invalid, or if a bias is implausibly
   ///   large.

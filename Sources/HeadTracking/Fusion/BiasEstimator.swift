@@ -55,7 +55,8 @@ struct BiasEstimator: Sendable {
     }
   }
 
-  /// Starts from a known bias and standard deviation, in rad/s, within the limits of the settings.
+  /// Starts from a known bias and standard deviation, in rad/s. Values beyond the limits in the
+  /// settings are replaced by the limits.
   @_noLocks
   mutating func seed(_ bias: SIMD3<Double>, sigma: Double) {
     self.bias = Self.clipped(bias, limit)
@@ -84,10 +85,11 @@ struct BiasEstimator: Sendable {
     bias = Self.clipped(bias, limit)
   }
 
-  /// Updates the bias in motion.
+  /// Updates the bias from the correction of the inclination while the sensor moves.
   ///
   /// - Parameters:
-  ///   - correction: the correction of the inclination about the horizontal axes x and y, in rad/s.
+  ///   - correction: how fast the inclination is corrected about the horizontal axes x and y, in
+  ///     rad/s.
   ///   - sensorToEarth: the orientation, without the heading from the magnetometer.
   ///   - seconds: the time since the previous sample.
   @_noLocks
@@ -112,7 +114,7 @@ struct BiasEstimator: Sendable {
     bias = Self.clipped(bias, limit)
   }
 
-  /// Keeps the low-pass filters for motion up to date while the sensor is at rest.
+  /// While the sensor is at rest, keeps the low-pass filters of `updateInMotion` up to date.
   @_noLocks
   mutating func follow(sensorToEarth: Quaternion, seconds: Double) {
     let now = RotationMatrix(sensorToEarth)
@@ -122,7 +124,7 @@ struct BiasEstimator: Sendable {
     _ = rows.2.update(now.z, seconds: seconds)
   }
 
-  /// Resets the low-pass filters for motion.
+  /// Resets the low-pass filters of `updateInMotion`.
   @_noLocks
   mutating func restartMotion() {
     earthBias.restart()

@@ -11,8 +11,8 @@ public struct FusionSettings: Sendable, Equatable {
   public var accelerometerTime = 3.0
   /// Time constant with which the heading follows the magnetometer, in seconds; 9 in [1].
   public var magnetometerTime = 16.0
-  /// Standard deviation of the bias above which `magnetometerTime` shrinks in inverse proportion,
-  /// in degrees/s.
+  /// Standard deviation of the bias, in degrees/s. Above it, the time constant is shorter than
+  /// `magnetometerTime`, in inverse proportion to the standard deviation.
   public var magnetometerBiasSigma = 0.3
   /// Whether the filter uses the magnetic field, which the magnets of headphones disturb.
   public var usesMagnetometer = false
@@ -23,10 +23,10 @@ public struct FusionSettings: Sendable, Equatable {
   public var biasForgettingTime = 100.0
   /// Largest bias per axis, in degrees/s; a larger mean rate counts as motion.
   public var biasLimit = 2.0
-  /// Standard deviation to which the bias settles in motion, in degrees/s; 0 disables the
-  /// estimation in motion.
+  /// Value at which the standard deviation of the bias settles in motion, in degrees/s; 0 disables
+  /// the estimation in motion.
   public var biasSigmaMotion = 0.1
-  /// Standard deviation to which the bias settles at rest, in degrees/s; 0.03 in [1].
+  /// Value at which the standard deviation of the bias settles at rest, in degrees/s; 0.03 in [1].
   public var biasSigmaRest = 0.01
   /// Weight (0 to 1) with which the vertical bias is pulled towards zero in motion, relative to the
   /// horizontal measurements.
@@ -54,7 +54,7 @@ public struct FusionSettings: Sendable, Equatable {
   public var magneticNewTime = 20.0
   /// Seconds of motion after which a steady field becomes the first reference field.
   public var magneticNewFirstTime = 5.0
-  /// Angular rate that counts as motion for `magneticNewTime` and `magneticNewFirstTime`, in
+  /// Lowest angular rate that counts as motion for `magneticNewTime` and `magneticNewFirstTime`, in
   /// degrees/s.
   public var magneticNewRate = 20.0
   /// Seconds for which the field must match the reference field before it counts as undisturbed.
@@ -62,7 +62,8 @@ public struct FusionSettings: Sendable, Equatable {
   /// Longest time for which a disturbed field is ignored, in seconds.
   public var magneticRejectionTime = 60.0
   /// Factor by which the heading follows a disturbed field more slowly after
-  /// `magneticRejectionTime`. An undisturbed second restores this many seconds of that time.
+  /// `magneticRejectionTime`. It is also the number of seconds of that time that each second
+  /// without a disturbance makes available again.
   public var magneticRejectionFactor = 2.0
 
   /// The gyroscope's measuring range on each axis, in degrees/s. While a rate is at or beyond this

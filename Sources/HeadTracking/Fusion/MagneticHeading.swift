@@ -20,7 +20,8 @@ struct MagneticHeading: Sendable {
   private var candidateTime: Double
   private var undisturbedTime: Double
   private var rejectionTime: Double
-  /// The smallest gain of the next update, `1/n` for update number `n`; 0 after the first updates.
+  /// The minimum gain of the next update: `1/n` for update number `n`; 0 once `1/n` is below the
+  /// usual gain.
   private var firstGain: Double
   private let settings: FusionSettings
 

@@ -83,7 +83,7 @@ public struct OrientationFilter: Sendable {
     @_noLocks get { estimator.sigma }
   }
 
-  /// Whether the sensor is at rest.
+  /// Whether the sensor has kept still for at least `FusionSettings.restTime`.
   public var isAtRest: Bool {
     @_noLocks get { rest.isAtRest }
   }

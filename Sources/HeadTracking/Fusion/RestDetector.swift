@@ -3,7 +3,7 @@
 /// Detects whether the sensor is at rest (arXiv 2203.17024, section 3.5).
 ///
 /// At rest, the rate and the force stay near their low-passed values, and the mean rate is small
-/// enough for a bias.
+/// enough to be a bias.
 struct RestDetector: Sendable {
   private(set) var isAtRest: Bool
   /// The low-passed rate, in rad/s.
@@ -45,7 +45,7 @@ struct RestDetector: Sendable {
     isAtRest = still >= restTime
   }
 
-  /// Resets the detector to motion.
+  /// Resets the detector, so that the sensor counts as moving.
   @_noLocks
   mutating func restart() {
     rates.restart()

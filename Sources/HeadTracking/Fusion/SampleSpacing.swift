@@ -4,8 +4,9 @@
 /// jumps and samples out of order.
 struct SampleSpacing: Sendable {
   struct Step: Sendable {
-    /// Seconds that the sample represents: usually the time since the previous sample. It is the
-    /// usual interval after a gap or a break, and 0 for the first sample and for stale samples.
+    /// The time that the sample represents, in seconds: usually the time since the previous sample,
+    /// but the usual interval after a gap or a break, and 0 for the first sample and for stale
+    /// samples.
     var seconds: Double
     /// Seconds of an earlier gap that no burst has filled.
     var missedSeconds: Double
@@ -33,7 +34,7 @@ struct SampleSpacing: Sendable {
   private var open: Double
   private var staleRun: Int
 
-  /// A larger step between timestamps, in either direction, is a break.
+  /// The longest step between timestamps, in either direction, that is not a break.
   private static var breakNanoseconds: Int64 { @_noLocks get { 2_000_000_000 } }
   private static var shortest: Double { @_noLocks get { 1e-4 } }
   private static var longest: Double { @_noLocks get { 0.2 } }

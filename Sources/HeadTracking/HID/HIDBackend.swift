@@ -56,7 +56,7 @@ struct HIDBackend: @unchecked Sendable {
   /// Opens a hidraw node or a USB interface, such as `1-2:1.3`.
   func open(_ path: String) throws(SystemError) -> Handle {
     if path.hasPrefix("/") {
-      // The check can take long, so the lock must not be held during it.
+      // The check can take a long time, so the lock must not be held during it.
       let error = hidraw_check(path)
       guard error == 0 else { throw SystemError(number: error) }
     }

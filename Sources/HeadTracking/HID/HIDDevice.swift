@@ -21,7 +21,7 @@ final class HIDDevice: TrackerLink {
   let path: String
   private let backend: HIDBackend
   private let handle: OpaquePointer
-  /// The report descriptor; empty if it was not read before the device was opened.
+  /// The report descriptor from `HIDNode.descriptor`, which is empty for most devices.
   private let descriptor: [UInt8]
 
   /// Opens a node. For a USB interface, the kernel's driver is detached until the device is closed.

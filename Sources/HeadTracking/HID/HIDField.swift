@@ -14,8 +14,8 @@ public struct HIDField: Sendable, Equatable {
   public var bitSize: Int
   public var count: Int
   public var isConstant: Bool
-  /// Whether each element is the value of its own usage. The elements of an array select usages
-  /// instead.
+  /// Whether each element is the value of its own usage. Otherwise, the field is an array, whose
+  /// elements select usages.
   public var isVariable: Bool
   public var logicalMinimum: Int64
   public var logicalMaximum: Int64

@@ -7,7 +7,8 @@ import System
 /// The information is read from sysfs, because `hid_enumerate` in hidapi 0.13.1 can crash if a
 /// device is unplugged during the call (hidapi pull request 580).
 struct HIDNode: Sendable, Equatable {
-  /// The device file, such as `/dev/hidraw0`, or another path as in `HeldTracker.node`.
+  /// The device file, such as `/dev/hidraw0`; for a held tracker, the path that `HeldTracker.node`
+  /// states.
   var path: String
   var vendorID: UInt16
   var productID: UInt16
@@ -19,9 +20,9 @@ struct HIDNode: Sendable, Equatable {
   var interface: Int
   /// The usages of the top-level collections.
   var usages: [HIDUsage]
-  /// The kernel's name of the device, such as `0003:054C:0CE6.0001`.
+  /// The kernel's name for the device, such as `0003:054C:0CE6.0001`.
   var kernelName = ""
-  /// The report descriptor if it was read before the device was opened; otherwise empty.
+  /// The report descriptor of a held tracker (`HeldTracker`); empty for other devices.
   var descriptor: [UInt8] = []
 
   /// Returns the nodes, ordered by number.
@@ -34,13 +35,14 @@ struct HIDNode: Sendable, Equatable {
 }
 
 extension HIDNode {
-  /// Returns nil without a valid `HID_ID`.
+  /// Returns nil if the device's `uevent` file contains no valid `HID_ID`.
   private init?(_ name: String, in folder: String) {
     let link = "\(folder)/\(name)/device"
     self.init(device: SystemFile.resolved(link) ?? link, path: "/dev/\(name)")
   }
 
-  /// Reads the information from the device's folder in sysfs; nil without a valid `HID_ID`.
+  /// Reads the information from the device's folder in sysfs; nil if the `uevent` file contains no
+  /// valid `HID_ID`.
   init?(device: String, path: String) {
     let values = SystemFile.values(device + "/uevent")
     // Bus, vendor and product, such as 0003:000005AC:00008242.
@@ -80,8 +82,8 @@ extension HIDNode {
     return String(decoding: bytes, as: UTF8.self).trimmingBlanks
   }
 
-  /// Returns the trimmed text without control characters, which could manipulate a terminal. It has
-  /// at most 256 scalars.
+  /// Returns at most 256 scalars of the text, trimmed and without control characters, which could
+  /// manipulate a terminal.
   private static func cleaned(_ text: String?) -> String {
     let scalars = (text ?? "").unicodeScalars.lazy.filter {
       $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)

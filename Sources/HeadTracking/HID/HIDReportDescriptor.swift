@@ -50,7 +50,7 @@ public struct HIDUsage: Sendable, Equatable, Hashable {
   public var usage: UInt16 { UInt16(value & 0xFFFF) }
 }
 
-/// The kinds of HID report.
+/// Input reports come from the device, output reports go to it, and feature reports go both ways.
 public enum HIDReportKind: Sendable, Equatable, Hashable {
   case input
   case output

@@ -15,7 +15,7 @@ struct HeldTracker {
   /// The file of the USB device, such as `/dev/bus/usb/001/004`; nil if libusb cannot open it.
   var usbFile: String?
 
-  /// Returns all held head trackers.
+  /// Returns the held head trackers, in the order of the kernel's names for them.
   static func all(in folder: String = "/sys/bus/hid/devices") -> [HeldTracker] {
     (SystemFile.names(in: folder) ?? []).sorted().compactMap { HeldTracker("\(folder)/\($0)") }
   }

@@ -4,7 +4,7 @@ import System
 
 /// The industrial I/O devices of one piece of hardware, such as a gyroscope and an accelerometer.
 struct SensorUnit: Sendable, Equatable {
-  /// The folders of the devices.
+  /// The sysfs folders of the devices that have a three-axis sensor.
   var folders: [String]
   var name: String
   /// The polling rate, 25 to 200 samples per second; 100 if the kernel states no rate.

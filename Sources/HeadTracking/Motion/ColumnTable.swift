@@ -4,8 +4,8 @@ package import System
 
 /// A table of numbers from CSV text, with columns found by name.
 ///
-/// The names are in the first line that is not blank. Other columns, blank lines, quotes around a
-/// cell and a byte order mark are ignored.
+/// The names are in the first line that is not blank. Columns that are not wanted, blank lines,
+/// quotes around a cell and a byte order mark are ignored.
 package struct ColumnTable {
   /// The columns to look for.
   package struct Wanted {
@@ -181,7 +181,7 @@ package struct ColumnTable {
       let text = Self.text(parts[place])
       let value = Double(text) ?? (text.isEmpty && isGapAllowed ? .nan : nil)
       guard let value, value.isFinite || isGapAllowed else {
-        let reason = "column '\(column)' contains '\(text.prefix(40))', not a number"
+        let reason = "column '\(column)' contains '\(text.prefix(40))', not a finite number"
         throw .badMotionRow(path: name, line: line, reason: reason)
       }
       cells.append(value)

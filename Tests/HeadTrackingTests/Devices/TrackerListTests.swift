@@ -74,7 +74,7 @@ import Testing
     #expect(
       device.accessError.map { "\($0)" }
         == "cannot open /dev/hidraw0: the head tracker's report 2 failed: no answer; "
-        + "reconnect the tracker")
+        + "reconnect the tracker or choose another")
   }
 
   @Test func deviceThatDoesNotAnswerHoldsUpNothing() throws {

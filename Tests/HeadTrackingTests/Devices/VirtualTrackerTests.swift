@@ -239,7 +239,8 @@ extension VirtualDevices {
       let error = mock.output.first { $0.hasPrefix("error: ") }
       #expect(
         error
-          == "error: cannot open /dev/hidraw0: it did not answer within 1 s; reconnect the tracker")
+          == "error: cannot open /dev/hidraw0: it did not answer within 1 s; reconnect the tracker "
+          + "or choose another")
       #expect(mock.output.contains { $0.hasPrefix("tracker|SN-0002|") && $0.hasSuffix("#1.0") })
     }
 

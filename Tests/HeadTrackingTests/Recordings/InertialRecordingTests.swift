@@ -44,7 +44,7 @@ import Testing
     ("t,gx,gy,gz,ax,ay,az\nnan,0,0,0,0,0,0\n", "r.csv, line 2: column 't' contains 'nan'"),
     (
       "t,gx,gy,gz,ax,ay,az\n0,0,x,0,0,0,0\n",
-      "r.csv, line 2: column 'gy' contains 'x', not a number"
+      "r.csv, line 2: column 'gy' contains 'x', not a finite number"
     ),
     ("t,gx,gy,gz,ax,ay,az\n1e300,0,0,0,0,0,0\n", "r.csv, line 2: time 1e+300 is too large"),
     (

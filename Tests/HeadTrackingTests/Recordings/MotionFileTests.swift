@@ -28,10 +28,16 @@ import Testing
     ("t,w,x,y,z,w\n", "m.csv, line 1: the header has more than one column 'w'"),
     ("0,1,0,0,0\n", "m.csv, line 1: the header has no column 't'"),
     ("t,w,x,y,z\n0,1,0,0,0\n1,1,0,0\n", "m.csv, line 3: column 'z' is missing"),
-    ("t,w,x,y,z\n\n0,1,oops,0,0\n", "m.csv, line 3: column 'x' contains 'oops', not a number"),
-    ("t,w,x,y,z\n0,nan,0,0,0\n", "m.csv, line 2: column 'w' contains 'nan', not a number"),
-    ("t,w,x,y,z\n0,1e999,0,0,0\n", "m.csv, line 2: column 'w' contains '1e999', not a number"),
-    ("t,w,x,y,z\n0,,0,0,0\n", "m.csv, line 2: column 'w' contains '', not a number"),
+    (
+      "t,w,x,y,z\n\n0,1,oops,0,0\n",
+      "m.csv, line 3: column 'x' contains 'oops', not a finite number"
+    ),
+    ("t,w,x,y,z\n0,nan,0,0,0\n", "m.csv, line 2: column 'w' contains 'nan', not a finite number"),
+    (
+      "t,w,x,y,z\n0,1e999,0,0,0\n",
+      "m.csv, line 2: column 'w' contains '1e999', not a finite number"
+    ),
+    ("t,w,x,y,z\n0,,0,0,0\n", "m.csv, line 2: column 'w' contains '', not a finite number"),
     ("t,w,x,y,z\n0,0,0,0,0\n", "m.csv, line 2: the quaternion w,x,y,z is not a rotation"),
     ("t,w,x,y,z\n1,1,0,0,0\n1,1,0,0,0\n", "m.csv, line 3: time 1.0 is not later"),
     ("t,w,x,y,z\n0,a\u{1}b,0,0,0\n", "m.csv, line 2: column 'w' contains 'a?b'"),
