@@ -16,7 +16,7 @@ public struct InertialRecording: Sendable {
   /// The samples. Their times are `times` in nanoseconds.
   public private(set) var samples: [InertialSample] = []
   /// For each sample, the true orientation from sensor to earth; nil if it is missing or not a
-  /// rotation. The array is empty if the file has no such columns.
+  /// rotation. The array is empty if the file lacks one of the columns `qw,qx,qy,qz`.
   public private(set) var truth: [Quaternion?] = []
   /// For each sample, whether an evaluation counts it; true if the file has no `movement` column.
   public private(set) var isScored: [Bool] = []

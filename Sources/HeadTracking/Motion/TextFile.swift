@@ -14,14 +14,15 @@ package enum TextFile {
   /// Returns the uncompressed contents of a file.
   ///
   /// - Throws: `cannotReadMotion` if the file cannot be read or is damaged, or if its contents are
-  ///   larger than 256 MB.
+  ///   larger than 256 MiB.
   package static func read(_ path: String) throws(HeadTrackingError) -> [UInt8] {
     var bytes: [UInt8] = []
     try read(path, limit: maximumWholeBytes) { bytes += $0 }
     return bytes
   }
 
-  /// Passes the uncompressed contents of a file to `take`, part by part. The limit is in bytes.
+  /// Passes the uncompressed contents of a file to `take`, part by part. `limit` is the largest
+  /// accepted uncompressed size, in bytes.
   static func read(
     _ path: String, limit: Int = maximumBytes, monitor: TaskMonitor = .none,
     _ take: (ArraySlice<UInt8>) throws(HeadTrackingError) -> Void
@@ -41,12 +42,12 @@ package enum TextFile {
     while true {
       let count = Int(gzread(file, &part, UInt32(part.count)))
       guard count >= 0 else {
-        throw failure(path, "it cannot be read, or its compressed data are damaged")
+        throw failure(path, "an I/O error occurred, or its compressed data are damaged")
       }
       if count == 0 { break }
       total += count
       guard total <= limit else {
-        throw failure(path, "its text is larger than \(limit >> 20) MB, which is the limit")
+        throw failure(path, "its text is larger than \(limit >> 20) MiB, which is the limit")
       }
       try take(part[..<count])
       let fraction = Double(gzoffset(file)) / Double(max(1, status.st_size))

@@ -21,13 +21,13 @@ struct Fade: Sendable {
     self.duration = max(1, duration)
   }
 
-  /// Returns the rotation that remains after a linear decay.
+  /// Returns the rotation that remains at a time if it decays linearly.
   @_noLocks
   func linear(_ time: Int64) -> Quaternion {
     left(1 - min(1, max(0, Double(time - start) / duration)))
   }
 
-  /// Returns the rotation that remains after a decay along a minimum-jerk curve.
+  /// Returns the rotation that remains at a time if it decays along a minimum-jerk curve.
   @_noLocks
   func smooth(_ time: Int64) -> Quaternion {
     left(1 - Fade.minimumJerk(Double(time - start) / duration))

@@ -112,7 +112,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     trunk.observers.withLock { $0.removeAll { !$0() } }
   }
 
-  /// Counts a report as rejected.
+  /// Adds one to `HeadPoseStatus.rejectedCount`.
   public func reject() {
     trunk.producer.withLock { $0.rejected += 1 }
   }
@@ -190,8 +190,9 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     set { predictionCode.store(newValue.code, ordering: .relaxed) }
   }
 
-  /// Whether prediction errors are corrected quickly, over 5 to 40 ms. Otherwise a correction takes
-  /// up to 45 ms or 1.25 update intervals, whichever is longer. The default is false.
+  /// Whether prediction errors are corrected quickly, over 5 to 40 ms. Otherwise, a correction
+  /// takes up to 45 ms, or longer if new samples reach the renderer at intervals above 36 ms. The
+  /// default is false.
   public var correctsQuickly: Bool {
     get { quickness.load(ordering: .relaxed) }
     set { quickness.store(newValue, ordering: .relaxed) }
@@ -207,8 +208,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     pose(at: time, now: monotonic_nanoseconds())
   }
 
-  /// Returns the head pose `headToStage` as `pose(at:)` does. Times are in CLOCK_MONOTONIC
-  /// nanoseconds.
+  /// Returns the same as `pose(at:)`, with `now` as the present time. Both times are in
+  /// CLOCK_MONOTONIC nanoseconds.
   @_noLocks
   public func pose(at time: Int64, now: Int64) -> Quaternion {
     takeSamples(heard: time, now: now)

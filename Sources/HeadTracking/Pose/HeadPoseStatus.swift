@@ -5,7 +5,7 @@ public import Geometry
 /// The state of a tracker and of the pose made from its samples.
 public struct HeadPoseStatus: Sendable, Equatable {
   public enum Freshness: String, Sendable, Equatable {
-    /// No sample has arrived yet.
+    /// No sample has been accepted yet.
     case waiting
     case fresh
     /// The newest sample is older than 120 ms and older than five sampling intervals. The pose

@@ -162,7 +162,8 @@ extension HeadToStageTimeline {
     pending = .ease(duration)
   }
 
-  /// Starts the pending fade from the pose as played to the path of the new samples.
+  /// Starts the pending fade from the pose that was returned last to the path of the new samples. A
+  /// jump discards the fade instead.
   @_noLocks
   private mutating func connect(_ time: Int64, _ now: Int64) {
     let isForward = hasOutput && time >= lastTime && time - lastTime < settings.passJump
@@ -211,9 +212,9 @@ extension HeadToStageTimeline {
     return max(5e6, usual / max(1, size / expected))
   }
 
-  /// Returns the longest duration of the correction of an error, in nanoseconds. The error is in
-  /// radians. The correction of a leap keeps its first deadline, although the remainder of the leap
-  /// counts as a new error at each sample.
+  /// Returns how long the correction of an error may take, in nanoseconds. The error is in radians.
+  /// The correction of a leap keeps its first deadline, although the remainder of the leap counts
+  /// as a new error at each sample.
   @_noLocks
   private mutating func timeToCorrect(_ size: Double) -> Double {
     let left = Double(leapEnd - lastTime)
@@ -308,8 +309,8 @@ extension HeadToStageTimeline {
     }
   }
 
-  /// Maps the seconds since the newest sample to seconds of motion. Beyond the limit, the motion
-  /// decelerates to rest over 30 ms.
+  /// Maps the seconds since the newest sample to the look-ahead of the forecast, in seconds. Beyond
+  /// the limit, the motion decelerates to rest over 30 ms.
   @_noLocks
   private static func braked(_ seconds: Double, _ limit: Double) -> Double {
     guard seconds > limit else { return seconds }

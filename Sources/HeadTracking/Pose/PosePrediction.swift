@@ -8,7 +8,8 @@ public enum PosePrediction: Sendable, Equatable {
   /// The pose is predicted this many nanoseconds ahead, regardless of the latency.
   case fixed(Int64)
 
-  /// The default: for the time at which the sound is heard, but at most 200 ms ahead.
+  /// The default: the pose is predicted for the time at which the sound is heard, but at most
+  /// 200 ms ahead.
   public static var automatic: PosePrediction {
     @_noLocks get { .measured(atMost: 200_000_000) }
   }

@@ -94,7 +94,7 @@ struct SampleClock: Sendable {
     let limit = max(4 * earliness, 0.02 * interval)
     if n > 12 {
       strayed = abs(residual) > limit ? strayed + 1 : 0
-      // A sample that is much too early indicates another clock, not jitter.
+      // A sample that is much too early indicates a jump of the tracker's clock, not jitter.
       let early = n > 100 ? min(-residual, limit) : -residual
       if early > 0 { earliness += max(0.01, 2 / n) * (early - earliness) }
       residual = min(residual, limit)

@@ -2,7 +2,7 @@
 
 import Geometry
 
-/// A sample prepared for the renderer.
+/// A sample that `SampleConditioner` has prepared.
 struct StampedPose: Sendable, Equatable {
   /// The estimated time at which the tracker took the sample, in CLOCK_MONOTONIC nanoseconds.
   var time: Int64
@@ -18,7 +18,8 @@ struct StampedPose: Sendable, Equatable {
   /// `hasVelocity`.
   var angularVelocity: SIMD3<Double>
   var hasVelocity: Bool
-  /// A counter of the tracker's reference frames. It increases when a new frame begins.
+  /// A counter of the tracker's reference frames. It increases when a new reference frame
+  /// begins.
   var reference: UInt16
   /// A counter of the jumps of the reference frame.
   var breaks: UInt16
@@ -44,7 +45,8 @@ struct StampedPose: Sendable, Equatable {
     self.forecast = forecast
   }
 
-  /// Returns the predicted orientation after this sample. `seconds` is not negative.
+  /// Returns the orientation predicted for a time after this sample. `seconds` must not be
+  /// negative.
   @_noLocks
   func foreseen(after seconds: Double) -> Quaternion {
     orientation * Quaternion(rotationVector: forecast.turn(after: seconds))

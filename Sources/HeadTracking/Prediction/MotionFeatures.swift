@@ -6,8 +6,8 @@ import Geometry
 struct MotionFeatures: Sendable {
   typealias Values = InlineArray<5, SIMD3<Double>>
 
-  /// Angular velocities in the head's frame, in rad/s: the present rate of the gyroscope (zero if
-  /// it is not trusted), then the mean velocities 0 to 20, 20 to 50, 50 to 100 and 100 to 200 ms
+  /// Angular velocities in the head's frame, in rad/s: the present reading of the gyroscope (zero
+  /// if it is not trusted), then the mean velocities 0 to 20, 20 to 50, 50 to 100 and 100 to 200 ms
   /// ago.
   var values = Values(repeating: .zero)
   /// Whether the history covers the 200 ms that `values` needs.

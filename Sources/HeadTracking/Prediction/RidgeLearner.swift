@@ -27,15 +27,18 @@ struct RidgeLearner: Sendable {
   static let leastWeight = 0.003
   /// Smallest speed that counts as motion, in rad/s.
   static let slow = 0.17
-  /// Weight of the motion about any other axis, relative to the motion about the axis itself.
+  /// Weight of the motion about each of the other two axes when an axis learns. The weight of its
+  /// own motion is 1.
   static let share = 0.1
 
   private let prior: Row
   private let lookAhead: Double
   private(set) var coefficients: Coefficients
-  /// The weighted sums of the products of two features, in rad^2/s; the upper triangle is not used.
+  /// For each pair of features, the weighted sum of their products, in rad^2/s. The upper triangle
+  /// is not used.
   private var products = InlineArray<25, SIMD3<Double>>(repeating: .zero)
-  /// The weighted sums of the products of a feature and the prior's prediction error, in rad^2/s.
+  /// For each feature, the weighted sum of its products with the prior's prediction error, in
+  /// rad^2/s.
   private var rests = Coefficients(repeating: .zero)
   /// The weighted sum of the prior's squared prediction errors, in rad^2/s.
   private var unexplained = SIMD3<Double>.zero
@@ -55,8 +58,8 @@ struct RidgeLearner: Sendable {
     self.lookAhead = lookAhead
   }
 
-  /// Learns from the motion that followed the given features. Velocities are in rad/s, and the
-  /// weight is in seconds.
+  /// Learns from `mean`, the mean velocity that followed the given features. Velocities are in
+  /// rad/s, and the weight is in seconds.
   mutating func learn(_ features: MotionFeatures.Values, mean: SIMD3<Double>, weight: Double) {
     let keep = realtime_exp(-weight / Self.memory)
     var rest = mean

@@ -3,8 +3,8 @@
 import CRealtime
 import Geometry
 
-/// Estimates the noise of a tracker's poses from the deviation of three consecutive poses from
-/// uniform motion.
+/// Estimates the noise of a tracker's poses by comparing three consecutive poses with uniform
+/// motion.
 ///
 /// The estimate is the minimum over the last few seconds, because a head's acceleration looks like
 /// noise (minimum statistics, R. Martin, IEEE Trans. Speech Audio Process. 2001).

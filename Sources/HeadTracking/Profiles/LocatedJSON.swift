@@ -13,7 +13,7 @@ struct LocatedJSON: Sendable {
 
   struct Member: Sendable {
     var name: String
-    /// The line number, from 1.
+    /// The number of the line with the name, from 1.
     var line: Int
     var value: LocatedJSON
   }
@@ -45,7 +45,7 @@ struct LocatedJSON: Sendable {
     var peek: UInt8? { at < bytes.count ? bytes[at] : nil }
 
     func problem(_ text: String) -> ProfileProblem {
-      ProfileProblem(line: line, text: "it is not valid JSON: \(text)")
+      ProfileProblem(line: line, text: "it cannot be read as JSON: \(text)")
     }
 
     mutating func skipBlanks() {
@@ -113,7 +113,7 @@ struct LocatedJSON: Sendable {
         if byte == UInt8(ascii: "\"") { return String(decoding: text, as: UTF8.self) }
         if byte == UInt8(ascii: "\\") { text += try escape() } else { text.append(byte) }
       }
-      throw problem("a string does not end on its line")
+      throw problem("a string lacks its closing quote or contains a control character")
     }
 
     mutating func escape() throws(ProfileProblem) -> [UInt8] {
@@ -125,7 +125,7 @@ struct LocatedJSON: Sendable {
       at += 1
       if let known = letters.first(where: { UInt8(ascii: $0.0) == letter }) { return [known.1] }
       guard letter == UInt8(ascii: "u"), let first = codeUnit() else {
-        throw problem("a string has an unknown escape")
+        throw problem("a string has an invalid escape")
       }
       var units = [first]
       let end = at
@@ -168,12 +168,12 @@ struct LocatedJSON: Sendable {
   }
 }
 
-/// An error in a tracker profile, or a problem with which the profile can still be used.
+/// An error in a tracker profile, or a problem despite which the profile can still be used.
 public struct ProfileProblem: Error, Sendable, Equatable {
   /// The line number, from 1.
   public var line: Int
   public var text: String
-  /// Whether the profile can still be used.
+  /// Whether the profile can be used despite this problem.
   public var isHarmless = false
 
   public init(line: Int, text: String, isHarmless: Bool = false) {

@@ -26,12 +26,13 @@ package struct ProfileConnection<Link: ByteLink>: TrackerConnection {
   private let capture: FrameCapture?
   /// Whether a silent connection counts as lost.
   private let endsSilent: Bool
-  /// When the start bytes are due; nil if they have been sent.
+  /// When the start bytes are due, in CLOCK_MONOTONIC nanoseconds; nil if they have been sent.
   private var startDue: Int64?
   private var keepAliveDue = Int64.min
   private var isGone = false
 
-  /// Starts the tracker.
+  /// Takes over an open link. Sends the start bytes at once or, if the profile delays them, in a
+  /// later call of `listen`.
   ///
   /// - Parameters:
   ///   - axes: the mounting of the tracker on the head; nil for that of the profile.

@@ -33,7 +33,7 @@ struct ProfileFrames {
       return .controllers(gapMilliseconds: frame.number("gap") ?? 1)
     }
     if frame["text"] != nil || frame["separator"] != nil {
-      // On links other than serial and TCP, each message is one text frame.
+      // Without a separator, each message is one text frame, except on serial and TCP links.
       if frame["separator"] == nil, link != "serial", link != "tcp" { return .message }
       guard let separator = frame["separator"] == nil ? "\n" : frame.text("separator") else {
         return nil
@@ -77,8 +77,8 @@ struct ProfileFrames {
 
   // MARK: Kinds of frames
 
-  /// Returns the valid kinds of frames; nil if there are no valid signals or too many kinds. Adds
-  /// the problems that it finds.
+  /// Returns the valid kinds of frames. Returns nil if `frames` has too many entries or, without
+  /// `frames`, if `signals` is missing or not an object. Adds the problems that it finds.
   func kinds() -> [TrackerProfile.FrameKind]? {
     let pattern = keys["frame"].flatMap { frame -> LocatedJSON? in
       guard case .object(let members) = frame.value else { return nil }

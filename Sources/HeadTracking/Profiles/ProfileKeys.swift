@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the members of a JSON object and collects what is wrong with them.
+/// Reads the members of a JSON object and collects the problems with them.
+///
+/// A missing key gives nil or an empty list. An unsuitable value does so, too, and adds a problem.
 struct ProfileKeys {
   /// The collected problems, shared by all objects of a text.
   final class Problems {
@@ -45,7 +47,8 @@ struct ProfileKeys {
     members.first { $0.name == name }?.line ?? line
   }
 
-  /// Returns the value of a key that must exist.
+  /// Returns the value that `read` returns for a key. If the key is missing, adds a problem and
+  /// returns nil.
   func required<Value>(_ name: String, _ read: (String) -> Value?) -> Value? {
     guard self[name] != nil else {
       problems.add("'\(name)' is missing", line: line)
@@ -68,7 +71,6 @@ struct ProfileKeys {
     return nil
   }
 
-  /// Returns a whole number in a range.
   func whole(_ name: String, _ range: ClosedRange<Int>) -> Int? {
     guard let number = number(name) else { return nil }
     if let whole = Int(exactly: number), range.contains(whole) { return whole }
@@ -102,18 +104,18 @@ struct ProfileKeys {
     return nil
   }
 
-  /// Returns hexadecimal bytes, such as `FF AA 03`.
+  /// Returns the bytes of a hexadecimal string such as `FF AA 03`.
   func bytes(_ name: String) -> [UInt8]? {
     guard let json = self[name] else { return nil }
     return bytes(json, name)
   }
 
-  /// Returns a list of packets of hexadecimal bytes.
+  /// Returns the bytes of each valid hexadecimal string in a list.
   func packets(_ name: String) -> [[UInt8]] {
     list(name).compactMap { bytes($0, name) }
   }
 
-  /// Returns a list of texts as bytes.
+  /// Returns the UTF-8 bytes of each nonempty string in a list.
   func texts(_ name: String) -> [[UInt8]] {
     list(name).compactMap { item in
       if case .string(let text) = item.value, !text.isEmpty { return Array(text.utf8) }

@@ -77,7 +77,7 @@ import Testing
     let text = Self.good.replacing("\"n\"", with: "\"\(written)\"")
     let (profile, problems) = ProfileReader.read(Array("{ \(text) }".utf8))
     #expect(profile == nil)
-    #expect(problems.contains { $0.text.contains("unknown escape") })
+    #expect(problems.contains { $0.text.contains("invalid escape") })
   }
 
   @Test("All errors are reported in the order of their lines; an unknown key is harmless")

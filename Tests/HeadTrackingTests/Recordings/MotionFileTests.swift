@@ -79,7 +79,7 @@ import Testing
     let size = #expect(throws: HeadTrackingError.self) {
       try TextFile.read(path + ".gz", limit: 1 << 20) { _ in }
     }
-    #expect(size?.description.contains("its text is larger than 1 MB, which is the limit") == true)
+    #expect(size?.description.contains("its text is larger than 1 MiB, which is the limit") == true)
     var fractions: [Double] = []
     try TextFile.read(
       path + ".gz",
