@@ -100,7 +100,7 @@ private struct Degree {
   }
 }
 
-/// The sums for one output row.
+/// The sums of the inputs, weighted with the gains, slopes and curves of one output row.
 private struct RowSums {
   var still = Wide(repeating: 0)
   var slope = Wide(repeating: 0)

@@ -50,7 +50,7 @@ public func transformQuad(
   }
 }
 
-/// Applies the weights to the real rows and runs the first radix-4 stage.
+/// Multiplies the real rows by the weights e^(i pi n / (2 size)) and runs the first radix-4 stage.
 @_noLocks
 @inline(__always)
 private func enter(
@@ -274,7 +274,7 @@ private func joinFour(
   }
 }
 
-/// Runs the last radix-4 stage and removes the weights.
+/// Runs the last radix-4 stage and removes the weights that `enter` applied.
 @_noLocks
 @inline(__always)
 private func leave(

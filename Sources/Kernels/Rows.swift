@@ -48,9 +48,9 @@ private func bits(_ v: Row) -> SIMD4<UInt32> { unsafeBitCast(v, to: SIMD4<UInt32
 ///   - re: `frames` rows.
 ///   - overlap: `frames` rows, added to `re`.
 ///   - frames: number of rows.
-///   - isSymmetric: if true, the sum of lanes 0 and 1 is half the sum of both ears, and the sum of
-///     lanes 2 and 3 is half their difference. If false, the sum of lanes 0 and 1 is the left ear,
-///     and the sum of lanes 2 and 3 is the right ear.
+///   - isSymmetric: if true, the sum of lanes 0 and 1 is half the sum of the samples for both ears,
+///     and the sum of lanes 2 and 3 is half their difference. If false, the sum of lanes 0 and 1 is
+///     the sample for the left ear, and the sum of lanes 2 and 3 is that for the right ear.
 ///   - left: `frames` samples, overwritten.
 ///   - right: `frames` samples, overwritten.
 @_noLocks

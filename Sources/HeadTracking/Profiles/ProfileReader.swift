@@ -6,7 +6,7 @@ import Geometry
 public struct ProfileReader {
   /// The version of the format.
   public static let schema = 1
-  /// The largest file, in bytes.
+  /// The largest accepted file, in bytes.
   package static let largestFile = 1 << 18
 
   private let keys: ProfileKeys

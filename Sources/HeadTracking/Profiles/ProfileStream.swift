@@ -14,7 +14,8 @@ package struct ProfileStream: Sendable {
   /// Decodes any part of a stream, or a message.
   ///
   /// - Parameter arrival: the arrival time, in CLOCK_MONOTONIC nanoseconds.
-  /// - Returns: the readings, oldest first, and the number of invalid frames and interruptions.
+  /// - Returns: the readings, oldest first, and the number of errors: invalid frames, and the
+  ///   errors that `FrameSplitter.take` counts.
   package mutating func decode(
     _ bytes: [UInt8], arrival: Int64
   ) -> (readings: [TrackerReading], rejectedCount: Int) {

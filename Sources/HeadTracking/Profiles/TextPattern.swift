@@ -14,7 +14,7 @@ public struct TextPattern: Sendable, Equatable {
   public let text: String
   private var parts: [Part] = []
 
-  /// The longest number, in characters.
+  /// The longest accepted number, in characters.
   private static let longestNumber = 40
 
   /// Parses a pattern; nil if it names no number, if its braces are unbalanced, if a name is empty
@@ -72,7 +72,8 @@ public struct TextPattern: Sendable, Equatable {
     return at == frame.count ? found : nil
   }
 
-  /// Reads a decimal number; nil if there is none.
+  /// Reads a decimal number that begins at `start`; nil if there is none, or if it is too long or
+  /// not finite.
   private static func number(_ bytes: [UInt8], _ start: Int) -> (value: Double, end: Int)? {
     var end = start
     func digits() -> Int {

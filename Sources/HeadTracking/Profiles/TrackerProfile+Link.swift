@@ -72,7 +72,8 @@ extension TrackerProfile {
     }
   }
 
-  /// For TCP, where the device is; for UDP, where this computer listens.
+  /// An address and a port: for TCP those of the device, for UDP those at which this computer
+  /// listens.
   public struct NetworkPlace: Sendable, Equatable {
     /// A numeric address; for UDP also `any` or `loopback`.
     public var address: String
@@ -115,12 +116,12 @@ extension TrackerProfile {
 
     /// The bytes at the beginning of each frame.
     public var sync: [UInt8]
-    /// The length of a frame in bytes, including sync and checksum.
+    /// The length of a frame in bytes, including sync, checksum and tail.
     public var length: Int
     public var checksum: Checksum
-    /// The bytes that the checksum covers.
+    /// The offsets of the bytes that the checksum covers.
     public var covered: Range<Int>
-    /// The offset of the checksum.
+    /// The offset of the first byte of the checksum.
     public var checksumOffset: Int
     /// The bytes at the end of each frame; empty for none.
     public var tail: [UInt8]

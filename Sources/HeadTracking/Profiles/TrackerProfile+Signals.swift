@@ -25,7 +25,8 @@ extension TrackerProfile {
     static let rotation: Set<Signal> = [.rotationX, .rotationY, .rotationZ]
     static let angles: Set<Signal> = [.yaw, .pitch, .roll]
     static let motion: Set<Signal> = [.rateX, .rateY, .rateZ, .forceX, .forceY, .forceZ]
-    /// The sets of signals that each form a complete orientation. Angles are not among them.
+    /// The sets of signals that each form a complete orientation. The angles are not included,
+    /// because a profile may have only some of them.
     static let orientations = [quaternion, rotation]
   }
 
@@ -100,7 +101,8 @@ extension TrackerProfile.NumberType {
     }
   }
 
-  /// The little-endian form of a big-endian number; nil for other numbers.
+  /// The little-endian type that corresponds to this big-endian type; nil for other types and for
+  /// MIDI data bytes.
   private var turned: Self? {
     switch self {
     case .u16be: .u16

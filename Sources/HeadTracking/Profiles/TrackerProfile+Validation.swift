@@ -11,7 +11,8 @@ extension TrackerProfile {
     public var least: UInt8
   }
 
-  /// The different pairs of MIDI controllers for the signals, ordered by channel and numbers.
+  /// The pairs of MIDI controllers for the signals, each listed once, ordered by channel and then
+  /// by controller numbers.
   public var controllerPairs: [ControllerPlace] {
     var pairs: [ControllerPlace] = []
     for number in frames.flatMap(\.signals.values) {
@@ -67,7 +68,7 @@ extension TrackerProfile {
     case .name(let name):
       let holders = frames.filter { $0.signals[signal] == number }
       guard holders.allSatisfy({ $0.pattern?.names.contains(name) ?? false }) else {
-        return "the pattern has no number '\(name)' for \(signal.rawValue)"
+        return "'text' has no number '\(name)' for \(signal.rawValue)"
       }
     case .controllers(let most, let least, let channel):
       guard case .controllers = framing, most < 120, least < 120, (1...16).contains(channel) else {
@@ -136,7 +137,7 @@ extension TrackerProfile.BinaryFraming {
       return "'sync' must have 1 to 16 bytes, and 'tail' at most 16 bytes"
     }
     guard length > sync.count, length <= longest else {
-      return "the length of a frame must be from \(sync.count + 1) to \(longest)"
+      return "the length of a frame must be from \(sync.count + 1) to \(longest) bytes"
     }
     guard
       checksum == .none

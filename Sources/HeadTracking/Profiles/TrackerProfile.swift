@@ -6,7 +6,7 @@ public import Geometry
 /// A frame is a HID report, a message, or a part of a stream of bytes. See
 /// docs/tracker-profiles.md.
 public struct TrackerProfile: Sendable, Equatable {
-  /// The signals in the frames of one kind.
+  /// A kind of frame: how its frames are recognised, and which signals they carry.
   public struct FrameKind: Sendable, Equatable {
     /// The values that bytes of the frame must have, by offset.
     public var conditions: [Int: UInt8]
@@ -33,9 +33,10 @@ public struct TrackerProfile: Sendable, Equatable {
 
   /// Bytes to send to the tracker.
   public struct Commands: Sendable, Equatable {
-    /// The packets, in order.
+    /// The packets, in the order in which they are sent.
     public var packets: [[UInt8]]
-    /// The delay between opening and the first packet, in milliseconds.
+    /// The delay between opening the link and the first packet, in milliseconds. It applies only to
+    /// `start`, and not to HID devices.
     public var delayMilliseconds: Int
 
     public init(_ packets: [[UInt8]] = [], delayMilliseconds: Int = 0) {
@@ -46,9 +47,10 @@ public struct TrackerProfile: Sendable, Equatable {
 
   public var name: String
   public var link: Link
-  /// The vendor's ID; 0 if the link does not use it.
+  /// The vendor's ID; 0 if the profile has none.
   public var vendorID: UInt16
-  /// The product's ID; nil for any product of the vendor.
+  /// The product's ID. If it is nil, a HID profile matches any product of the vendor, and a serial
+  /// profile matches only ports that the listener names.
   public var productID: UInt16?
   /// The top-level usage that a HID device must have; nil for any.
   public var usage: HIDUsage?
@@ -73,9 +75,9 @@ public struct TrackerProfile: Sendable, Equatable {
   /// The bytes that start the device. For HID, these are output reports, each beginning with its
   /// ID. They are sent after `startFeatures`.
   public var start: Commands
-  /// The bytes that stop the device.
+  /// The bytes that stop the device, in the same form as `start`.
   public var stop: Commands
-  /// The bytes that keep the device sending.
+  /// The bytes that keep the device sending, in the same form as `start`.
   public var keepAlive: Commands
   /// The interval at which `keepAlive` is sent, in seconds.
   public var keepAliveSeconds: Double

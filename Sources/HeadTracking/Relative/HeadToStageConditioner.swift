@@ -9,8 +9,8 @@ import Geometry
 /// headToStage = anchorToWorld^-1 * driftTurn * headToWorld
 /// ```
 ///
-/// `anchorToWorld` is the pose of the `StageAnchor`, and `driftTurn` is the rotation about the
-/// vertical that corrects drift.
+/// `anchorToWorld` is the pose of the `StageAnchor`, and `driftTurn` is the correction of drift, a
+/// rotation about the vertical.
 ///
 /// ## Threading
 /// A value belongs to one thread. Its functions may allocate.
@@ -26,7 +26,7 @@ struct HeadToStageConditioner: Sendable {
   var keptFront: Double?
   private var recentring = Recentring()
   private var predictor = HeadPredictor()
-  /// The rotation of the world about the vertical that corrects drift, in radians.
+  /// The angle by which the world is rotated about the vertical to correct drift, in radians.
   private var drift = 0.0
   private var wantsFront = false
   private var fronts: UInt16 = 0
@@ -118,7 +118,8 @@ struct HeadToStageConditioner: Sendable {
     if let before, before.breaks != pose.breaks || pose.time - before.time > 250_000_000 {
       predictor.restart()
     }
-    // A gyroscope that reads zero may be at rest or absent; the predictor finds out which.
+    // If the rate is zero, the head may be at rest, or there may be no gyroscope; the predictor
+    // finds out which.
     let velocity = SampleConditioner.finite(sample.angularVelocity).map {
       conditioner.inHead($0) - taken
     }

@@ -3,8 +3,8 @@
 import CRealtime
 import Geometry
 
-/// The frame that the stage is fixed to. It moves with the device while samples from the device
-/// arrive, and stands still in the world otherwise.
+/// The reference frame that the stage is fixed to. It moves with the device while samples from the
+/// device arrive, and stands still in the world otherwise.
 ///
 /// If the device's samples return in the same reference frame, the anchor moves to where the device
 /// would have carried it, at no more than 0.8 rad/s relative to the device. If they return in a new

@@ -18,7 +18,7 @@ package struct FrameFile: Sendable, Equatable {
   /// Returns the first line for a protocol. Blanks in its name become underscores.
   package static func heading(_ source: String) -> String { "\(magic) \(word(source))\n" }
 
-  /// Returns a name as one word.
+  /// Returns a name with underscores in place of blanks.
   package static func word(_ name: String) -> String {
     String(name.map { $0.isWhitespace ? "_" : $0 })
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A connected tracker.
+/// A tracker that is connected or known.
 public struct TrackerDescription: Sendable, Equatable {
   /// Whether the tracker can be used.
   public enum Access: Sendable, Equatable {
@@ -20,9 +20,9 @@ public struct TrackerDescription: Sendable, Equatable {
   public var path: String
   public var vendorID: UInt16
   public var productID: UInt16
-  /// The serial number; empty if unknown. For Bluetooth earphones, this is the Bluetooth address;
-  /// for industrial I/O devices, `iio:` followed by the name; for MIDI ports without a serial
-  /// number, `midi:` followed by the name of the client or of the port.
+  /// The serial number; empty if unknown. For Bluetooth earphones and Bluetooth LE trackers, this
+  /// is the Bluetooth address; for industrial I/O devices, `iio:` followed by the name; for MIDI
+  /// ports without a serial number, `midi:` followed by the name of the client or of the port.
   public var serial: String
   public var manufacturer: String
   public var product: String
@@ -37,7 +37,7 @@ public struct TrackerDescription: Sendable, Equatable {
   public var id: String
   /// What earphones report about themselves; nil for other trackers.
   public var earphones: EarphoneDetails?
-  /// Whether the tracker is known but has no connection now, so it may be out of range. Opening it
+  /// Whether the tracker is known but has no connection now, so it may be unreachable. Opening it
   /// connects it. Automatic selection ignores it.
   public var isAway = false
   /// What the decoding of the tracker's reports was verified with.
@@ -45,7 +45,7 @@ public struct TrackerDescription: Sendable, Equatable {
   /// Whether the tracker computes level orientations itself, so that a calibration finds its exact
   /// mounting.
   public var levelsItself = false
-  /// Whether the tracker is a serial port.
+  /// Whether the tracker is read through a serial port, which may be on USB.
   package var isSerialPort = false
   /// The kernel's name of a HID device, such as `0018:1234:ABCD.0001`; otherwise empty.
   package var kernelName = ""
