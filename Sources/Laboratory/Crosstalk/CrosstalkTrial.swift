@@ -4,7 +4,8 @@ package import Binaural
 private import CRealtime
 private import SignalProcessing
 
-/// Computes how well the filters of `CrosstalkDesign` separate the ears of a displaced head.
+/// Computes how well the filters of `CrosstalkDesign` separate the signals for the two ears, also
+/// if the head is displaced or turned.
 package struct CrosstalkTrial: Sendable {
   /// The displacement of the head from its intended place.
   package struct Head: Sendable, Equatable {
@@ -22,7 +23,7 @@ package struct CrosstalkTrial: Sendable {
     /// The centres of the third-octave bands, in Hz.
     package var frequencies: [Double]
     /// For each third octave: the level of an ear's own signal at this ear relative to its level at
-    /// the other ear, in dB [mean power of both ears].
+    /// the other ear, in dB. Both levels are means of the power over the two ears.
     package var separation: [Double]
     /// For each third octave: the level of an ear's own signal at this ear relative to the mean
     /// level over all bands, in dB.
@@ -86,7 +87,7 @@ package struct CrosstalkTrial: Sendable {
         other[k] += there.squaredMagnitude / 2
         for speaker in 0...1 { colour[k] += straight.values[speaker][ear][k].squaredMagnitude / 2 }
       }
-      // The larger of the filters' gains for equal and for opposite signals at the ears.
+      // `gain` is the filters' larger power gain: that for equal or for opposite ear signals.
       let sum = feeds[0][0][k] + feeds[0][1][k]
       let difference = feeds[0][0][k] + feeds[0][1][k] * -1
       gain[k] = max(sum.squaredMagnitude, difference.squaredMagnitude)

@@ -41,7 +41,7 @@ struct LeastSquaresPredictor {
   mutating func restart() { self = LeastSquaresPredictor() }
 
   /// Returns the pose predicted for `seconds` after the last pose. Returns the last pose if there
-  /// are fewer than four poses, and the identity if there are none.
+  /// are fewer than four poses or if all have the same time, and the identity if there are none.
   func pose(after seconds: Double) -> Quaternion {
     let determinant = weight * squares - times * times
     guard count >= 4, determinant > 0 else { return last?.pose ?? .identity }

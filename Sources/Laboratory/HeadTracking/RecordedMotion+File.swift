@@ -11,8 +11,9 @@ extension RecordedMotion {
   /// `qw,qx,qy,qz`, and optionally `gx,gy,gz` in rad/s. A pose may be `nan`. If there is a column
   /// `movement`, only the rows with a 1 in this column are scored.
   ///
-  /// - Throws: `cannotReadMotion` if the file cannot be read or lacks a column; `badMotionRow` if a
-  ///   row is invalid; `interrupted` if the monitor ended the reading.
+  /// - Throws: `cannotReadMotion` if the file cannot be read, is too large, or has no rows or no
+  ///   columns for the pose; `badMotionRow` if the header has no `t` or a line is invalid;
+  ///   `interrupted` if the monitor ended the reading.
   package init(path: String, monitor: TaskMonitor = .none) throws(HeadTrackingError) {
     try self.init(ColumnTable(path: path, Self.wanted, monitor: monitor), name: path)
   }

@@ -115,7 +115,7 @@ public final class PrivatePipeWireServer {
 
   public func unload(module: Int) throws { try pactl(["unload-module", "\(module)"]) }
 
-  /// Unloads all null sinks.
+  /// Unloads all null sinks, including "ears".
   public func unloadAllSinks() throws { try pactl(["unload-module", "module-null-sink"]) }
 
   /// Sets a value in the server's `settings` metadata, such as `clock.force-quantum`.

@@ -114,7 +114,7 @@ public final class PrivatePulseServer {
 
   public func unload(module: Int) throws { try pactl(["unload-module", "\(module)"]) }
 
-  /// Unloads all null sinks.
+  /// Unloads all null sinks, including "ears".
   public func unloadAllSinks() throws { try pactl(["unload-module", "module-null-sink"]) }
 
   @discardableResult

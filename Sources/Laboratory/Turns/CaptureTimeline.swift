@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Computes when each frame of a recording was played, from the jittering times of its fragments.
+/// Computes when each frame of a recording was played, from one report for each of its fragments.
 ///
-/// A fragment's time is a median over its own and up to 50 neighbouring reports.
+/// The reported times jitter. So a fragment's time is a median over its own report and up to 50
+/// neighbouring ones.
 package struct CaptureTimeline: Sendable {
   /// A frame of a fragment, and the CLOCK_MONOTONIC time at which that frame was played, in ns.
   package typealias Report = (frame: Int, time: Int64)

@@ -29,7 +29,7 @@ package struct TrackingModel: Sendable {
   package init() {}
 
   /// Returns the angles between the true and the rendered pose, in radians, at the scored grid
-  /// points where both are known. The first 0.5 s that are heard are not scored.
+  /// points where both are known. The first 0.5 s of rendered sound is not scored.
   package func errors(over motion: RecordedMotion) -> [Double] {
     guard let begin = motion.times.first, let end = motion.times.last, end > begin else {
       return []
@@ -38,7 +38,7 @@ package struct TrackingModel: Sendable {
     return run.errors()
   }
 
-  /// One pass through a motion. Times are in seconds from the start of the motion.
+  /// The state of one simulation. Times are in seconds from the start of the motion.
   private struct Run {
     let model: TrackingModel
     let seconds: Double

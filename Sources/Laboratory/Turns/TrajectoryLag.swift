@@ -18,13 +18,13 @@ package struct TrajectoryLag: Sendable, Equatable {
   ///   - heard: the course measured in the recording; values that are not finite are ignored.
   ///   - head: the tracker's course.
   ///   - range: the range of lags to search, in seconds.
-  /// - Returns: nil if the courses have at most 20 values in common at the best lag, or if the cost
-  ///   has no minimum inside the range.
+  /// - Returns: nil if the courses have at most 20 values in common at the best lag, or if their
+  ///   mean squared difference has no minimum inside the range.
   package init?(of heard: Course, behind head: Course, in range: ClosedRange<Double> = -0.2...1.0) {
     let step = 0.001
     let count = Int((range.upperBound - range.lowerBound) / step)
     let lags = (0...max(1, count)).map { range.lowerBound + Double($0) * step }
-    // Compute the mean squared difference in steps of 1 ms.
+    // Compute the mean squared difference for each lag, in steps of 1 ms.
     let costs = lags.map { Self.cost(heard, head, lag: $0) }
     guard let best = costs.indices.min(by: { costs[$0].mean < costs[$1].mean }),
       costs[best].mean.isFinite, costs[best].points > 20

@@ -29,8 +29,6 @@ package struct TurnFinder: Sendable {
   private static let badResidual = -9.0
   private let alignmentFrames: Int
 
-  /// Creates a finder.
-  ///
   /// - Parameter sampleRate: the rate of the recording and the renderings, in Hz.
   package init(sampleRate: Double) {
     window = max(8, Int((0.002 * sampleRate).rounded()))
@@ -40,7 +38,7 @@ package struct TurnFinder: Sendable {
   /// Finds the turn in a stretch of a recording.
   ///
   /// - Parameters:
-  ///   - frames: the stretch, longer than 100 ms. The turn is not in its first or last 50 ms.
+  ///   - frames: the stretch, longer than 100 ms. The turn must not be in its first or last 50 ms.
   ///   - first: the rendering before the turn. Both renderings repeat forever.
   ///   - second: the rendering after the turn.
   ///   - offset: the offset of a nearby alignment, which is tried before the entire rendering is
@@ -60,7 +58,8 @@ package struct TurnFinder: Sendable {
       let after = SoundAlignment.find(recording, end, in: second, near: before.offset, radius: 3),
       after.residualDecibels < Self.badResidual
     else { return nil }
-    // The two offsets can differ by up to three frames because the sound card's clock drifts.
+    // `before.offset` and `after.offset` can differ by up to three frames because the sound card's
+    // clock drifts.
     let (start, gain) = (Double(frames.lowerBound), Float(before.gain))
     let way = Way(
       recording, frames,

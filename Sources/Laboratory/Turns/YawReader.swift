@@ -7,7 +7,7 @@ import Geometry
 /// A first-order soundfield rendered for a turned head is linear in the cosine and the sine of the
 /// yaw. So the renderings for three yaws determine the rendering for any other yaw.
 package struct YawReader: Sendable {
-  /// The yaw around a frame of the recording.
+  /// The yaw estimated from the frames on either side of `frame`.
   package struct Moment: Sendable {
     package let frame: Int
     /// Yaw in degrees, positive to the left; NaN in silence or if the recording does not match.
@@ -71,7 +71,7 @@ package struct YawReader: Sendable {
     return moments
   }
 
-  /// Fits the recording as a sum of the three parts by least squares.
+  /// Fits the recording as a weighted sum of `whole`, `front` and `side` by least squares.
   ///
   /// - Returns: the yaw in degrees, and the unexplained share of the energy, from 0 to 1; (NaN, 1)
   ///   if there is no solution.

@@ -80,7 +80,8 @@ package struct UpmixInstruments {
     return normalized(sound)
   }
 
-  /// Returns a plucked note every `period` seconds, each at a random pitch from `pitches`, in Hz.
+  /// Returns a sound with a plucked note every `period` seconds. Each note has a random pitch from
+  /// `pitches`, in Hz.
   mutating func plucks(
     every period: Double, from start: Double, pitches: ClosedRange<Double>, decay: Double,
     partials: Int
@@ -104,8 +105,8 @@ package struct UpmixInstruments {
     return normalized(sound)
   }
 
-  /// Returns a bowed tone with vibrato that glides between 3 semitones below and 11 semitones above
-  /// `pitch`, in Hz.
+  /// Returns a bowed tone with vibrato. The tone glides between 3 semitones below and 11 semitones
+  /// above `pitch`, which is in Hz.
   mutating func bow(around pitch: Double) -> [Double] {
     let step = 1.1
     let steps = (0...(Int(seconds / step) + 2)).map { _ in 14 * uniform() - 3 }
@@ -124,8 +125,8 @@ package struct UpmixInstruments {
     return normalized(sound)
   }
 
-  /// Returns a short beat every `period` seconds: noise above `corner` Hz, or a tone with falling
-  /// pitch if `corner` is nil.
+  /// Returns a sound with a short beat every `period` seconds. The beat is noise above `corner` Hz,
+  /// or a tone with falling pitch if `corner` is nil.
   mutating func beats(every period: Double, from start: Double, above corner: Double?) -> [Double] {
     var sound = [Double](repeating: 0, count: frames)
     for time in stride(from: start, to: seconds, by: period) {

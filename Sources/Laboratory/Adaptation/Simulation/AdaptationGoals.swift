@@ -9,8 +9,8 @@ extension AdaptationFigures {
     self.init(figures) { $0.reduce(0, +) / Double($0.count) }
   }
 
-  /// Takes the median of each figure over several runs. An optional figure is the median of the
-  /// runs that have it. The median of an even number of values is the upper middle one.
+  /// Takes the median of each figure over several runs. The median of an optional figure is taken
+  /// over the runs that have it. The median of an even number of values is the upper middle one.
   package init(medianOf figures: [AdaptationFigures]) {
     self.init(figures) { $0.sorted()[$0.count / 2] }
   }
@@ -40,7 +40,7 @@ extension AdaptationFigures {
       guard let other = others[rule] else { continue }
       if other.isBetter(than: self) {
         missed.append(
-          "\(rule.rawValue) has fewer stalls and flips and more multichannel, "
+          "\(rule.rawValue) stalls and flips less, plays more multichannel "
             + "and restores it sooner")
       }
     }

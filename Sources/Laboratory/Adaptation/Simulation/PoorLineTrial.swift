@@ -2,9 +2,9 @@
 
 import HLS
 
-/// A simulation of Stillstage's rule for an on-demand presentation, over each of
-/// `BandwidthTrace.poorLines` for 10 minutes. Each figure of a line is the median over five start
-/// offsets.
+/// A simulation of Stillstage's rule with an on-demand presentation over several lines, 10 minutes
+/// each. Each figure of a line is the median of five runs, which start at different places in the
+/// trace.
 package struct PoorLineTrial: Sendable {
   package struct Line: Sendable {
     package let name: String
@@ -15,7 +15,8 @@ package struct PoorLineTrial: Sendable {
   /// The means over the lines.
   package let mean: AdaptationFigures
 
-  /// The limits and goals for the means. The limits apply to the lines without an outage.
+  /// The limits and goals for the means, in the units of `AdaptationFigures`. The limits apply to
+  /// the lines without an outage.
   package static let floors = Limits(stall: 0.25, flips: 0.6, multichannel: 70, restore: 12)
   package static let goals = Limits(stall: 0.1, flips: 0.4, multichannel: 80, restore: 6)
 
@@ -55,7 +56,7 @@ package struct PoorLineTrial: Sendable {
   /// lines.
   package var worst: Line? { lines.max { $0.figures.flipsPerMinute < $1.figures.flipsPerMinute } }
 
-  /// Returns a clause for each limit that the means miss.
+  /// A clause, such as "stalls are above 0.25 %", for each limit that the means do not meet.
   package var missedFloors: [String] {
     let floors = Self.floors
     var missed: [String] = []

@@ -14,7 +14,7 @@ extension BandwidthTrace {
       + seeds.dropLast().map { twoStates(seed: $0) }
   }
 
-  /// The five fixed traces.
+  /// The traces whose names contain no seed.
   package static var fixedPoorLines: [BandwidthTrace] {
     [step(), metro3g(), busLTE(), flap(), slowRamp()]
   }

@@ -10,7 +10,7 @@ struct SimulatedPlayer {
     var before: (rendition: Int, join: Double)?
   }
 
-  /// A rendition can replace the rest of a segment only if at least this much of it is left, in s.
+  /// The shortest remainder of a segment, in s, that another rendition can replace.
   static let leastJoinSeconds = 0.5
 
   let segmentSeconds: Double

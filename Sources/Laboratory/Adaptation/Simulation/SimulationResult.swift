@@ -8,7 +8,7 @@ package struct HeardStretch: Sendable, Equatable {
   package var start: Double
   /// The duration, in s.
   package var seconds: Double
-  /// The rendition; nil while playback stalled.
+  /// The index of the rendition in the ladder; nil for a stall.
   package var rendition: Int?
 }
 

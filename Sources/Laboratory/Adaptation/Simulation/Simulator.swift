@@ -27,7 +27,8 @@ package struct SimulationConditions: Sendable, Equatable {
 
   package init() {}
 
-  /// The conditions of `SegmentSupply`: on demand with a buffer limit of 30 s, or live with 12 s.
+  /// Returns the conditions of `SegmentSupply`: on demand with a buffer limit of 30 s, or live with
+  /// 12 s.
   package static func supply(isLive: Bool) -> SimulationConditions {
     let supply = SegmentSupply.Conditions()
     var conditions = SimulationConditions()
