@@ -55,6 +55,9 @@ extension TrackerProfile {
     if case .binary(let framing) = framing { longest = min(longest, framing.length) }
     switch number.place {
     case .byte(let at, let type):
+      guard type.size <= longest else {
+        return "\(signal.rawValue) is longer than a frame, which has \(longest) bytes"
+      }
       guard at >= 0, at <= longest - type.size else {
         return "the 'byte' of \(signal.rawValue) must be from 0 to \(longest - type.size)"
       }
