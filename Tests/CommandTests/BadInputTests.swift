@@ -18,7 +18,7 @@ import Testing
     Case(arguments: "render $/nowhere.wav -o $/out.wav", says: "no such file"),
     Case(arguments: "render $/no/where.wav -o $/out.wav", says: "no such file"),
     Case(arguments: "render $/empty.wav -o $/out.wav", says: "is empty"),
-    Case(arguments: "render $/folder -o $/out.wav", says: "it contains no playlist"),
+    Case(arguments: "render $/folder -o $/out.wav", says: "it contains no usable playlist"),
     Case(arguments: "render $/fifo -o $/out.wav", says: "FIFO"),
     Case(arguments: "render $/text.wav -o $/out.wav", says: "not an audio file"),
     Case(arguments: "render $/cut.wav -o $/out.wav", says: "audio"),

@@ -163,7 +163,7 @@ import Testing
 
   @Test func folderWithoutAPlaylistNeedsAMediaFile() throws {
     let folder = TemporaryFolder()
-    fails(try render(folder.path), "it contains no playlist")
+    fails(try render(folder.path), "it contains no usable playlist")
     let parts = (0..<5).map { Self.packed.folder.file("s\($0).ts") }
     let merged = try ProgramRun.of(
       "sh", ["-c", "cat \(parts.joined(separator: " ")) > \(folder.file("m.ts"))"])

@@ -7,24 +7,28 @@ public struct MediaPlaylist: Sendable, Equatable {
     case event = "EVENT"
   }
 
-  /// Protocol version (`EXT-X-VERSION`); 1 if the tag is missing.
+  /// Protocol version (`EXT-X-VERSION`); 1 if the tag is missing or invalid.
   public var version = 1
-  /// Target duration in s: the maximum duration of a segment after rounding to the nearest second.
+  /// Target duration in s (`EXT-X-TARGETDURATION`): the limit for segment durations after rounding
+  /// to the nearest second. If the tag is missing, this is the duration of the longest segment,
+  /// rounded up.
   public var targetDuration = 0.0
   /// Media sequence number of the first segment.
   public var mediaSequence = 0
-  /// Number of discontinuities before the beginning of the playlist.
+  /// Discontinuity number at the beginning of the playlist (`EXT-X-DISCONTINUITY-SEQUENCE`).
   public var discontinuitySequence = 0
   public var kind: Kind?
-  /// Whether the playlist is complete (`EXT-X-ENDLIST`).
+  /// Whether no more segments will be added to the playlist (`EXT-X-ENDLIST`).
   public var hasEnded = false
-  /// Whether each segment can be decoded without the segments before it.
+  /// Whether the playlist states that each segment can be decoded without the other segments
+  /// (`EXT-X-INDEPENDENT-SEGMENTS`).
   public var areSegmentsIndependent = false
-  /// Whether the segments contain only video key frames.
+  /// Whether each segment is a single video key frame (`EXT-X-I-FRAMES-ONLY`). Such a playlist
+  /// contains no sound.
   public var hasOnlyKeyFrames = false
   public var start: PlaylistStart?
-  /// Preferred distance of playback from the live end, in s. Nil if it is not stated, which means
-  /// three target durations.
+  /// Recommended distance of playback from the live end, in s (HOLD-BACK of
+  /// `EXT-X-SERVER-CONTROL`). If it is nil, three target durations are used.
   public var holdBack: Double?
   /// Number of segments that a delta update leaves out before the first listed segment
   /// (`EXT-X-SKIP`). `mediaSequence` is the number of the first listed segment.
@@ -32,7 +36,8 @@ public struct MediaPlaylist: Sendable, Equatable {
   /// Whether `hasEnded` is assumed because the playlist is a file without `EXT-X-ENDLIST`: a
   /// recording of a live presentation, or an interrupted download.
   public var isCutOff = false
-  /// Notes about values that are not valid and are ignored.
+  /// Notes for the listener, about invalid values that are ignored and about segments that a delta
+  /// update leaves out.
   public var notes: [String] = []
   public var segments: [MediaSegment] = []
 
@@ -42,7 +47,7 @@ public struct MediaPlaylist: Sendable, Equatable {
 
 /// The preferred start of playback (`EXT-X-START`).
 public struct PlaylistStart: Sendable, Equatable {
-  /// Offset from the beginning of the playlist, or from its end if negative, in s.
+  /// Offset in s from the beginning of the playlist; if it is negative, from the end.
   public var offset: Double
   /// Whether to begin exactly at the offset, instead of at the start of the segment that contains
   /// it.
@@ -51,7 +56,7 @@ public struct PlaylistStart: Sendable, Equatable {
 
 /// An entry of a media playlist.
 public struct MediaSegment: Sendable, Equatable {
-  /// The URI as written in the playlist, with variables substituted.
+  /// The URI as written in the playlist, except that variables are replaced by their values.
   public var uri: String
   /// Duration in s.
   public var duration: Double
@@ -69,13 +74,15 @@ public struct MediaSegment: Sendable, Equatable {
   public var keys: [SegmentKey] = []
   /// Whether the segment is missing on the server (`EXT-X-GAP`).
   public var isGap = false
-  /// Time of the segment's start; nil if no tag states it for this segment.
+  /// Date and time of the segment's start; nil if the segment has no valid
+  /// `EXT-X-PROGRAM-DATE-TIME`.
   public var programDate: ProgramDate?
-  /// Stated bit rate of the segment, in bit/s; nil if there is none.
+  /// Approximate bit rate of the segment, in bit/s (`EXT-X-BITRATE`). Nil if it is not stated or
+  /// the segment is a byte range.
   public var bitRate: Int?
 }
 
-/// A range of bytes in a resource.
+/// The bytes of a resource from `offset` up to, but not including, `end`.
 public struct ByteRange: Sendable, Equatable {
   public var offset: Int
   /// Number of bytes.
@@ -89,7 +96,8 @@ public struct ByteRange: Sendable, Equatable {
   }
 }
 
-/// The initialisation section of segments (`EXT-X-MAP`).
+/// The location of an initialisation section, which a decoder must read before the segments that
+/// refer to it (`EXT-X-MAP`).
 public struct MediaMap: Sendable, Equatable {
   public var uri: String
   public var range: ByteRange?
@@ -97,10 +105,11 @@ public struct MediaMap: Sendable, Equatable {
   public var keys: [SegmentKey] = []
 }
 
-/// A key for encrypted segments, with the encryption method (`EXT-X-KEY`).
+/// The address of a key for encrypted segments, and the encryption method (`EXT-X-KEY`).
 public struct SegmentKey: Sendable, Equatable {
   public enum Method: Sendable, Equatable {
-    /// AES-128 in cipher block chaining mode with PKCS #7 padding, for complete segments.
+    /// Complete segments are encrypted with AES-128, in cipher block chaining mode with PKCS #7
+    /// padding.
     case aes128
     /// Any other method.
     case other(String)
@@ -115,7 +124,7 @@ public struct SegmentKey: Sendable, Equatable {
   /// bytes.
   public var format = "identity"
 
-  /// Returns the 16-byte initialisation vector for a media sequence number.
+  /// Returns the 16-byte initialisation vector for the segment with a media sequence number.
   public func vector(forSequence sequence: Int) -> [UInt8] {
     if let initialisationVector { return initialisationVector }
     let low = (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (56 - 8 * $0)) }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A parser for the lines of a media playlist.
+/// A parser for the lines of a media playlist. Call a `take` method for each tag and URI, then
+/// `finished`.
 struct MediaPlaylistReader {
-  /// Tags that only media playlists contain.
+  /// The tags that this parser reads. Only media playlists may contain them.
   static let tags: Set = [
     "EXTINF", "EXT-X-TARGETDURATION", "EXT-X-MEDIA-SEQUENCE", "EXT-X-DISCONTINUITY-SEQUENCE",
     "EXT-X-ENDLIST", "EXT-X-PLAYLIST-TYPE", "EXT-X-I-FRAMES-ONLY", "EXT-X-BYTERANGE",
@@ -120,8 +121,8 @@ struct MediaPlaylistReader {
   /// Returns the byte range of a segment; nil if the segment has none. A range without an offset
   /// begins where the range of the previous segment ends.
   ///
-  /// - Throws: an error if the offset is missing and the previous segment has a different URI or no
-  ///   range.
+  /// - Throws: an error if the offset is missing, unless the previous segment is a range of the
+  ///   same URI.
   private func place(
     _ range: (length: Int, offset: Int?)?, in uri: String
   ) throws(PlaylistError) -> ByteRange? {
@@ -167,7 +168,8 @@ struct MediaPlaylistReader {
     return number
   }
 
-  /// Parses a byte range `LENGTH[@OFFSET]` in bytes.
+  /// Parses a byte range of the form `LENGTH[@OFFSET]`, in bytes. The result has no offset if the
+  /// text has none.
   private static func range(
     _ text: Substring
   ) throws(PlaylistError) -> (length: Int, offset: Int?) {

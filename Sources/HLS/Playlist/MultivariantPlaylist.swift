@@ -5,24 +5,25 @@ public struct MultivariantPlaylist: Sendable, Equatable {
   public var version = 1
   public var areSegmentsIndependent = false
   public var start: PlaylistStart?
-  /// The variants, in the order in which the file lists them.
+  /// The variants, in the order in which the playlist lists them.
   public var variants: [Variant] = []
   /// The pathway to use first (PATHWAY-ID of `EXT-X-CONTENT-STEERING`); nil if it is not stated.
   public var firstPathway: String?
   /// The address of the steering manifest (SERVER-URI of `EXT-X-CONTENT-STEERING`); nil if it is
   /// not stated.
   public var steeringServer: String?
-  /// The pathways in the order in which to try them, as the steering manifest states it; empty
-  /// without a manifest.
+  /// The pathways in the order of preference that the steering manifest states; empty if no
+  /// manifest was read.
   public var pathways: [String] = []
-  /// Notes about values that are not valid and are ignored.
+  /// Notes for the listener, about missing or invalid values and about a steering manifest that
+  /// cannot be used.
   public var notes: [String] = []
   /// The audio renditions.
   public var renditions: [RenditionEntry] = []
   /// The variables that media playlists can import.
   public var variables = PlaylistVariables()
 
-  /// Returns the renditions of a variant's audio group; empty if it has none.
+  /// Returns the renditions of a variant's audio group; empty if the variant has no group.
   public func renditions(of variant: Variant) -> [RenditionEntry] {
     renditions.filter { $0.group == variant.audioGroup }
   }
@@ -60,7 +61,8 @@ public struct Variant: Sendable, Equatable {
   }
 }
 
-/// An entry of an audio group (`EXT-X-MEDIA:TYPE=AUDIO`). The entries are alternatives.
+/// An entry of an audio group (`EXT-X-MEDIA:TYPE=AUDIO`). The entries of a group are alternatives
+/// to each other.
 public struct RenditionEntry: Sendable, Equatable {
   public var group: String
   public var name: String
@@ -77,8 +79,8 @@ public struct RenditionEntry: Sendable, Equatable {
   public var sampleRate: Int?
 }
 
-/// The CHANNELS attribute: a count, coding identifiers and usage indicators (RFC 8216bis, section
-/// 4.4.6.1).
+/// The CHANNELS attribute: a number of channels, coding identifiers and usage indicators (RFC
+/// 8216bis, section 4.4.6.1).
 public struct AudioChannels: Sendable, Equatable {
   public var count: Int
   /// Coding identifiers, such as `JOC`, or `3OA` for ambisonics of order 3. Empty if none are
@@ -87,7 +89,7 @@ public struct AudioChannels: Sendable, Equatable {
   /// Usage indicators, such as `BINAURAL`, `IMMERSIVE` or `DOWNMIX`.
   public var usages: [String] = []
 
-  /// The CHANNELS attribute as written in a playlist.
+  /// The value of the CHANNELS attribute in a playlist, such as `6` or `4/1OA`.
   public var text: String {
     var parts = ["\(count)"]
     if !codings.isEmpty || !usages.isEmpty {

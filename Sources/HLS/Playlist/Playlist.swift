@@ -63,7 +63,8 @@ public struct PlaylistError: Error, Sendable, Equatable, CustomStringConvertible
   public var description: String { line.map { "line \($0): \(reason)" } ?? reason }
 }
 
-/// Limits for playlists. A playlist beyond a limit is refused as hostile or broken.
+/// Limits for playlists. A playlist that exceeds a limit is refused, because it is probably hostile
+/// or broken.
 public enum PlaylistLimits {
   /// Maximum size of a playlist, in bytes.
   public static let bytes = 8 << 20
@@ -75,7 +76,7 @@ public enum PlaylistLimits {
   public static let segments = 100_000
   /// Maximum length of a line, in bytes.
   static let lineCharacters = 16_384
-  /// Maximum number of variables that a playlist may define.
+  /// Maximum number of variables of a playlist.
   static let variables = 256
   /// Maximum duration of a segment, and maximum target duration, in s.
   static let seconds = 86_400.0

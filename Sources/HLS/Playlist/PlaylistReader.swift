@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A parser for the lines of a media or multivariant playlist.
+/// A parser for the lines of a media or multivariant playlist. Call `take` for each line, then
+/// `playlist`.
 struct PlaylistReader {
   private let imported: PlaylistVariables
   private let query: [String: String]
   private var variables = PlaylistVariables()
   private var media = MediaPlaylistReader()
   private var multivariant = MultivariantPlaylist()
-  /// The variant that waits for its URI line; nil if there is none.
+  /// The variant to which the next URI line belongs; nil if there is none.
   private var variant: Variant?
-  /// Notes about values that are not valid and are ignored.
+  /// Notes for the listener, about missing or invalid values.
   private var notes: [String] = []
-  /// The first tag that only media playlists contain; nil if there is none.
+  /// The first tag so far that only media playlists may contain; nil if there is none.
   private var mediaTag: String?
-  /// The first tag that only multivariant playlists contain; nil if there is none.
+  /// The first tag so far that only multivariant playlists may contain; nil if there is none.
   private var multivariantTag: String?
 
   init(imported: PlaylistVariables, query: [String: String]) {
@@ -63,7 +64,7 @@ struct PlaylistReader {
           &notes,
           { (list) throws(PlaylistError) in
             guard let offset = try list.number("TIME-OFFSET") else {
-              throw PlaylistError("the TIME-OFFSET of EXT-X-START is missing or quoted")
+              throw PlaylistError("EXT-X-START has no unquoted TIME-OFFSET")
             }
             return offset
           })
@@ -104,7 +105,7 @@ struct PlaylistReader {
 
   private mutating func note(_ text: String) { notes.append(text) }
 
-  /// Returns the playlist after the last line.
+  /// Returns the playlist. Call this method after the last line.
   ///
   /// - Throws: an error if tags of media and multivariant playlists are mixed, if a multivariant
   ///   playlist has neither variants nor audio renditions, or if sequence numbers are too large.
@@ -128,7 +129,8 @@ struct PlaylistReader {
 }
 
 extension Variant {
-  /// Reads the attributes of a variant. Ignores invalid values, with a note.
+  /// Reads the attributes of a variant; its URI follows in another line. Ignores invalid values.
+  /// Adds a note if a bit rate or the score is invalid, or if there is no bit rate.
   init(_ attributes: AttributeList, _ notes: inout [String]) {
     self.init(uri: "", bandwidth: Self.bitRate("BANDWIDTH", attributes, &notes) ?? 0)
     averageBandwidth = Self.bitRate("AVERAGE-BANDWIDTH", attributes, &notes)
@@ -149,8 +151,9 @@ extension Variant {
     if size.count == 2 { resolution = Resolution(width: size[0], height: size[1]) }
   }
 
-  /// Returns a bit rate in bit/s; nil if it is missing, quoted or not a number. For a decimal
-  /// number, returns the integer part, and also adds a note.
+  /// Returns a bit rate in bit/s: the integer part if it is a decimal number, or nil if it is
+  /// missing, quoted, negative or not a number. Adds a note for an unquoted value that is not a
+  /// whole number.
   private static func bitRate(
     _ name: String, _ attributes: AttributeList, _ notes: inout [String]
   ) -> Int? {
@@ -164,7 +167,10 @@ extension Variant {
 }
 
 extension RenditionEntry {
-  /// Reads the attributes of an audio rendition. Ignores invalid optional values, with a note.
+  /// Reads the attributes of an audio rendition. Ignores an invalid CHANNELS or SAMPLE-RATE value
+  /// and adds a note.
+  ///
+  /// - Throws: an error if GROUP-ID or NAME is missing or not quoted.
   init(_ attributes: AttributeList, _ notes: inout [String]) throws(PlaylistError) {
     self.init(
       group: try attributes.required("GROUP-ID"), name: try attributes.required("NAME"),

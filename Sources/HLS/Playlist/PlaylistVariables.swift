@@ -7,7 +7,7 @@ public struct PlaylistVariables: Sendable, Equatable {
 
   public init() {}
 
-  /// Applies an `EXT-X-DEFINE` tag.
+  /// Adds the variable that an `EXT-X-DEFINE` tag defines.
   ///
   /// - Parameters:
   ///   - imported: the variables of the multivariant playlist, for IMPORT.
@@ -22,14 +22,14 @@ public struct PlaylistVariables: Sendable, Equatable {
     } else if let name = attributes.text("IMPORT") {
       guard let value = imported.values[name] else {
         throw PlaylistError(
-          "the variable '\(name)' is imported, but the multivariant playlist does not define it")
+          "the variable '\(name)' is imported, but no opened multivariant playlist defines it")
       }
       try set(name, value)
     } else if let name = attributes.text("QUERYPARAM") {
       guard let value = query[name] else {
         throw PlaylistError(
-          "the playlist takes the variable '\(name)' from its address, which has no such "
-            + "parameter; give the complete address, with '?\(name)='")
+          "the playlist takes the variable '\(name)' from its own address, but that address has no "
+            + "parameter '\(name)='")
       }
       try set(name, value)
     } else {
@@ -58,7 +58,8 @@ public struct PlaylistVariables: Sendable, Equatable {
     }
   }
 
-  /// Returns a text with each variable replaced by its value. Variables in values are not replaced.
+  /// Returns a text with each variable replaced by its value. Variables within the values are
+  /// not replaced in turn.
   ///
   /// - Throws: an error if a variable is not defined or the result is too long.
   func substituted(_ text: Substring) throws(PlaylistError) -> String {

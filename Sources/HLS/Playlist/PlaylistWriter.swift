@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MediaPlaylist {
-  /// The text of the playlist file.
+  /// The text of an `.m3u8` file that contains this playlist.
   public var text: String {
     var lines = ["#EXTM3U", "#EXT-X-VERSION:\(version)"]
     lines.append("#EXT-X-TARGETDURATION:\(Int(targetDuration.rounded(.up)))")
@@ -22,7 +22,8 @@ extension MediaPlaylist {
 }
 
 extension MultivariantPlaylist {
-  /// The text of the playlist file, without definitions of variables and content steering.
+  /// The text of an `.m3u8` file that contains this playlist. It does not define variables and does
+  /// not refer to a steering manifest.
   public var text: String {
     var lines = ["#EXTM3U", "#EXT-X-VERSION:\(version)"]
     if areSegmentsIndependent { lines.append("#EXT-X-INDEPENDENT-SEGMENTS") }
@@ -82,7 +83,7 @@ extension SegmentKey {
     let none = "#EXT-X-KEY:METHOD=NONE"
     if old == new { return [] }
     if new.isEmpty { return [none] }
-    // `METHOD=NONE` must end keys of a format that is no longer used.
+    // Only `METHOD=NONE` ends a key whose format is no longer used. It also ends all other keys.
     if !old.isEmpty, old.map(\.format) != new.map(\.format) { return [none] + new.map(\.line) }
     return new.filter { !old.contains($0) }.map(\.line)
   }
@@ -142,11 +143,11 @@ extension Variant {
   }
 }
 
-/// Formats a number without an exponent. Very small numbers become 0, and very large numbers become
-/// integers.
+/// Formats a number without an exponent. Very small numbers become 0. Very large numbers become
+/// integers of a magnitude of at most 9e18.
 private func decimalText(_ number: Double) -> String {
   let text = "\(number)"
   if !text.contains("e") { return text.hasSuffix(".0") ? String(text.dropLast(2)) : text }
-  // Only very small and very large numbers have an exponent.
+  // Swift writes only very small and very large numbers with an exponent.
   return number.magnitude < 1 ? "0" : "\(Int(max(-9e18, min(number, 9e18))))"
 }

@@ -43,8 +43,8 @@ public struct ProgramDate: Sendable, Equatable, Comparable {
     return (text.first == "-" ? -1 : 1) * (hours * 3600 + minutes * 60)
   }
 
-  /// Returns the number of days since 1970-01-01 in the Gregorian calendar. Years are counted from
-  /// March, so that a leap day is the last day of its year.
+  /// Returns the number of days from 1970-01-01 to a date in the Gregorian calendar. The
+  /// calculation starts each year in March, so that a leap day is the last day of the year.
   private static func days(year: Int, month: Int, day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let monthFromMarch = (month + 9) % 12
@@ -55,7 +55,7 @@ public struct ProgramDate: Sendable, Equatable, Comparable {
 }
 
 extension ProgramDate {
-  /// The time in UTC, to the millisecond.
+  /// The time in UTC, rounded to the millisecond, such as `2026-01-31T20:15:00.000Z`.
   public var text: String {
     let milliseconds = Int((seconds * 1000).rounded())
     let (day, rest) = milliseconds.quotientAndFloor(by: 86_400_000)

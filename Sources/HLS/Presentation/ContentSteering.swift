@@ -12,7 +12,7 @@ struct SteeringManifest: Decodable, Equatable {
     case pathways = "PATHWAY-PRIORITY"
   }
 
-  /// Reads a manifest; nil if it is not valid or has another version.
+  /// Reads a manifest; nil if it is not valid or its version is not 1.
   init?(_ bytes: [UInt8]) {
     guard let read = try? JSONDecoder().decode(Self.self, from: Data(bytes)), read.version == 1,
       !read.pathways.isEmpty
@@ -27,8 +27,9 @@ extension PlaylistLoader {
   /// The time after which a presentation is opened without its manifest, in s.
   private static let manifestPatience = 3.0
 
-  /// Returns a playlist with the pathways in the order that its steering manifest states. A
-  /// manifest that cannot be read only causes a note.
+  /// Fetches the steering manifest that a playlist names, and returns the playlist with the
+  /// manifest's `pathways`. If the manifest cannot be used, adds a note instead. Returns the
+  /// playlist unchanged if it names no manifest or comes from a folder.
   func steered(
     _ playlist: MultivariantPlaylist, at address: ResourceAddress, _ goesOn: () -> Bool
   ) -> MultivariantPlaylist {
@@ -42,7 +43,8 @@ extension PlaylistLoader {
       if let manifest = SteeringManifest(resource.bytes) {
         steered.pathways = manifest.pathways
       } else {
-        steered.notes.append("the steering manifest '\(uri)' is not valid and is ignored")
+        steered.notes.append(
+          "the steering manifest '\(uri)' is ignored: it is not a valid manifest of version 1")
       }
     } catch {
       steered.notes.append("the steering manifest '\(uri)' cannot be read and is ignored: \(error)")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PlaylistLoader {
-  /// Returns the media playlists of a `.movpkg` folder; empty if the folder is not one.
+  /// Returns the media playlists of a `.movpkg` folder; empty for any other folder.
   func packaged(_ folder: PresentationFolder) -> [Loaded] {
     guard let package = MoviePackage({ read(folder.path + "/" + $0) }) else { return [] }
     return package.streams.map { stream in
@@ -12,10 +12,11 @@ extension PlaylistLoader {
     }
   }
 
-  /// Returns media playlists of the numbered fragments in a folder, the longest series first.
+  /// Returns a media playlist for each series of numbered fragments in a folder, the longest series
+  /// first.
   ///
-  /// The durations follow from the times in the fragments, or are estimated. Missing numbers become
-  /// gaps, unless most of the numbers from the first to the last are missing.
+  /// The durations are calculated from the times in the fragments, or are estimated. Missing
+  /// numbers become gaps, unless most of the numbers from the first to the last are missing.
   ///
   /// - Throws: `.interrupted` if `goesOn` returned false.
   func fragments(
@@ -36,7 +37,8 @@ extension PlaylistLoader {
     return try? fetcher.fetch(request, goesOn: { _ in true }).bytes
   }
 
-  /// Returns nil if the files are not fragments of a presentation.
+  /// Returns a media playlist of a series; nil if its first fragment cannot be read or has an
+  /// unknown format.
   private func playlist(
     of series: FragmentSeries, _ folder: PresentationFolder, _ goesOn: () -> Bool
   ) throws(PresentationError) -> MediaPlaylist? {
@@ -65,8 +67,9 @@ extension PlaylistLoader {
     return MediaPlaylist(pieces, map: map.map { MediaMap(uri: $0.path) })
   }
 
-  /// Returns the initialisation section of a series that does not contain one: the section in its
-  /// folder whose file name shares the longest prefix with the names of the fragments.
+  /// Finds the initialisation section of a series that does not contain one. Returns the section in
+  /// the same folder whose file name shares the longest prefix with the names of the fragments; nil
+  /// if there is none.
   private func initialisation(
     for series: FragmentSeries, _ folder: PresentationFolder
   ) -> (path: String, bytes: [UInt8])? {
@@ -83,7 +86,7 @@ extension PlaylistLoader {
   }
 }
 
-/// A fragment with the times that it states.
+/// A numbered fragment, and its start and duration in s, which are nil if they are unknown.
 private struct Piece {
   var fragment: FragmentSeries.Fragment
   var start: Double?
@@ -92,10 +95,10 @@ private struct Piece {
 }
 
 extension MediaPlaylist {
-  /// The bit rate from which durations are estimated if no fragment states its times, in bit/s.
+  /// The bit rate in bit/s from which durations are estimated if the fragments contain no times.
   private static let usualBitRate = 192_000.0
 
-  /// Makes a playlist of fragments in order.
+  /// Creates a playlist from fragments in ascending order of their numbers.
   fileprivate init(_ pieces: [Piece], map: MediaMap?) {
     let told = zip(pieces, pieces.dropFirst()).map { piece, next -> Double? in
       guard next.fragment.number == piece.fragment.number + 1 else { return nil }
@@ -105,7 +108,7 @@ extension MediaPlaylist {
     let known = told.compactMap(\.self).sorted()
     let usual = known.isEmpty ? nil : known[known.count / 2]
     let numbers = pieces.map(\.fragment.number)
-    // If most numbers are missing, the numbers are assumed to be times, not counts.
+    // If most numbers are missing, the numbers are assumed to be times, so that there are no gaps.
     let missing = (numbers.last ?? 0) - (numbers.first ?? 0) + 1 - numbers.count
     let areCounts = missing <= pieces.count
     for (index, piece) in pieces.enumerated() {
@@ -128,7 +131,7 @@ extension MediaPlaylist {
 }
 
 extension [UInt8] {
-  /// Whether these bytes are an MP4 initialisation section: a `moov` box and no fragment.
+  /// Whether these bytes are an MP4 initialisation section: a `moov` box, but no `moof` or `mdat`.
   fileprivate var isInitialisation: Bool {
     var place = 0
     var hasMovie = false
@@ -142,7 +145,7 @@ extension [UInt8] {
 }
 
 extension String {
-  /// Returns the number of characters that two texts have in common at their start.
+  /// Returns the length of the longest prefix that both texts share, in characters.
   fileprivate func commonPrefix(with other: String) -> Int {
     zip(self, other).prefix { $0 == $1 }.count
   }

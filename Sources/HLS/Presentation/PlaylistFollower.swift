@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A media playlist over time, with its reload schedule (RFC 8216bis, section 6.3.4). Times are in
-/// s on one monotonic clock.
+/// The newest copy of a media playlist, and the schedule for reloading it (RFC 8216bis, section
+/// 6.3.4). Times are in s on one monotonic clock.
 public struct PlaylistFollower: Sendable {
-  /// The newest copy of the playlist.
+  /// The newest copy of the playlist. Copies from an outdated cache do not count.
   public private(set) var playlist: MediaPlaylist
   private var beat: PublicationBeat
-  /// Time of the playlist's last change.
+  /// Time at which the last changed copy was loaded.
   private var changed: Double
   /// Earliest time of the next load after a failure.
   private var notBefore = -Double.infinity
@@ -33,10 +33,10 @@ public struct PlaylistFollower: Sendable {
   }
 
   /// Adopts the reload schedule of a rendition whose segments appear at the same times. Call this
-  /// method right after this playlist was loaded.
+  /// method right after this playlist has been loaded.
   ///
   /// - Parameter ahead: the number of segments by which this playlist extends beyond that of the
-  ///   other rendition. A negative number has no effect.
+  ///   other rendition. If it is negative, the schedule does not change.
   public mutating func follow(_ other: PlaylistFollower, ahead: Int, at now: Double) {
     guard ahead >= 0 else { return }
     beat = other.beat.seen(ahead, at: now, pause: pause)
@@ -58,7 +58,8 @@ public struct PlaylistFollower: Sendable {
   /// Returns the expected time between new segments, in s: the duration of the last segment,
   /// limited to the target duration. The result is at least 0.5 s.
   ///
-  /// With the target duration alone, slightly shorter segments would be found later and later.
+  /// If this were always the target duration, slightly shorter segments would be found later and
+  /// later.
   private static func pause(_ playlist: MediaPlaylist) -> Double {
     let last = playlist.segments.last?.duration ?? playlist.targetDuration
     return max(min(playlist.targetDuration, last), 0.5)
@@ -77,10 +78,11 @@ public struct PlaylistFollower: Sendable {
   }
 
   /// The position at which to start playback: a media sequence number, and how many seconds of that
-  /// segment to skip.
+  /// segment to skip. Nothing is skipped unless the playlist states a precise start.
   ///
-  /// A start that the playlist states has priority. Otherwise, an event or an ended playlist starts
-  /// at the beginning, and any other playlist `holdBack` before the live end.
+  /// A start that the playlist states has priority. Without one, playback of an event or of an
+  /// ended playlist starts at the beginning. For any other playlist, playback starts in the segment
+  /// that contains the time `holdBack` before the live end.
   public var start: (sequence: Int, skipped: Double) {
     let first = playlist.mediaSequence
     guard !playlist.segments.isEmpty else { return (first, 0) }
@@ -106,6 +108,6 @@ public struct PlaylistFollower: Sendable {
 }
 
 extension MediaPlaylist {
-  /// The media sequence number after the last segment.
+  /// The media sequence number that follows the last segment's number.
   public var end: Int { mediaSequence + segments.count }
 }

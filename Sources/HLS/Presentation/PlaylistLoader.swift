@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why a presentation cannot be opened.
+/// The reason why a presentation cannot be opened, or why one of its playlists cannot be loaded.
 public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertible {
   case fetch(address: String, FetchError)
   case playlist(address: String, PlaylistError)
   /// An address is invalid, or playlists are nested too deeply. If an access rule forbids an
   /// address, the error is `fetch`.
   case refused(AccessRefusal)
-  /// There is nothing to play at `address`.
+  /// The playlist or folder at `address` was read, but contains no sound that can be played.
   case nothing(address: String, reason: String)
   case interrupted
 
@@ -26,7 +26,7 @@ public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertib
 
 /// A loader that fetches playlists and resolves addresses in them.
 public struct PlaylistLoader: Sendable {
-  /// A playlist and its address.
+  /// A playlist, its address after redirects, and the validator for later requests.
   public struct Loaded: Sendable, Equatable {
     public var playlist: Playlist
     public var address: ResourceAddress
@@ -42,8 +42,8 @@ public struct PlaylistLoader: Sendable {
     self.folder = folder
   }
 
-  /// Fetches and parses a playlist. A file without an end tag counts as complete. If a server sends
-  /// a delta update, the complete playlist is requested.
+  /// Fetches and parses a playlist. A media playlist in a file without `EXT-X-ENDLIST` counts as
+  /// ended. If a server sends a delta update, the complete playlist is requested instead.
   ///
   /// - Parameters:
   ///   - variables: the variables of the multivariant playlist.
@@ -69,7 +69,7 @@ public struct PlaylistLoader: Sendable {
     }
     if playlist.skippedSegments > 0 {
       playlist.notes.append(
-        "the playlist '\(loaded.address.name)' is only an update, without its first "
+        "the playlist '\(loaded.address.name)' is only a delta update, which leaves out the first "
           + "\(playlist.skippedSegments) segments")
     }
     loaded.playlist = .media(playlist)
@@ -125,8 +125,8 @@ public struct PlaylistLoader: Sendable {
 }
 
 extension MediaPlaylist {
-  /// Marks a playlist that was read from a local file as ended, because nothing will be added to it.
-  /// Removes the start position, which applied only to the live presentation.
+  /// If this playlist from a file is not marked as ended, marks it, because nothing will be added
+  /// to the file. Also removes the preferred start, which was meant for the live presentation.
   fileprivate mutating func endHere() {
     guard !hasEnded else { return }
     (hasEnded, isCutOff, start) = (true, true, nil)
@@ -134,8 +134,8 @@ extension MediaPlaylist {
 }
 
 extension ResourceAddress {
-  /// The address without the query parameters that request a part of a live playlist (RFC 8216bis,
-  /// section 6.2.5).
+  /// The address without the query parameters that request a delta update or a future state of a
+  /// live playlist (RFC 8216bis, section 6.2.5).
   fileprivate var withoutDeltaRequest: ResourceAddress {
     guard case .network(let text) = self, let mark = text.firstIndex(of: "?") else { return self }
     let query = text[mark...].dropFirst().prefix { $0 != "#" }

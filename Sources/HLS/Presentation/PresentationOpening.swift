@@ -50,11 +50,11 @@ extension PlaylistLoader {
   /// most variants, or else all media playlists with segments, or else the numbered fragments.
   ///
   /// Ignores multivariant playlists without variants. A playlist whose files are not in the folder
-  /// is used only if there is nothing else. Numbered fragments replace a playlist that lists only
-  /// the last few of them.
+  /// is used only if there is nothing else. If a live playlist lists only the newest segments,
+  /// numbered fragments that include all of these replace the playlist.
   ///
-  /// - Throws: if there is nothing to open, the first error that loading a playlist caused, or else
-  ///   `.nothing`. Also `.interrupted` if `goesOn` returned false.
+  /// - Throws: `.interrupted` if `goesOn` returned false. If there is nothing to open, the first
+  ///   error from loading a playlist, or `.nothing` if there was no such error.
   public func open(
     folder: PresentationFolder, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Presentation {
@@ -102,12 +102,12 @@ extension PlaylistLoader {
     if let problem { throw problem }
     throw .nothing(
       address: folder.path,
-      reason: "it contains no playlist and no numbered fragments; name a sound file in it, or "
-        + "download the presentation again")
+      reason: "it contains no usable playlist and no numbered fragments; name a sound file in it, "
+        + "or download the presentation again")
   }
 
-  /// Whether the folder contains a playlist to which a multivariant playlist refers. The result is
-  /// always true for a playlist from a server.
+  /// Whether the folder contains at least one of the playlists to which a multivariant playlist
+  /// refers. The result is always true if the multivariant playlist comes from a server.
   private func hasFiles(
     _ playlist: MultivariantPlaylist, at address: ResourceAddress, _ folder: PresentationFolder
   ) -> Bool {
@@ -116,7 +116,7 @@ extension PlaylistLoader {
     return uris.contains { folder.file(for: $0, from: path) != nil }
   }
 
-  /// Returns the absolute paths of the segments of a media playlist that are in the folder.
+  /// Returns the absolute paths of those segments of a media playlist that are in the folder.
   private func files(of loaded: Loaded, _ folder: PresentationFolder) -> Set<String> {
     guard case .media(let playlist) = loaded.playlist, case .file(let path) = loaded.address else {
       return []

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A prediction of when the next segment of a live playlist appears, as an interval. Times are in s
-/// on one monotonic clock.
+/// The interval of time in which the next segment of a live playlist is expected to appear. Times
+/// are in s on one monotonic clock.
 ///
 /// The interval should be narrow: a segment that is found 1 s late makes the buffer 1 s shorter.
 struct PublicationBeat: Sendable {
-  /// Earliest expected time of the next segment.
+  /// Start of the interval: the earliest time at which the next segment is expected.
   private var earliest: Double
-  /// Latest expected time of the next segment.
+  /// End of the interval: the latest time at which the next segment is expected.
   private var latest: Double
   private var lastLoad: Double
   /// Whether a load has found nothing since the newest segment was found.
@@ -17,12 +17,12 @@ struct PublicationBeat: Sendable {
 
   private static let leastPatience = 0.25
   /// If the interval is narrower than this, in s, the next load takes place at the end of the
-  /// interval.
+  /// interval instead of in its middle.
   private static let narrow = 0.4
   /// Clock drift to allow for, as a fraction of a segment's duration.
   private static let drift = 0.01
 
-  /// Starts with the interval from `now` to one segment later.
+  /// Starts with the interval from `now` to `now + pause`.
   ///
   /// - Parameter pause: the time between segments, in s.
   init(at now: Double, pause: Double) {
@@ -47,8 +47,9 @@ struct PublicationBeat: Sendable {
     (lastLoad, hasLookedEarly) = (now, false)
   }
 
-  /// Returns the prediction for another rendition that was just loaded and whose segments appear at
-  /// the same times. Its playlist extends `ahead` segments beyond that of this rendition.
+  /// Returns the prediction for another rendition whose playlist has just been loaded and whose
+  /// segments appear at the same times. Its playlist extends `ahead` segments beyond that of this
+  /// rendition.
   func seen(_ ahead: Int, at now: Double, pause: Double) -> PublicationBeat {
     var beat = self
     if ahead > 0 {

@@ -2,7 +2,7 @@
 
 /// A reader for the ID3 tags at the start of a packed audio segment (ID3v2.3 and 2.4).
 enum ID3Tag {
-  /// Returns the total length of the tags in bytes; 0 if there is none.
+  /// Returns the total length of the tags in bytes; 0 if there are none.
   static func length(_ bytes: [UInt8]) -> Int {
     var place = 0
     while let end = end(bytes, at: place) { place = end }
@@ -33,7 +33,8 @@ enum ID3Tag {
     return end <= bytes.count ? end : nil
   }
 
-  /// Reads four bytes with seven bits each; nil if a byte has its highest bit set.
+  /// Reads an integer from the lower seven bits of each of four bytes; nil if a byte has its
+  /// highest bit set.
   private static func synchsafe(_ bytes: [UInt8], at place: Int) -> Int? {
     let digits = bytes[place..<(place + 4)]
     guard digits.allSatisfy({ $0 < 0x80 }) else { return nil }

@@ -20,7 +20,7 @@ enum SegmentDecryption {
     }
   }
 
-  /// Decrypts a complete segment and removes its padding.
+  /// Decrypts a complete segment or initialisation section, and removes its padding.
   ///
   /// - Parameters:
   ///   - key: 16 bytes.

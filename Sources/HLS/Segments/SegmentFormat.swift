@@ -9,7 +9,8 @@ public enum SegmentFormat: String, Sendable, CaseIterable {
   case ac3 = "AC-3"
   case mpegAudio = "MPEG audio"
 
-  /// Detects the format from the first bytes of a segment; nil if it is not recognised.
+  /// Detects the format from the first bytes of a segment, after any ID3 tags; nil if it is not
+  /// recognised.
   public init?(_ bytes: [UInt8]) {
     let start = ID3Tag.length(bytes)
     let body = bytes[start...]
@@ -63,8 +64,8 @@ extension SegmentFormat {
     return isWhole ? nil : "a transport packet does not begin with its sync byte"
   }
 
-  /// Returns what is wrong with the boxes; nil if they fill the segment (ISO/IEC 14496-12, section
-  /// 4.2) and include `moof` and `mdat`.
+  /// Returns what is wrong with the boxes of an MP4 segment; nil if they fill the segment (ISO/IEC
+  /// 14496-12, section 4.2) and include `moof` and `mdat`.
   private static func boxProblem(_ bytes: [UInt8]) -> String? {
     var place = 0
     var (hasFragment, hasData) = (false, false)
@@ -81,12 +82,12 @@ extension SegmentFormat {
 /// The type and position of an MP4 box.
 struct MP4Box {
   let type: String
-  /// Offset of the content. `end` is the offset after the box.
+  /// Offset of the content, in bytes. `end` is the offset of the first byte after the box.
   let start: Int
   let end: Int
 
-  /// Reads the header of the box at an offset. Returns nil if it is invalid, or if the box ends
-  /// after `limit` (by default, the end of `bytes`).
+  /// Reads the header of the box at an offset. Returns nil if the header is invalid, or if the
+  /// box ends after `limit` (by default, the end of `bytes`).
   init?(_ bytes: [UInt8], at place: Int, within limit: Int? = nil) {
     let limit = limit ?? bytes.count
     func number(_ at: Int, _ count: Int) -> Int {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The times that a segment states, for fragments without a playlist.
+/// The start and duration of a segment, read from its bytes. Used for fragments without a playlist.
 struct SegmentTime: Equatable {
   /// Time of the first frame of sound, in s; nil if the segment states none.
   var start: Double?
-  /// Duration in s; nil if it cannot be determined without decoding.
+  /// Duration in s; nil for formats other than ADTS, and if an ADTS header is invalid.
   var duration: Double?
 
-  /// Reads the times of a segment.
+  /// Reads the times without decoding the sound.
   ///
-  /// - Parameter initialisation: the initialisation section; empty if there is none.
+  /// - Parameter initialisation: the initialisation section, for the time scale of MP4; empty if
+  ///   there is none.
   init(_ bytes: [UInt8], format: SegmentFormat, initialisation: [UInt8]) {
     switch format {
     case .transportStream: start = Self.transportStreamStart(bytes)
@@ -22,7 +23,7 @@ struct SegmentTime: Equatable {
   }
 
   /// Returns the first presentation time stamp of an audio stream, in s (ISO/IEC 13818-1, sections
-  /// 2.4.3.2 and 2.4.3.6).
+  /// 2.4.3.2 and 2.4.3.6); nil if there is none.
   private static func transportStreamStart(_ bytes: [UInt8]) -> Double? {
     for packet in stride(from: 0, to: bytes.count - 187, by: 188) {
       guard bytes[packet + 1] & 0x40 != 0 else { continue }
@@ -42,7 +43,8 @@ struct SegmentTime: Equatable {
     return nil
   }
 
-  /// Returns the decode time of the first fragment, in s (ISO/IEC 14496-12, section 8.8.12).
+  /// Returns the decode time of the first fragment, in s (ISO/IEC 14496-12, section 8.8.12); nil if
+  /// the decode time or the time scale is missing.
   private static func fragmentStart(_ bytes: [UInt8], _ initialisation: [UInt8]) -> Double? {
     guard let time = find(["moof", "traf", "tfdt"], in: bytes),
       let header = find(["moov", "trak", "mdia", "mdhd"], in: initialisation)
@@ -54,7 +56,8 @@ struct SegmentTime: Equatable {
     return Double(ticks) / Double(scale)
   }
 
-  /// Returns the content and the end of the first box at a path of box types.
+  /// Follows a path of box types from the outside to the inside; the first box of each type counts.
+  /// Returns the content of the last box, and the offset after that box; nil if a box is missing.
   private static func find(_ path: [String], in bytes: [UInt8]) -> (content: [UInt8], end: Int)? {
     var (place, limit) = (0, bytes.count)
     for (depth, type) in path.enumerated() {
@@ -75,7 +78,8 @@ struct SegmentTime: Equatable {
   }
 
   /// Returns the total duration of ADTS frames, in s (ISO/IEC 13818-7, section 6.2); nil if a
-  /// header is invalid or there are no frames. A frame consists of 1 to 4 blocks of 1024 samples.
+  /// header is invalid or there are no frames. An ADTS frame contains 1 to 4 raw data blocks of
+  /// 1024 samples each.
   private static func duration(ofADTS bytes: [UInt8]) -> Double? {
     let rates = [
       96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350,

@@ -2,7 +2,7 @@
 
 /// A presentation whose renditions are known and can be fetched.
 public struct OpenPresentation: Sendable {
-  /// The media playlist of one rendition.
+  /// A place from which one rendition can be fetched: the address of a media playlist.
   struct Place: Sendable {
     var address: ResourceAddress
     /// The playlist; nil if it has not been loaded.
@@ -19,7 +19,7 @@ public struct OpenPresentation: Sendable {
   public let ladder: Ladder
   /// Whether each rendition was made for headphones, in ladder order.
   public let areBinaural: [Bool]
-  /// Descriptions of the renditions for a keeper, in ladder order.
+  /// Descriptions of the renditions for `PresentationKeeper`, in ladder order.
   public let keptRenditions: [KeptRendition]
   /// Whether decodable multichannel renditions exist in the wanted language, regardless of the
   /// maximum bit rate and the preferred treatment.
@@ -29,7 +29,7 @@ public struct OpenPresentation: Sendable {
   /// The media playlists of each rendition, in ladder order. The playlists of one rendition have
   /// the same content and are tried in order.
   let places: [[Place]]
-  /// Notes about ignored values in the multivariant playlist.
+  /// The notes of the multivariant playlist; empty if there is no multivariant playlist.
   let notes: [String]
   let variables: PlaylistVariables
   let loader: PlaylistLoader
@@ -38,14 +38,14 @@ public struct OpenPresentation: Sendable {
   /// Whether the presentation comes from a server.
   public var isRemote: Bool { loader.folder == nil }
 
-  /// Chooses the renditions that can be played.
+  /// Chooses the renditions that can be played and that `wishes` allows.
   ///
   /// - Parameters:
   ///   - presentation: a presentation that `loader` opened.
   ///   - describe: describes a rendition from a segment, or returns nil if the segment cannot be
-  ///     played. It is used if there is no multivariant playlist.
+  ///     played. It is called only if there is no multivariant playlist.
   ///   - goesOn: return false to cancel.
-  /// - Throws: `.nothing` if no rendition can be played, `.interrupted` after a cancellation, or
+  /// - Throws: `.nothing` if there is no such rendition, `.interrupted` after a cancellation, or
   ///   `.refused` if a rendition's address is invalid.
   public init(
     _ presentation: Presentation, loader: PlaylistLoader, fetcher: any ResourceFetcher,
@@ -57,7 +57,8 @@ public struct OpenPresentation: Sendable {
     switch presentation {
     case .multivariant(let playlist, let address):
       variables = playlist.variables
-      // Ignore a negative start: it counts from the live end, and a folder is never live.
+      // In a folder, ignore a negative start: it was meant for the live end, but a folder is never
+      // live.
       let isLiveStart = loader.folder != nil && playlist.start.map { $0.offset < 0 } ?? false
       start = isLiveStart ? nil : playlist.start
       notes = playlist.notes
@@ -154,7 +155,7 @@ public struct OpenPresentation: Sendable {
       guard case .media(let playlist) = loaded.playlist, !playlist.hasOnlyKeyFrames else {
         continue
       }
-      // Describe the rendition from its first segment that can be loaded.
+      // Describe the rendition from the first segment that can be loaded, but try no more than 20.
       for segment in playlist.segments.filter({ !$0.isGap }).prefix(20) {
         if !goesOn() { throw .interrupted }
         do throws(LoadProblem) {
@@ -173,7 +174,7 @@ public struct OpenPresentation: Sendable {
     guard found.isEmpty else { return found }
     throw .nothing(
       address: all.first?.address.description ?? "",
-      reason: problem?.description ?? "its first segments contain no sound that can be decoded")
+      reason: problem?.description ?? "no decodable sound was found in its first segments")
   }
 }
 

@@ -27,13 +27,14 @@ struct RenditionTimeline {
       return
     }
     let known = old.segments.prefix(gone).reduce(0) { $0 + $1.duration }
-    // Segments that came and went between two loads are assumed to have the average duration.
+    // Segments that were added and removed between two loads are assumed to have had the average
+    // duration of the old copy's segments.
     let usual = old.segments.isEmpty ? 0 : old.duration / Double(old.segments.count)
     origin += known + Double(max(0, gone - old.segments.count)) * usual
   }
 
-  /// Aligns this timeline with that of another rendition, and adopts its reload schedule. Call this
-  /// method right after this playlist was loaded.
+  /// Aligns this timeline with that of another rendition, and adopts the other rendition's reload
+  /// schedule. Call this method right after the playlist of this timeline has been loaded.
   mutating func align(to other: RenditionTimeline, at now: Double) {
     origin = other.origin(of: playlist)
     guard let usual = playlist.segments.last?.duration, usual > 0 else { return }
@@ -48,9 +49,9 @@ struct RenditionTimeline {
   /// End of the last segment, in s of presentation time.
   var end: Double { origin + playlist.duration }
 
-  /// Returns the segment to play at a presentation time, with its start in s. It is the first
-  /// segment that ends more than 0.25 s, or half its duration if that is shorter, after `time`.
-  /// Returns nil if there is none.
+  /// Returns the segment to play at a presentation time, with its start in s. This is the first
+  /// segment whose end is more than 0.25 s, or more than half of its duration if that is shorter,
+  /// after `time`. Returns nil if there is none.
   func segment(at time: Double) -> (segment: MediaSegment, start: Double)? {
     var start = origin
     for segment in playlist.segments {
@@ -70,9 +71,9 @@ struct RenditionTimeline {
   }
 
   /// Returns the start of another rendition's playlist on this timeline, in s of presentation time.
-  /// The start is found from the program dates if both playlists state a date, or else from the
-  /// media sequence numbers if the playlists overlap. Otherwise both are assumed to end at the same
-  /// time. Returns 0 if both playlists have ended, unless both are cut-off recordings.
+  /// If both playlists have ended and not both are cut off, both start at 0. Otherwise the start is
+  /// calculated from the program dates if both playlists state one, or else from the media sequence
+  /// numbers if the playlists overlap. Failing that, both are assumed to end at the same time.
   func origin(of other: MediaPlaylist) -> Double {
     if playlist.hasEnded, other.hasEnded, !(playlist.isCutOff && other.isCutOff) { return 0 }
     if let own = firstDate(of: playlist), let theirs = firstDate(of: other) {

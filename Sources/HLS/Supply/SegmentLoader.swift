@@ -5,12 +5,13 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
   case fetch(FetchError)
   /// The rendition's playlist could not be loaded. The text is the full reason.
   case playlist(FetchError, String)
-  /// The content is incomplete, damaged or not audio. The text is the reason.
+  /// The content is incomplete, damaged or not audio, or the key is wrong. The text is the reason.
   case content(String)
-  /// The segment cannot be decrypted. The text is the reason.
+  /// The encryption is not supported, or the key cannot be fetched or does not have 16 bytes. The
+  /// text is the reason.
   case encryption(String)
   case address(String)
-  /// The playlist of the rendition does not list the segment, or marks it as a gap. The text is the
+  /// The rendition's playlist does not list the segment, or marks it as a gap. The text is the
   /// reason.
   case absent(String)
 
@@ -87,13 +88,13 @@ struct SegmentLoader {
     self.fetcher = fetcher
   }
 
-  /// Fetches a segment, decrypts it and checks that it is complete.
+  /// Fetches a segment, decrypts it and checks it as `SegmentFormat.problem` does.
   ///
   /// - Parameters:
   ///   - playlist: the address of the segment's playlist.
   ///   - attempts: the maximum number of requests if the content is invalid.
-  ///   - goesOn: return false to cancel. The timing is all zero during requests for keys and
-  ///     initialisation sections.
+  ///   - goesOn: return false to cancel. Its argument is `FetchTiming()` during requests for keys
+  ///     and initialisation sections.
   /// - Returns: the segment, and the timing of its body.
   /// - Throws: the problem of the last request.
   mutating func load(
@@ -105,7 +106,7 @@ struct SegmentLoader {
         return try load(segment, in: playlist, goesOn: goesOn)
       } catch {
         guard case .content = error else { throw error }
-        // The most likely reason is a key that changed without a new address.
+        // If the segment is encrypted, its key has probably changed without a new address.
         keys = [:]
       }
     }
@@ -236,7 +237,7 @@ struct SegmentLoader {
 }
 
 extension SegmentKey {
-  /// Whether the method is AES-128 and the key format is `identity`.
+  /// Whether this program supports the method and the key format: only AES-128 with `identity`.
   var isUsable: Bool { method == .aes128 && format == "identity" }
 }
 

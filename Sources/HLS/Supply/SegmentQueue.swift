@@ -10,7 +10,7 @@ public struct QueuedSegment: Sendable {
   /// Start in s of presentation time, according to the playlist.
   public var start: Double
   public var duration: Double
-  /// The rendition to play, or to change to within the segment; nil for a gap.
+  /// The rendition to play, or to which the sound changes within the segment; nil for a gap.
   public var rendition: Int?
   /// The fetched segments by rendition. With several, the sound can change between renditions
   /// within the segment.
@@ -36,12 +36,12 @@ public final class SegmentQueue: Sendable {
     fileprivate(set) var failure: String?
     /// Read position, in s of presentation time.
     fileprivate(set) var read = 0.0
-    /// Playback position, in s of presentation time; nil if it was not reported.
+    /// Playback position, in s of presentation time; nil if it has not been reported since a seek.
     fileprivate var toldHeard: Double?
     fileprivate var seek: Double?
     fileprivate var notes: [String] = []
     fileprivate var warnings: [String] = []
-    /// All notes and warnings so far, each of which is reported once.
+    /// The texts of all notes and warnings so far. The same text is reported only once.
     fileprivate var told: Set<String> = []
     fileprivate(set) var duration: Double?
     fileprivate(set) var start = 0.0
@@ -60,20 +60,20 @@ public final class SegmentQueue: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Signalled when a waiting reader should check the queue again.
+  /// Wakes a waiting reader so that it checks the queue again.
   private let change = DispatchSemaphore(value: 0)
 
   public init() {}
 
   // MARK: Reading
 
-  /// The result of looking up a segment.
+  /// The result of `look(for:)`.
   public enum Lookup {
     case here(QueuedSegment)
     /// The segment is not in the queue, but more segments may arrive.
     case pending
-    /// The segment is not in the queue, and no more segments will arrive. `failure` is nil if
-    /// nothing went wrong.
+    /// The segment is not in the queue, and no more segments will arrive. `failure` is the reason
+    /// if fetching failed, and nil at the end of the presentation.
     case none(failure: String?)
   }
 
@@ -85,13 +85,14 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Waits until a segment arrives, the queue ends or `wake` is called, for at most `seconds`. Only
-  /// one thread may wait at a time.
+  /// Waits until a segment arrives, the queue ends or `wake` is called, for at most `seconds`.
+  /// Returns at once if that has happened since an earlier wait. Only one thread may wait at a
+  /// time.
   public func waitForChange(atMost seconds: Double) {
     _ = change.wait(timeout: .now() + seconds)
   }
 
-  /// Wakes the waiting reader.
+  /// Ends the current wait of `waitForChange`, or the next one if no thread is waiting.
   public func wake() { change.signal() }
 
   /// Returns the segment with a queue number; nil if it is not in the queue.
@@ -105,7 +106,7 @@ public final class SegmentQueue: Sendable {
   /// Queue number of the oldest segment; nil if the queue is empty.
   public var first: Int? { state.withLock { $0.segments.first?.number } }
 
-  /// Whether no more segments will arrive.
+  /// Whether no more segments will arrive, unless `seek` is called.
   public var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
   /// Whether enough is queued to start playing, or the queue has ended.
@@ -135,9 +136,9 @@ public final class SegmentQueue: Sendable {
   public var start: Double { state.withLock { $0.start } }
 
   /// Removes all queued segments and requests those from `time` on, in s of presentation time. Also
-  /// restarts fetching after a failure.
+  /// restarts fetching after the end of the presentation or a failure.
   ///
-  /// - Returns: the queue number of the next segment.
+  /// - Returns: the queue number of the next segment that will arrive.
   public func seek(to time: Double) -> Int {
     state.withLock { state in
       state.seek = time
@@ -159,7 +160,7 @@ public final class SegmentQueue: Sendable {
   }
 
   /// Returns the warnings that were added since the last call, oldest first. They report missing
-  /// sound or renditions, replaced playlists, and values that are not valid.
+  /// sound or renditions, replaced playlists, and the `notes` of playlists.
   public func takeWarnings() -> [String] {
     state.withLock { state in
       defer { state.warnings = [] }
@@ -189,8 +190,9 @@ public final class SegmentQueue: Sendable {
     wake()
   }
 
-  /// Adds a rendition to a queued segment. If `isHeard`, the sound changes to that rendition. Does
-  /// nothing if a seek is pending or the segment is no longer queued.
+  /// Adds a rendition to a queued segment. If `isHeard` is true, the sound changes to that
+  /// rendition within the segment. Does nothing if a seek is pending or the segment is no longer
+  /// queued.
   func add(
     _ segment: SuppliedSegment, rendition: Int, to number: Int, isHeard: Bool, reason: String? = nil
   ) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A supply that fetches a presentation ahead of its reader. An adaptation rule chooses the
-/// renditions.
+/// A supply that fetches the segments of a presentation into `queue`, ahead of playback. An
+/// adaptation rule chooses the renditions.
 ///
 /// ## Threading
 /// Call `run` on a thread of its own. The queue may be used from any thread.
@@ -12,23 +12,25 @@ public final class SegmentSupply: Sendable {
     public var bufferSeconds = 30.0
     /// How far to fetch a live presentation ahead of playback, in target durations.
     public var liveTargetDurations = 3.0
-    /// Duration at the end of the queue that cannot be played until more arrives, in s.
+    /// Duration of the sound at the end of the queue that cannot be played before the next segment
+    /// arrives, in s.
     public var unreadable = 0.35
-    /// Time without a byte after which a segment's download fails, in s.
+    /// Time without a byte after which the download of a segment, or of a newer copy of a playlist,
+    /// fails, in s.
     public var silence = 5.0
     /// Time for which a segment that the server fails to send is requested again, in s. The time is
-    /// tripled if the server gives no complete answer. It is divided by 3 after a segment has been
-    /// given up for that reason, until another segment is fetched. Requests continue for longer
-    /// while more than 4 s are buffered.
+    /// tripled if the server gives no complete answer. After a segment has been given up for that
+    /// reason, the time is divided by 3 until another segment is fetched. While more than 4 s are
+    /// buffered, requests continue even after this time.
     public var patience = 15.0
-    /// Time after the last sound for which a live playlist that no longer changes is requested
-    /// again, in s.
+    /// Time in s for which a live playlist that no longer changes is still requested after the last
+    /// sound.
     public var livePatience = 60.0
-    /// Maximum number of requests for a segment before another rendition is tried, if another
-    /// request may succeed.
+    /// Maximum number of requests to a server for a segment in one rendition, before another place
+    /// or rendition is tried. If another request cannot succeed, there is only one.
     public var attempts = 3
-    /// Number of consecutive gaps at which an on-demand supply from a server fails, if the segment
-    /// of the last gap was listed but could not be loaded.
+    /// Number of consecutive gaps after which the supply of an on-demand presentation from a server
+    /// fails, if the segment of the last gap was listed but could not be loaded.
     public var mostGaps = 8
 
     public init() {}
@@ -41,19 +43,17 @@ public final class SegmentSupply: Sendable {
   /// A function that is called on the thread of `run` for each segment that has arrived.
   public typealias Observer = @Sendable (Arrival) -> Void
 
-  /// A segment that has arrived.
+  /// A fetched segment, with the playlist that lists it.
   public struct Arrival: Sendable {
     public let segment: MediaSegment
-    /// The playlist that lists the segment.
     public let playlist: MediaPlaylist
-    /// The address of the playlist.
+    /// The address of the playlist, after redirects.
     public let address: ResourceAddress
     public let supplied: SuppliedSegment
     public let rendition: Int
   }
 
   public let queue = SegmentQueue()
-  /// The presentation to fetch.
   public let presentation: OpenPresentation
   let conditions: Conditions
   let rule: @Sendable () -> any AdaptationRule
@@ -77,7 +77,8 @@ public final class SegmentSupply: Sendable {
     self.observer = observer
   }
 
-  /// Fetches segments until `isStopped` returns true. Blocks the calling thread.
+  /// Fetches segments until `isStopped` returns true. Blocks the calling thread, also after the end
+  /// of the presentation, because a seek may follow.
   public func run(isStopped: @escaping @Sendable () -> Bool) {
     var supplier = Supplier(of: self, isStopped: isStopped)
     while !isStopped() { supplier.step() }

@@ -145,7 +145,7 @@ private final class ScriptedFetcher: ResourceFetcher {
     #expect {
       try PlaylistLoader(FolderFetcher(empty), folder: empty).open(folder: empty)
     } throws: {
-      "\($0)".contains("contains nothing to play: it contains no playlist")
+      "\($0)".contains("contains nothing to play: it contains no usable playlist")
     }
   }
 }
