@@ -33,7 +33,7 @@ public struct GainPlanner: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - seconds: the length of the period; negative values count as 0.
-  ///   - isSilent: whether the period is silent.
+  ///   - isSilent: whether the period is silent; see `hasSounded`.
   /// - Returns: the linear gains at the start and at the end of the period.
   public mutating func advance(
     seconds: Double, isSilent: Bool

@@ -26,8 +26,8 @@ public struct LoudnessEvidence: Sendable, Equatable {
   public struct Statement: Sendable, Equatable {
     /// Loudness of the source's channels [LUFS].
     public var loudness: Double
-    /// Whether the value is often a meaningless default, such as dialnorm. It is ignored if a
-    /// measurement disagrees; see `agreement`.
+    /// Whether the value may be a meaningless default, as dialnorm often is. Such a value is
+    /// ignored if a measurement disagrees; see `agreement`.
     public var needsAgreement: Bool
 
     public init(loudness: Double, needsAgreement: Bool) {

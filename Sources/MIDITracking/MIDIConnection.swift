@@ -37,7 +37,8 @@ struct MIDIConnection: TrackerConnection {
     }
   }
 
-  /// Starts the tracker, and waits for its first message if it must not be silent.
+  /// Starts the tracker, or schedules its start messages if they have a delay. Then waits for the
+  /// first bytes of a tracker that must not be silent.
   init(_ link: any MIDILink, _ tracker: any MIDITrackerProtocol) throws(MIDIError) {
     session = Session(link, tracker.stopMessages)
     self.tracker = tracker

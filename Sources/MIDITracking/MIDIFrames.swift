@@ -12,7 +12,7 @@ package enum MIDIFraming: Sendable, Equatable {
   case controllers([ControllerPair], quietNanoseconds: Int64 = 1_000_000)
 }
 
-/// Decodes the frames of a profile.
+/// Decodes the frames that `MIDIFrames` extracts from MIDI messages.
 package protocol MIDIFrameDecoder: Sendable {
   /// Decodes a frame to readings, oldest first; nil if it is invalid.
   ///

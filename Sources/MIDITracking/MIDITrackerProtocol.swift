@@ -6,16 +6,16 @@ package import HeadTracking
 ///
 /// `decode` accepts any message, including one that the tracker would never send.
 package protocol MIDITrackerProtocol: Sendable {
-  /// The complete MIDI messages that make the tracker send.
+  /// The complete MIDI messages that make the tracker start sending samples.
   var startMessages: [[UInt8]] { get }
-  /// The delay between opening and the start messages, in nanoseconds.
+  /// The delay between opening the port and sending the start messages, in nanoseconds.
   var startDelay: Int64 { get }
   /// The messages that keep the tracker sending, and the interval at which they are sent, in
   /// nanoseconds; nil if none are needed.
   var keepAlive: (messages: [[UInt8]], period: Int64)? { get }
-  /// The messages that make the tracker stop.
+  /// The messages that make the tracker stop sending samples.
   var stopMessages: [[UInt8]] { get }
-  /// Nanoseconds without a message after which the tracker is lost; nil if it may be silent.
+  /// Nanoseconds without a message after which the tracker counts as lost; nil if it may be silent.
   var silenceLimit: Int64? { get }
   /// The time at which `advance` must be called, in CLOCK_MONOTONIC nanoseconds; nil if no call is
   /// needed.
@@ -25,7 +25,8 @@ package protocol MIDITrackerProtocol: Sendable {
   ///
   /// - Parameter arrival: the arrival time, in CLOCK_MONOTONIC nanoseconds.
   mutating func decode(_ message: MIDIMessage, arrival: Int64) -> [TrackerReading]?
-  /// Returns the readings that are complete because no message has followed.
+  /// Returns the readings that are complete at the time `now` because no message has followed; nil
+  /// if they are invalid.
   mutating func advance(now: Int64) -> [TrackerReading]?
 }
 
@@ -41,7 +42,7 @@ extension MIDITrackerProtocol {
 
 /// A model of MIDI tracker, recognised by the name of its port.
 package struct MIDIModel: Sendable {
-  /// What a protocol needs to know when it is created.
+  /// The settings with which a model creates its protocol.
   package struct Settings: Sendable {
     /// The mounting of the sensor on the head; nil for the usual mounting.
     package var axes: AxisMap?

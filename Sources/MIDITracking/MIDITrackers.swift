@@ -15,10 +15,10 @@ package final class MIDITrackers: TrackerProvider {
     /// The name of the model, in lower case.
     var model: String
 
-    /// The names of the models.
+    /// The possible values of MODEL: the names of the built-in models.
     package static let models = MIDIModel.builtIn(MIDISettings()).map(\.name)
 
-    /// Parses an ID; nil if it is not of the form `midi:PORT:MODEL` with the name of a model.
+    /// Parses an ID; nil if it is not of the form `midi:PORT:MODEL` with one of `models`.
     package init?(_ id: String) {
       let parts = id.split(separator: ":", omittingEmptySubsequences: false)
       guard parts.count > 2, parts[0] == "midi", let model = parts.last?.lowercased(),

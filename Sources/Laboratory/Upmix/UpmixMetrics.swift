@@ -70,7 +70,7 @@ package struct UpmixMetrics: Codable {
     return decibels(error / whole)
   }
 
-  /// The required range of each metric, with its name and value.
+  /// The name, value and required range of each metric.
   package var limits: [(name: String, value: Double, atLeast: Double, atMost: Double)] {
     let any = Double.infinity
     return [

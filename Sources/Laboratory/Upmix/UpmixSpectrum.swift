@@ -8,7 +8,7 @@ struct DoubleFFT {
   private let cosines: [Double]
   private let sines: [Double]
 
-  /// Creates a transform of `size` values, a power of two.
+  /// Creates a transform of `size` complex values. `size` is a power of two.
   init(size: Int) {
     self.size = size
     cosines = (0..<max(1, size / 2)).map { cos(2 * .pi * Double($0) / Double(size)) }
@@ -59,7 +59,7 @@ struct DoubleFFT {
 
 /// Computes cross-correlations over short lags.
 struct Correlator {
-  /// The reach of the lags, in frames: the lags are from `-reach` to `reach - 1`.
+  /// Half the number of lags. The lags range from `-reach` to `reach - 1` frames.
   let reach: Int
   private let block: Int
   private let fft: DoubleFFT
@@ -71,7 +71,8 @@ struct Correlator {
     fft = DoubleFFT(size: 4 * reach)
   }
 
-  /// The spectra of a signal's blocks, for use as the first or the second signal of a pair.
+  /// The spectra of a signal's blocks: `first` if the signal is the first of a pair, `second` if it
+  /// is the second.
   struct Blocks {
     var first: [(re: [Double], im: [Double])] = []
     var second: [(re: [Double], im: [Double])] = []
@@ -82,7 +83,8 @@ struct Correlator {
     for start in stride(from: 0, to: x.count, by: block) {
       var re = [Double](repeating: 0, count: fft.size)
       var im = re
-      // Transform two real signals at once: the block itself, and the block with its surroundings.
+      // Transform two real signals at once: the block alone, and the block with `reach` frames on
+      // either side.
       for i in 0..<min(block, x.count - start) { re[i] = x[start + i] }
       for i in 0..<fft.size where x.indices.contains(start - reach + i) {
         im[i] = x[start - reach + i]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The settings of the MIDI trackers.
+/// The user's settings for the built-in models.
 package struct MIDISettings: Sendable, Equatable {
   package var supperware = Supperware.Settings()
   package var mrHeadTracker = MrHeadTracker.Settings()

@@ -15,10 +15,11 @@ package import HeadTracking
 /// usual value of this setting is uncertain. The signs of pitch and roll in newer firmware are also
 /// uncertain.
 package struct MrHeadTracker: MIDITrackerProtocol {
-  /// What the tracker sends.
+  /// How to interpret what the tracker sends.
   package struct Settings: Sendable, Equatable {
     package enum Form: String, Sendable, CaseIterable {
-      /// Quaternions once a z has arrived; angles after `samplesForAngles` samples without a z.
+      /// Samples count as quaternions once a z has arrived, and as angles after `samplesForAngles`
+      /// samples without a z. Until then, they are ignored.
       case auto
       case quaternion
       case angles
@@ -36,11 +37,11 @@ package struct MrHeadTracker: MIDITrackerProtocol {
   private var frames = ControllerFrames(
     (0..<4).map { ControllerPair(upper: 16 + $0, lower: 48 + $0) })
   private var form: Settings.Form
-  /// The number of samples without z.
+  /// The number of samples received without a z, at most `samplesForAngles`.
   private var samples = 0
   private var newest = Int64.min
 
-  /// The number of samples without z after which they are taken for angles.
+  /// The number of samples without a z after which samples count as angles.
   private static let samplesForAngles = 20
 
   package init(_ settings: Settings = Settings(), axes: AxisMap? = nil) {
@@ -70,7 +71,7 @@ package struct MrHeadTracker: MIDITrackerProtocol {
     case .auto: return []
     case .quaternion:
       let known = frame.values.compactMap(\.self)
-      // The numbers that are missing are sent when they change.
+      // The tracker sends the missing numbers only when they change.
       guard known.count == 4 else { return [] }
       sent = Self.quaternion(known)
     case .angles: sent = Self.rotation(frame.values)

