@@ -8,8 +8,8 @@ extension Program {
       Plays the sound of an input as it arrives, with the rendering of 'play', for example to set \
       up a microphone. Plays over loudspeakers only with '--listen on', because the microphone \
       may pick up their sound. The command ends if the output disappears, or if it led to \
-      headphones and no longer does. Keys: q ends the command, n changes to the next input, + and \
-      - change the gain, c recentres, t selects the next mode.
+      headphones and no longer does. Keys: q ends the command, space mutes and unmutes, n changes \
+      to the next input, + and - change the gain, c recentres, t selects the next mode.
       """,
     arguments: [],
     options: [

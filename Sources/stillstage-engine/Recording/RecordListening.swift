@@ -26,6 +26,8 @@ final class RecordListening {
   private var isMotionFailed = false
   private var reportedDrops = 0
   private var reportedPauses = 0
+  /// Why `listen` must end: the output is no longer permitted; nil if it is.
+  private(set) var loss: String?
   /// The name of the sink that the sound goes to; nil if nothing is heard.
   private(set) var sink: String?
 
@@ -85,7 +87,7 @@ final class RecordListening {
       return
     }
     listener.endListening()
-    ended("the key l")
+    ended("a key")
   }
 
   /// Ends the sound. The head is followed until `stop`.
@@ -214,7 +216,11 @@ final class RecordListening {
       if let delay { values["delayMs"] = .number(delay) }
       log.write("listening", values)
     case .ended(let reason):
-      note("you no longer hear the input: \(reason)")
+      if command.name == .listen {
+        loss = "you no longer hear the input: \(reason)"
+      } else {
+        note("you no longer hear the input: \(reason)")
+      }
       ended(reason)
     case .player(let event): take(event)
     }

@@ -91,7 +91,7 @@ final class RecordSession {
     // After a signal, completing the file and restoring the sound server's settings can take time.
     SignalDeadline.allow(milliseconds: isFixed ? InputPreparation.patience : 3000)
     var isEnding = false
-    while !isEnding, !recorder.isFinished, Signals.received == nil {
+    while !isEnding, !recorder.isFinished, listening.loss == nil, Signals.received == nil {
       for key in console.keys(waitMilliseconds: 50) where obey(key) { isEnding = true }
       for command in keys.take() where obey(command) { isEnding = true }
       report()
@@ -104,6 +104,7 @@ final class RecordSession {
     console.clear()
     console.restore()
     try finish(final)
+    if let loss = listening.loss { throw CommandFailure(loss) }
   }
 
   private func start() throws(CommandFailure) {
@@ -132,7 +133,7 @@ final class RecordSession {
   /// Performs a key's action. Returns true if the key ends the recording.
   private func obey(_ key: Console.Key) -> Bool {
     switch key {
-    case .pause: recorder.isPaused.toggle()
+    case .pause: setPaused(!isPaused)
     case .next: changeInput()
     case .listen where command.name == .record: listening.toggle(current)
     case .recenter: listening.recentre()
@@ -148,14 +149,24 @@ final class RecordSession {
   /// Performs a media key's command. Returns true if the command ends the recording.
   private func obey(_ command: MediaControls.Command) -> Bool {
     switch command {
-    case .playPause: recorder.isPaused.toggle()
-    case .play: recorder.isPaused = false
-    case .pause: recorder.isPaused = true
+    case .playPause: setPaused(!isPaused)
+    case .play: setPaused(false)
+    case .pause: setPaused(true)
     case .next: changeInput()
     case .stop: return true
     case .previous: break
     }
     return false
+  }
+
+  /// Whether the recording is paused or, without a file, whether nothing is heard.
+  private var isPaused: Bool {
+    command.name == .listen ? !listening.isListening : recorder.isPaused
+  }
+
+  private func setPaused(_ isPaused: Bool) {
+    guard isPaused != self.isPaused else { return }
+    if command.name == .listen { listening.toggle(current) } else { recorder.isPaused = isPaused }
   }
 
   private func changeGain(by step: Double) {
@@ -188,7 +199,7 @@ final class RecordSession {
     for text in listening.takeNotes() { note(text) }
     returnToRemembered()
     let status = recorder.status
-    keys.set(recorder.isPaused ? .paused : .playing)
+    keys.set(isPaused ? .paused : .playing)
     let levels = recorder.takeLevels()
     let free = status.secondsLeft
     // In the first second, the size of compressed sound is not known yet.
@@ -203,7 +214,12 @@ final class RecordSession {
       line.text(
         status, levels: levels, gainDecibels: gainDecibels, freeSeconds: free,
         isArmed: command[Options.armed] && status.frames == 0)
-        + (listening.isListening && settings.output != nil ? "  listening" : ""))
+        + listeningText)
+  }
+
+  private var listeningText: String {
+    if command.name == .listen { return listening.isListening ? "" : "  muted" }
+    return listening.isListening ? "  listening" : ""
   }
 
   private func tell(_ event: RecorderEvent) {

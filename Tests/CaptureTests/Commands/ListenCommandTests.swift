@@ -102,6 +102,37 @@ extension CaptureServerTests {
       #expect(program.wait(seconds: 4) == 143)
     }
 
+    @Test func spaceMutesListening() throws {
+      let place = try CommandPlace()
+      defer { place.end() }
+      _ = try place.plugHeadphones()
+      let program = try place.start(
+        [
+          "listen", "--mic-format", "ambix", "--tracker", "none", "--events",
+          place.folder.file("events.jsonl"),
+        ], hasTerminal: true)
+      defer { kill(program.pid, SIGKILL) }
+      #expect(isTrue(within: 20_000) { place.hasEvent(#""state":"on""#) })
+      program.type(" ")
+      #expect(isTrue(within: 3000) { place.hasEvent(#""state":"off""#) })
+      program.type("q")
+      #expect(program.wait(seconds: 4) == 0)
+    }
+
+    @Test func listenEndsWithItsOutput() throws {
+      let place = try CommandPlace()
+      defer { place.end() }
+      let headphones = try place.plugHeadphones()
+      let program = try place.start([
+        "listen", "--mic-format", "ambix", "--tracker", "none", "--events",
+        place.folder.file("events.jsonl"),
+      ])
+      defer { kill(program.pid, SIGKILL) }
+      #expect(isTrue(within: 20_000) { place.hasEvent(#""state":"on""#) })
+      try place.server.unload(module: headphones)
+      #expect(program.wait(seconds: 4) == 1)
+    }
+
     @Test func ownMonitorsAreNotHeard() throws {
       let place = try CommandPlace()
       defer { place.end() }
