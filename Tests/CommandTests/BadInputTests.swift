@@ -25,7 +25,7 @@ import Testing
     Case(arguments: "render $/channels0.wav -o $/out.wav", says: "channels"),
     Case(arguments: "render $/channels300.wav -o $/out.wav", says: "300 channels"),
     Case(arguments: "render $/five.wav -o $/out.wav", says: "5 channels; set --layout to 5.0"),
-    Case(arguments: "render $/frames0.wav -o $/out.wav", says: "contains no audio frames"),
+    Case(arguments: "render $/frames0.wav -o $/out.wav", says: "the audio track has no frames"),
     Case(
       arguments: "render ftp://localhost/a.flac -o $/out.wav",
       says: "ftp addresses are not supported; download the file first"),

@@ -89,7 +89,7 @@ import Testing
   @Test func permissionErrorHasItsOwnMessage() {
     #expect(
       MediaError.permissionDenied(path: "a.wav").description
-        == "a.wav: permission denied; make the file readable for this user")
+        == "a.wav: permission denied; give this user access to the file and its folders")
   }
 
   @Test func layoutErrorsNameBothChannelCounts() throws {

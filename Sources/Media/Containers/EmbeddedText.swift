@@ -2,22 +2,23 @@
 
 import CFFmpeg
 
-/// Reads the JSON objects in a media file.
+/// Reads the JSON objects in the timed metadata and attachments of a media file.
 package enum EmbeddedText {
-  /// The largest number of bytes that are read from a sample or an attachment.
+  /// The largest number of bytes that are parsed in a metadata sample or returned for an
+  /// attachment.
   private static let limit = 1 << 20
-  /// The largest total size of the timed metadata that is read, in bytes. A sample counts as at
-  /// least `sampleCost` bytes.
+  /// The largest total size of the timed metadata that is read, in bytes. Each sample of it counts
+  /// as at least `sampleCost` bytes.
   private static let totalLimit = 64 << 20
   private static let sampleCost = 64
   /// The largest number of objects that are read from timed metadata.
   private static let countLimit = 1000
 
-  /// Returns the objects in the timed metadata (`mebx`) of a QuickTime movie, and then the JSON
+  /// Returns the objects in the timed metadata (`mebx`) of a QuickTime movie, or the JSON
   /// attachments of a Matroska file. Returns an empty array if the file cannot be read.
   ///
-  /// Many samples can share the same bytes of a file. The timed metadata is therefore read only up
-  /// to 64 MiB and 1000 objects.
+  /// Many metadata samples can share the same bytes of a file. The timed metadata is therefore read
+  /// only up to 64 MiB and 1000 objects.
   package static func read(_ path: String) -> [[UInt8]] {
     guard let source = try? FileByteSource(path: path),
       let demuxer = try? Demuxer.opening(source, interrupt: nil)
@@ -51,8 +52,8 @@ package enum EmbeddedText {
     return objects
   }
 
-  /// Returns the values in a sample that begin as JSON objects do. Each value follows a length and
-  /// a key identifier, 4 bytes each.
+  /// Returns those values of a metadata sample that begin with `{`, like a JSON object. Each value
+  /// follows a length and a key identifier, 4 bytes each.
   private static func objects(in sample: [UInt8]) -> [[UInt8]] {
     var objects: [[UInt8]] = []
     var at = 0

@@ -63,7 +63,7 @@ struct MovieBoxes {
   }
 }
 
-/// Parses the first entry of an `stsd` box of a sound track (ISO 14496-12, 12.2.3; QuickTime File
+/// Parses the first entry in the `stsd` box of an audio track (ISO 14496-12, 12.2.3; QuickTime File
 /// Format, "Sound sample descriptions").
 extension MovieBoxes {
   private func ambisonicLayout(in description: Box) -> ChannelLayout? {
@@ -80,7 +80,8 @@ extension MovieBoxes {
     }.first
   }
 
-  /// Returns the layout of the first valid `chan` or `SA3D` box; nil if there is none.
+  /// Returns the layout from the first `chan` or `SA3D` box that describes a soundfield, in `boxes`
+  /// or in a `wave` box among them; nil if there is none.
   ///
   /// - Parameter isInner: whether `boxes` are the children of a QuickTime `wave` box.
   private func layout(in boxes: [Box], channels: Int, isInner: Bool = false) -> ChannelLayout? {

@@ -2,8 +2,8 @@
 
 import CFFmpeg
 
-/// Decodes the packets of one track to float32 frames and applies the stream's level metadata.
-/// Mutes invalid samples and rejects invalid frames.
+/// Decodes the packets of one track to float32 samples and applies the stream's level metadata.
+/// Mutes invalid samples and rejects each invalid frame of the codec (`AVFrame`).
 final class Decoder {
   enum Step {
     /// A frame is ready for `append`.
@@ -34,7 +34,7 @@ final class Decoder {
   enum Outcome {
     /// The frame was appended; some of its samples may have been muted.
     case sound(muted: DropoutFader.Muted)
-    /// The frame was rejected; `frames` is its length.
+    /// The frame was rejected; `frames` is its length in samples per channel.
     case damage(frames: Int)
   }
 
@@ -88,7 +88,7 @@ final class Decoder {
   /// reference level in the stream.
   var hasDialogueLevel: Bool { codec.hasDialogueLevel || gain.hasReference }
 
-  /// The frame that `step` decoded last.
+  /// The `AVFrame` that `step` decoded last.
   var frame: UnsafeMutablePointer<AVFrame> { codec.frame }
 
   /// The number of channels of the decoded frames; nil if they are not mixed.
@@ -145,9 +145,9 @@ final class Decoder {
   }
 
   /// Appends the decoded frame to `queue`, which must be empty. Mixes the frame to the queue's
-  /// number of channels. Rejects a frame that cannot be converted or that has a sample rate other
-  /// than `rate`. If the codec is lossy, also rejects a frame with NaN or with a magnitude above
-  /// +30 dBFS.
+  /// number of channels. Rejects a frame that cannot be converted or, unless `rate` is nil, has
+  /// another sample rate. If the codec is lossy, also rejects a frame with NaN or with a magnitude
+  /// above +30 dBFS.
   func append(to queue: PlanarQueue, onlyAt rate: Int? = nil) -> Outcome {
     state = .packets
     let frames = Int(frame.pointee.nb_samples)
@@ -168,7 +168,7 @@ final class Decoder {
     guard Int(layout.nb_channels) != queue.channels else {
       remix = nil
       home.nb_channels = layout.nb_channels
-      // A custom map belongs to the frame, so only native layouts can be kept.
+      // The frame owns the channel map of a custom layout, so only a native layout can be kept.
       if layout.order == AV_CHANNEL_ORDER_NATIVE { home = layout }
       return queue.append(frame)
     }

@@ -140,12 +140,12 @@ final class Resampler {
 /// The ratio of two sample rates, and the dimensions of the filter.
 struct ResamplingRatio {
   static let taps = 256
-  /// The frequency of the -6 dB point, as a fraction of the output's Nyquist frequency. If that
-  /// frequency is above the input's Nyquist frequency, the -6 dB point is at the latter.
+  /// The frequency of the -6 dB point, as a fraction of the output's Nyquist frequency. A point
+  /// above the input's Nyquist frequency is lowered to that frequency.
   static let cutoff = 0.96
 
-  /// The number of input frames after which the filter phases repeat. They produce `periodOut`
-  /// output frames.
+  /// The number of input frames after which the filter phases repeat. These frames produce
+  /// `periodOut` output frames.
   let periodIn: Int64
   let periodOut: Int64
   /// Half the filter length in input frames, with a margin.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Queues frames and resamples them.
+/// Queues decoded frames and converts them to one sample rate, even if the decoder's rate changes.
 final class ResamplingQueue {
-  /// The frames at the decoder's rate.
+  /// The frames at the decoder's rate, for `take` to resample.
   let input: PlanarQueue
   /// The sample rate of the frames that can be read, in Hz.
   let sampleRate: Int
@@ -54,7 +54,8 @@ final class ResamplingQueue {
     resampler?.process(input, into: output)
   }
 
-  /// Completes the frames in the resampler. Afterwards, `take` accepts only frames at another rate.
+  /// Ends the resampler's input, so that its remaining frames can be read. Afterwards, `take`
+  /// accepts only frames at another rate.
   func finish() { resampler?.finish(into: output) }
 
   /// Returns a queue for the frames after a layout change, from index `frame` at the decoder's

@@ -53,7 +53,7 @@ extension Speaker {
     self = speaker
   }
 
-  /// The loudspeaker's bit in `dwChannelMask` of WAVE_FORMAT_EXTENSIBLE; nil if it has none.
+  /// The loudspeaker's bit in `dwChannelMask` of `WAVEFORMATEXTENSIBLE`; nil if it has none.
   var waveMask: UInt32? {
     guard let channel = Self.pairs.first(where: { $0.speaker == self })?.channel,
       (0..<18).contains(channel.rawValue)

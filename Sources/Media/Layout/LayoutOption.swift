@@ -119,7 +119,8 @@ public enum LayoutOption: Sendable, Equatable {
     return nil
   }
 
-  /// Whether two layouts are equal if side and back surrounds count as the same.
+  /// Whether two layouts are equal if side and back surrounds count as the same. Returns false if
+  /// `layout` has both.
   private static func sameButForSurrounds(_ layout: ChannelLayout, _ speakers: [Speaker]) -> Bool {
     guard case .speakers(let own) = layout else { return false }
     let sideToBack: [Speaker: Speaker] = [.sideLeft: .backLeft, .sideRight: .backRight]

@@ -6,9 +6,8 @@ private import Glibc
 ///
 /// Fill elements that precede the channels are parsed in sequence. Fill elements that follow the
 /// channels are preceded by entropy-coded spectra, so they are searched for backwards from the end
-/// mark.
-/// Other data can match by chance, so a match after the channels counts only if the previous unit
-/// matched with the same reference level.
+/// mark. Other data can match by chance, so a match after the channels counts only if the previous
+/// unit matched with the same reference level.
 struct AACLevels {
   /// The newest accepted data; nil until data has been accepted.
   private(set) var newest: AACDynamicRange?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Loudness and peak from the payload of a `tlou` box (ISO 14496-12, 12.2.7.2; codes of ISO
-/// 23003-4, 7.3).
+/// Loudness and peak from the payload of a `tlou` box (ISO 14496-12, 12.2.7.2; coded as in
+/// ISO 23003-4, 7.3).
 ///
 /// Only the first entry for the unmodified sound (without downmix, compression or equalisation) is
 /// used.

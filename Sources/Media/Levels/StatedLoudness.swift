@@ -34,7 +34,8 @@ public struct StatedLoudness: Sendable, Equatable {
     self.peak = peak
   }
 
-  /// The plausible loudness of a tag or a `tlou` box, in LUFS. Other values are ignored.
+  /// The range of plausible loudness in a tag or a `tlou` box, in LUFS. Values outside it are
+  /// ignored.
   static let plausible = -60.0...3.0
 
   /// Reads the loudness from tags; nil if no tag states a plausible loudness.

@@ -18,7 +18,7 @@ import CFFmpeg
 public final class AudioFileReader: @unchecked Sendable {
   /// The audio tracks of the file, including those that cannot be decoded.
   public let tracks: [AudioTrack]
-  /// The track that is read.
+  /// The track that is read, corrected by the format of its first frame.
   public let track: AudioTrack
   public let title: String?
   public let artist: String?
@@ -182,7 +182,7 @@ extension AudioFileReader {
     for skipped in tracks where !skipped.isDecodable {
       let detail =
         "audio track \(skipped.number) cannot be played: "
-        + "\(skipped.problem?.description ?? ""); track \(track.number) is played instead"
+        + "\(skipped.problem?.description ?? ""); track \(track.number) is played"
       decoder.warnings.add(.trackSkipped, at: 0, detail: detail)
     }
   }

@@ -4,7 +4,8 @@ import Ambisonics
 import CFFmpeg
 
 extension AudioTrack {
-  /// Returns the audio tracks of an open container.
+  /// Returns the audio tracks of an open container. Reads the labels that libavformat may not
+  /// report from `source`, which must be the source of `demuxer`.
   static func all(in demuxer: Demuxer, source: any ByteSource) -> [AudioTrack] {
     let labels = ContainerLabels(demuxer: demuxer, source: source)
     defer { demuxer.resume() }
@@ -127,7 +128,7 @@ private enum BinauralMark {
   }
 
   /// Whether the `BINAURAL` tag or, without it, the word "binaural" in the title or handler name
-  /// marks the track. The tag values 0, no, false and off mean false.
+  /// marks the track as binaural. The tag values 0, no, false and off mean false.
   static func isSet(stream: UnsafeMutablePointer<AVStream>, in demuxer: Demuxer) -> Bool {
     if let tag = demuxer.tag("BINAURAL", of: stream) {
       return !["0", "no", "false", "off"].contains(tag.lowercased())

@@ -2,7 +2,8 @@
 
 public import Ambisonics
 
-/// One audio track of a file.
+/// One audio track of a file, as the container describes it. The first decoded frame can correct
+/// this description.
 public struct AudioTrack: Sendable, Equatable {
   /// The largest number of channels: a seventh-order soundfield (64) with head-locked stereo (2).
   public static let maximumChannels = 66
@@ -14,8 +15,8 @@ public struct AudioTrack: Sendable, Equatable {
   /// FFmpeg's short name of the codec ("flac", "pcm_s24le"). For a codec that FFmpeg does not know,
   /// this is the four-character code or "unknown".
   public let codec: String
-  /// The stated layout. Without one, one channel is mono, two channels are stereo, and more are
-  /// `.unknown`.
+  /// The stated layout. If none is stated, one channel is mono, two channels are stereo, and more
+  /// are `.unknown`.
   public internal(set) var layout: ChannelLayout
   /// The sample rate in Hz.
   public internal(set) var sampleRate: Int

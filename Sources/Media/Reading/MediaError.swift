@@ -41,7 +41,7 @@ extension TrackProblem: CustomStringConvertible {
   public var description: String {
     switch self {
     case .noDecoder("apac"):
-      "it is Apple Positional Audio (APAC), which no open decoder supports"
+      "it is Apple Positional Audio (APAC), which no open-source decoder supports"
     case .noDecoder(let codec): "the installed FFmpeg has no decoder for \(printable(codec))"
     case .channelCount(0): "it declares no channels"
     case .channelCount(let count):
@@ -50,7 +50,7 @@ extension TrackProblem: CustomStringConvertible {
       "its sample rate is \(rate) Hz; \(AudioTrack.sampleRates.lowerBound) to "
         + "\(AudioTrack.sampleRates.upperBound) Hz can be played"
     case .decoder(let codec, let reason):
-      "the \(printable(codec)) decoder rejects it (\(printable(reason)))"
+      "the \(printable(codec)) decoder cannot be opened (\(printable(reason)))"
     }
   }
 }
@@ -63,13 +63,13 @@ extension MediaError: CustomStringConvertible {
     switch self {
     case .notFound(let path): "\(printable(path)): no such file; check the path"
     case .permissionDenied(let path):
-      "\(printable(path)): permission denied; make the file readable for this user"
+      "\(printable(path)): permission denied; give this user access to the file and its folders"
     case .isDirectory(let path): "\(printable(path)): is a directory; choose a file in it"
     case .notRegularFile(let path, let kind):
       "\(printable(path)): is \(kind); copy the audio to a regular file first"
     case .emptyFile(let path): "\(printable(path)): is empty; choose a file with audio"
     case .noFrames(let path):
-      "\(printable(path)): contains no audio frames, only a header; choose another file"
+      "\(printable(path)): the audio track has no frames; choose another file"
     case .unrecognised(let path):
       "\(printable(path)): not an audio file that FFmpeg recognises; check it with `ffprobe`"
     case .missingIndex(let path):
@@ -87,7 +87,8 @@ extension MediaError: CustomStringConvertible {
       "\(printable(path)): has no audio track \(track); "
         + (count == 1 ? "its only audio track is track 1" : "choose from 1 to \(count)")
     case .outputRate(let rate):
-      "cannot resample to \(rate) Hz; choose \(AudioTrack.sampleRates.lowerBound) to "
+      "cannot resample to \(rate) Hz; choose another rate from "
+        + "\(AudioTrack.sampleRates.lowerBound) to "
         + "\(AudioTrack.sampleRates.upperBound) Hz"
     case .trackLost(let path):
       "\(printable(path)): the file has changed and no longer has the audio track; open it again"

@@ -16,7 +16,7 @@ public struct MediaWarning: Sendable, Equatable {
     case sampleRateChange
     /// The number of channels changed in mid-stream; the frames are mixed to the first layout.
     case channelChange
-    /// A track cannot be decoded, and another track is played instead.
+    /// A track cannot be decoded; another track is played.
     case trackSkipped
   }
 
@@ -38,15 +38,15 @@ extension MediaWarning: CustomStringConvertible {
         : "\(count) damaged places, the first \(place), were replaced by silence"
     case .missingAudio:
       count == 1
-        ? "audio is missing \(place) and was replaced by silence"
-        : "audio is missing in \(count) places, the first \(place), and was replaced by silence"
+        ? "missing audio \(place) was replaced by silence"
+        : "missing audio in \(count) places, the first \(place), was replaced by silence"
     case .invalidSamples:
       count == 1
         ? "1 invalid sample (NaN, infinite or huge) \(place) was muted"
         : "\(count) invalid samples (NaN, infinite or huge), the first \(place), were muted"
     case .truncated: "the file is truncated: it ends at \(detail)"
     case .sampleRateChange:
-      "the sample rate changes \(place) (\(detail)); the rest of the track is resampled"
+      "the sample rate changes \(place) (\(detail)); the output rate stays the same"
     case .channelChange:
       "the number of channels changes \(place) (\(detail)); "
         + "the rest of the track is mixed to the first layout"

@@ -4,7 +4,7 @@ import CFFmpeg
 
 /// Tracks the position of decoded frames at the track's own sample rate, and the gaps between them.
 struct StreamClock {
-  /// The maximum length of a gap, in seconds. Larger jumps are ignored.
+  /// The maximum length of a gap, in seconds. Larger jumps of the timestamps are ignored.
   private static let longestGapSeconds = 60
 
   private let base: AVRational
