@@ -69,7 +69,7 @@ public struct NetworkTracker: Sendable, Equatable {
     }
   }
 
-  /// The protocol and the place at which this computer listens, such as "OSC on 127.0.0.1:9000".
+  /// The protocol and the address at which this computer listens, such as "OSC on 127.0.0.1:9000".
   public var text: String {
     let name =
       switch sender {
@@ -80,7 +80,7 @@ public struct NetworkTracker: Sendable, Equatable {
     return "\(name) on \(address.text(port: port))"
   }
 
-  /// A note for the listener if nothing arrives.
+  /// A note for the user if nothing arrives.
   public var silenceNote: String {
     let place = "nothing has arrived at \(address.text(port: port))"
     return switch address {
@@ -89,9 +89,9 @@ public struct NetworkTracker: Sendable, Equatable {
     }
   }
 
-  /// A note for the listener if messages arrive, but none yields a pose.
+  /// A note for the user if messages arrive, but none yields a pose.
   ///
-  /// - Parameter unread: the first message, such as "/position with 3 numbers".
+  /// - Parameter unread: the first message, such as "/position with 3 arguments".
   func unreadNote(_ unread: String) -> String {
     "\(unread) arrived at \(address.text(port: port)), but \(expectation)"
   }
@@ -102,7 +102,7 @@ public struct NetworkTracker: Sendable, Equatable {
       "the preset \(preset.rawValue) expects \(preset.expectation); choose another preset ("
         + OSCPreset.allCases.map(\.rawValue).joined(separator: ", ") + ") or change the sender"
     case .opentrack:
-      "OpenTrack sends 48 bytes; choose the output 'UDP over network' in OpenTrack"
+      "OpenTrack sends 48 bytes with a pose; choose the output 'UDP over network' in OpenTrack"
     case .freepie:
       "FreePIE sends at least 14 bytes with an orientation; turn on the orientation in the sender"
     }
@@ -148,7 +148,7 @@ extension NetworkTrackerError: CustomStringConvertible {
     case .badAddress(let text):
       "'\(text)' is not a network tracker; give osc:[ADDRESS:]PORT, opentrack:[ADDRESS:]PORT or "
         + "freepie:[ADDRESS:]PORT, such as osc:9000 or osc:any:9000; ADDRESS is an IPv4 address, "
-        + "an IPv6 address in brackets, or 'any'"
+        + "an IPv6 address in brackets, or 'any', and PORT is from 1 to 65535"
     case .unknownPreset(let name, let known):
       "unknown preset '\(name)'; choose from: \(known.joined(separator: ", "))"
     case .cannotListen(let place, let reason):

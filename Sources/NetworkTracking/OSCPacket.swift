@@ -45,7 +45,8 @@ enum OSCPacket {
     return OSCMessage(address, numbers)
   }
 
-  /// Takes an argument: NaN if it is not a number, nil if it is malformed or of an unknown type.
+  /// Removes an argument from `rest` and returns it: NaN if it is not a number, nil if it is
+  /// malformed or of an unknown type.
   private static func argument(_ type: UInt8, _ rest: inout ArraySlice<UInt8>) -> Double? {
     switch type {
     case UInt8(ascii: "f"):
@@ -71,7 +72,8 @@ enum OSCPacket {
     return ()
   }
 
-  /// Takes a big-endian number.
+  /// Removes a big-endian integer from `rest` and returns it; nil if there are fewer than `count`
+  /// bytes.
   private static func integer(_ rest: inout ArraySlice<UInt8>, bytes count: Int) -> UInt64? {
     guard rest.count >= count else { return nil }
     let value = rest.prefix(count).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -79,8 +81,8 @@ enum OSCPacket {
     return value
   }
 
-  /// Takes a text that is terminated by a zero byte and padded with zeros to a multiple of four
-  /// bytes.
+  /// Removes a string from `rest` and returns it; nil if it is incomplete. A zero byte ends the
+  /// string, and further zeros pad it to a multiple of four bytes.
   private static func text(_ rest: inout ArraySlice<UInt8>) -> String? {
     guard let end = rest.firstIndex(of: 0) else { return nil }
     let text = String(decoding: rest[..<end], as: UTF8.self)

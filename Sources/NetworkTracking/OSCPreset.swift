@@ -69,7 +69,7 @@ public struct OSCMessage: Sendable, Equatable {
   /// The address, at most 60 characters, and the number of arguments.
   var text: String {
     let count = numbers.count
-    return "\(address.prefix(60)) with \(count) \(count == 1 ? "number" : "numbers")"
+    return "\(address.prefix(60)) with \(count) \(count == 1 ? "argument" : "arguments")"
   }
 }
 
@@ -125,7 +125,8 @@ public struct OSCHead: Sendable {
     switch preset {
     case .ypr, .quaternion: return turn.normalized
     case .iem, .iemAngles: return turn.conjugate.normalized
-    // The framework's quaternions have another convention, and no sender is expected to use them.
+    // The Spatial Audio Framework has another convention for quaternions, and no sender is expected
+    // to use it.
     case .sparta: return nil
     }
   }

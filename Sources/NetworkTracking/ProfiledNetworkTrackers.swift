@@ -8,8 +8,8 @@ import System
 
 /// Provides the trackers whose profiles have the link `tcp` or `udp`.
 ///
-/// They are always listed, but never chosen automatically: nothing is sent to an address that the
-/// listener did not name.
+/// They are always listed, but never chosen automatically, so that the program connects only to a
+/// tracker that the user has named.
 package final class ProfiledNetworkTrackers: TrackerProvider {
   private let profiles: [TrackerProfile]
   private let axes: AxisMap?
@@ -17,7 +17,8 @@ package final class ProfiledNetworkTrackers: TrackerProvider {
   private let failures = Mutex<[String: (error: HeadTrackingError, until: Int64)]>([:])
 
   private static let connectMilliseconds = 1000
-  /// Time from a failed attempt to connect to the next attempt, in nanoseconds.
+  /// Time after a failed connection attempt in which `connect` throws the same error without
+  /// another attempt, in nanoseconds.
   private static let retryTime: Int64 = 2_000_000_000
 
   package init(_ settings: TrackerSettings) {
@@ -73,7 +74,7 @@ package final class ProfiledNetworkTrackers: TrackerProvider {
       do throws(SystemError) {
         let socket = try StreamSocket(
           place.address, port: place.port, timeoutMilliseconds: Self.connectMilliseconds)
-        // TCP does not notice that a device was switched off.
+        // TCP does not notice that a tracker was switched off.
         return ProfileConnection(
           StreamLink(socket: socket), profile, axes: axes, capture: capture, endsSilent: true)
       } catch {
@@ -85,7 +86,8 @@ package final class ProfiledNetworkTrackers: TrackerProvider {
       guard let address = named else {
         throw .cannotConnect(
           name: profile.name,
-          reason: "'\(place.address)' is not a numeric address; correct the profile")
+          reason: "'\(place.address)' is not an IPv4 address, an IPv6 address in brackets, 'any' "
+            + "or 'loopback'; correct the profile")
       }
       let socket: DatagramSocket
       do throws(NetworkTrackerError) {

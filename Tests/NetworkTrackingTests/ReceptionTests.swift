@@ -254,7 +254,7 @@ import Testing
       usleep(50_000)
     }
     let expected = """
-      /ypr with 3 numbers arrived at 127.0.0.1:\(port), but the preset iem expects \
+      /ypr with 3 arguments arrived at 127.0.0.1:\(port), but the preset iem expects \
       /SceneRotator/quaternions with 4 numbers; choose another preset (ypr, quaternion, sparta, \
       iem, iem-ypr) or change the sender
       """

@@ -5,9 +5,9 @@ import CFFmpeg
 
 /// Decodes consecutive segments as one continuous sound.
 ///
-/// The decoder keeps its state between segments. Gaps between frames (more than 10 ms, less than 60
-/// s) and rejected frames become silence. A segment that does not follow the previous one needs a
-/// new decoder.
+/// The decoder keeps its state between segments. Rejected frames become silence, and so do gaps
+/// between frames that are longer than 10 ms and shorter than 60 s. A segment that does not follow
+/// the previous one needs a new decoder.
 ///
 /// ## Threading
 /// Use a decoder from one thread at a time.
@@ -22,13 +22,13 @@ public final class SegmentDecoder: @unchecked Sendable {
     case differs
   }
 
-  /// The audio track of the first segment, corrected by the format of its first frame.
+  /// The audio track of the first segment, with the format of the first decoded frame.
   public let track: AudioTrack
   /// The time of the first frame that `read` returns, in seconds; nil if unknown.
   public let startTime: Double?
   /// The number of frames that `read` has returned.
   public private(set) var framesRead = 0
-  /// The approximate number of damaged places.
+  /// The approximate number of damaged places in the segments.
   public private(set) var damages = 0
 
   private let decoder: Decoder
@@ -36,7 +36,7 @@ public final class SegmentDecoder: @unchecked Sendable {
   private var segment: SegmentDemuxer
   private var clock: FrameClock
   private var isFinishing = false
-  /// The number of consecutive errors since the last frame that decoded.
+  /// The number of errors since the last decoded frame.
   private var errorRun = 0
 
   private static let longestErrorRun = 1000
@@ -50,7 +50,7 @@ public final class SegmentDecoder: @unchecked Sendable {
   ///   - sampleRate: 8000 to 384000 Hz; nil for the segment's own rate.
   ///   - dynamicRange: how the level metadata of AC-3, E-AC-3 and AAC is applied.
   ///   - interrupt: makes the decoder throw `MediaError.interrupted` once raised.
-  /// - Throws: `MediaError`; `.unrecognised` if no frame of the segment decodes.
+  /// - Throws: `MediaError`; `.unrecognised` if no frame of the segment can be decoded.
   public init(
     first: CodedSegment, isStart: Bool, sampleRate: Int? = nil,
     dynamicRange: DynamicRange = .line, interrupt: InterruptFlag? = nil
@@ -81,7 +81,7 @@ public final class SegmentDecoder: @unchecked Sendable {
   ///
   /// - Returns: how `next` relates to the previous segments. The segment is accepted only if the
   ///   result is `.follows`.
-  /// - Throws: `MediaError` if the segment cannot be read.
+  /// - Throws: `MediaError` if the segment cannot be read or has no playable track.
   public func append(_ next: CodedSegment) throws(MediaError) -> Succession {
     let candidate = try SegmentDemuxer(
       next, track: segment.identifier, interrupt: segment.demuxer.interrupt)
@@ -119,7 +119,7 @@ public final class SegmentDecoder: @unchecked Sendable {
 extension SegmentDecoder {
   /// Decodes the first frame. Returns the number of errors before it.
   ///
-  /// - Throws: `.unrecognised` if no frame decodes.
+  /// - Throws: `.unrecognised` if no frame can be decoded, or after too many errors.
   private static func decodeFirstFrame(
     of segment: SegmentDemuxer, with decoder: Decoder
   ) throws(MediaError) -> Int {
@@ -136,7 +136,7 @@ extension SegmentDecoder {
     throw .unrecognised(path: segment.demuxer.name)
   }
 
-  /// Performs one decoding step. Returns false at the end of the segment.
+  /// Performs one decoding step. Returns false at the end of the segment or after too many errors.
   private func fill() throws(MediaError) -> Bool {
     if segment.demuxer.isInterrupted { throw .interrupted }
     switch decoder.state {
@@ -203,15 +203,14 @@ extension SegmentDecoder {
   }
 }
 
-/// The position in time of the frames of successive segments.
+/// Counts frames across segments, and compares timestamps with the expected times.
 private struct FrameClock {
   /// The largest timestamp deviation, in seconds, that counts as a rounding error.
   static let toleranceSeconds = 0.01
   /// The shortest jump, in seconds, that is ignored as invalid.
   private static let longestGapSeconds = 60.0
 
-  /// The time of the first decoded frame in seconds, before the delay is dropped; nil if there is
-  /// no clock.
+  /// The time of the first decoded frame in seconds, before the delay is dropped; nil if unknown.
   let origin: Double?
   let sampleRate: Int
   /// The number of frames still to be dropped.

@@ -40,7 +40,8 @@ struct SegmentDemuxer {
   /// The time of the first packet in seconds; nil if unknown.
   var start: Double? { firstTimestamp.flatMap { statedTime ?? time($0) } }
 
-  /// Converts a timestamp to seconds; nil without a timestamp or a clock.
+  /// Converts a timestamp in the stream's time base to seconds; nil if there is no timestamp or the
+  /// container has no clock.
   func time(_ timestamp: Int64) -> Double? {
     guard timestamp != FF_NO_TIMESTAMP, !demuxer.isBareStream else { return nil }
     let base = stream.pointee.time_base

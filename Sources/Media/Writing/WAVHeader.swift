@@ -44,7 +44,7 @@ package struct WAVHeader {
   private var bytesPerSample: Int { encoding == .pcm24 ? 3 : 4 }
 
   /// Returns the header of a file with `frames` frames. The header length does not depend on
-  /// `frames`. A byte of padding must follow an odd number of sample bytes.
+  /// `frames`. The caller must write a byte of padding after an odd number of sample bytes.
   package func bytes(frames: Int64) -> [UInt8] {
     let bytesPerFrame = channels * bytesPerSample
     let dataLength = UInt64(frames) * UInt64(bytesPerFrame)

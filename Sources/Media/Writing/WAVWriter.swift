@@ -11,7 +11,7 @@ public import Ambisonics
 /// ## Threading
 /// Use a writer from one thread at a time.
 public final class WAVWriter: @unchecked Sendable {
-  /// The largest number of channels in a file.
+  /// The largest number of channels that `init` accepts.
   public static let maximumChannels = 1024
 
   public let channels: Int

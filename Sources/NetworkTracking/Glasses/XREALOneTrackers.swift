@@ -11,13 +11,12 @@ import System
 /// The glasses send their measurements over TCP from a fixed address. The computer needs an address
 /// in the same network on the interface of the glasses.
 package final class XREALOneTrackers: TrackerProvider {
-  /// The address of the glasses.
+  /// How to find and reach the glasses.
   struct Place: Sendable {
     var address = "169.254.2.1"
     var port = 52998
-    /// The beginning of the addresses in the network of the glasses.
+    /// The prefix of all addresses in the glasses' network.
     var network = "169.254.2."
-    /// Returns the network interfaces of USB devices.
     var interfaces: @Sendable () -> [USBNetworkInterface] = { USBNetworkInterface.all() }
   }
 
@@ -31,7 +30,8 @@ package final class XREALOneTrackers: TrackerProvider {
     0x0438: "XREAL One", 0x0436: "XREAL One Pro", 0x043E: "XREAL 1S",
   ]
   private static let connectMilliseconds = 1000
-  /// Time from a failed attempt to connect to the next attempt, in nanoseconds.
+  /// Time after a failed connection attempt in which `connect` throws the same error without
+  /// another attempt, in nanoseconds.
   private static let retryTime: Int64 = 2_000_000_000
 
   /// - Parameters:

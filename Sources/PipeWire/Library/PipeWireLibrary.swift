@@ -6,7 +6,7 @@ internal import SoundServer
 
 /// The functions of libpipewire, which is loaded on first use.
 struct PipeWireLibrary: @unchecked Sendable {
-  /// The functions, which are never unloaded.
+  /// Valid until the process ends, because the library is never unloaded.
   let functions: UnsafePointer<pipewire_library>
 
   private static let loaded: Result<PipeWireLibrary, SoundServerError> = {
@@ -25,7 +25,7 @@ struct PipeWireLibrary: @unchecked Sendable {
     return .success(PipeWireLibrary(functions: UnsafePointer(functions)))
   }()
 
-  /// Returns the library.
+  /// Returns the library. The first call loads it.
   ///
   /// - Throws: `noPipeWire` if libpipewire is not installed or is older than version 0.3.50.
   static func load() throws(SoundServerError) -> PipeWireLibrary { try loaded.get() }

@@ -15,8 +15,8 @@ class BoundObject: CallbackTarget {
   private let ask: () -> Void
   /// Called when the object changes.
   let tell: () -> Void
-  /// The flags of the announced parameters, by parameter ID. They change with the parameter's
-  /// values.
+  /// The flags of the announced parameters, by parameter ID. A parameter's flags change when its
+  /// values change.
   private var flags: [UInt32: UInt32] = [:]
   private var removeListener: () -> Void = {}
 
@@ -39,7 +39,7 @@ class BoundObject: CallbackTarget {
 
   deinit { release() }
 
-  /// Takes the object's properties. Does nothing if `dictionary` is nil.
+  /// Replaces `properties` with the entries of `dictionary`. Does nothing if `dictionary` is nil.
   func take(_ dictionary: UnsafePointer<spa_dict>?) {
     guard let dictionary = dictionary?.pointee, let items = dictionary.items else { return }
     properties = [:]

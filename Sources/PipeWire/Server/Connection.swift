@@ -29,7 +29,7 @@ final class Connection: CallbackTarget {
   private var coreListener: Listener<pw_core_events>?
   private var question: Int32 = 0
   private var answer: Int32 = 0
-  /// The number of requests when the last question was asked.
+  /// The value of `Graph.requests` at the last call of `ask`.
   private var requestsAtQuestion = 0
 
   private var pw: UnsafePointer<pipewire_library> { loop.library.functions }

@@ -14,7 +14,8 @@ final class DefaultMetadata: BoundObject {
 
   let id: UInt32
   private(set) var sinkName: String?
-  /// The default sink that the user chose, whether it exists or not; nil if there is none.
+  /// The name of the default sink that the user chose, even if no such sink exists; nil if the user
+  /// chose none.
   private(set) var configuredSinkName: String?
   /// The values of `targetObject` and `targetNode`, by stream ID.
   private(set) var targets: [UInt32: [String: String]] = [:]

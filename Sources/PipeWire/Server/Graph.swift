@@ -13,7 +13,8 @@ final class Graph: CallbackTarget {
   /// The number of requests for objects and their parameters.
   private(set) var requests = 0
 
-  /// Whether the streams of programs are followed.
+  /// Whether the streams of programs are followed. Otherwise, `streamNodes` and `processes` stay
+  /// empty.
   let followsStreams: Bool
   private let library: PipeWireLibrary
   private let registry: OpaquePointer?

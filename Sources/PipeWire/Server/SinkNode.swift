@@ -3,7 +3,7 @@
 import CPipeWire
 internal import SoundServer
 
-/// A node that is a sink.
+/// A node with the media class `Audio/Sink` or `Audio/Duplex`.
 final class SinkNode: BoundObject {
   private var state = Sink.State.unknown
   /// The number of times that the node changed from running to suspended.

@@ -111,7 +111,7 @@ extension PipeWireBackend {
     guard stream.flow.isDraining else { return }
     let end = stream.control.pointee.end.load(ordering: .relaxed)
     let isHeld = stream.control.pointee.heldCycles.load(ordering: .relaxed) > 0
-    // A graph that does not run plays nothing more.
+    // If the graph has stopped, it will not play the remaining frames.
     let isStopped = now - stream.lastWrite > Self.quietOfSuspension
     guard isHeld || isStopped else { return loop.tick(after: 2_000_000) }
     guard now >= end || isStopped else { return loop.tick(after: end - now) }

@@ -37,7 +37,7 @@ final class PipeWireBackend: OutputBackend {
   /// Called with the current time at every tick while the stream is open.
   var onRunning: (Int64) -> Void = { _ in }
 
-  /// - Parameter makeStream: makes the stream for `configuration`.
+  /// - Parameter makeStream: called once, when libpipewire is loaded.
   init(
     _ configuration: AudioOutputConfiguration, makeStream: (PipeWireLibrary) -> OutputStream
   ) throws(SoundServerError) {
@@ -63,7 +63,7 @@ final class PipeWireBackend: OutputBackend {
   var address: String { describeServerAddress(configuration.serverAddress) }
 
   func noServer(reason: String) -> SoundServerError {
-    .noPipeWire(reason: "nothing answers at \(address) (\(reason))")
+    .noPipeWire(reason: "no connection to \(address) (\(reason))")
   }
 
   func findSinks() -> Bool { connection.isSettled }
@@ -76,7 +76,7 @@ final class PipeWireBackend: OutputBackend {
   }
 
   /// Returns whether the stream is linked to a sink and ready. If it is not, makes the next tick
-  /// come early.
+  /// occur within 5 ms.
   func checkOpen() -> Bool {
     let isLinked = stream.nodeID.flatMap { connection.graph?.sinkID(linkedFrom: $0) } != nil
     if isLinked, stream.isReady { return true }

@@ -34,8 +34,8 @@ struct PumpControl: ~Copyable {
 /// Fills the stream's buffers, usually one in each cycle of the graph.
 ///
 /// ## Threading
-/// While a stream exists, only the data thread uses this value, apart from `control` and
-/// `counters`.
+/// While a stream runs, only the data thread changes this value. Other threads use `control`,
+/// `counters` and `framesQueued`.
 struct StreamPump {
   static var channelCount: Int {
     @_noLocks get { 2 }
@@ -128,13 +128,13 @@ struct StreamPump {
     _ cycle: inout pipewire_cycle, now: Int64, isContinued: Bool
   ) {
     let position = counters.pointee.framesWritten.load(ordering: .relaxed)
-    // The report is about the first frame of the cycle.
+    // The reported delay applies to the first buffer of a cycle, not to further buffers.
     if !isContinued {
       clock.observe(position: position, now: cycle.now, latency: cycle.delay)
     }
     let time = clock.nextPresentationTime(position: position)
     let length = cycle.frames &* 1_000_000_000 / sampleRate
-    // This is the latency of the first frame of the next cycle, as if one cycle were queued.
+    // This is the latency of the first frame after this buffer, so the buffer counts as queued.
     let latency = time &+ length &- now
     counters.pointee.latency.store(latency < 0 ? 0 : latency, ordering: .relaxed)
     let (samples, frames) = (cycle.samples, Int(cycle.frames))
@@ -169,10 +169,10 @@ struct StreamPump {
     if isRelocked { clock.relock() }
     let elapsed = cycle.now &- last.now
     if lastFrames > 0, !isReset, !isRelocked, cycle.rate > 0 {
-      // The graph's count may already include a change of the cycle's length.
+      // If the cycle length has just changed, the graph may already count with the new length.
       let frames = lastFrames > cycle.frames ? lastFrames : cycle.frames
       let length = frames &* 1_000_000_000 / sampleRate
-      // The graph's own count shows that frames are missing, not just that the clock is late.
+      // Check the graph's own count, too: the elapsed time alone could also mean a late cycle.
       let counted = (cycle.ticks &- last.ticks) &* 1_000_000_000 / cycle.rate
       if counted > length &+ length / 2, elapsed > length &+ length / 2 {
         control.pointee.misses.add(1, ordering: .relaxed)
