@@ -3,7 +3,7 @@
 @_exported public import Rendering
 @_exported public import SoundSources
 
-// The types that the public interface names, so that `import Playback` is enough.
+// Export the types that the public interface names, so that `import Playback` is enough.
 @_exported public import enum Ambisonics.AmbisonicConvention
 @_exported public import enum Ambisonics.ChannelLayout
 @_exported public import enum Ambisonics.Speaker

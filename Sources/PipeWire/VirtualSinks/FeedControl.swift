@@ -2,12 +2,13 @@
 
 import Synchronization
 
-/// The requests and reports of a virtual sink that the data thread shares with the loop's thread,
-/// in addition to `PumpControl`.
+/// The state of a virtual sink that the data thread and the loop's thread share, in addition to
+/// `PumpControl`.
 struct FeedControl: ~Copyable {
   /// Whether the sound must fade out and stay silent.
   let isMuted = Atomic(false)
   let isSilent = Atomic(false)
-  /// The number of successive cycles without a gap.
+  /// The number of cycles that have begun on time since the last late or early cycle, or since
+  /// `SinkMover` reset this counter.
   let steadyCycles = Atomic<Int64>(0)
 }

@@ -21,7 +21,8 @@ extension Graph {
     streamNodes.first { $0.value.serial == serial }?.key
   }
 
-  /// Returns, by stream ID, the metadata keys that name a sink whose name begins with `prefix`.
+  /// Returns, by the stream's node ID, the metadata keys whose values refer to a sink with a name
+  /// that begins with `prefix`.
   func targets(ofSinksWithPrefix prefix: String) -> [UInt32: [String]] {
     guard let defaults else { return [:] }
     var ids: Set<String> = []

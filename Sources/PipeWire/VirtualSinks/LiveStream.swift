@@ -243,7 +243,8 @@ final class LiveStream: OutputStream {
     reportLatency()
   }
 
-  /// Reports the latencies, increased by the delay of the callback.
+  /// Reports the downstream latency at the sink and the upstream latency at the playback stream,
+  /// each increased by the delay of the render callback.
   private func reportLatency() {
     guard let sink, let handle else { return }
     let delay = Int64(delayFrames) * 1_000_000_000 / Int64(configuration.sampleRate)

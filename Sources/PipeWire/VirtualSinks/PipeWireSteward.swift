@@ -41,7 +41,8 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
       followsStreams: true)
     settings = SessionSettings(folder: settingsFolder)
     self.onChange = onChange
-    // Not `unowned`: a tick may still run while `deinit` waits for the end of the loop.
+    // An `unowned` reference would fail, because a tick may still run while `deinit` waits for the
+    // end of the loop.
     let this = Unmanaged.passUnretained(self)
     loop.onTick = { this._withUnsafeGuaranteedRef { $0.attend() } }
     try loop.start()
@@ -117,8 +118,8 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
     settings.remove(prefix: prefix)
   }
 
-  /// Calls `body` with the lock held if the server's metadata is known. Returns whether `body` was
-  /// called.
+  /// Calls `body` with the loop's lock held if the server's metadata is known. Returns whether
+  /// `body` was called.
   @discardableResult
   private func request(_ body: (Graph, DefaultMetadata) -> Void) -> Bool {
     guard !isStopped.withLock({ $0 }) else { return false }

@@ -7,7 +7,8 @@ import Synchronization
 
 /// A sink on a PipeWire server whose sound is rendered in the cycle in which programs play it.
 ///
-/// The output's `latencyMilliseconds` is the cycle length to request. `setInUse` has no effect.
+/// `configuration.output.latencyMilliseconds` is the cycle length to request [ms]. `setInUse` has
+/// no effect.
 package final class PipeWireVirtualSink: VirtualSink, @unchecked Sendable {
   private let session: OutputSession<PipeWireBackend>
   private let stream: LiveStream

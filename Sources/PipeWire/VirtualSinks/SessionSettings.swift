@@ -35,7 +35,8 @@ struct SessionSettings {
     }
   }
 
-  /// Returns whether the value of a line, or a part of its key, begins with `prefix`.
+  /// Returns whether the value of a `key=value` line, or a part of its key between colons, begins
+  /// with `prefix`.
   static func refers(_ line: Substring, to prefix: String) -> Bool {
     guard let end = line.firstIndex(of: "=") else { return false }
     if line[end...].dropFirst().hasPrefix(prefix) { return true }

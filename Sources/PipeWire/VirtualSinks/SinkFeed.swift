@@ -25,8 +25,7 @@ struct SinkFeed {
   private static var longestGap: Int64 {
     @_noLocks get { 200_000_000 }
   }
-  /// The number of silent frames to hold after a start, and after held frames are dropped, if the
-  /// server resamples.
+  /// The number of silent frames that `holdSilence` holds if the server resamples.
   private static var cushion: Int {
     @_noLocks get { 4 }
   }
@@ -115,7 +114,8 @@ struct SinkFeed {
     noteCycle(at: taken.now)
   }
 
-  /// Counts successive cycles without a gap.
+  /// Counts a cycle in `steadyCycles` if it begins within a quarter of its length of the time at
+  /// which it is due. Otherwise, resets the counter.
   @_noLocks
   private mutating func noteCycle(at time: Int64) {
     let length = Int64(inputFrames) &* 1_000_000_000 / sampleRate
@@ -141,7 +141,8 @@ struct SinkFeed {
     pump.pointee.available.store(Int64(heldFrames &+ inputFrames), ordering: .relaxed)
   }
 
-  /// Drops sound that was not rendered in its own cycle.
+  /// Drops all sound if this cycle's sound was not rendered, or if more than `mostHeld` frames are
+  /// held.
   @_noLocks
   private mutating func dropUnrendered() {
     if input != nil || heldFrames > Self.mostHeld { holdSilence() }

@@ -7,7 +7,7 @@ package import Rendering
 package import SoundServer
 private import Synchronization
 
-/// Why sound cannot be heard while it arrives.
+/// The reason why `LiveListener.listen` cannot play the sound.
 package enum ListeningRefusal: Error, Sendable, Equatable, CustomStringConvertible {
   /// The sink leads to loudspeakers, whose sound the microphone would record again.
   case loudspeakers(sink: String)
@@ -15,7 +15,7 @@ package enum ListeningRefusal: Error, Sendable, Equatable, CustomStringConvertib
   case unknownDevice(sink: String)
   /// The sound comes from the monitor of the sink to which it would be played.
   case ownMonitor(sink: String)
-  /// The head, the decoder or the output cannot be used.
+  /// The render settings or the output cannot be used.
   case playback(PlaybackError)
 
   package var description: String {
@@ -47,7 +47,7 @@ package final class LiveListener: Sendable {
   private struct State {
     var output: LiveOutput?
     var monitor: (any SinkMonitor)?
-    /// The number of pauses of the outputs that have ended.
+    /// The total of `LiveOutput.pauses` for the outputs that have ended.
     var pauses = 0
     var mode: StageMode
     var isStopped = false
@@ -65,7 +65,7 @@ package final class LiveListener: Sendable {
   /// Starts the tracker. The call can block for half a second.
   ///
   /// - Parameter options: how to render, which tracker to follow, and which sink to use. Settings
-  ///   about sources, levelling and rewriting are ignored.
+  ///   for sources, upmix, levelling and rewriting are ignored.
   package init(_ options: PlayerOptions) {
     self.options = options
     head = PlayedHead(options, playerEvents)
@@ -219,7 +219,8 @@ package final class LiveListener: Sendable {
   /// The delay of the clock bridge and the renderer [ms]; nil if there is no output.
   package var delayMilliseconds: Double? { state.withLock { $0.output }?.delayMilliseconds }
 
-  /// Returns the events since the last call, oldest first.
+  /// Returns the events since the last call: first those of listening, then those of the head and
+  /// the renderer, then those of the output. Each group begins with its oldest event.
   package func takeEvents() -> [Event] {
     let own = events.withLock { events in
       defer { events = [] }

@@ -12,9 +12,9 @@ private import Synchronization
 /// ## Threading
 /// One thread may call `write`. Any thread may use the other members.
 final class LiveOutput: @unchecked Sendable {
-  /// The depth of the clock bridge.
+  /// How much sound waits in the clock bridge [s].
   private static let depth = ClockBridge.Depth(initial: 0.012, longest: 0.08, excess: 0.04)
-  /// The depth of PulseAudio's queue and sink [ms].
+  /// With PulseAudio, the initial and smallest depth of the queue [ms].
   private static let latency = 24.0
   /// The largest number of frames to read at a time.
   private static let capacity = 4096
@@ -29,7 +29,7 @@ final class LiveOutput: @unchecked Sendable {
 
   /// Designs the decoder, which can take about a second.
   ///
-  /// - Throws: the reason why the HRTF set, the neural separator or the output cannot be used.
+  /// - Throws: the reason why the render settings or the output cannot be used.
   init(
     _ sound: LiveSound, to sink: Sink, _ client: SoundServerClient, options: PlayerOptions,
     poses: HeadPoseSource?, tell: @escaping @Sendable (PlayerEvent) -> Void
@@ -44,7 +44,7 @@ final class LiveOutput: @unchecked Sendable {
       layout: sound.heard, options: options, isLimited: true, sampleRate: sound.sampleRate,
       sink: sink, hrtf: hrtf, poses: poses, tell: tell)
     poses?.prediction = options.prediction.pose(for: sink.name)
-    // Correct quickly, because nothing is rendered again and the queue is short.
+    // Correct prediction errors quickly, because nothing is rendered again and the queue is short.
     poses?.correctsQuickly = true
     let channels = rendering.renderer.channels
     bridge = ClockBridge(

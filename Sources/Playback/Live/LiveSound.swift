@@ -17,7 +17,7 @@ package struct LiveSound: Sendable, Equatable {
   }
 
   /// The layout that is rendered. If the meaning of the channels is unknown, a single channel is
-  /// rendered as mono; otherwise, the first two are rendered as left and right.
+  /// rendered as mono, and the first two of several channels are rendered as left and right.
   var heard: ChannelLayout {
     guard case .unknown(let channels) = layout else { return layout }
     return channels == 1 ? .mono : .stereo
@@ -27,7 +27,7 @@ package struct LiveSound: Sendable, Equatable {
 /// Selects the channels that are heard, and mixes a soundfield.
 ///
 /// ## Threading
-/// Use it from one thread at a time.
+/// Call `prepare` from one thread at a time. Any thread may use `mix`.
 final class LivePreparation {
   private static let capacity = 1024
 

@@ -5,7 +5,7 @@ private import PipeWire
 private import PulseAudio
 internal import SoundServer
 
-/// The sound server that a program uses.
+/// The protocol and the address of a sound server.
 enum SoundServerClient: Equatable {
   /// A server with PulseAudio's protocol, at this address; nil for libpulse's default.
   case pulseAudio(String?)

@@ -9,8 +9,8 @@ internal import SoundSources
 internal import Synchronization
 internal import System
 
-/// The player's own thread, which reads the source ahead, carries out wishes and handles the loss
-/// of the server or the sink.
+/// The player's own thread, which reads ahead from the source, carries out wishes and handles the
+/// loss of the server or the sink.
 ///
 /// For a seek during playback, the new sound is read while the old sound plays on. Then the feed
 /// fades to the new sound. A pause stops the output only when the silence has reached the listener.

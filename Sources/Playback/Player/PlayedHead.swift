@@ -7,13 +7,13 @@ private import SoundServer
 internal import SoundSources
 private import Synchronization
 
-/// A player's head: its pose source and its trackers.
+/// The pose source and the trackers of the listener's head.
 ///
 /// ## Threading
 /// It may be used from any thread.
 final class PlayedHead: Sendable {
   let stage: HeadToStageSource
-  /// The source of live poses; nil if the head is recorded or not tracked.
+  /// The source of live poses; nil if the head's motion is recorded or not tracked.
   let poses: HeadPoseSource?
   private let tracker: TrackerSession?
   private let device: TrackerSession?

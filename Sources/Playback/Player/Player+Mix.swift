@@ -7,8 +7,7 @@ extension Player {
   /// Whether the source can be mixed: it is a soundfield of order 1 or higher.
   public var canMix: Bool { stems != nil }
 
-  /// The style and the amount (0 to 1) of the mix; nil before the first mix. A change is faded over
-  /// 50 ms.
+  /// The style and the amount (0 to 1) of the mix; nil before the first mix. A change takes 50 ms.
   ///
   /// The first mix interrupts the sound for a moment. Setting nil selects the style `standard`.
   /// Setting has no effect if the source cannot be mixed.

@@ -29,7 +29,7 @@ public final class Player: @unchecked Sendable {
   /// supported.
   public let sampleRate: Int
   public let title: String?
-  /// Notes for the listener from the creation of the player, one sentence each.
+  /// Notes for the listener about the initial HRTF set, one sentence each.
   public let notes: [String]
 
   /// The loudspeakers or the soundfield that the stage consists of, after an upmix.
@@ -61,7 +61,7 @@ public final class Player: @unchecked Sendable {
 
   /// Creates a player for a file, a playlist or a folder; see ``SoundOpener``.
   ///
-  /// - Throws: the reason why the sound server, the source or the HRTF set cannot be used.
+  /// - Throws: the reason why the sound server, the source or the render settings cannot be used.
   public convenience init(
     path: String, options: PlayerOptions = PlayerOptions()
   ) throws(PlaybackError) {
@@ -74,7 +74,7 @@ public final class Player: @unchecked Sendable {
   /// - Parameters:
   ///   - options: the player's settings.
   ///   - makeSource: creates the source at the playback sample rate [Hz].
-  /// - Throws: the reason why the sound server, the source or the HRTF set cannot be used.
+  /// - Throws: the reason why the sound server, the source or the render settings cannot be used.
   public init(
     options: PlayerOptions, makeSource: (_ sampleRate: Int) throws(PlaybackError) -> any SoundSource
   ) throws(PlaybackError) {
@@ -251,8 +251,9 @@ public final class Player: @unchecked Sendable {
     }
   }
 
-  /// The target loudness at the ears [LUFS], clamped to -70 ... 0; nil if levelling was off from
-  /// the start. During playback, the gain follows a change at 0.9 dB/s. Setting nil has no effect.
+  /// The target loudness at the ears [LUFS], clamped to -70 ... 0; always nil if the player was
+  /// created without levelling. During playback, the gain follows a change at 0.9 dB/s. Setting nil
+  /// has no effect.
   public var loudnessTarget: Double? {
     get { levelBoard?.content.withLock { $0.target } }
     set {
@@ -287,8 +288,8 @@ public final class Player: @unchecked Sendable {
 
   /// The ID of the last connected tracker, and the yaw of the front in that tracker's world [rad].
   ///
-  /// Nil before the first sample of a tracker, and while the stage is relative to a device
-  /// (`PlayerOptions.deviceTracker`).
+  /// The value is nil before the first sample of a tracker, and while the stage is relative to a
+  /// device (`PlayerOptions.deviceTracker`).
   public var front: (tracker: String, yaw: Double)? { head.front }
 
   /// Fades out and ends playback. The player cannot be started again.

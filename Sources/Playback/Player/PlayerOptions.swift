@@ -15,7 +15,7 @@ public enum StageMode: String, Sendable, CaseIterable {
   /// There is no stage: plain stereo.
   case off
 
-  /// The next mode in the cycle.
+  /// The mode that follows this one when the listener steps through the modes.
   public var next: StageMode {
     switch self {
     case .tracked: .fixed
@@ -102,7 +102,7 @@ public struct PlayerOptions: Sendable {
   /// The server's address; nil for the user's own server. For PipeWire, it is the name or the path
   /// of a socket; otherwise, it has the syntax of `PULSE_SERVER`.
   public var serverAddress: String?
-  /// Interrupts the creation of a player.
+  /// A flag that, once raised, interrupts the creation of a player. Default: nil.
   public var interrupt: InterruptFlag?
 
   public init() {}

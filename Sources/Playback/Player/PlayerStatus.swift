@@ -29,7 +29,7 @@ public struct PlayerStatus: Sendable {
   public var mode: StageMode
   /// How the programme is rendered, for which device, and why.
   public var route: RouteDecision
-  /// The state of the head pose; nil if the head is recorded or not tracked.
+  /// The state of the head pose; nil if the head's motion is recorded or not tracked.
   public var head: HeadPoseStatus?
   public var tracker: TrackerDescription?
   public var output: AudioOutputStatus
@@ -54,7 +54,7 @@ public struct MixStatus: Sendable, Equatable {
 public enum PlayerEvent: Sendable, Equatable {
   case output(AudioOutputEvent)
   case tracker(TrackerEvent)
-  /// An event of the device tracker.
+  /// An event of the tracker that `PlayerOptions.deviceTracker` names.
   case deviceTracker(TrackerEvent)
   /// A warning about the source, or a note about a newly chosen HRTF set. Playback continues.
   case warning(String)

@@ -8,7 +8,8 @@ internal import SoundSources
 internal import Synchronization
 internal import System
 
-/// Designs decoders for a renderer on its own thread. A newer request replaces a waiting request.
+/// Designs decoders for a renderer on a separate thread. A newer request replaces a waiting
+/// request.
 final class Redesigner: Sendable {
   private struct Wish {
     let settings: RenderSettings

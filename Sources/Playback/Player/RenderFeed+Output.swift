@@ -4,10 +4,10 @@ internal import Rendering
 internal import SoundServer
 internal import SoundSources
 
-/// The functions that supply an output with sound.
+/// The callbacks that supply an output with sound.
 ///
 /// ## Threading
-/// The output calls these functions on its audio thread.
+/// The output calls their functions on its audio thread.
 extension RenderFeed {
   /// The callback that renders the next frames.
   var callback: AudioRenderCallback {

@@ -16,7 +16,7 @@ public enum RouteReason: String, Sendable, CaseIterable {
   case forcedLoudspeakers = "forced-loudspeakers"
   case modeOff = "mode-off"
   case sinkOff = "sink-off"
-  /// The programme was already made for headphones.
+  /// The programme was made for headphones.
   case alreadyBinaural = "already-binaural"
   /// The listener does not want sources of this kind to be rendered spatially.
   case notSpatialized = "not-spatialized"
@@ -59,11 +59,11 @@ public struct RouteDecision: Sendable, Equatable {
 }
 
 extension RouteDecision {
-  /// The mode of the renderer: plain for plain stereo, otherwise spatial.
+  /// The mode of the renderer. Crosstalk-cancelled stereo is also rendered in spatial mode.
   var renderedMode: Renderer.Mode { treatment == .plainStereo ? .plain : .spatial }
 
-  /// Returns whether rendering compensates for head motion. The result is false for crosstalk
-  /// cancellation, because loudspeakers do not move with the head.
+  /// Returns whether spatial rendering compensates for head motion. The result is false for
+  /// crosstalk cancellation, because loudspeakers do not move with the head.
   func isTracked(in mode: StageMode) -> Bool {
     mode == .tracked && treatment != .crosstalkCancelled
   }

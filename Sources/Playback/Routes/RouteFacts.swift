@@ -62,8 +62,9 @@ public struct RouteFacts: Sendable, Equatable {
     if let kind = portType.flatMap(Self.device(of:)) { return (kind, .portType) }
     if let kind = port.flatMap(Self.device(named:)) { return (kind, .portName) }
     if let kind = formFactor.flatMap({ device(form: $0) }) { return (kind, .formFactor) }
-    // The form factor has already identified car and conference loudspeakers.
-    // PulseAudio 15 and later call the hands-free profile of a headset `handsfree_head_unit`.
+    // Car and conference loudspeakers also use these profiles, but their form factor has already
+    // identified them. PulseAudio 15 and later call the hands-free profile of a headset
+    // `handsfree_head_unit`.
     if let profile = bluetoothProfile,
       profile.hasPrefix("headset") || profile.hasPrefix("handsfree")
     {
@@ -81,7 +82,8 @@ public struct RouteFacts: Sendable, Equatable {
     }
   }
 
-  /// Returns the kind of device that a port name or icon name indicates; nil if there is none.
+  /// Returns the kind of device that a port name or icon name indicates; nil if the name indicates
+  /// none.
   private static func device(named name: String) -> RouteDevice? {
     let name = name.lowercased()
     if name.contains("headphone") || name.contains("headset") { return .headphones }
