@@ -4,7 +4,7 @@ internal import Rendering
 internal import SoundSources
 private import Synchronization
 
-/// Makes the renderer follow the decision for the route and the requested decoder.
+/// Applies route decisions and requested decoders to a renderer.
 ///
 /// If a new decision requires filters for another device, plain stereo plays until these filters
 /// are ready.
@@ -60,7 +60,7 @@ final class RoutedRendering: Sendable {
     }
   }
 
-  /// Requests a decoder with the settings of `wish` that can change during playback.
+  /// Requests a new decoder. Takes from `wish` only the settings that can change during playback.
   func decode(by wish: RenderSettings) {
     state.withLock { state in
       state.settings.takeDecoding(from: wish)

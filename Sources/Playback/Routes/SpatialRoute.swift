@@ -4,7 +4,7 @@ internal import Rendering
 public import SoundServer
 internal import SoundSources
 
-/// A sink as a route for spatial sound.
+/// A sink's route, and whether sound is rendered spatially on it.
 public struct SpatialRoute: Sendable, Equatable {
   public let facts: RouteFacts
   public let isDefault: Bool

@@ -25,7 +25,7 @@ package struct OutputFollower: Sendable, Equatable {
   /// without a server.
   private var known: [String: Bool]?
   private var lastDefault: String?
-  /// Whether a real default sink has been reported.
+  /// Whether, at least once, the first default sink that a server reported was a real sink.
   private var hasFollowed = false
 
   /// The name of the sink to play to; nil if there has been none yet.
@@ -53,7 +53,7 @@ package struct OutputFollower: Sendable, Equatable {
     }
   }
 
-  /// Takes the contents of the server. Empty contents leave the chosen sink unchanged.
+  /// Updates `sink` and `realDefault` for new contents. Empty contents change neither.
   package mutating func follow(_ contents: ServerContents) {
     guard !contents.sinks.isEmpty else {
       (known, lastDefault) = (nil, nil)

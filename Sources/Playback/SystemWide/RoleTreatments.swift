@@ -2,7 +2,7 @@
 
 /// How the streams with a role are played.
 package enum RoleTreatment: String, Sendable, CaseIterable {
-  /// On the real sink, as the program plays them.
+  /// Directly on the real sink, unchanged.
   case plain
   /// On a virtual sink.
   case spatial
@@ -10,7 +10,7 @@ package enum RoleTreatment: String, Sendable, CaseIterable {
 
 /// The treatment of each stream role (`media.role`).
 package struct RoleTreatments: Sendable, Equatable {
-  /// The treatments by role, in lower case. Other roles are spatial.
+  /// The treatments, by lower-case role. Roles that are missing here are spatial.
   package private(set) var byRole: [String: RoleTreatment] = ["phone": .plain, "event": .plain]
 
   /// Creates the default: calls and event sounds are plain.
@@ -31,7 +31,7 @@ package struct RoleTreatments: Sendable, Equatable {
     set { if let role { byRole[Self.common(role)] = newValue } }
   }
 
-  /// Returns a role in lower case. Replaces PipeWire's names for roles by PulseAudio's.
+  /// Returns a role in lower case. PulseAudio's names for roles take the place of PipeWire's.
   private static func common(_ role: String) -> String {
     switch role.lowercased() {
     case "communication": "phone"

@@ -16,7 +16,7 @@ package enum SinkLayout: String, Sendable, CaseIterable, Comparable {
   /// Returns whether a sink with this name is a virtual sink of this program.
   package static func isOurs(_ sinkName: String) -> Bool { sinkName.hasPrefix(namePrefix) }
 
-  /// The layout of the virtual sink with this name; nil if there is no such sink.
+  /// Creates the layout from the name of a virtual sink; nil for any other name.
   package init?(sinkName: String) {
     guard Self.isOurs(sinkName) else { return nil }
     self.init(rawValue: String(sinkName.dropFirst(Self.namePrefix.count)))

@@ -8,19 +8,19 @@ internal import SoundServer
 private import SoundSources
 private import Surround
 
-/// The rendering of one virtual sink: its renderer, and the treatment on its route.
+/// Renders the sound of one virtual sink with the treatment for the real sink's route.
 ///
 /// ## Threading
 /// It may be used from any thread. The output calls the functions of `callback` on its audio
 /// thread.
 final class SinkRendering: Sendable {
   /// The length of a partition of the filters [frames]. PipeWire's cycles are usually multiples of
-  /// this length, so that the filters transform only complete blocks.
+  /// this length, so the filters usually transform only complete blocks.
   private static let blockFrames = 128
 
   let layout: ChannelLayout
   let renderer: LiveRenderer
-  /// The source of this sink's poses; nil if the head is not tracked.
+  /// The source of the head's poses for this rendering; nil if the head is not tracked.
   let poses: HeadPoseSource?
   private let route: RouteFollower
   private let rendering: RoutedRendering
@@ -88,6 +88,6 @@ final class SinkRendering: Sendable {
 
   func follow(_ sink: Sink) { route.follow(sink) }
 
-  /// Ends the design of decoders.
+  /// Cancels the design in progress. No decoder is designed afterwards.
   func stop() { redesigner.stop() }
 }

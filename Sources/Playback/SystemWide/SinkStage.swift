@@ -15,7 +15,7 @@ private import Synchronization
 package final class SinkStage: LiveStage {
   private struct State {
     var mode: StageMode
-    /// The real sink that was followed last.
+    /// The current real sink; nil before there is one.
     var sink: Sink?
     var isStopped = false
   }
@@ -37,8 +37,8 @@ package final class SinkStage: LiveStage {
   ///     rewriting are ignored.
   ///   - isLimited: whether the true peak of each virtual sink is limited.
   ///   - sink: the real sink; nil if there is none yet.
-  ///   - describe: returns a sentence about an event for the listener, without a full stop; nil for
-  ///     none.
+  ///   - describe: returns a sentence that tells the listener about an event, without a full stop;
+  ///     nil if the listener need not know.
   ///   - atEnd: called when the stage stops, with the front as in `Player.front`.
   /// - Throws: the reason why the HRTF set cannot be used.
   package init(
@@ -96,7 +96,7 @@ package final class SinkStage: LiveStage {
     return rendering.callback
   }
 
-  /// Returns the source of a virtual sink's poses; nil if there is none.
+  /// Returns the source of the head's poses for a virtual sink; nil if there is none.
   package func poses(of layout: SinkLayout) -> HeadPoseSource? { renderings[layout]?.poses }
 
   package func delay(of layout: SinkLayout) -> RendererDelay? {

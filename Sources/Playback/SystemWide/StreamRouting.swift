@@ -28,10 +28,10 @@ package struct StreamRouting: Sendable, Equatable {
   /// The longest time from a change of the default sink to the report that a stream has followed
   /// [ns].
   private static let followTime: Int64 = 2_000_000_000
-  /// The longest time for which a stream on a new default sink may have been reported before the
-  /// default sink itself [ns].
+  /// The longest time by which the report that a stream has followed may precede the report of the
+  /// new default sink [ns].
   private static let precedingTime: Int64 = 500_000_000
-  /// The time after which an unanswered request is repeated [ns].
+  /// The time after which a request that has had no effect is repeated [ns].
   private static let retryTime: Int64 = 1_000_000_000
   /// The number of unsuccessful requests after which a stream stays where it is.
   package static let largestNumberOfRequests = 3

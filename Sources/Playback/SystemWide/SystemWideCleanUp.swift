@@ -24,8 +24,8 @@ package struct SystemWideCleanUp: Sendable {
     (self.makeSteward, self.removeLeftovers) = (makeSteward, removeLeftovers)
   }
 
-  /// Restores the default sink, moves programs to the real sink, and removes the virtual sinks and
-  /// the server's stored references to them. This can take several seconds.
+  /// Restores the default sink, moves the streams on virtual sinks to a real sink, and removes the
+  /// virtual sinks and the server's stored references to them. This can take several seconds.
   ///
   /// - Parameter previousDefault: the default sink to restore; nil if unknown. If it does not exist
   ///   and a virtual sink is the default, a real sink becomes the default.

@@ -4,7 +4,7 @@ private import CRealtime
 private import Glibc
 internal import SoundServer
 
-/// The decisions and requests of a `SystemWideOutput`.
+/// Makes the decisions and requests of a `SystemWideOutput`, step by step on its thread.
 struct SystemWideLoop {
   private let parts: SystemWideParts
   private let settings: SystemWideOutput.Settings
@@ -28,7 +28,7 @@ struct SystemWideLoop {
   private var places: [UInt64: (layout: SinkLayout?, stream: ProgramStream)] = [:]
 
   private static let restartTime: Int64 = 2_000_000_000
-  /// The time for which a sink remains in use after its last stream [ns].
+  /// The time for which a sink counts as in use after its last stream has stopped playing [ns].
   private static let idleTime: Int64 = 5_000_000_000
 
   init(
@@ -175,7 +175,7 @@ struct SystemWideLoop {
       let target = contents.sinks.contains { $0.name == output?.name } ? output?.name : real
       if let target { moveBack(to: target, newest: newest) }
       steward.forget(sinksWithPrefix: SinkLayout.namePrefix)
-      // If the server is lost, the default sink stays stored, so that the next start restores it.
+      // Forget the stored default sink only here: without a server, the next start restores it.
       settings.remember(nil)
     }
     for sink in sinks.values { sink.stop() }

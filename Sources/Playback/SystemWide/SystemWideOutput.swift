@@ -15,7 +15,7 @@ internal import System
 /// It may be used from any thread. It reports events on its own thread.
 package final class SystemWideOutput: Sendable {
   package struct Settings: Sendable {
-    /// The layouts of the virtual sinks.
+    /// The layouts of the virtual sinks to create, one sink for each layout.
     package var layouts: [SinkLayout] = [.stereo, .surround51, .surround71]
     /// The real sink to play to while it exists; nil to follow the default sink and headphones.
     package var sinkName: String?
@@ -31,7 +31,7 @@ package final class SystemWideOutput: Sendable {
     package init() {}
   }
 
-  /// The latest report of the steward.
+  /// Holds the steward's latest report until the loop takes it.
   final class Inbox: Sendable {
     private let contents = Mutex<ServerContents?>(nil)
     private let worker: Worker
@@ -91,7 +91,7 @@ package final class SystemWideOutput: Sendable {
     }
   }
 
-  /// Restores the default sink, moves the programs to the real sink, and removes the virtual sinks.
-  /// This can take several seconds.
+  /// Restores the default sink, moves the streams on virtual sinks to the real sink, and removes
+  /// the virtual sinks. This can take several seconds.
   package func stop() { worker.stop() }
 }

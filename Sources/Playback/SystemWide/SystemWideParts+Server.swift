@@ -7,14 +7,14 @@ private import SoundServer
 private import System
 
 extension SystemWideParts {
-  /// Makes the renderers and finds the server.
+  /// Finds the server and makes the renderers.
   ///
   /// - Parameters:
   ///   - layouts: the layouts of the virtual sinks.
   ///   - options: how to render, which tracker to follow, and which server to use. Settings about
   ///     sources, levelling and rewriting are ignored.
   ///   - isLimited: whether the true peak of each virtual sink is limited.
-  ///   - keeper: the `command` for `PulseSinkKeeper`; nil for no keeper.
+  ///   - keeper: the `command` for `PulseSinkKeeper`; nil for no keeper. PipeWire needs none.
   ///   - describe: see `SinkStage`.
   ///   - atEnd: see `SinkStage`.
   /// - Throws: the reason why the HRTF set cannot be used.

@@ -47,7 +47,7 @@ package protocol LiveStage: AnyObject, Sendable {
   /// Adapts the treatment to another real sink or to changed ports.
   func follow(_ sink: Sink)
 
-  /// Returns the latest news for the listener, as sentences without a full stop.
+  /// Returns the notes for the listener since the last call, as sentences without full stops.
   func takeNotes() -> [String]
 
   /// Releases the trackers. Call it after all virtual sinks have stopped.
@@ -59,7 +59,8 @@ package struct SystemWideParts: Sendable {
   /// The kind of server: "pipewire" or "pulseaudio".
   package var serverKind: String
   package var stage: any LiveStage
-  /// Begins to observe the server. The closure receives each change on the steward's thread.
+  /// Begins to observe the server. The closure receives the new contents after each change, on the
+  /// steward's thread.
   package var makeSteward:
     @Sendable (
       @escaping @Sendable (ServerContents) -> Void

@@ -2,20 +2,21 @@
 
 package import SoundServer
 
-/// An event of a system-wide output.
+/// What a `SystemWideOutput` reports to its `onEvent`.
 package enum SystemWideEvent: Sendable, Equatable {
   /// The sound goes to this sink from now on.
   case output(Sink)
   /// There is no real sink to play to.
   case noOutput
   case started(SinkLayout)
-  /// A virtual sink cannot be created. Another attempt follows.
+  /// A virtual sink cannot be created or started. Another attempt follows.
   case failed(SinkLayout, SoundServerError)
   /// A stream now plays to the virtual sink with this layout, or has left the virtual sinks (nil).
   case routed(ProgramStream, SinkLayout?)
   /// A program that played to a virtual sink has ended its stream.
   case ended(ProgramStream)
-  /// Another program keeps changing the default sink. The next request waits.
+  /// Another program keeps changing the default sink. The output waits before it makes a virtual
+  /// sink the default again.
   case defaultContested
   /// An event of the stream that plays a virtual sink's sound.
   case stream(SinkLayout, AudioOutputEvent)
@@ -35,7 +36,7 @@ package struct SystemWideStatus: Sendable, Equatable {
   package var isDefault = false
   /// The virtual sinks that run, the narrowest first.
   package var sinks: [Entry] = []
-  /// The streams of all programs.
+  /// The streams of all other programs.
   package var streams: [ProgramStream] = []
 
   package init() {}

@@ -12,7 +12,7 @@ public import SoundServer
 /// The receiver is called on a thread that the capture owns. Call `stop` and `failure` on any other
 /// thread.
 public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
-  /// Receives recorded audio.
+  /// Called on the capture's thread with each fragment of recorded audio.
   ///
   /// - Parameters:
   ///   - interleaved: the samples, frames x 2, valid during the call. They are 0 where the server

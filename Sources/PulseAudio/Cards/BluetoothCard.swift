@@ -7,7 +7,7 @@ public struct BluetoothCard: Sendable, Equatable {
   public struct Profile: Sendable, Equatable {
     /// The server's name, such as "handsfree_head_unit" or "headset-head-unit-msbc".
     public var name: String
-    /// Whether the profile has a microphone.
+    /// Whether the profile provides a source for recording.
     public var hasMicrophone: Bool
     public var isAvailable: Bool
     /// The server's preference; higher is better.
@@ -71,7 +71,7 @@ public struct BluetoothCard: Sendable, Equatable {
     codecs.filter { $0.rank > 0 }.max { $0.rank < $1.rank }
   }
 
-  /// Returns whether a source belongs to this card.
+  /// Returns whether a source belongs to this card, judging by their names. False for monitors.
   public func owns(_ source: Source) -> Bool {
     let address = name.split(separator: ".").last ?? ""
     return !source.isMonitor && source.name.hasPrefix("bluez") && !address.isEmpty

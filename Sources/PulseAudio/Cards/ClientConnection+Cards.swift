@@ -29,7 +29,7 @@ extension ClientConnection {
   }
 
   /// Sends a message to an object of the server. Returns the answer; nil if there is no such object
-  /// or if it refuses the message.
+  /// or the object refuses the message.
   func send(
     _ message: String, _ parameters: String?, to object: String
   ) throws(SoundServerError) -> String? {
@@ -46,7 +46,7 @@ extension ClientConnection {
 }
 
 extension BluetoothCard {
-  /// Nil if the card is not a Bluetooth device.
+  /// Reads the server's description of a card; nil if the card is not a Bluetooth device.
   fileprivate init?(_ info: pa_card_info) {
     let bus = pa_proplist_gets(info.proplist, PA_PROP_DEVICE_BUS).map { String(cString: $0) }
     let card = String(cString: info.name)

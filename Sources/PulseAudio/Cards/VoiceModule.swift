@@ -17,7 +17,7 @@ package final class VoiceModule: @unchecked Sendable {
   package static let sinkName = "stillstage_voice_output"
   private static let moduleName = "module-echo-cancel"
   private static let timeout = 4000
-  /// The options of the WebRTC method. By default, PulseAudio's analog gain control changes the
+  /// The options of the WebRTC method. By default, PulseAudio's analogue gain control changes the
   /// volume of the input permanently.
   private static let method = "analog_gain_control=0 digital_gain_control=0"
 
@@ -29,7 +29,7 @@ package final class VoiceModule: @unchecked Sendable {
   /// Loads the module.
   ///
   /// - Parameters:
-  ///   - source: the name of the input to treat.
+  ///   - source: the name of the input to process.
   ///   - channels: the number of channels of the input, 1 or 2.
   ///   - willLoad: receives the name of the current default sink before the module is loaded.
   /// - Throws: the reason why the module cannot be loaded.
@@ -106,7 +106,8 @@ package final class VoiceModule: @unchecked Sendable {
 
   /// Unloads the modules of processes that have ended.
   ///
-  /// - Parameter fallback: the sink to make the default if a removed sink is the default.
+  /// - Parameter fallback: the sink that replaces the module's sink, as the default and for its
+  ///   streams; nil for the server's choice.
   package static func removeOrphans(
     serverAddress: String? = nil, fallback: String?
   ) throws(SoundServerError) {

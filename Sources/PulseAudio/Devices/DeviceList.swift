@@ -7,8 +7,8 @@ import SoundServer
 protocol PulseDevice: DeviceDescription {
   static var subscription: pa_subscription_mask_t { get }
 
-  /// Requests the list of devices. The answer calls `list.take` for each device, and then
-  /// `list.end`.
+  /// Requests the list of devices. When the answer arrives, the callback calls `list.take` for each
+  /// device, and then `list.end`.
   static func request(for list: DeviceList<Self>, from context: OpaquePointer)
 
   static func defaultName(on connection: Connection) -> String
@@ -68,7 +68,7 @@ extension ClientConnection {
   }
 }
 
-/// The devices of one kind for a `DeviceObserver`.
+/// A connection to a PulseAudio server that supplies a `DeviceObserver` with one kind of device.
 final class ObservedDevices<Device: PulseDevice>: DeviceConnection {
   let loop: ThreadedLoop
   let connection: Connection

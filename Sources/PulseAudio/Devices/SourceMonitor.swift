@@ -15,7 +15,7 @@ public final class SourceMonitor: Sendable {
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  ///   - measures: returns whether the peaks of a source are measured.
+  ///   - measures: returns whether to measure the peaks of a source.
   ///   - onChange: receives the sources after each change of a source or of the default source, or
   ///     an empty array if the server is lost.
   /// - Throws: `systemFailure`.

@@ -57,7 +57,7 @@ extension OutputQueue {
 ///
 /// Counts are in frames of the stream; times are CLOCK_MONOTONIC nanoseconds.
 struct QueueFill {
-  /// The age from which a report is no longer used [ns].
+  /// The age at which a report becomes too old to use [ns].
   private static let trust: Int64 = 150_000_000
 
   private let framesPerNanosecond: Double

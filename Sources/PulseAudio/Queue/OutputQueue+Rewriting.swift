@@ -15,7 +15,7 @@ extension OutputQueue {
     var time: Int64 = 0
   }
 
-  /// Handles a call of `PulseOutput.refresh`.
+  /// Requests a rewrite, and makes it at once if it is due. `refresh` and `resume` cause this call.
   func refreshWanted() {
     schedule.ask()
     attendRewriting()

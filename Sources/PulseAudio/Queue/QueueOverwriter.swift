@@ -113,8 +113,9 @@ struct QueueOverwriter {
 
   // MARK: Joining
 
-  /// Crossfades the start and the end of the window with the queued sound where the two differ. A
-  /// window that reaches the end of the queue needs no crossfade at its end.
+  /// Crossfades from the queued sound to the new sound at the start of the window, and back at its
+  /// end, where the two sounds differ. A window that reaches the end of the queue needs no
+  /// crossfade there.
   @_noLocks
   private func join(start: Int64, late: Int, count: Int, written: Int64) {
     let longest = Int(frames(Self.fadeNanoseconds))
@@ -163,7 +164,7 @@ struct QueueOverwriter {
       return false
     }
     guard tail > copied else { return true }
-    // Write the last queued frame again, which moves the write position back to the end.
+    // Write the last queued frame again to move the write position to the end of the queue.
     shadow.load(piece, position: written - 1, frames: 1)
     return seekAndWrite(stream, piece, 1, Int64(tail - copied - 1))
   }

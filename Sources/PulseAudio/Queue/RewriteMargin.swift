@@ -11,7 +11,7 @@ struct RewriteMargin {
   private static let reserve: Int64 = 1_000_000
   /// The largest increase after one lost start.
   private static let largestStep: Int64 = 4_000_000
-  /// The margin counts as settled after a decrease by less than this.
+  /// The margin counts as settled after a decrease of less than this.
   private static let leastStep: Int64 = 250_000
   /// The number of measured writes without a lost start after which the margin is adjusted.
   private static let answersPerStep = 64
@@ -74,7 +74,8 @@ struct RewriteMargin {
     reports = 0
   }
 
-  /// Adjusts the extra to the slack of one write.
+  /// Notes the slack of one write. Increases the extra after a lost start, and adjusts it after
+  /// `answersPerStep` writes.
   mutating func learn(slack: Int64) {
     if nanoseconds < limit {
       lossAtLimit = 0
