@@ -155,7 +155,7 @@ extension ClientConnection {
   ) throws(SoundServerError) -> [Element] {
     guard let context = connection.context else {
       throw .systemFailure(
-        reason: "\(connection.lastError); close other programs and try again")
+        reason: "the connection was closed; try again")
     }
     let answer = Answer<Element>(loop)
     let operation = request(context, answer.userdata)
