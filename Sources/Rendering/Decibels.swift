@@ -2,7 +2,7 @@
 
 private import CRealtime
 
-/// Returns the linear gain for a level in dB.
+/// Returns the amplitude gain for a level in dB: 10 for 20 dB.
 public func linearGain(decibels: Double) -> Float {
   Float(realtime_exp(decibels * 0.11512925464970229))
 }

@@ -4,15 +4,15 @@ import CPulse
 import CRealtime
 import SoundServer
 
-/// A blocking connection to the server for one task.
+/// A connection to the server, with its own loop, whose requests wait for the answers.
 final class ClientConnection {
   let loop: ThreadedLoop
   let connection: Connection
   private let timeoutMilliseconds: Int
   private var deadline: Int64
 
-  /// Connects to the server. The timeout limits the total time of this call and all later calls of
-  /// `wait`, until `renewDeadline` restarts it.
+  /// Connects to the server. The timeout begins now and also applies to later calls of `wait`,
+  /// unless `renewDeadline` restarts it.
   ///
   /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   init(

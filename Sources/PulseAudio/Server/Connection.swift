@@ -12,16 +12,16 @@ final class Connection: CallbackTarget {
   let loop: ThreadedLoop
   let address: String?
   private(set) var context: OpaquePointer?
-  /// Whether the server has answered the last `askServer`. Set it to false before `askServer`.
+  /// Whether a call of `askServer` has been answered since this property was last set to false.
   var isDescribed = false
   /// The time of the last answer to `askServer`, CLOCK_MONOTONIC [ns]; 0 before the first one.
   private(set) var lastAnswer: Int64 = 0
   /// The names of the default devices from the last answer; empty if unknown.
   private(set) var defaults = (sink: "", source: "")
   private(set) var isPipeWire = false
-  /// Receives the server's descriptions.
+  /// Receives the server's answers to `askServer`, on the loop's thread.
   var onDescription: (pa_server_info) -> Void = { _ in }
-  /// Receives the changes that `subscribe` requested, with the index of the changed object.
+  /// Receives each change of the kinds given to `subscribe`, with the index of the changed object.
   var onEvent: (pa_subscription_event_type_t, UInt32) -> Void = { _, _ in }
   private let applicationName: String
 

@@ -12,9 +12,10 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
   let handle: OpaquePointer
   let api: UnsafeMutablePointer<pa_mainloop_api>
   var onTick: () -> Void = {}
-  /// Called on the loop's thread soon after `wake`. Set it before `start`.
+  /// The loop calls this function on its own thread soon after `wake`. Set it before `start`.
   var onWake: () -> Void = {}
-  /// Called on the loop's thread at the time given to `setAlarm`. Set it before `start`.
+  /// The loop calls this function on its own thread at the time given to `setAlarm`. Set it before
+  /// `start`.
   var onAlarm: () -> Void = {}
   private let timer: Int32
   private let alarm: Int32
@@ -36,7 +37,7 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
       return .systemFailure(reason: "\(reason); close other programs and try again")
     }
     guard descriptors.allSatisfy({ $0 >= 0 }) else {
-      throw failure("cannot create a timer (errno \(errno))")
+      throw failure("cannot create a timer or an event descriptor (errno \(errno))")
     }
     guard let handle = pa_threaded_mainloop_new(), let api = pa_threaded_mainloop_get_api(handle)
     else { throw failure("cannot create a main loop") }

@@ -41,7 +41,7 @@ extension PulseBackend {
     let facility = event.rawValue & PA_SUBSCRIPTION_EVENT_FACILITY_MASK.rawValue
     if facility == PA_SUBSCRIPTION_EVENT_SERVER.rawValue { connection.askServer() }
     if facility == PA_SUBSCRIPTION_EVENT_SINK.rawValue, index == stream.place.index { askSink() }
-    // When a device is plugged in or unplugged, the server reports a change of the card.
+    // When headphones are plugged in or unplugged, the server reports a change of the card.
     if facility == PA_SUBSCRIPTION_EVENT_CARD.rawValue { askSink() }
   }
 

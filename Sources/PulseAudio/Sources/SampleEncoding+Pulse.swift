@@ -3,7 +3,7 @@
 import CPulse
 import SoundServer
 
-/// Returns the server's names for the channels of a map.
+/// Returns the server's name for each channel of a map; "invalid" for an unknown position.
 func channelNames(_ map: pa_channel_map) -> [String] {
   withUnsafeBytes(of: map.map) { bytes in
     bytes.bindMemory(to: pa_channel_position_t.self).prefix(Int(map.channels)).map {

@@ -15,8 +15,7 @@ import Synchronization
 /// The receiver is called on a thread that the capture owns, one call at a time. The receiver must
 /// neither block nor stop the capture. Call `start` and `stop` on any other thread.
 public final class SourceCapture: CallbackTarget, @unchecked Sendable {
-  /// The object to which a capture passes the recorded blocks, and events such as the loss of the
-  /// source.
+  /// The recipient of the recorded sound. The capture retains it.
   public protocol Receiver: AnyObject, Sendable {
     func receive(_ block: SourceBlock)
     func receive(_ event: SourceCaptureEvent, timeNanoseconds: Int64)

@@ -24,7 +24,7 @@ struct StreamRenderer {
   let sampleRate: Int
   var clock: PresentationClock
   var overwriter: QueueOverwriter
-  /// Whether rendering is suspended, by `drain` or because the stream was opened paused.
+  /// Whether rendering is disabled, after `drain` or because the stream was opened paused.
   var isHeld = false
   /// The granted depth of the queue and the sink together [ns]. It serves as the latency until the
   /// server reports one.
@@ -147,7 +147,7 @@ struct StreamRenderer {
   }
 
   /// Returns the number of written frames that are not yet audible at `time`, limited to the
-  /// granted latency. Returns 0 before the first report.
+  /// granted latency. Returns 0 while `clock` has no estimate.
   func framesQueued(at time: Int64) -> Int {
     let written = counters.pointee.framesWritten.load(ordering: .relaxed)
     guard let heard = clock.positionHeard(at: time, written: written) else { return 0 }

@@ -154,7 +154,8 @@ extension ClientConnection {
     _ request: (OpaquePointer, UnsafeMutableRawPointer) -> OpaquePointer?
   ) throws(SoundServerError) -> [Element] {
     guard let context = connection.context else {
-      throw .systemFailure(reason: "the connection to the sound server was closed; try again")
+      throw .systemFailure(
+        reason: "the connection was closed; try again")
     }
     let answer = Answer<Element>(loop)
     let operation = request(context, answer.userdata)

@@ -9,7 +9,7 @@ import SoundServer
 ///
 /// ## Threading
 /// libpulse's thread writes to the clock bridge, and the audio thread reads from it. Call `attach`
-/// and `detach` on a third thread.
+/// and `detach` on any other thread, one call at a time.
 final class MonitorSource: SinkSource, CallbackTarget, @unchecked Sendable {
   /// The target duration of the sound that waits in the clock bridge [s].
   private static let target = 0.04

@@ -7,9 +7,9 @@
 /// frames unless another unit is given.
 struct PipePlan: Equatable {
   static let bytesPerPage = 4096
-  /// The shortest unread part that a machine under load can keep filled [ms].
+  /// The shortest unread part that avoids missing frames on a machine under load [ms].
   static let leastFreshMilliseconds = 25.0
-  /// The longest unread part [ms].
+  /// The longest unread part [ms]. This limit keeps the delay of the sound short.
   static let mostFreshMilliseconds = 39.0
   private static let pageCounts = [4, 8, 16, 32, 64, 128, 256]
 

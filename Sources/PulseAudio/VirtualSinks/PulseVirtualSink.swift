@@ -42,7 +42,7 @@ package final class PulseVirtualSink: VirtualSink, @unchecked Sendable {
     }
     guard configuration.layout.pulseChannelMap != nil else {
       throw .systemFailure(
-        reason: "PulseAudio has no layout \(configuration.layout.name); choose another layout")
+        reason: "PulseAudio does not support \(configuration.layout.name); choose another layout")
     }
     (self.configuration, self.keeper) = (configuration, keeper)
     self.output = output ?? SinkOutput()

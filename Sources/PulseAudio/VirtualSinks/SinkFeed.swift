@@ -20,7 +20,7 @@ final class SinkFeed: @unchecked Sendable {
   private static let idleTime: Int64 = 200_000_000
   /// The real sink's latency that the first plan assumes [ms].
   private static let sinkLatency = 10.0
-  /// The number of calls over which the output's latency is averaged.
+  /// The number of calls of `render` over which the output's latency is averaged.
   private static let memory = 128.0
   /// The largest number of frames to read for one request. The rest of a larger request is silent.
   private static let capacity = 16_384
@@ -99,8 +99,8 @@ final class SinkFeed: @unchecked Sendable {
     readTime = monotonic_nanoseconds()
   }
 
-  /// Renders the frames from the last `read` to `output` [frames x 2]. The first frame is heard at
-  /// `time`, CLOCK_MONOTONIC [ns].
+  /// Renders the frames that `read` has read, and writes the result to `output` [frames x 2]. The
+  /// first frame is heard at `time`, CLOCK_MONOTONIC [ns].
   func render(_ output: UnsafeMutablePointer<Float>, _ frameCount: Int, _ time: Int64) {
     let known = min(frameCount, Self.capacity)
     render.function(

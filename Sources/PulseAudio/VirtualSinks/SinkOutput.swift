@@ -4,10 +4,10 @@ import SoundServer
 import Synchronization
 import System
 
-/// The one stream that plays the sound of all virtual sinks of a process.
+/// A stream that plays the mixed sound of several virtual sinks.
 ///
-/// With several streams, the server would mix in small pieces, which cause underruns if the real
-/// sink is a pipe.
+/// With one stream for each virtual sink, the server would mix in small pieces, which cause
+/// underruns if the real sink is a pipe.
 ///
 /// ## Threading
 /// Any thread except the audio thread may use it.
@@ -48,7 +48,7 @@ package final class SinkOutput: @unchecked Sendable {
 
   /// Plays a feed, and opens the stream if it is closed.
   ///
-  /// - Throws: an error if the stream cannot be opened.
+  /// - Throws: the errors of `PulseOutput.init` and `PulseOutput.start`.
   func attach(
     _ feed: SinkFeed, _ configuration: AudioOutputConfiguration
   ) throws(SoundServerError) {
@@ -95,7 +95,7 @@ package final class SinkOutput: @unchecked Sendable {
     }
   }
 
-  /// Plays to another real sink from now on.
+  /// Selects another real sink. The worker then opens a new stream to it.
   func play(to sinkName: String) {
     state.withLock { $0.configuration?.sinkName = sinkName }
     worker.wake()

@@ -43,7 +43,7 @@ final class SinkPipe {
     bytesPerFrame = 4 * channelCount
     unlink(path)
     guard mkfifo(path, 0o600) == 0 else { throw Self.failure("create", path) }
-    // With both ends open, a FIFO outlives a restart of the server.
+    // Open both ends: then reading reports no end of file while the server restarts.
     fifo = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
     sink = open("/dev/null", O_WRONLY | O_CLOEXEC)
     do throws(SystemError) { ahead = try SystemPipe() } catch {

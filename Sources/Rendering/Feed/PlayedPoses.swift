@@ -8,7 +8,7 @@ struct PlayedPoses: ~Copyable, @unchecked Sendable {
   private let points: UnsafeMutablePointer<HeadToStageSource.Point>
   private let capacity: Int
 
-  /// Allocates memory for `points` poses.
+  /// Allocates memory for the poses of the latest `points` grid points.
   init(points count: Int) {
     capacity = count
     points = .allocate(capacity: count)

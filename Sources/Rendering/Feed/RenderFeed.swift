@@ -128,7 +128,7 @@ package final class RenderFeed: @unchecked Sendable {
   package func cancelJump() { jump.cancel() }
   /// Whether a jump has been prepared and has not taken place yet.
   package var isJumping: Bool { jump.isPending }
-  /// Sets whether the source has ended.
+  /// Sets whether the source has ended. If so, the rest of the ring and then the tail are rendered.
   package func setEnded(_ ended: Bool) {
     hasEnded.store(ended, ordering: .releasing)
     if !ended { exhausted.store(false, ordering: .releasing) }

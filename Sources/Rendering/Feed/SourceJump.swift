@@ -55,7 +55,7 @@ struct SourceJump: ~Copyable, @unchecked Sendable {
   /// Declares that all frames written to the ring after the first `frames` frames are new. Call
   /// this function before the new frames are written.
   func prepare(afterWritten frames: Int) { boundary.store(frames, ordering: .releasing) }
-  /// Orders the jump to the new frames.
+  /// Orders the prepared jump. `frame` is the source frame of the first new frame.
   func order(toSourceFrame frame: Int) { target.store(frame, ordering: .releasing) }
   /// Forgets the jump. Call this function only while the sound is silent.
   func cancel() {
