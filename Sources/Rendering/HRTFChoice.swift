@@ -24,9 +24,9 @@ public struct HRTFChoice: Sendable {
   /// Reads an HRTF set from a file.
   ///
   /// - Parameters:
-  ///   - path: a SOFA file; nil for libmysofa's default set. If that default set cannot be read, a
-  ///     rigid sphere is used.
-  ///   - loader: reads SOFA files.
+  ///   - path: a SOFA file; nil for libmysofa's default set. If that default set cannot be found or
+  ///     read, a rigid sphere is used.
+  ///   - loader: reads the file. If `interrupt` is not nil, it replaces the loader's `isCancelled`.
   ///   - interrupt: cancels the reading, or a later design.
   /// - Throws: `PlaybackError.hrtf` if the set at `path` cannot be read;
   ///   `PlaybackError.interrupted`.
@@ -134,7 +134,8 @@ public struct HRTFChoice: Sendable {
     return set.withInterauralDelays(scaledBy: circumference / own.circumference)
   }
 
-  /// Returns the filters adapted to the playback device and the headphones.
+  /// Returns the filters with crosstalk cancellation for loudspeakers, or with the equaliser of the
+  /// headphone profile, if there is one.
   private func finished(
     _ filters: BinauralFilters, _ set: HRTFSet, _ settings: RenderSettings
   ) throws(PlaybackError) -> BinauralFilters {
@@ -155,7 +156,7 @@ public struct HRTFChoice: Sendable {
       throw .hrtf(
         .refused(
           path: set.path ?? set.name,
-          check: "for this playback device and headphone profile, the filters contain numbers that "
+          check: "with these settings, its decoder filters contain numbers that "
             + "are not finite"))
     }
     return finished

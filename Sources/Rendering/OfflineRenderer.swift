@@ -14,7 +14,8 @@ public protocol RenderedSound: AnyObject {
   var frames: Int? { get }
   /// The number of frames muted so far because of invalid samples.
   var mutedFrameCount: Int { get }
-  /// The layout changes reported so far, with their times in seconds.
+  /// The layout changes of the source that were recorded so far, with their times in seconds; empty
+  /// if the renderer does not record them.
   var layoutChanges: [(seconds: Double, layout: ChannelLayout)] { get }
   /// The frames from the last call of `next`, channels x frames; valid until the next call.
   var output: UnsafePointer<UnsafeMutablePointer<Float>> { get }
@@ -162,9 +163,9 @@ public final class OfflineRenderer: RenderedSound {
       right: ears.planes[1] + offset)
   }
 
-  /// Drops the renderer's latency from the start of the output.
+  /// Compensates for the latency: drops the first `latencyFrames` frames of the output.
   ///
-  /// - Returns: the number of frames that remain.
+  /// - Returns: the number of frames that remain of the `count` rendered frames.
   private func drop(from count: Int) -> Int {
     let dropped = min(toDrop, count)
     toDrop -= dropped

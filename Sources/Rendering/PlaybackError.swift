@@ -22,7 +22,8 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
   case noHeadSize(String)
   /// The decoder cannot be replaced during playback, because the delay of the new decoder differs.
   case decoderIsLater
-  /// A mix was requested, but the source has or may get this layout, which is not a soundfield.
+  /// A mix was requested, but the source has or may get this layout, which is not a soundfield of
+  /// order 1 or higher.
   case mixNeedsSoundfield(ChannelLayout)
   /// The mix tuning cannot be used, for the given reason.
   case mixTuning(path: String, reason: String)
@@ -60,9 +61,9 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
       "the parametric decoder has a longer delay than the others, so playback cannot switch to or "
         + "from it; start playback again with \(name(.decoder))"
     case .mixNeedsSoundfield(let layout):
-      "only soundfields of order 1 or higher can be separated, but the source is "
-        + "\(layout.name); choose a soundfield, or name the layout with \(name(.layout)) "
-        + "if the channels are a soundfield"
+      "only soundfields of order 1 or higher can be separated, but the layout of the source is or "
+        + "may become '\(layout.name)'; choose a soundfield, or name the layout with "
+        + "\(name(.layout)) if the channels are a soundfield"
     case .mixTuning(let path, let reason):
       "cannot use the mix tuning in '\(path)': \(reason); "
         + "name another file with \(name(.mixTuning)), or 'off' for no tuning"

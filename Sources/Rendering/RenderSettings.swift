@@ -12,7 +12,8 @@ public enum Spatialization: String, Sendable, CaseIterable {
   case all
   case off
 
-  /// Whether a layout is to be rendered spatially.
+  /// Returns whether sound with a layout is rendered spatially, provided that it was not made for
+  /// headphones.
   public func includes(_ layout: ChannelLayout) -> Bool {
     switch self {
     case .monoAndStereo: !layout.isMultichannel
@@ -73,7 +74,7 @@ public struct RenderSettings: Sendable, Equatable {
   /// The circumference of the listener's head, in metres. The interaural delays of the HRTF set are
   /// scaled to it. Default: nil, which means no scaling.
   public var headCircumference: Double?
-  /// The interpretation of the channels. Default: as the container states.
+  /// The interpretation of the channels. Default: `.auto`, the stated layout if there is one.
   public var layout = LayoutOption.auto
   /// The audio track, counted from 1. Default: nil, which means automatic selection.
   public var track: Int?

@@ -138,7 +138,7 @@ public final class Renderer: @unchecked Sendable {
     history = RenderHistory(
       channels: channels, frames: keptFrames, stateBytes: limiter.stateByteCount)
     rewriter = QueueRewriter(channels: channels, sampleRate: rate, policy: policy)
-    // The modes start at their final gains. Only the output fades in from silence.
+    // The modes start at their final gains. Only the output gain fades in, if `isRamped` is set.
     spatialGain.settle()
     plainGain.settle()
     if !finish.isRamped { outputGain.settle() }
@@ -188,7 +188,7 @@ public final class Renderer: @unchecked Sendable {
     }
   }
 
-  /// The linear gain of the output. A change fades over 50 ms.
+  /// The linear gain of the output. After a change, the gain fades to the new value over 50 ms.
   public var gain: Float {
     get { outputGain.targetGain }
     set { outputGain.targetGain = newValue }

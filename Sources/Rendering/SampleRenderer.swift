@@ -24,7 +24,8 @@ internal import SignalProcessing
 /// no lock and never waits. The functions that return arrays allocate memory. Any thread may use
 /// the renderer's gain, mode and counters.
 public final class SampleRenderer: @unchecked Sendable {
-  /// The underlying renderer.
+  /// The renderer with the gain, the mode, the levels and the counters. Do not call its `process`
+  /// and `reset` functions.
   public let renderer: Renderer
   /// Notes for the listener about the HRTF set.
   public let notes: [String]
@@ -183,7 +184,8 @@ public final class SampleRenderer: @unchecked Sendable {
     }
   }
 
-  /// Renders the end of the sound after the input has ended.
+  /// Renders the rest of the output after the input has ended: as many frames as the latency and
+  /// the tail have together.
   ///
   /// - Parameter headPose: `headToWorld` at the end of the call.
   ///

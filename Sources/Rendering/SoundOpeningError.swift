@@ -2,7 +2,7 @@
 
 /// The reason why a sound cannot be opened or kept.
 public enum SoundOpeningError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The text is neither a path nor an http or https address.
+  /// The text is neither a path nor a valid http or https address.
   case noAddress(String)
   /// The address has a scheme that is not supported, such as `ftp`.
   case unsupportedAddress(String, scheme: String)
@@ -21,7 +21,8 @@ public enum SoundOpeningError: Error, Sendable, Equatable, CustomStringConvertib
 
   public var description: String {
     switch self {
-    case .noAddress(let text): "'\(text)' is neither a path nor an http or https address; check it"
+    case .noAddress(let text):
+      "'\(text)' is neither a path nor a valid http or https address; check it"
     case .unsupportedAddress(let address, let scheme):
       "'\(address)': \(scheme) addresses are not supported; download the file first, or give an "
         + "http or https address"

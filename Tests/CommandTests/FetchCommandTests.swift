@@ -137,7 +137,8 @@ import Testing
     ] {
       try fails(arguments(name), reason)
     }
-    try fails(["fetch", "ftp://h/x", "-o", output], "neither a path nor an http or https address")
+    try fails(
+      ["fetch", "ftp://h/x", "-o", output], "neither a path nor a valid http or https address")
     try fails(["fetch", source.file("none"), "-o", output], "No such file or directory")
     #expect(access(output, F_OK) != 0)
     try make(1)

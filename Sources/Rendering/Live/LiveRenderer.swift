@@ -12,7 +12,7 @@ private import Synchronization
 ///
 /// ## Threading
 /// Only the audio thread may call `render`, which allocates nothing, takes no lock and never waits.
-/// Any thread may use the other members.
+/// Any thread may read the properties.
 package final class LiveRenderer: @unchecked Sendable {
   package let renderer: Renderer
   /// The number of channels of the input.
@@ -35,7 +35,7 @@ package final class LiveRenderer: @unchecked Sendable {
 
   private struct State: ~Copyable {
     var upmix: LiveUpmix?
-    /// The number of frames rendered.
+    /// The number of frames that `renderer` has received. It does not grow during pauses.
     var rendered = 0
     /// The number of frames since the last chunk that was not silent.
     var silent: Int
@@ -43,8 +43,8 @@ package final class LiveRenderer: @unchecked Sendable {
 
   /// - Parameters:
   ///   - renderer: a renderer for the input layout; for `Upmixer.layout` if `upmix` is not nil.
-  ///   - head: a source of poses that nothing else reads.
-  ///   - upmix: settings for a stereo input; nil for no upmix.
+  ///   - head: supplies the poses; no other renderer may use it.
+  ///   - upmix: settings for the upmix of a stereo input; nil for no upmix.
   package init(renderer: Renderer, head: HeadToStageSource, upmix: UpmixSettings?) {
     self.renderer = renderer
     self.head = head
@@ -140,7 +140,8 @@ package final class LiveRenderer: @unchecked Sendable {
     }
   }
 
-  /// Separates the channels. Returns whether all samples are zero.
+  /// Copies interleaved samples to the planes of `input`; nil becomes silence. Returns whether all
+  /// samples are zero.
   private func load(_ samples: UnsafePointer<Float>?, _ count: Int) -> Bool {
     guard let samples else {
       for c in 0..<channels { clearFrames(input.planes[c], count) }

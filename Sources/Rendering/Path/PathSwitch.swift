@@ -124,7 +124,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   ///   - ears: 2 x frames, overwritten.
   ///   - turned: receives the rotated part of the current path, 2 x frames; nil if not needed.
   ///   - plain: plain stereo, 2 x frames, equalised in place; nil if inaudible.
-  ///   - frames: at most `chunkFrames` of the initialiser.
+  ///   - frames: at most the initialiser's `chunkFrames`.
   @_noLocks
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,

@@ -4,7 +4,7 @@ internal import Ambisonics
 internal import Binaural
 internal import Surround
 
-/// The decoder for the part that is rotated against the head.
+/// The decoder for the part of the sound that is rotated against the head.
 enum RenderPath: ~Copyable {
   case linear(BinauralDecoder)
   case parametric(ParametricDecoder)
@@ -16,8 +16,8 @@ enum RenderPath: ~Copyable {
   ///     of the treatment. Without loudspeakers, the inputs are the channels of the soundfield.
   ///   - filters: filters of the treatment's order, or direct filters.
   ///   - partition: see `BinauralDecoder`.
-  ///   - keptFrames: how far back, in frames, `beginAgain` can make another decoder resume from this
-  ///     decoder's state.
+  ///   - keptFrames: how far back, in frames, another decoder can resume from this decoder's state
+  ///     with `beginAgain`.
   init(treatment: Treatment, filters: BinauralFilters, partition: Int, keptFrames: Int = 0) {
     let hasOrder = filters.direct != nil || treatment.order == filters.order
     precondition(hasOrder, "the filters must have the order \(treatment.order)")
@@ -33,7 +33,7 @@ enum RenderPath: ~Copyable {
     }
   }
 
-  /// The delay of the decoder, in frames.
+  /// The delay of the decoder in addition to `BinauralFilters.delaySeconds`, in frames.
   var latencyFrames: Int {
     switch self {
     case .linear: 0

@@ -9,7 +9,7 @@ internal import Surround
 /// through a decoder. The part that is not rotated is added after the decoder.
 struct SpatialPath: ~Copyable {
   let tailFrames: Int
-  /// The delay of the decoder, in frames.
+  /// The delay of the decoder in addition to `BinauralFilters.delaySeconds`, in frames.
   let latencyFrames: Int
   /// The memory of the decoder's filters, in frames.
   let memoryFrames: Int
@@ -116,7 +116,7 @@ struct SpatialPath: ~Copyable {
   ///   - source: inputs x frames.
   ///   - ears: 2 x frames, overwritten.
   ///   - turned: receives the rotated part, 2 x frames; nil if not needed.
-  ///   - frames: at most `chunkFrames` of the initialiser.
+  ///   - frames: at most the initialiser's `chunkFrames`.
   @_noLocks
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>, poses: GridPoses,
@@ -133,7 +133,7 @@ struct SpatialPath: ~Copyable {
     wholeFilter.process(ears[0], ears[1], frames: frames)
   }
 
-  /// Adds the part that is not rotated against the head.
+  /// Adds the part that is not rotated against the head, with the decoder's delay.
   @_noLocks
   private func addStill(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>,
@@ -145,7 +145,7 @@ struct SpatialPath: ~Copyable {
     if hasEffects {
       lowFrequency.mix(source, into: effects.planes, frames: frames)
       for i in 0..<frames {
-        // Both ears get the same effects.
+        // Both ears receive the same low-frequency effects.
         let effect = lowPass.process(effects.planes[0][i])
         still.planes[0][i] += effect
         still.planes[1][i] += effect

@@ -62,7 +62,7 @@ struct TurningMix: ~Copyable {
   /// - Parameters:
   ///   - source: source channels x frames.
   ///   - output: target channels x frames, overwritten.
-  ///   - frames: at most `chunkFrames` of the initialiser.
+  ///   - frames: at most the initialiser's `chunkFrames`.
   func process(
     _ source: UnsafePointer<UnsafeMutablePointer<Float>>,
     into output: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int,

@@ -59,11 +59,11 @@ struct RewritePlan {
 
 /// Renders windows of the queue again for newer head poses.
 ///
-/// The filters are first filled with past input at the played poses, so that the new sound
-/// continues the old sound. If the old sum is a mixture of two renderings at the frame where the
-/// new sum begins, the old sum is crossfaded to the new sum. At the start of the window, the output
-/// contains old sums for about half the limiter's delay. At the end of the window, the output is
-/// crossfaded to the queued sound.
+/// The sum is the input of the limiter. The filters are first filled with past input at the played
+/// poses, so that the new sound continues the old sound. If the old sum is a mixture of two
+/// renderings at the frame where the new sum begins, the old sum is crossfaded to the new sum. At
+/// the start of the window, the output contains old sums for about half the limiter's delay. At the
+/// end of the window, the output is crossfaded to the queued sound.
 ///
 /// ## Threading
 /// Use the rewriter on the audio thread only. It does not allocate, lock or wait.

@@ -22,7 +22,8 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
   }
 
   struct Cell {
-    /// The number of the decoder; 0 if two decoders were running.
+    /// The number of the decoder that rendered the cell (`PathSwitch.number`); 0 if there was more
+    /// than one.
     var decoder = 0
     /// Whether the sum comes from a single rendering with the played poses.
     var isPure = true
@@ -131,7 +132,7 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
 
   /// Appends frames whose samples have been stored.
   ///
-  /// - Parameter decoder: the number of the decoder; 0 if two decoders were running.
+  /// - Parameter decoder: `PathSwitch.heard` for these frames.
   @_noLocks
   func append(_ count: Int, decoder: Int) {
     let first = position.pointee.end

@@ -29,7 +29,8 @@ public struct RewritePolicy: Sendable {
   public var correctionIntervals = 1.5
   /// The longest duration of a correction, in seconds.
   public var longestCorrectionSeconds = 0.040
-  /// The length of the crossfade at the end of a window, in seconds.
+  /// The length of the crossfade at the end of a window, in seconds. The crossfade at the start of
+  /// the window has the same length if the old sound there is a mixture of two renderings.
   public var fadeSeconds = 0.005
   /// The duration of the shortest window that is rewritten, in seconds.
   public var shortestSeconds = 0.012
