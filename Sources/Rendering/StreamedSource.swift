@@ -17,8 +17,8 @@ public protocol StreamedSource: SoundSource {
   /// waiting. Any thread may call this function.
   func abandon()
   /// A function that measures the loudness of a short sound at the ears, in LUFS; the result is nil
-  /// for silence. The arguments are the layout and the samples, channels x frames. If the function
-  /// is nil, the levels of the renditions are not matched.
+  /// if the sound is silent or cannot be rendered. The arguments are the layout and the samples,
+  /// channels x frames. If the function is nil, the levels of the renditions are not matched.
   var loudnessAsHeard: ((ChannelLayout, [[Float]]) -> Double?)? { get set }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The meaning of a piece of text, which determines its colour on a terminal.
+/// The meaning of a piece of text, which determines its colour and other attributes on a terminal.
 package enum CellStyle: UInt8, Sendable, CaseIterable {
   case plain
-  /// Less important than its surroundings.
+  /// Text that is less important than the text around it.
   case faint
   case strong
   /// The head.
@@ -17,9 +17,9 @@ package enum CellStyle: UInt8, Sendable, CaseIterable {
   case message
 }
 
-/// One character of a canvas.
+/// One column of one row of a canvas.
 package struct Cell: Equatable, Sendable {
-  /// The character; nil for the right half of the character before it.
+  /// The character; nil if the cell is the right half of a character that is two columns wide.
   package var scalar: Unicode.Scalar?
   package var style: CellStyle
 
@@ -68,8 +68,8 @@ package struct Canvas: Equatable, Sendable {
     put(text, row: row, column: start, style: style)
   }
 
-  /// Returns whether `width` columns from a position on are in the canvas and have only spaces or
-  /// characters of `except`.
+  /// Returns whether the `width` cells that begin at a position are all in the canvas and contain
+  /// only spaces or characters of `except`.
   func isFree(row: Int, column: Int, width: Int, except: String) -> Bool {
     guard row >= 0, row < rows, column >= 0, column + width <= columns else { return false }
     return (column..<column + width).allSatisfy { column in

@@ -4,7 +4,7 @@ private import CCurses
 private import Glibc
 private import Synchronization
 
-/// Draws a canvas on the complete terminal with libncursesw.
+/// Draws a canvas that fills the terminal, using libncursesw.
 ///
 /// The first screen loads the library. This class does not read keys, and it prevents ncurses from
 /// changing signal handlers.
@@ -14,7 +14,7 @@ private import Synchronization
 package final class CursesScreen: Sendable {
   /// Why the terminal cannot be used as a screen.
   package enum Failure: Error, Sendable, Equatable {
-    /// The library or one of its functions is missing. The value is its name.
+    /// The library or one of its functions is missing. The value is the name of what is missing.
     case missing(String)
     /// ncurses does not know the type of the terminal.
     case unknownTerminal
@@ -32,16 +32,16 @@ package final class CursesScreen: Sendable {
     var wasInForeground = false
   }
 
-  /// The characters that the terminal can show.
+  /// The set of drawing characters that suits the user's character set.
   package let symbols: Symbols
   private let descriptor: Int32
   private let state = Mutex(State())
   /// ncurses keeps its state in global variables, so a process has at most one screen.
   private static let current = Mutex<CursesScreen?>(nil)
 
-  /// Opens the terminal at a descriptor.
+  /// Opens the terminal that a file descriptor refers to.
   ///
-  /// - Parameter usesColour: whether to use the colours that the terminal has.
+  /// - Parameter usesColour: whether to use colours if the terminal has them.
   package init(_ descriptor: Int32, usesColour: Bool) throws(Failure) {
     self.descriptor = descriptor
     var library = curses_library()
@@ -72,8 +72,8 @@ package final class CursesScreen: Sendable {
   }
 
   /// Shows what `draw` returns for the terminal's size; only the changes are sent. Opens the screen
-  /// again after `close`. Has no effect while the screen is held or after the process has moved to
-  /// the background.
+  /// again after `close`. Has no effect while the screen is held, or while a process that has been
+  /// in the foreground is in the background.
   package func show(_ draw: (_ columns: Int, _ rows: Int) -> Canvas) {
     state.withLock { state in
       guard !state.isHeld, isOurs(&state) else { return }
@@ -106,7 +106,7 @@ package final class CursesScreen: Sendable {
   package func release() {
     state.withLock { state in
       // If the process was stopped without `hold`, the shell has changed the terminal's settings.
-      // After `endwin`, the next drawing changes them again.
+      // After `endwin`, the next drawing restores the settings of ncurses.
       if !state.isHeld { end(&state) }
       state.isHeld = false
       state.shown = nil
@@ -122,7 +122,7 @@ package final class CursesScreen: Sendable {
       return true
     }
     guard isDone == nil else { return }
-    // Leave the alternate screen, show the cursor and reset the colours, as in xterm.
+    // Leave the alternate screen, show the cursor and reset the colours (xterm's sequences).
     let text = "\u{1B}[?1049l\u{1B}[?25h\u{1B}[0m\r\n"
     _ = fcntl(screen.descriptor, F_SETFL, O_NONBLOCK)
     _ = Glibc.write(screen.descriptor, text, text.utf8.count)
@@ -134,15 +134,15 @@ package final class CursesScreen: Sendable {
     state.shown = nil
   }
 
-  /// Returns whether this process may change the terminal: it is in the foreground, or has never
-  /// been there. A change would stop a process that has moved to the background.
+  /// Returns whether this process may change the terminal, because it is in the foreground or has
+  /// never been there. After a move to the background, a change would stop the process (SIGTTOU).
   private func isOurs(_ state: inout State) -> Bool {
     let isInForeground = tcgetpgrp(descriptor) == getpgrp()
     if isInForeground { state.wasInForeground = true }
     return isInForeground || !state.wasInForeground
   }
 
-  /// Prepares a window of the terminal's size.
+  /// Replaces the ncurses window with one of the given size.
   private func adopt(_ size: (columns: Int, rows: Int), _ state: inout State) {
     if let window = state.window { _ = state.library.delwin(window) }
     _ = state.library.resizeterm(Int32(size.rows), Int32(size.columns))

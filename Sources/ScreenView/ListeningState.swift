@@ -15,8 +15,8 @@ package struct ListeningState: Sendable {
     case noStage(String)
   }
 
-  /// A sound on the stage. The angles are in degrees; the azimuth is positive to the left, the
-  /// elevation upwards.
+  /// A sound or a loudspeaker on the stage. The angles are in degrees; the azimuth is positive to
+  /// the left, the elevation upwards.
   package struct Source: Sendable, Equatable {
     package var name: String
     package var azimuth: Double
@@ -64,7 +64,7 @@ package struct ListeningState: Sendable {
   package var facts: [Fact] = []
   /// The program's messages, the newest last.
   package var messages: [String] = []
-  /// Advice for a head that does not face the front; nil if there is none.
+  /// Advice for a listener who does not face the front; nil if there is none.
   package var advice: String?
   /// The names of keys with their functions, the most important first.
   package var keys: [String] = []

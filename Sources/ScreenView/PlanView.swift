@@ -59,8 +59,8 @@ struct PlanView {
     return source.elevation < -15 ? symbols.loweredSource : symbols.source
   }
 
-  /// Writes the name of each source beside it, preferably inside the ring. Leaves out a name that
-  /// would cover something else.
+  /// Writes the name of each source next to it, preferably inside the ring. Leaves out a name that
+  /// would cover anything other than the ring.
   private func drawNames(_ plan: Plan, _ canvas: inout Canvas) {
     for source in state.sources {
       let place = Self.place(source, plan)

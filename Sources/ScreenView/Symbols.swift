@@ -15,9 +15,9 @@ package struct Symbols: Sendable {
   let middle: String
   let line: String
   let done: String
-  /// A line in eight directions, counterclockwise from the front in steps of 45 degrees.
+  /// A line in eight directions, anticlockwise from the front in steps of 45 degrees.
   let strokes: [String]
-  /// Arrow heads in the same directions.
+  /// Arrowheads in the same directions.
   let arrows: [String]
 
   package static let utf8 = Symbols(
@@ -31,8 +31,8 @@ package struct Symbols: Sendable {
     strokes: ["|", "\\", "-", "/", "|", "\\", "-", "/"],
     arrows: ["^", "\\", "<", "/", "v", "\\", ">", "/"])
 
-  /// Returns the index of the direction that is nearest to an angle in degrees, counterclockwise
-  /// from the front.
+  /// Returns the index of the direction that is nearest to an angle in degrees, anticlockwise from
+  /// the front.
   static func direction(_ degrees: Double) -> Int {
     let steps = (degrees / 45).rounded()
     return ((Int(steps) % 8) + 8) % 8

@@ -7,7 +7,7 @@ package enum TextWidth {
     text.unicodeScalars.reduce(0) { $0 + of($1) }
   }
 
-  /// Returns the beginning of a text that fits into `width` columns.
+  /// Returns as much of the beginning of a text as fits into `width` columns.
   package static func prefix(_ text: String, _ width: Int) -> String {
     var kept = String.UnicodeScalarView()
     var used = 0
@@ -21,7 +21,7 @@ package enum TextWidth {
 
   /// Returns the number of columns of one scalar: two for East Asian wide characters and
   /// pictographs (Unicode Standard Annex 11); none for characters below U+0020, format characters,
-  /// and marks that are drawn over the previous character.
+  /// and marks that are drawn over the previous character; one for all others.
   package static func of(_ scalar: Unicode.Scalar) -> Int {
     if scalar.value < 0x300 { return scalar.value < 0x20 ? 0 : 1 }
     switch scalar.properties.generalCategory {

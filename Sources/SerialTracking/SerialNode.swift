@@ -3,7 +3,7 @@
 import Glibc
 import System
 
-/// A serial port on USB, as the kernel describes it. It is not opened.
+/// The kernel's description of a USB serial port. This type does not open the port.
 struct SerialNode: Sendable, Equatable {
   /// The device file, such as `/dev/ttyACM0`.
   var path: String
@@ -31,7 +31,7 @@ struct SerialNode: Sendable, Equatable {
     }
   }
 
-  /// Returns the port on USB that a path or a link leads to; nil for other ports.
+  /// Returns the USB serial port at a path, which may be a link; nil if there is none.
   static func at(_ path: String, in place: Place = Place()) -> SerialNode? {
     let name = (SystemFile.resolved(path) ?? path).split(separator: "/").last.map(String.init)
     return all(in: place).first { $0.path == "\(place.deviceFolder)/\(name ?? "")" }

@@ -12,9 +12,9 @@ final class SerialPort: ByteLink {
   private let descriptor: Int32
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
-  /// The maximum number of pieces per call of `read`.
+  /// The maximum number of pieces, each at most as long as `buffer`, that a call of `read` returns.
   private static let mostPieces = 16
-  /// Longest wait for space in the output queue, in milliseconds.
+  /// The longest wait for space in the output queue, in milliseconds.
   private static let writeMilliseconds: Int32 = 100
 
   /// Opens a port exclusively and discards the contents of its queues.
@@ -86,7 +86,7 @@ final class SerialPort: ByteLink {
         continue
       }
       if !pieces.isEmpty { break }
-      // Reading an unplugged port returns end of file.
+      // 0 bytes mean that the port is unplugged or, because `VMIN` is 0, that it has no data.
       return request.revents & Int16(POLLHUP | POLLERR) != 0 || length < 0 ? .gone : .nothing
     }
     return pieces.isEmpty ? .nothing : .bytes(pieces)

@@ -20,7 +20,7 @@ package final class SerialTrackers: TrackerProvider {
     }
   }
 
-  /// Prefix of the ID of a named port, before `PATH:PROFILE`.
+  /// The prefix of a named port's ID, before `PATH:PROFILE`.
   package static let prefix = "serial:"
 
   private let profiles: [TrackerProfile]

@@ -18,7 +18,6 @@ public struct AlignedFloats: ~Copyable, @unchecked Sendable {
     UnsafeMutableRawPointer(pointer).deallocate()
   }
 
-  /// Sets all values to zero.
   @_noLocks
   public func clear() {
     for i in 0..<count { pointer[i] = 0 }

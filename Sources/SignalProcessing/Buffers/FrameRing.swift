@@ -15,8 +15,8 @@ public final class FrameRing: @unchecked Sendable {
   /// The maximum number of frames in the queue.
   public let capacity: Int
 
-  /// Memory of `written`, `taken`, `mark` and `seenGeneration`. Each value has its own 128 bytes
-  /// because cores fetch cache lines in pairs.
+  /// The memory of `written`, `taken`, `mark` and `seenGeneration`. Each value has its own 128
+  /// bytes because cores fetch cache lines in pairs.
   private let memory: UnsafeMutableRawPointer
   private let written: UnsafeMutablePointer<Atomic<Int>>
   private let taken: UnsafeMutablePointer<Atomic<Int>>

@@ -9,11 +9,12 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
   private let isDeferred: Bool
   /// 2 x quads x size rows of four samples: the incoming block and the block being processed.
   private let rows: AlignedFloats
-  /// 2 x quads flags: whether a quad has non-zero samples, for the blocks in `rows`.
+  /// 2 x quads flags: for each block in `rows`, whether each quad has non-zero samples.
   private let sounds: UnsafeMutablePointer<Bool>
   private let now: AlignedFloats
   private let overlaps: AlignedFloats
-  /// Four planes of `size` frames: left and right of the current block, then of the next block.
+  /// Four planes of `size` frames: the left and right output for the current block, then for the
+  /// next block.
   private let ears: AlignedFloats
   private let state: UnsafeMutablePointer<State>
 

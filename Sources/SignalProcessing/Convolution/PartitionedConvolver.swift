@@ -13,7 +13,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   public let taps: Int
   /// The number of frames in the shortest partition, a power of two.
   public let partition: Int
-  /// Whether the ears' filters are used as mirror images, with one filter per input.
+  /// Whether one filter per input serves both ears, because the ears' filters are mirror images.
   public let isSymmetric: Bool
 
   private let set: InstructionSet
@@ -49,11 +49,11 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   /// Prepares the filters.
   ///
   /// - Parameters:
-  ///   - left: the filters to the left ear, inputs x taps.
-  ///   - right: the filters to the right ear, inputs x taps.
+  ///   - left: the filters for the left ear, inputs x taps.
+  ///   - right: the filters for the right ear, inputs x taps.
   ///   - partition: the shortest partition, in frames; a power of two, at least 16.
   ///   - set: the instruction set of the kernels.
-  ///   - usesSymmetry: whether mirror-image filters are used as one filter per input.
+  ///   - usesSymmetry: whether to use one filter per input if the ears' filters are mirror images.
   public init(
     left: [[Float]], right: [[Float]], partition: Int, set: InstructionSet = .current,
     usesSymmetry: Bool = true

@@ -25,7 +25,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
   private let state: UnsafeMutablePointer<State>
 
   private struct State {
-    /// The index of the newest block in the ring. Older blocks follow.
+    /// The index of the newest block in `spectra`, which is a ring. Older blocks follow.
     var newest = 0
     var runCount = 0
 

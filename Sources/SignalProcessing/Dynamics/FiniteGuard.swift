@@ -27,7 +27,7 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
   private let residue: UnsafeMutablePointer<Float>
   private let badFrames = Atomic<Int>(0)
 
-  /// Creates an open guard.
+  /// Creates a guard that begins without a fade-in.
   ///
   /// - Parameters:
   ///   - channelCount: the number of channels, 1 or more.
@@ -64,7 +64,7 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
     @_noLocks get { badFrames.load(ordering: .relaxed) }
   }
 
-  /// Opens the guard and forgets the last frame. `badFrameCount` does not change.
+  /// Ends a fade-in at once and forgets the last frame. `badFrameCount` does not change.
   @_noLocks
   public func reset() {
     fadePosition.pointee = fadeFrames

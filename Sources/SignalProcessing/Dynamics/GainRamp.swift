@@ -60,7 +60,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// The current state of the ramp.
+  /// The current ramp. To continue from an earlier state, set the value that was read then.
   public var state: State {
     @_noLocks get { current.pointee }
     @_noLocks nonmutating set { current.pointee = newValue }

@@ -11,7 +11,7 @@ internal import CRealtime
 struct TruePeakInterpolator {
   static var taps: Int { @_noLocks get { 64 } }
   static var phases: Int { @_noLocks get { 3 } }
-  /// The number of frames in a cell, which `measure` examines.
+  /// The number of frames in a cell. Each call of `measure` examines one cell.
   static var cellFrames: Int { @_noLocks get { 16 } }
   /// The number of frames that `measure` reads: 32 before the cell, the cell, and 32 after it.
   static var contextFrames: Int { @_noLocks get { 80 } }

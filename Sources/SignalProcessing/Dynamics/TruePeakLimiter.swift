@@ -5,9 +5,9 @@ internal import CRealtime
 /// A stereo limiter with look-ahead that keeps the estimated true peak at or below a ceiling.
 ///
 /// The true peak is estimated by four-fold oversampling (ITU-R BS.1770-5, Annex 2;
-/// `TruePeakInterpolator`). Both channels have the same gain. The gain falls within the look-ahead
-/// and returns exponentially to unity. The target is 0.05 dB below the ceiling. At a gain of unity,
-/// the output is the delayed input, bit for bit.
+/// `TruePeakInterpolator`). Both channels have the same gain, which limits peaks to a target
+/// 0.05 dB below the ceiling. The gain falls within the look-ahead and returns exponentially to
+/// unity. At a gain of unity, the output is the delayed input, bit for bit.
 ///
 /// The output does not depend on the number of frames per call. Samples that are not finite, or
 /// whose magnitude exceeds 1e9, count as 0.
@@ -47,7 +47,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   private let cell = TruePeakInterpolator.cellFrames
   private let largestSample: Float = 1e9
   /// The share of the amplitude near half the sample rate that is added to every estimate. The
-  /// value comes from experiments with white, Gaussian and two-valued noise.
+  /// value comes from experiments with white noise, Gaussian noise and two-valued noise.
   private let nyquistShare: Float = 0.16
 
   private let interpolator = TruePeakInterpolator()
