@@ -5,7 +5,7 @@ internal import Glibc
 
 /// The instruction sets for which the kernels are compiled.
 ///
-/// Results differ only by rounding between instruction sets.
+/// The results of different instruction sets differ only by rounding.
 public enum InstructionSet: Int, Sendable, CaseIterable, Comparable {
   case baseline
   case avx2

@@ -16,7 +16,7 @@ struct ComplexFFT: ~Copyable, @unchecked Sendable {
   private let twiddles: AlignedFloats
   private let scratch: AlignedFloats
 
-  /// Prepares the transform of `batch` sequences. `size` must be a power of two.
+  /// Prepares the transform of `batch` sequences. `size` must be a power of two, at least 2.
   init(size: Int, batch: Int) {
     self.size = size
     self.batch = batch
@@ -52,7 +52,8 @@ struct ComplexFFT: ~Copyable, @unchecked Sendable {
   /// and the result, this is the inverse transform.
   ///
   /// - Parameter input: `size` rows of `batch` values; may be the memory of `source()`.
-  /// - Returns: the buffer with the result, valid until the next call.
+  /// - Returns: the buffer with the result, valid until the next call or the next write to the
+  ///   memory of `source()`.
   @_noLocks
   func transform(_ input: StageSource) -> SplitBuffer {
     let length = size * batch

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// The conditions that a thread needs to handle sound in real time.
+/// Requests real-time scheduling for a thread and locked memory for this process.
 package enum AudioThread {
   private static let priority: Int32 = 5
   private static let nice: Int32 = -11
@@ -16,10 +16,11 @@ package enum AudioThread {
     setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, nice)
   }
 
-  /// Locks the pages that this process uses or maps now, so that no sound waits until the kernel has
-  /// read discarded program code from the disk again.
+  /// Locks the current mappings of this process in memory: loaded pages at once, other pages when
+  /// they are first used. The audio thread then need not wait for the kernel to read discarded
+  /// program code from the disk again.
   ///
-  /// Has no effect without the privilege (CAP_IPC_LOCK) or a sufficient limit of locked memory
+  /// Has no effect without the privilege (CAP_IPC_LOCK) or a sufficient limit on locked memory
   /// (RLIMIT_MEMLOCK).
   package static func lockPages() { _ = mlockall(MCL_CURRENT | lockOnFault) }
 

@@ -10,7 +10,8 @@ extension CallbackTarget {
   package var userdata: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
   /// Calls `body` with the object without retaining it; does nothing for nil. If the library's
-  /// thread released the last reference, `deinit` would run on that thread and wait for its end.
+  /// thread released the last reference, `deinit` would run on that thread and would have to wait
+  /// for the same thread to end.
   @inlinable
   package static func with(_ userdata: UnsafeMutableRawPointer?, _ body: (Self) -> Void) {
     guard let userdata else { return }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The main loop of a server's library, which runs on its own thread and ticks every 50 ms.
+/// The main loop of a sound server's client library. The loop runs on its own thread and ticks
+/// every 50 ms.
 ///
 /// ## Threading
 /// Call the library on the loop's thread or with the lock held.
@@ -16,7 +17,7 @@ package protocol ClientLoop: AnyObject {
   /// Ends the thread without waiting for the server. Call it without the lock.
   func stop()
 
-  /// Runs `body` with the lock held.
+  /// Runs `body` with the lock held. Call this function on any thread but the loop's.
   func locked<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value
 
   /// Waits until `condition` is true or the deadline passes. Returns whether `condition` became

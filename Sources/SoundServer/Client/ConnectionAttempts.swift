@@ -22,15 +22,14 @@ package struct ConnectionAttempts {
   /// Returns whether the current attempt has timed out.
   package func isLate(_ now: Int64) -> Bool { now > deadline }
 
-  /// Notes that the current attempt succeeded.
+  /// Clears `failure` and sets `hasSucceeded`, which stays true after a loss.
   package mutating func succeeded() {
     hasSucceeded = true
     failure = nil
   }
 
-  /// Schedules the next attempt.
+  /// Makes the next attempt due `retryInterval` after `now`.
   package mutating func postpone(now: Int64) { retryTime = now + Self.retryInterval }
 
-  /// Returns whether the next attempt is due.
   package func isRetryDue(_ now: Int64) -> Bool { now >= retryTime }
 }

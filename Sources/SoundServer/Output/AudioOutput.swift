@@ -10,7 +10,7 @@
 /// called. Any other thread may use the output. `start` and `drain` wait for the server, but each
 /// has a deadline.
 public protocol AudioOutput: AnyObject, Sendable {
-  /// The current status of the output.
+  /// A snapshot. Most of its values are updated about every 50 ms.
   var status: AudioOutputStatus { get }
 
   /// Returns the events since the last call, oldest first. Only the latest 256 are kept.

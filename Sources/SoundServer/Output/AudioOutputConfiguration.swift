@@ -53,7 +53,8 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// take as long again. Default: 2000.
   public var connectTimeoutMilliseconds = 2000
 
-  /// Whether the audio thread asks for real-time scheduling or a higher priority. Default: true.
+  /// Whether the audio thread asks for real-time scheduling or a higher priority, and this process
+  /// locks its memory. Default: true.
   public var raisesPriority = true
 
   /// Whether the server may move the stream to another sink. Default: true.

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state of an output.
+/// What an output is doing, or why it is not playing.
 public enum AudioOutputState: UInt8, Sendable, CaseIterable {
   /// The output has not been started.
   case idle
   /// The output is opening its first stream.
   case connecting
-  /// The stream is playing.
   case playing
-  /// The output is paused.
   case paused
   /// The sink is suspended.
   case suspended
@@ -20,7 +18,7 @@ public enum AudioOutputState: UInt8, Sendable, CaseIterable {
   case sinkLost
   /// The server is connected, but it does not answer or does not request audio that is due.
   case serverFrozen
-  /// The first connection failed. `start` tries again.
+  /// The first connection failed. Another call of `start` tries again.
   case failed
   /// `stop` has ended the output.
   case stopped

@@ -28,8 +28,8 @@ public struct AudioRenderCallback: @unchecked Sendable {
 
   /// Renders queued frames again.
   ///
-  /// The call is made on the same thread as calls of `Function`. The new sound must join the queued
-  /// sound before and after it without a click.
+  /// The call is made on the same thread as calls of `Function`. Where the new sound differs from
+  /// the queued sound at the start or the end of the window, the output crossfades the two.
   ///
   /// - Parameters:
   ///   - context: the callback's context.

@@ -2,15 +2,15 @@
 
 private import Synchronization
 
-/// A queue of interleaved frames between two clocks whose speeds differ slightly.
+/// A buffer of interleaved frames between two clocks whose speeds differ slightly.
 ///
 /// A PI controller sets the resampling ratio so that the number of waiting frames stays about
 /// constant. If frames are missing, the sound pauses until enough frames wait again. It then fades
 /// in, unless the depth is constant.
 ///
-/// An adaptive queue keeps as little sound waiting as the irregularity of the two sides permits: it
-/// becomes deeper after a pause or when a read leaves hardly any frames, and shallower again when
-/// every read for some time has left more than necessary.
+/// An adaptive buffer keeps as little sound waiting as the irregularity of the two sides permits.
+/// It becomes deeper after a pause or when a read leaves hardly any frames, and shallower again
+/// when every read for some time has left more than necessary.
 ///
 /// ## Threading
 /// One thread may write, and another may call `restart` and `read`. Both sides are wait-free and do
@@ -29,8 +29,8 @@ package final class ClockBridge: @unchecked Sendable {
       (self.initial, self.longest, self.excess) = (initial, longest, excess)
     }
 
-    /// Returns a depth that missing frames do not change. Sound is dropped only when more than half
-    /// of the queue is full.
+    /// Returns a depth that missing frames do not change. Sound is dropped only when the buffer is
+    /// more than half full.
     package static func constant(_ seconds: Double) -> Depth {
       Depth(initial: seconds, longest: seconds, excess: .infinity)
     }
@@ -89,7 +89,7 @@ package final class ClockBridge: @unchecked Sendable {
     var isReduced = false
   }
 
-  /// Creates an empty queue.
+  /// Creates an empty buffer.
   ///
   /// - Parameters:
   ///   - channelCount: the number of channels, 1 or more.
@@ -180,7 +180,7 @@ package final class ClockBridge: @unchecked Sendable {
       deepen(to: targetSeconds + Self.increase)
     } else if reader.pointee.observed > reader.pointee.patience {
       let surplus = max(0, reader.pointee.least - Self.reserve)
-      // Only half of the surplus is removed, because the queue follows its new depth slowly.
+      // Only half of the surplus is removed, because the buffer follows its new depth slowly.
       let shallower = max(depth.initial, targetSeconds - surplus / 2)
       if shallower < targetSeconds { reader.pointee.isReduced = true }
       setTarget(shallower)

@@ -2,7 +2,6 @@
 
 /// Notes what the server reports about itself and its sinks.
 extension OutputBoard {
-  /// Notes the server's name and version.
   package func note(server: String, version: String) {
     draft.serverName = server
     draft.serverVersion = version

@@ -38,7 +38,7 @@ package struct Watchdog {
     requestsDueFrom = now + Self.patienceAtStart
   }
 
-  /// Notes that playback is starting or restarting.
+  /// Notes that playback started or restarted at `now`. No request is due in the next 2.5 s.
   package mutating func restart(now: Int64) {
     requestsDueFrom = now + Self.patienceAtStart
   }

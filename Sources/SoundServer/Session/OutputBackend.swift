@@ -87,7 +87,7 @@ package protocol OutputBackend: AnyObject {
 
   // MARK: Running
 
-  /// Describes the stream that has just opened, and posts `connected`.
+  /// Updates the status for the stream that has just opened, and posts `connected`.
   func begin()
 
   /// Takes the steps that are due at a tick.
