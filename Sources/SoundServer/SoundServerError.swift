@@ -16,11 +16,12 @@ public enum SoundServerError: Error, Equatable {
   case unknownSource(name: String, available: [String])
   /// The sample rate is outside the server's range of 1 Hz to 384 kHz.
   case unsupportedSampleRate(Int)
-  /// The server refused the stream or did not start it.
+  /// The server did not open a stream, or did not load a module that the stream needs.
   case streamRefused(reason: String)
   /// `stop` was called before or during `start`.
   case stopped
-  /// The operating system did not provide a resource. `reason` also says what to do.
+  /// The server cannot be used for another reason, such as a lack of system resources. `reason`
+  /// also says what to do.
   case systemFailure(reason: String)
 
   /// One line that says what failed, why, and what to do.
@@ -48,7 +49,7 @@ public enum SoundServerError: Error, Equatable {
     case .unsupportedSampleRate(let rate):
       "the sound server does not support \(rate) Hz; choose a rate from 1 to 384000 Hz"
     case .streamRefused(let reason):
-      "the sound server refused the stream: \(reason); check the server's log, or "
+      "the sound server did not open the stream: \(reason); check the server's log, or "
         + "choose another device"
     case .stopped:
       "the stream was stopped and cannot be started again; create a new one"

@@ -5,7 +5,7 @@ private import Glibc
 public import Media
 public import Rendering
 
-/// A source that reads an audio file.
+/// A source that decodes one track of a file.
 public final class FileSource: SoundSource {
   public let layout: ChannelLayout
   public let title: String?
@@ -74,8 +74,8 @@ public final class FileSource: SoundSource {
 
   public var layoutOrigin: LayoutOrigin {
     guard option == .auto else { return .chosen }
-    // Mono and stereo need no label, and many mono and stereo files have none.
     if case .unknown = reader.track.layout { return .channelCount }
+    // Mono and stereo need no label, and many mono and stereo files have none.
     return layout.channelCount > 2 ? .stated : .channelCount
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state of the flow of sound to an output's stream.
+/// The playback state of an output's stream.
 ///
 /// Times are CLOCK_MONOTONIC nanoseconds.
 package struct OutputFlow {

@@ -4,8 +4,8 @@ import CRealtime
 import Synchronization
 
 extension OutputSession {
-  /// Closes the stream. Schedules the next attempt if an earlier attempt has succeeded; otherwise,
-  /// the session fails.
+  /// Closes the stream. If the session was connected before, schedules the next attempt to connect;
+  /// otherwise, the session fails.
   func lose(_ loss: OutputLoss) {
     let time = timeLastHeard()
     stream.close()

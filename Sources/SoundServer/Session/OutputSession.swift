@@ -24,7 +24,7 @@ package final class OutputSession<Backend: OutputBackend> {
   let backend: Backend
   var phase = Phase.idle { didSet { stream.flow.isRunning = phase == .running } }
   var attempts: ConnectionAttempts
-  /// What was lost; nil if nothing is lost.
+  /// What the session has lost and not yet regained; nil if nothing.
   var loss: OutputLoss.Kind?
   var watchdog = Watchdog(now: 0)
   let thread = Mutex(Thread.new)

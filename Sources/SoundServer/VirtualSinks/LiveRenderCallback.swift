@@ -8,7 +8,7 @@ package struct LiveRenderCallback: @unchecked Sendable {
   /// Renders the next frames.
   ///
   /// - Parameters:
-  ///   - context: the callback's context.
+  ///   - context: a pointer to the owner of the callback.
   ///   - input: the sink's interleaved samples, `frameCount` x channels, full scale 1.0; nil for
   ///     silence.
   ///   - output: `frameCount` x 2 samples to fill, left then right. Their initial content is

@@ -55,7 +55,6 @@ package protocol StreamSteward: AnyObject, Sendable {
   /// Moves a stream to a sink. Does nothing if either is gone.
   func move(stream: UInt64, to sinkName: String)
 
-  /// Makes a sink the default sink.
   func setDefault(sinkName: String)
 
   /// Removes references to sinks whose names begin with `prefix` from the server's stored settings.

@@ -2,9 +2,9 @@
 
 package import Ambisonics
 
-/// The settings of a virtual sink.
+/// The names, layout and latency of a virtual sink, and the way in which its sound is played.
 package struct VirtualSinkConfiguration: Sendable, Equatable {
-  /// The server's name for the sink.
+  /// The name that identifies the sink on the server.
   package var name: String
   /// The human-readable name in mixers.
   package var title: String
@@ -39,7 +39,8 @@ package protocol VirtualSink: AnyObject, Sendable {
 
   /// Creates the sink and begins to play its sound. Repeats both after a loss of the server.
   ///
-  /// - Throws: the reason if the sink cannot be created or played in time; `stopped` after `stop`.
+  /// - Throws: `stopped` after `stop`; another error if the sink cannot be created or if its sound
+  ///   does not start to play in time.
   func start() throws(SoundServerError)
 
   /// Plays to another real sink from now on.
@@ -48,7 +49,8 @@ package protocol VirtualSink: AnyObject, Sendable {
   /// Changes the delay that is reported as latency [frames].
   func report(delayFrames: Int)
 
-  /// Sets whether programs play to the sink. The stream may pause while none do.
+  /// Informs the virtual sink whether programs play to it. While none do, the stream that plays the
+  /// rendered sound may pause.
   func setInUse(_ isInUse: Bool)
 
   /// Removes the sink, and stops playing its sound. The virtual sink cannot be started again.

@@ -98,7 +98,7 @@ public final class DemoScene: SoundSource {
     _ sound: UnsafePointer<Float>, _ gains: [Float],
     _ planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ offset: Int, _ count: Int
   ) {
-    // A direction on an axis leaves many channels silent.
+    // For a direction on an axis, many gains are 0.
     for (channel, gain) in gains.enumerated() where gain != 0 {
       let plane = planes[channel] + offset
       var i = 0

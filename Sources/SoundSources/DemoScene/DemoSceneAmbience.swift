@@ -21,12 +21,12 @@ final class DemoAmbience {
 
   private struct Octave {
     let number: Int
-    /// The number of grid points of the noise per second.
+    /// The number of random values of the noise per second.
     let rate: Double
     let level: Float
   }
 
-  /// Consecutive frames of a chunk between the same two grid points of a noise. They end before
+  /// Consecutive frames of a chunk between the same two random values of a noise. They end before
   /// frame `end` of the chunk.
   private struct Cell {
     let point: Int

@@ -3,18 +3,18 @@
 internal import Rendering
 import System
 
-/// Noise with random access: random values on a grid, interpolated by cubics.
+/// Noise with random access: random values at regular intervals, interpolated by cubics.
 struct DemoNoise {
   let seed: UInt64
 
-  /// Returns the random value at a grid point, -1 to 1. [SplitMix64: Steele, Lea, Flood, OOPSLA
-  /// 2014]
+  /// Returns the random value with the number `point`, -1 to 1. [SplitMix64: Steele, Lea, Flood,
+  /// OOPSLA 2014]
   func value(_ point: Int) -> Float {
     let z = SeededGenerator.value(at: seed &+ UInt64(bitPattern: Int64(point)))
     return Float(Int64(z >> 40) - (1 << 23)) / Float(1 << 23)
   }
 
-  /// Returns the noise at a position of 0 or more, in grid points.
+  /// Returns the noise at a position of 0 or more, counted in intervals between random values.
   func interpolated(at x: Double) -> Float {
     let point = Int(x)
     let (a, b, c, d) = Self.weights(Float(x - Double(point)))
@@ -22,7 +22,7 @@ struct DemoNoise {
       + (c * value(point + 2) + d * value(point + 3))
   }
 
-  /// Returns the weights of four successive grid points. `f` is the position between the middle
+  /// Returns the weights of four successive random values. `f` is the position between the middle
   /// two, from 0 to 1. [Cubic interpolation: Catmull and Rom, 1974]
   static func weights(_ f: Float) -> (Float, Float, Float, Float) {
     let (f2, f3) = (f * f, f * f * f)

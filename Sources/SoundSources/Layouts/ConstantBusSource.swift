@@ -89,7 +89,7 @@ public final class ConstantBusSource: SoundSource {
     self.source = source
     self.prepareRun = prepareRun
     first = source.layout
-    // The bus must also carry the output of `prepareRun`, such as upmixed stereo.
+    // Each run is prepared, for example upmixed, before it is mixed to the bus.
     var layouts: [ChannelLayout] = []
     for expected in source.expectedLayouts {
       layouts.append(try prepareRun(Run(of: source, expected)).layout)
@@ -191,7 +191,7 @@ public final class ConstantBusSource: SoundSource {
 
   /// Crossfades into a new run that begins `frames` frames before the end of the line.
   private func overlap(_ frames: Int) throws(PlaybackError) {
-    // Skip the first `lead` frames, which precede the overlap.
+    // Skip the first `lead` frames of the run, which precede the first frame of the line.
     let shared = min(frames, line.count)
     var (lead, new) = (frames - shared, SoundLine(channels: layout.channelCount))
     while lead > 0 || new.count < shared {

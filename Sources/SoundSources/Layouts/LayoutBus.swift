@@ -37,8 +37,8 @@ enum LayoutBus {
     var all = Set(layouts.joined())
     let sides: Set<Speaker> = [.sideLeft, .sideRight]
     let backs: Set<Speaker> = [.backLeft, .backRight]
-    // On a bus with both pairs, the surrounds would move between a layout that calls them side and
-    // one that calls them back.
+    // If the bus had both pairs, the surrounds would move whenever a layout with a side pair is
+    // followed by one with a back pair, or the reverse.
     let hasBoth = layouts.contains { !sides.isDisjoint(with: $0) && !backs.isDisjoint(with: $0) }
     if !hasBoth, !sides.isDisjoint(with: all), !backs.isDisjoint(with: all) {
       let isSide =
@@ -175,7 +175,6 @@ extension LayoutBus {
     return [(left.index, a / norm), (right.index, b / norm)]
   }
 
-  /// Returns the sine of an angle in degrees.
   private static func sin(_ degrees: Double) -> Double {
     Direction(azimuth: degrees).unitVector.y
   }

@@ -104,7 +104,7 @@ struct RunJoin {
     tailPosition += count
   }
 
-  /// Returns the value at a frame of a smooth ramp, which rises from 0 to 1 in `length` frames.
+  /// Returns the value at `frame` of a smooth ramp that rises from 0 to 1 over `length` frames.
   private func share(_ frame: Int, of length: Int) -> Float {
     let t = (Float(frame) + 0.5) / Float(length)
     return t * t * t * (10 - 15 * t + 6 * t * t)

@@ -50,9 +50,9 @@ enum SignalExtension {
     return Array(line.dropFirst(order))
   }
 
-  /// Returns the coefficients of a linear predictor, as `prediction` does, but by Burg's method,
-  /// which is stable but detunes tones slightly. [J. Burg, "Maximum entropy spectral analysis",
-  /// 1967; Levinson's recursion]
+  /// Returns the coefficients of a linear predictor, computed by Burg's method. Unlike the
+  /// predictor from `prediction`, this one is always stable, but it detunes tones slightly.
+  /// [J. Burg, "Maximum entropy spectral analysis", 1967; Levinson's recursion]
   private static func stablePrediction(_ x: UnsafeBufferPointer<Double>) -> [Double] {
     var (forward, backward) = (Array(x), Array(x))
     var terms: [Double] = []
@@ -79,7 +79,7 @@ enum SignalExtension {
   /// solved.
   private static func prediction(_ x: UnsafeBufferPointer<Double>) -> [Double]? {
     let p = order
-    /// Returns the sum of x(n - j) x(n - k), forwards and with time reversed.
+    /// Returns the sum of x(n - j) x(n - k) over the sound and over its time reversal.
     func product(_ j: Int, _ k: Int) -> Double {
       var sum = 0.0
       for n in p..<x.count {

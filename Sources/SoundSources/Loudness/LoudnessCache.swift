@@ -33,7 +33,7 @@ struct LoudnessCache: Sendable {
     files = SmallCacheFiles(folder: folder, ending: ".loudness", limit: limit)
   }
 
-  /// The user's cache, in the folder of `DesignCache.standard`; nil if there is no such folder.
+  /// The user's cache, in the folder of `DesignCache.standard`; nil if that is nil.
   static var standard: LoudnessCache? {
     DesignCache.standard.map { LoudnessCache(folder: $0.folder) }
   }
@@ -47,7 +47,7 @@ struct LoudnessCache: Sendable {
     return LoudnessMeasurement(ears: ears, source: level(fields[1]), truePeak: level(fields[2]))
   }
 
-  /// Stores a measurement under a key.
+  /// Stores the levels of a measurement as text, with `-` for a level that is nil.
   func store(_ measurement: LoudnessMeasurement, _ key: Key) {
     func text(_ level: Double?) -> String { level.map { "\($0)" } ?? "-" }
     files.store(

@@ -19,14 +19,15 @@ internal import System
 /// surveyed; its estimate is the loudness at the ears of a few pieces that are spread over it.
 ///
 /// The complete measurement covers the entire source or, if the source is longer than 15 minutes,
-/// 90 pieces. It is stored in the `LoudnessCache` if the source has a stable identity.
+/// 90 pieces; in either case, no more than can be read in 120 s. It is stored in the
+/// `LoudnessCache` if the source has a stable identity.
 package final class LoudnessScan: Sendable {
   struct State {
     /// The best measurement so far; nil if there is none yet.
     var measurement: LoudnessMeasurement?
     /// Whether playback can begin without waiting for a better measurement.
     var isSettled = false
-    /// Whether the scan has ended.
+    /// Whether the scan has ended, with or without a complete measurement.
     var isDone = false
   }
 
@@ -192,7 +193,8 @@ package final class LoudnessScan: Sendable {
 
   // MARK: The complete measurement
 
-  /// Returns the complete measurement; nil if there is none or the scan was stopped.
+  /// Makes the estimate, then makes and returns the complete measurement. Returns nil if the source
+  /// cannot be opened or is silent, or if the scan was stopped.
   private func run(_ filters: BinauralFilters) -> LoudnessMeasurement? {
     defer { content.withLock { $0.isDone = true } }
     guard let source = try? open() else { return nil }

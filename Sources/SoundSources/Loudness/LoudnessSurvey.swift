@@ -23,7 +23,7 @@ final class LoudnessSurvey: Sendable {
     var peak: Float = 0
     /// The start frames of the excerpts read so far, loudest excerpt first.
     var loudest: [Int] = []
-    /// Whether all excerpts have been read, or no more can be read.
+    /// Whether the survey has ended, possibly before all excerpts were read.
     var isDone = false
   }
 
@@ -115,8 +115,8 @@ final class LoudnessSurvey: Sendable {
   }
 }
 
-/// Measures the loudness of the channels of a layout or, for a soundfield, the signals of two
-/// virtual microphones in place of the ears.
+/// Measures the loudness of a layout's channels or, for a soundfield, of the signals of two virtual
+/// microphones in place of the ears.
 final class ProxyMeter {
   /// A channel of a soundfield, and its gains in the left and the right microphone.
   private struct Pickup {
@@ -125,8 +125,8 @@ final class ProxyMeter {
   }
 
   /// The gain of the left-right component, which the left microphone adds to the omnidirectional
-  /// component and the right one subtracts. A source at one side is 9.5 dB louder in the microphone
-  /// of that side than in the other one, which is about the effect of a head.
+  /// component and the right one subtracts from it. A sound from one side is 9.5 dB louder in the
+  /// microphone on that side than in the other, which is about the effect of a head.
   private static let sideGain = 0.5
 
   private let meter: LoudnessMeter

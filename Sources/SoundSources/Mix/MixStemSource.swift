@@ -31,7 +31,7 @@ package final class MixStemSource: SoundSource {
   private let active: Atomic<Bool>
   /// Whether the frames since the last seek are separated.
   private var separates: Bool
-  /// The number of frames read since the last seek.
+  /// The number of frames read from `source` since the last seek.
   private var taken = 0
   private var hasEnded = false
   /// The number of frames produced since the last seek, less the latency.
@@ -113,7 +113,7 @@ package final class MixStemSource: SoundSource {
   ) throws(PlaybackError) -> Int {
     var done = 0
     while done < frames {
-      // After the end of the source, return no more frames than were read.
+      // After the end of the source, return no more frames than the source supplied.
       let end = hasEnded ? min(made, taken) : made
       let count = min(end - next, frames - done)
       guard count > 0 else {

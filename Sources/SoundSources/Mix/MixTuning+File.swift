@@ -88,8 +88,8 @@ extension MixTuning {
           MixTuning.frequencyRange.contains(filter.frequency)
         else {
           throw Problem(
-            reason: "'\(name).eq.\(index)' must have a 'frequency' from 1 to 200000, "
-              + "a 'gain_db' from -60 to 60 and a 'q' from 0.01 to 100")
+            reason: "in '\(name).eq.\(index)', 'frequency' must be from 1 to 200000, 'gain_db' "
+              + "from -60 to 60 and 'q' from 0.01 to 100")
         }
         equaliser.append(
           ParametricFilter(kind, frequency: filter.frequency, gain: gain, quality: quality))
