@@ -5,9 +5,10 @@ package import Binaural
 package import Rendering
 package import Surround
 
-/// Returns a source with the processing that precedes rendering.
+/// Wraps a source in the steps that precede rendering: the matrix decoding or the upmix of stereo,
+/// and the mix.
 ///
-/// The processing does not depend on the head. Each step reads ahead by its latency, so that frame
+/// The steps do not depend on the head. Each step reads ahead by its latency, so that frame
 /// numbers do not change.
 ///
 /// - Parameters:

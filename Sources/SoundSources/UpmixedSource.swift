@@ -19,9 +19,9 @@ final class UpmixedSource: SoundSource {
   /// The number of frames read since the last seek.
   private var taken = 0
   private var hasEnded = false
-  /// The first frame in `output`, counted from the start frame of the last seek.
+  /// The first frame in `output`, counted from the first frame read since the last seek.
   private var made: Int
-  /// The next frame to return, counted from the start frame of the last seek.
+  /// The next frame to return, counted from the first frame read since the last seek.
   private var next = 0
 
   /// Reading starts this many seconds before the target of a seek.

@@ -101,7 +101,7 @@ public enum Conversion {
   }
 
   /// Returns the index of the output that has the position of `speaker` but another name: side and
-  /// back surround may be two names of one position. Returns nil if there is none.
+  /// back surround may be two names for one position. Returns nil if there is none.
   private static func twin(of speaker: Speaker, in source: [Speaker], _ outputs: [Speaker]) -> Int?
   {
     let twins: [Speaker: Speaker] = [

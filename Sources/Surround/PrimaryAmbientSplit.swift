@@ -8,7 +8,8 @@ internal import SignalProcessing
 /// the power of the ambience in each channel, and the eigenvector of the larger eigenvalue as the
 /// direction of the strongest source. [Avendano and Jot, "A frequency-domain approach to
 /// multichannel upmix", J. Audio Eng. Soc. 52, 740, 2004] The coherence that unrelated signals show
-/// by chance is subtracted first. `limitByFloor` limits the ambience.
+/// by chance is subtracted first. The ambience is limited to a multiple of its smoothed power; see
+/// `limitByFloor`.
 struct PrimaryAmbientSplit: ~Copyable {
   /// The spectrum of one analysis frame.
   struct Spectra: ~Copyable {
@@ -36,7 +37,7 @@ struct PrimaryAmbientSplit: ~Copyable {
   private let newest: Float
   private let newestFloor: Float
   private let bias: Float
-  /// The number of bins on either side in the running means of the floor.
+  /// The number of bins on either side of a bin in the running means that form the floor.
   private let reach: Int
   /// Four smoothed planes: the powers of left and right, and the real and imaginary parts of the
   /// cross spectrum. Each plane has space for one bin before the first bin and for eight after the
@@ -185,7 +186,8 @@ struct PrimaryAmbientSplit: ~Copyable {
   }
 
   /// Limits the ambience to `floorFactor` times the floor. The logarithm of the floor is the
-  /// smoothed logarithm, averaged over the bins with triangular weights by two running means.
+  /// smoothed logarithm of the ambience, averaged over neighbouring bins with triangular weights by
+  /// two running means.
   private func limitByFloor() {
     let wide = sums.pointer + 2 * reach
     let length = 2 * reach + 1
@@ -231,8 +233,8 @@ struct PrimaryAmbientSplit: ~Copyable {
       let difference = ll - rr
       let (total, most) = (ll + rr, ll * rr)
       let root = (difference * difference + squared * 4).squareRoot()
-      // Describe the strongest direction by its strength, its distance from the centre, and whether
-      // it is in phase.
+      // Describe the strongest direction by its dominance, its distance from the centre, and the
+      // degree to which left and right are in phase.
       let dominant = root / total
       let imbalance = magnitude(difference) / (root + 1e-30)
       let inPhase = greatest(re, .zero) / (squared.squareRoot() + 1e-30)

@@ -38,7 +38,7 @@ public struct Treatment: Sendable, Equatable {
   /// The corner frequency of the low-pass filter for low-frequency effects, in Hz.
   public static let lowFrequencyCorner = 120.0
 
-  /// Keeps the spatial layout of a source.
+  /// Creates a treatment that keeps the spatial layout of a source.
   ///
   /// Soundfields are converted to ACN order and SN3D scale. Loudspeakers are encoded at their
   /// positions.
@@ -76,7 +76,7 @@ public struct Treatment: Sendable, Equatable {
     }
   }
 
-  /// Folds a source down to plain stereo.
+  /// Creates a treatment that folds a source down to plain stereo.
   ///
   /// Loudspeakers are mixed according to ITU-R BS.775-4, annex 4: centre and surrounds at 0.7071,
   /// low-frequency effects left out. Other loudspeakers in the median plane have a gain of 0.5 on

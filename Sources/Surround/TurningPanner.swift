@@ -6,8 +6,8 @@ private import Geometry
 /// Pans the loudspeakers of a bed, at their directions relative to the head, between other
 /// loudspeakers.
 ///
-/// Gains are computed at the points of a `PoseGrid` and change linearly between them. For stereo,
-/// the sound is panned to five loudspeakers and then folded down.
+/// Gains are computed at the points of a `PoseGrid` and change linearly between them. For a stereo
+/// target, the sound is panned to five loudspeakers and then folded down.
 ///
 /// ## Threading
 /// Call `process` from one thread at a time. It allocates memory, so it is unsuitable for real-time

@@ -2,7 +2,7 @@
 
 /// The parameters of `Upmixer`.
 public struct UpmixSettings: Sendable, Equatable {
-  /// The length of the analysis window and the total latency of the upmix, in seconds.
+  /// The length of an analysis frame and the total latency of the upmix, in seconds.
   public var windowSeconds = 0.0426
   /// The time constant of the covariance of the channels, in seconds.
   public var covarianceSeconds = 0.03
@@ -39,7 +39,8 @@ public struct UpmixSettings: Sendable, Equatable {
   /// The weight of the power of the current analysis frame. If the weighted power exceeds the
   /// smoothed power, this frame has a lower share of ambience.
   public var transientWeight: Float = 0.5
-  /// The factor on the squared coherence that unrelated channels show by chance.
+  /// The factor by which the expected squared coherence of unrelated channels is multiplied before
+  /// it is subtracted.
   public var biasCorrection = 1.3
 
   public init() {}

@@ -117,7 +117,7 @@ struct NeuralSeparatorTests {
       ("if (s->blocks > 50) y[3] = NAN;", "not finite"),
       ("if (s->blocks > 50) for (;;) pause();", "did not answer"),
       ("if (s->blocks > 50) _exit(0);", "exit code 0"),
-      ("close(0);", "ended its process"),
+      ("close(0);", "the process that runs"),
     ])
   func failuresAreOneLine(action: String, reason: String) throws {
     let run = try run(try library(action), try field())

@@ -8,7 +8,7 @@ private import System
 
 /// Runs the user's DeepFilterNet library in the separate program `stillstage-separator`.
 ///
-/// If the library crashes or hangs, only the child process is lost.
+/// If the library crashes or hangs, only the child process ends, and `failure` states the reason.
 ///
 /// ## Threading
 /// Use an instance from one thread at a time. `enhance` waits for the child process.
@@ -58,14 +58,16 @@ package final class NeuralEnhancer: SpeechEnhancer {
   ) throws(PlaybackError) -> (Int32, ChildProcess) {
     let places = environmentVariable("STILLSTAGE_SEPARATOR_PROGRAM").map { [$0] } ?? places
     let missing =
-      "its program is not at \(places.joined(separator: " or ")); install Stillstage again"
+      "cannot start its program at \(places.joined(separator: " or ")); install Stillstage again"
     guard let program = places.first(where: isExecutableFile) else {
       throw .neuralSeparator(missing)
     }
     var ends: [Int32] = [-1, -1]
     let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
-      throw .neuralSeparator("\(SystemError.latest); close other programs")
+      throw .neuralSeparator(
+        "cannot create a socket pair: \(SystemError.latest); "
+          + "close other programs and start Stillstage again")
     }
     defer { close(ends[1]) }
     var launch = ProgramLaunch([program, files.library, files.model])
@@ -160,7 +162,7 @@ package final class NeuralEnhancer: SpeechEnhancer {
       guard count > 0 else {
         let ending = child.wait(seconds: 2)
         let reason = ending.map(\.description) ?? "the reason is unknown"
-        failure = "'\(files.library)' ended its process (\(reason)); \(Self.advice)"
+        failure = "the process that runs '\(files.library)' ended (\(reason)); \(Self.advice)"
         return false
       }
       rest = rest.dropFirst(count)

@@ -25,7 +25,8 @@ package struct PresentationPlace {
   ///   - root: the folder that contains the files of a downloaded presentation; nil to choose it as
   ///     `SoundOpener.Options.root` describes. It is ignored for a network address.
   ///   - remedy: advice on choosing another root, for error messages; nil for none.
-  ///   - network: how long a fetch may be slow before it is given up.
+  ///   - network: the time limit for slow fetches, and a function that receives the progress of
+  ///     long fetches.
   /// - Throws: `SoundOpeningError.noAddress`, `.noHost`, `.unreadable` or `.unreadableFolder`.
   package init(
     _ argument: String, root: String?, remedy: String?, network: NetworkPatience = .init()
@@ -90,7 +91,7 @@ package struct PresentationPlace {
   }
 }
 
-/// Reads files from a folder, and network addresses from servers with public IP addresses.
+/// Reads files from a folder, and fetches other resources from servers with public IP addresses.
 private struct FolderAndServerFetcher: ResourceFetcher {
   let files: FolderFetcher
   let network: HTTPFetcher

@@ -9,9 +9,9 @@ public import Rendering
 /// Opens the sound that the user names: an audio file, an HLS playlist, or a folder that contains a
 /// downloaded presentation or a single audio file.
 public struct SoundOpener: Sendable {
-  /// The options for a presentation.
+  /// The options for opening a sound. All of them except `interrupt` concern only presentations.
   public struct Options: Sendable {
-    /// Selects the renditions that may be played.
+    /// The criteria for the renditions that may be played.
     public var wishes = RenditionWishes()
     /// Whether the choice of rendition adapts to the network. If false, or for a local
     /// presentation, the best rendition is played. Default: true.
@@ -28,7 +28,8 @@ public struct SoundOpener: Sendable {
     /// The folder in which the fetched segments are kept as a local presentation; nil to keep
     /// nothing. Default: nil.
     public var keepFolder: String?
-    /// How long a fetch may be slow before it is given up. Default: 30 s.
+    /// The time limit for slow fetches, and a function that receives the progress of long fetches.
+    /// Default: 30 s and no function.
     public var network = NetworkPatience()
     /// A flag that, once raised, makes the opener and its sources throw
     /// `PlaybackError.interrupted`. Default: nil.
@@ -51,7 +52,7 @@ public struct SoundOpener: Sendable {
   ///   - input: a path, or an address with `file:`, `http:` or `https:`.
   ///   - settings: the choice of the track, the interpretation of its channels and the use of its
   ///     level metadata.
-  ///   - options: the options for a presentation.
+  ///   - options: the options for a presentation, and the interrupt flag.
   /// - Throws: `PlaybackError.opening` if a presentation cannot be opened or the input cannot be
   ///   kept, `.media` if a file cannot be read, or `.interrupted`.
   public init(
@@ -96,8 +97,8 @@ public struct SoundOpener: Sendable {
   /// - Parameters:
   ///   - begins: called with the number of segments before they are fetched.
   ///   - goesOn: called about ten times per second during a request; return false to stop fetching.
-  /// - Returns: the reason why something could not be kept; nil if everything was kept or nothing
-  ///   was to be kept.
+  /// - Returns: the first write error; nil if there was none or nothing was to be kept. A segment
+  ///   that cannot be fetched is not an error.
   public func finishKeeping(
     begins: (Int) -> Void = { _ in }, goesOn: () -> Bool = { true }
   ) -> KeepingError? {

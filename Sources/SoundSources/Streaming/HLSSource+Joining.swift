@@ -82,7 +82,7 @@ extension HLSSource {
       reader: other, joint: position + fade - other.position, reason: target.reason)
   }
 
-  /// After a start or a seek, learns the shifts and levels of the other renditions of a segment.
+  /// At the start and after a seek, learns the shifts and levels of a segment's other renditions.
   func learnOthers(
     than reader: RenditionReader, in segment: QueuedSegment
   ) throws(PlaybackError) {

@@ -105,7 +105,7 @@ extension HLSSource {
     let reader = try RenditionReader(
       supplied, rendition: rendition, isStart: segment.start == 0, sampleRate: sampleRate,
       settings: settings, interrupt: feed.interrupt)
-    // The end of the sound read so far is more exact than the segment's start in the playlist.
+    // The end of the sound read so far is more accurate than the segment's start in the playlist.
     let now = seconds(place.position)
     let goesOn = !place.isCut && place.gapReason == nil && abs(segment.start - now) < 0.5
     let start = place.clock.position(
@@ -123,8 +123,9 @@ extension HLSSource {
   ) throws(PlaybackError) -> Run {
     let before = place.position - reader.position
     if before > 0 {
-      // After a start or a seek, drop everything before the position. Otherwise, drop the output of
-      // a decoder that has not converged, and leave an overlap of at most `longestOverlap`.
+      // At the start and after a seek, drop everything before the position. Otherwise, drop the
+      // output of a decoder that has not converged, and leave an overlap of at most
+      // `longestOverlap`.
       let unclean = place.isCut ? before : min(reader.warmUpFrames, before)
       try reader.drop(max(unclean, before - longestOverlap))
     }

@@ -9,8 +9,8 @@ private import Synchronization
 /// A source that plays an HLS presentation as one continuous sound.
 ///
 /// The source is a sequence of runs, each of one rendition. If a segment is available in the
-/// renditions of two consecutive runs, the runs overlap. If their sounds agree, they are aligned
-/// and matched in loudness. A missing segment leaves a gap between two runs.
+/// renditions of two consecutive runs, the runs usually overlap. If their sounds agree, they are
+/// aligned and matched in loudness. A missing segment leaves a gap between two runs.
 ///
 /// ## Threading
 /// Segments are fetched on a separate thread. Any thread may call `abandon`. Use everything else
@@ -28,7 +28,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   var place = ReadingPlace()
   /// The current run; nil between runs.
   var run: Run?
-  /// The run that follows the current run in an overlap; nil if no overlap is planned.
+  /// The run that overlaps the current run and then replaces it; nil if no overlap is planned.
   var successor: Run?
   /// The reader of the run that ended last; nil once the next run begins.
   var previous: RenditionReader?

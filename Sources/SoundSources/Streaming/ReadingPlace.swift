@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The position at which a stream is read.
+/// The position at which a stream is read, and the state that is kept between runs.
 struct ReadingPlace {
   /// The number of the current segment in the queue.
   var segment = 0
   /// The frame of the presentation that is read next.
   var position = 0
-  /// Whether the next run follows a start or a seek.
+  /// Whether the next run is the first run or the first after a seek.
   var isCut = true
   /// Why segments before the next run are missing; nil if none are missing.
   var gapReason: String?
-  /// The segment in which a change of rendition was attempted; nil if there is none.
+  /// The number of the segment in which a change of rendition was last attempted; nil if none was
+  /// attempted since the last seek.
   var unjoinable: Int?
   var clock = SegmentClock()
 }

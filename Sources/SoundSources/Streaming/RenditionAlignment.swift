@@ -6,8 +6,8 @@ private import SignalProcessing
 
 /// The shift in time between two versions of a sound, and how well they agree.
 ///
-/// The shift is found by the generalised cross-correlation with a partly flattened spectrum (C.
-/// Knapp and G. Carter, "The generalized correlation method for estimation of time delay", IEEE
+/// The shift is found by generalised cross-correlation with a partly flattened spectrum (C. Knapp
+/// and G. Carter, "The generalized correlation method for estimation of time delay", IEEE
 /// Trans. ASSP 24(4), 1976).
 struct RenditionAlignment: Equatable {
   /// The number of frames by which to delay the other version so that it matches the first;
@@ -16,10 +16,10 @@ struct RenditionAlignment: Equatable {
   /// The normalised correlation of the two versions at that shift, `leastAgreement` to 1.
   var agreement: Double
 
-  /// The exponent of the magnitude that divides the cross-spectrum: 0 would keep the spectrum, 1
-  /// would flatten it completely.
+  /// The cross-spectrum is divided by this power of its magnitude. An exponent of 0 would not change
+  /// the spectrum; 1 would flatten it completely.
   private static let flattening: Float = 0.6
-  /// The smallest agreement of two versions of the same sound.
+  /// The lowest agreement at which two sounds count as versions of the same sound.
   static let leastAgreement = 0.5
 
   /// Finds the shift with the highest correlation. Returns nil if the versions do not agree, or if

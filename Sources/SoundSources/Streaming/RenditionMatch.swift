@@ -58,7 +58,8 @@ struct RenditionMatch {
     other.level = .init(at: levels.decibels(of: other.rendition))
     guard let alignment else { return }
     other.position += alignment.shift
-    // Measure the level while the stereo rendition is audible: before or after the change.
+    // Measure the level before a change to multichannel, or after a change to stereo: while the
+    // stereo rendition, if there is one, is audible.
     let split = position - start
     let side = other.layout.isMultichannel ? 0..<split : split..<end - start
     func part(_ sound: [[Float]]) -> [[Float]] { sound.map { Array($0[side]) } }
@@ -81,7 +82,7 @@ struct RenditionMatch {
     return zip(past, coming).map { past, coming in past + coming.map { gain * $0 } }
   }
 
-  /// Compares the first frames of two renditions after a start or a seek.
+  /// Compares the first frames of two renditions at the start or after a seek.
   mutating func learn(
     of other: RenditionReader, beside reader: RenditionReader
   ) throws(PlaybackError) {

@@ -91,7 +91,7 @@ final class RenditionReader {
   ///
   /// - Returns: how the segment relates to the previous one. The segment is accepted only if the
   ///   result is `.follows`.
-  /// - Throws: `PlaybackError.media` if the segment cannot be read.
+  /// - Throws: `PlaybackError.media` if the segment cannot be read, or `.interrupted`.
   func append(_ segment: SuppliedSegment) throws(PlaybackError) -> SegmentDecoder.Succession {
     guard segment.discontinuity == discontinuity, segment.initialisation == initialisation else {
       return .differs

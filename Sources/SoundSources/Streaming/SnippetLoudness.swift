@@ -41,7 +41,7 @@ package func loudness(
   return energy > 0 ? 10 * log10(energy / Double(meter.frames)) : nil
 }
 
-/// A source that reads from memory.
+/// A source that reads from memory, so that `prepared(_:settings:)` can process a short sound.
 final class MemorySource: SoundSource {
   let layout: ChannelLayout
   let sampleRate: Int

@@ -2,7 +2,7 @@
 
 internal import Rendering
 
-/// A first-in, first-out queue of frames.
+/// A first-in, first-out buffer of frames.
 struct SoundLine {
   private var planes: [[Float]]
   private var start = 0

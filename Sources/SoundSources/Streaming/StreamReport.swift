@@ -12,18 +12,18 @@ struct StreamReport {
   private(set) var rendition: Int?
   /// The missing sound, in seconds, by its position in tenths of a second.
   private var holes: [Int: Double] = [:]
-  /// The duration of all missing sound that has been reported, in seconds. Sound that was read more
-  /// than once counts once.
+  /// The duration of all missing sound that has been reported, in seconds. A gap that was reached
+  /// more than once counts once.
   var missingSeconds: Double { holes.values.reduce(0, +) }
   private var news: [(frame: Int, news: SourceNews)] = []
 
   /// Adds warnings from the supply.
   mutating func add(_ texts: [String]) { warnings += texts }
 
-  /// Adds a warning that sound before a time, in seconds, could not be decoded.
+  /// Adds a warning that sound before a time, in seconds, was missing or damaged.
   mutating func noteDamage(before seconds: Double) {
     warnings.append(
-      "some data before \(clockText(seconds)) could not be decoded "
+      "some sound before \(clockText(seconds)) was missing or damaged "
         + "and was replaced by silence")
   }
 
