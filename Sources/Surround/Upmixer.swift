@@ -31,8 +31,8 @@ public struct Upmixer: ~Copyable, @unchecked Sendable {
   private let backward: RealFFT
   private let split: PrimaryAmbientSplit
   private let window: AlignedFloats
-  /// The newest input frames, 2 x windowFrames: unchanged (`history`), and with invalid samples set
-  /// to 0 (`clean`).
+  /// The newest input, 2 channels x `windowFrames`: unchanged (`history`), and with invalid samples
+  /// set to 0 (`clean`).
   private let history: AlignedFloats
   private let clean: AlignedFloats
   private let frame: AlignedFloats
@@ -46,11 +46,11 @@ public struct Upmixer: ~Copyable, @unchecked Sendable {
   /// The largest valid magnitude of a sample.
   private static let bound: Float = 1e4
 
-  /// Prepares the upmixer.
+  /// Allocates the memory that `process` uses, and computes the window.
   ///
   /// - Parameters:
   ///   - sampleRate: the sample rate in Hz, at least 1000.
-  ///   - settings: the parameters of the split.
+  ///   - settings: the length of the window and the parameters of the split.
   public init(sampleRate: Double, settings: UpmixSettings = UpmixSettings()) {
     precondition(sampleRate >= 1000)
     hopFrames = max(8, Int(settings.windowSeconds * sampleRate) / Self.overlap)

@@ -11,7 +11,8 @@ public struct CapturedProgram {
   public var timeoutSeconds: Double
   public static let longestWait = 50.0
   public var maximumBytes: Int
-  /// Called repeatedly while the program runs. The program is killed if the result is true.
+  /// `run` calls this repeatedly while the program runs, and kills the program if the result is
+  /// true.
   public var isCancelled: () -> Bool
 
   /// Describes a program with its own process group, empty standard input and discarded error

@@ -4,14 +4,15 @@ private import CRealtime
 private import CSpawn
 private import Glibc
 
-/// The way a program ended.
+/// How a program ended, or why this process killed it.
 public enum ProgramEnding: Sendable, Equatable {
   case exited(Int32)
   case signalled(Int32)
   case timedOut
   case tooMuchOutput
   case cancelled
-  /// The status is lost, because an earlier call or another part of this process collected it.
+  /// The status is lost, because an earlier call of `ChildProcess.ending` or another part of this
+  /// process collected it.
   case unknown
 
   /// The exit code, or the negated signal number; nil for all other endings.

@@ -9,7 +9,6 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   @usableFromInline var state: UInt64
   @inlinable static var increment: UInt64 { 0x9E37_79B9_7F4A_7C15 }
 
-  /// Creates a generator from a seed.
   @inlinable
   public init(_ seed: UInt64) { state = seed }
 

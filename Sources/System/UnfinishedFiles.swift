@@ -6,7 +6,7 @@ private import Synchronization
 /// The temporary files to delete if the process ends before they are complete.
 ///
 /// ## Threading
-/// It may be used from any thread.
+/// Any thread may call these functions.
 public enum UnfinishedFiles {
   private static let paths = Mutex<Set<String>>([])
 

@@ -22,8 +22,8 @@ public enum CalibrationFile {
 
   /// Returns a tracker's calibration; nil if there is no file.
   ///
-  /// - Throws: `UserFileError` if the file cannot be read, is invalid, or is for another version or
-  ///   another tracker.
+  /// - Throws: `UserFileError` if the file cannot be read, is invalid, has another version of the
+  ///   format, or belongs to another tracker.
   public static func read(
     for tracker: TrackerDescription, in folder: UserFolder
   ) throws(UserFileError) -> TrackerCalibration? {

@@ -7,13 +7,15 @@ extension ConfigFile {
     public struct Supperware: Decodable, Sendable, Equatable {
       /// Samples per second: 50 or 100.
       public var rate: Int?
-      /// The correction of the yaw by the magnetometer: `off`, `on` or `keep`.
+      /// The correction of the yaw by the magnetometer: `off`, `on`, or `keep` for the tracker's
+      /// own setting.
       public var compass: String?
-      /// The side of the cable: `left`, `right` or `keep`.
+      /// The side of the head on which the cable leaves the tracker: `left`, `right`, or `keep` for
+      /// the tracker's own setting.
       public var cable: String?
-      /// Whether the direction at the start becomes the tracker's own front.
+      /// Whether the tracker's direction when it is started becomes its own front.
       public var zero: Bool?
-      /// Whether shaking the head zeroes the tracker.
+      /// Whether shaking the head sets the tracker's own front.
       public var shake: Bool?
     }
 

@@ -14,7 +14,7 @@ public enum HeadphoneFile {
 
   /// Returns the profile in a file. The file is JSON if its name ends in ".json", otherwise text.
   ///
-  /// - Throws: `UserFileError` if the file is missing or invalid.
+  /// - Throws: `UserFileError` if the file is missing, cannot be read or is invalid.
   public static func read(_ path: String) throws(UserFileError) -> HeadphoneProfile {
     guard let bytes = try UserFolder.read(path) else {
       throw UserFileError(path: path, reason: "there is no such file; check the path")

@@ -19,7 +19,9 @@ package enum TrackerProfileFile {
   /// Reads the profiles in the user's folder, then those in the data folder, in the order of their
   /// file names. Skips invalid profiles.
   ///
-  /// - Parameter note: called with one sentence for each invalid profile.
+  /// - Parameters:
+  ///   - dataFolder: the program's data folder; nil to read only the user's folder.
+  ///   - note: receives a message about each invalid profile.
   package static func all(
     dataFolder: String?, note: (String) -> Void = { _ in }
   ) -> [TrackerProfile] {

@@ -6,7 +6,7 @@ import Glibc
 public struct UserFolder: Sendable, Equatable {
   public let path: String
 
-  /// Creates a reference to the folder at `path`.
+  /// Refers to the folder at `path`, which need not exist.
   public init(path: String) {
     self.path = path
   }
@@ -26,7 +26,8 @@ public struct UserFolder: Sendable, Equatable {
     }
   }
 
-  /// The folder for the environment of this process; nil if there is none.
+  /// The folder that the environment variables of this process determine; nil if they determine
+  /// none.
   public static var ofThisProcess: UserFolder? {
     UserFolder { name in getenv(name).map { String(cString: $0) } }
   }

@@ -33,7 +33,8 @@ struct AdaptationRow: Encodable {
   }
 }
 
-/// Runs `stillstage bench adaptation`.
+/// Runs `stillstage bench adaptation`. Prints the results even if goals or limits are not met, and
+/// then throws.
 func benchAdaptationCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let files = command.all(Arguments.traces)
   try refuseOverwriting(files, by: [command[Options.chart]])

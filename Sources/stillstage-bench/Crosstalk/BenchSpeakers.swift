@@ -27,7 +27,8 @@ struct SpeakersRow: Encodable {
   let boostDecibels: Double
 }
 
-/// Runs `stillstage bench speakers`.
+/// Runs `stillstage bench speakers` with the rigid sphere and, if there is one, with the default
+/// HRTF set.
 func benchSpeakersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let angle = command[Options.speakerAngle]
   let chosen = try playing { () throws(PlaybackError) in

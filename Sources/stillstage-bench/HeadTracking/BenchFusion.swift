@@ -31,7 +31,8 @@ struct FusionRow: Encodable {
   let microsecondsPerSample: Double
 }
 
-/// Runs `stillstage bench fusion`.
+/// Runs `stillstage bench fusion`. Compares the program's filter with the VQF library if `PeerVQF`
+/// has results.
 func benchFusionCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let files = command.all(Arguments.recordings)
   let picture = try chartPath(command)

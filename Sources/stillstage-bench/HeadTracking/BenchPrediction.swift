@@ -19,7 +19,8 @@ struct PredictionRow: Encodable {
   let p95Degrees: Double
 }
 
-/// Runs `stillstage bench prediction`.
+/// Runs `stillstage bench prediction`, which compares the methods of `PredictionTrial` on each
+/// recording.
 func benchPredictionCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let files = command.all(Arguments.motions)
   let picture = try chartPath(command)
@@ -51,7 +52,7 @@ private func predictionRows(_ path: String) throws(CommandFailure) -> [Predictio
   guard results.allSatisfy({ !$0.errors.isEmpty }) else {
     throw CommandFailure(
       "cannot use \(path): no scored row has a known pose 0.2 s later; "
-        + "choose a longer recording")
+        + "choose another recording")
   }
   return results.map {
     PredictionRow(

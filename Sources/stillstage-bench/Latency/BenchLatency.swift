@@ -17,7 +17,8 @@ struct LatencyReport: Codable {
   var notes: [String]
 }
 
-/// Runs `stillstage bench latency`.
+/// Runs `stillstage bench latency`. If there is no virtual tracker yet, starts one, which runs this
+/// command again, and exits with the exit code of that run.
 func benchLatencyCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let picture = try chartPath(command)
   let flags = fcntl(STDOUT_FILENO, F_GETFL)

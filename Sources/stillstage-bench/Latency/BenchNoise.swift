@@ -55,7 +55,8 @@ final class BenchNoise: SoundSource {
 
   func seek(toFrame frame: Int) throws(PlaybackError) { position = frame }
 
-  /// Renders one period of the noise in its steady state for a head at `yaw`, in degrees.
+  /// Renders the noise for a head at `yaw`, in degrees. Returns the second period, in which the
+  /// transient at the beginning is over.
   static func rendered(
     yaw: Double, sampleRate: Int, layout: ChannelLayout = soundfield
   ) throws(CommandFailure) -> EarSound {

@@ -21,7 +21,8 @@ struct TrackingErrorRow: Codable {
   var moments: Int
 }
 
-/// Runs `stillstage bench tracking-error`.
+/// Runs `stillstage bench tracking-error` with the given recordings, or with the generated motions
+/// if none are given.
 func benchTrackingErrorCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let files = command.all(Arguments.optionalMotions)
   let picture = try chartPath(command)
@@ -75,7 +76,8 @@ private func row(
   let errors = model.errors(over: motion).map { $0 * degreesPerRadian }
   guard let spread = Distribution(errors) else {
     throw CommandFailure(
-      "cannot use \(name): it has no pose to compare after the first 0.5 s; record a longer motion")
+      "cannot use \(name): it has no pose to compare after the first 0.5 s; "
+        + "choose another recording")
   }
   return TrackingErrorRow(
     motion: name, pathMilliseconds: model.path * 1e3, method: method.rawValue,

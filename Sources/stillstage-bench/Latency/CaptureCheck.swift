@@ -64,7 +64,7 @@ struct CaptureCheck: Codable {
   var differenceMilliseconds: Double
   /// 95 percent of the differences are within this distance of the median, in ms.
   var spreadMilliseconds: Double
-  /// Jitter of the recording's times around a constant rate, in ms rms.
+  /// Deviation of the fragments' times from the smoothed times, in ms rms.
   var jitterMilliseconds: Double
   var timing: TimedCapture.Timing
 

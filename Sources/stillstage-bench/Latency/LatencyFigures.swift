@@ -33,7 +33,7 @@ struct ChainFigures: Codable {
   var lateRewrites: Int
   /// The number of windows that arrived after the sink had read their start, as far as known.
   var lostRewriteHeads: Int
-  /// Time from the heard sound to the earliest sound that is rewritten, at the end of the run.
+  /// Time from the heard sound to the earliest sound that can be rewritten, at the end of the run.
   var rewriteMarginMilliseconds: Double
   var capture: CaptureCheck
   /// The result for the injected delay; nil if no delay was injected, or if too few steps were
@@ -46,8 +46,8 @@ struct ChainFigures: Codable {
 /// A delay that the bench injected, and its value found in the measurement.
 struct InjectedDelay: Codable {
   var milliseconds: Double
-  /// Difference between the mean latencies of steps with and without the delay, corrected for the
-  /// wait for the audio thread [analysis of covariance].
+  /// Difference between the mean latencies of steps with and without the delay, corrected for
+  /// `ReadStep.wait` [analysis of covariance].
   var foundMilliseconds: Double
   /// The standard error of `foundMilliseconds`.
   var uncertaintyMilliseconds: Double

@@ -58,7 +58,7 @@ final class LatencyRun {
   private var uses: [SampleUse] = []
   private var lastLook: Int64 = 0
 
-  /// Starts playback, recording and tracking, and waits for the first report.
+  /// Starts playback, recording and tracking, and waits until the renderer uses a report.
   ///
   /// - Parameter recorded: the name of the input to record; nil for the sink's monitor.
   init(
@@ -128,7 +128,8 @@ final class LatencyRun {
       usleep(5000)
     }
     throw CommandFailure(
-      failures.text.withLock { $0 } ?? "no report from the virtual tracker has arrived; try again")
+      failures.text.withLock { $0 }
+        ?? "the renderer has used no report from the virtual tracker within 5 s; try again")
   }
 
   func stop() {

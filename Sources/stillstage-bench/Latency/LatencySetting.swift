@@ -63,7 +63,7 @@ struct LatencySetting: Codable, Hashable {
 
 final class LatencyServer {
   let address: String?
-  /// The path of PipeWire's own socket; nil if unknown.
+  /// The path of the private PipeWire server's own socket; nil for the other servers.
   private(set) var socketPath: String?
   /// The sink to play to and to record from; nil for the default sink.
   let sink: String?
