@@ -4,11 +4,11 @@ import CommandOptions
 import CommandSupport
 import Laboratory
 
-/// Runs the measurement that the command names.
+/// Runs the measurement that the command names. Any other command is a usage error.
 func perform(_ command: ParsedCommand) throws(CommandFailure) {
   switch command.name {
   // After a signal, these commands delete temporary folders, end other programs or first finish a
-  // row. All of this can take more than the usual 0.4 s.
+  // row. Each of these can take longer than the usual limit of 0.4 s.
   case .benchLatency, .benchTrackingError, .benchUpmix: SignalDeadline.allow(milliseconds: 1500)
   default: break
   }

@@ -109,7 +109,8 @@ extension ChainFigures {
 }
 
 extension LatencyReport {
-  /// Histograms of the latency and, for several settings, the latency over the queue's delay.
+  /// Histograms of the latency and, for several settings, a plot of the latency against the queue's
+  /// delay.
   var chart: Chart {
     let histogram = ChartPanel(
       xLabel: "latency (ms)", yLabel: "turns (%)",

@@ -15,11 +15,13 @@ import Synchronization
 /// The result of `bench latency --manual`.
 struct ManualReport: Codable {
   var machine: BenchMachine
-  /// Lag of the heard motion behind the tracker's motion, in ms; negative if the sound is ahead.
+  /// Lag of the motion in the recorded sound behind the tracker's motion, in ms; negative if the
+  /// sound is ahead.
   var lagMilliseconds: Double
   /// Standard error of the lag, in ms.
   var uncertaintyMilliseconds: Double
-  /// Difference between heard and tracked yaw after correction for the lag, in degrees rms.
+  /// Difference between the yaw in the recorded sound and the tracker's yaw after correction for
+  /// the lag, in degrees rms.
   var residualDegrees: Double
   /// Difference between the tracker's extreme yaws, in degrees.
   var reachDegrees: Double
@@ -28,7 +30,7 @@ struct ManualReport: Codable {
 }
 
 /// Runs `stillstage bench latency --manual --tracker ID`: compares the motion of a real tracker
-/// with the motion that is heard.
+/// with the motion in the recorded sound.
 func manualLatencyCommand(
   _ command: ParsedCommand, picture: String?
 ) throws(CommandFailure) {
@@ -38,7 +40,7 @@ func manualLatencyCommand(
   if picture != nil {
     throw .usage("--chart works only with the virtual tracker; omit --chart or --manual")
   }
-  // Without `--server`, the user's own output is measured.
+  // Without `--server`, the user's own sound server is measured.
   let choice = command.isGiven(Options.benchServer) ? command[Options.benchServer] : .current
   let server = try LatencyServer(.init(choice), sink: command[Options.sink])
   defer { server.stop() }

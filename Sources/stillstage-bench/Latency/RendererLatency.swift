@@ -29,7 +29,7 @@ struct RendererFigures: Codable {
   var render: Distribution?
 }
 
-/// Measures the renderer with its limiter.
+/// Measures the latency of the renderer, including its limiter.
 struct RendererLatency {
   private let ahead: EarSound
   private let left: EarSound

@@ -9,7 +9,7 @@ import SoundServer
 import Synchronization
 import System
 
-/// The engine of `sink`. Another program plays the noise to a virtual sink.
+/// The chain of `sink`: another program, pacat, plays the noise to a virtual sink.
 final class SinkChain: LatencyChain {
   /// The layout of the virtual sink. The noise is in the front centre channel.
   static let layout = SinkLayout.surround71
@@ -25,7 +25,8 @@ final class SinkChain: LatencyChain {
   init(
     _ options: PlayerOptions, on server: LatencyServer, head: HeadPoseSource
   ) throws(CommandFailure) {
-    // On PulseAudio, the virtual sink's FIFO is in the folder of the private server.
+    // On PulseAudio, the program creates the virtual sink's FIFO in XDG_RUNTIME_DIR. Use the folder
+    // of the private server.
     if let path = server.address?.dropFirst("unix:".count), let end = path.lastIndex(of: "/") {
       setenv("XDG_RUNTIME_DIR", String(path[..<end]), 1)
     }
@@ -69,7 +70,10 @@ final class SinkChain: LatencyChain {
       program.withLock { $0 = child }
       signal(SIGPIPE, SIG_IGN)
       feeder.start { [feeder] in Self.feed(pipe, until: { feeder.isStopped }) }
-    } catch { throw CommandFailure("cannot start pacat: \(error); install pulseaudio-utils") }
+    } catch {
+      throw CommandFailure(
+        "cannot start pacat: \(error); check that pulseaudio-utils is installed")
+    }
   }
 
   /// Writes the noise to the pipe until `isOver` returns true or a write fails. Then closes the

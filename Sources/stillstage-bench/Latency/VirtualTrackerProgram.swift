@@ -43,7 +43,8 @@ struct VirtualTrackerProgram {
     var template = Array("/tmp/stillstage-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
       throw CommandFailure(
-        "cannot create a folder in /tmp: \(String(cString: strerror(errno))); make /tmp writable")
+        "cannot create a folder in /tmp: \(String(cString: strerror(errno))); "
+          + "check the permissions and the free space of /tmp")
     }
     let folder = String(
       decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

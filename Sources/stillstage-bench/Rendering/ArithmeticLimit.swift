@@ -8,7 +8,7 @@ import Laboratory
 /// In a block of B frames, with C = (order + 1)^2 channels and P = ceil(taps / B) partitions:
 /// - rotation: 4 (2 l + 1)^2 B for every degree l from 1 to the order (a matrix and its slope);
 /// - C + 2 real transforms of 2 B values, 2.5 (2 B) log2 (2 B) each;
-/// - products: 8 C P (B + 1) for each of a channel's 2 filters, or once for mirrored ears.
+/// - products: 8 C P (B + 1) for each ear, or only once if the ears are mirror images.
 struct ArithmeticLimit {
   /// The peak rate, in operations per second.
   let peak: Double

@@ -73,7 +73,7 @@ struct BenchJob: Codable, Hashable {
   var taps = 512
 }
 
-/// The operations in the render calls of a row.
+/// The number of render calls and, for each kind of operation, how often these calls performed it.
 struct BenchOperations: Codable {
   var calls = 0
   var allocations = 0

@@ -25,7 +25,7 @@ extension Chart {
   }
 }
 
-/// Draws the cost over the block size and over the ambisonic order.
+/// Plots the cost against the block size and against the ambisonic order.
 func draw(_ report: BenchReport, to path: String) throws(CommandFailure) {
   let chart = Chart(
     title: "Rotation and decoding, head turning, 512 taps unless stated: "
@@ -82,7 +82,7 @@ extension BenchReport {
   ) -> ChartSeries {
     let points = rows.filter {
       guard $0.job.path == path ?? $0.job.path, belongs($0.job) else { return false }
-      // Show a rival with another filter length, but not our own rows with other filter lengths.
+      // If `taps` is nil, show libspatialaudio with any filter length and the others with 512 taps.
       return $0.job.taps == taps ?? ($0.job.renderer == .libspatialaudio ? $0.job.taps : 512)
     }.sorted { key($0.job) < key($1.job) }
     return ChartSeries(

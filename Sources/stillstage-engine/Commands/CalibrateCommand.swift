@@ -58,7 +58,7 @@ func makeFolders(_ path: String) throws(CommandFailure) {
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST || access(folder, X_OK) == 0 else {
       throw CommandFailure(
         "cannot create the folder \(folder): \(String(cString: strerror(errno))); "
-          + "check the permissions of the folder above it")
+          + "check the folder above it")
     }
   }
 }
@@ -242,8 +242,8 @@ private final class CalibrationGuide: Sendable {
     return "\(turned); hold still"
   }
 
-  /// Waits for 20 ms and returns the samples that have arrived since the previous call. Throws an
-  /// error if the listener, a signal or a failure of the tracker ends the calibration.
+  /// Waits at most 20 ms and returns the samples that have arrived since the previous call. Throws
+  /// an error if the listener, a signal or a failure of the tracker ends the calibration.
   private func take() throws(CommandFailure) -> [TrackerMeasurement] {
     if line.wantsToEnd(waitMilliseconds: 20) { throw CommandFailure(Self.given(up: tracker)) }
     if Signals.received != nil { throw .interrupted }

@@ -54,8 +54,8 @@ func playDemo(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Renders the built-in scene with the built-in head motion, and draws a chart beside the sound
-/// file.
+/// Renders the built-in scene with the built-in head motion to a file, and writes a chart to a
+/// second file beside it.
 func renderDemo(to path: String) throws(CommandFailure) {
   try checkWritable(path)
   let hrtf = try playing { () throws(PlaybackError) in
@@ -82,7 +82,7 @@ func renderDemo(to path: String) throws(CommandFailure) {
   try printOutput("\(picturePath)\n")
 }
 
-/// The places of the scene's sounds, for the full-screen view.
+/// The scene's sounds that have a direction, for the full-screen view.
 private let demoParts: [ListeningState.Source] = DemoScenePart.allCases.compactMap { part in
   part.direction.map { direction in
     ListeningState.Source(

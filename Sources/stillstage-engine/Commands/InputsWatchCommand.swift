@@ -44,12 +44,12 @@ func inputsWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
 }
 
 private final class LevelDisplay {
-  /// The display interval, in ns.
+  /// The time between two updates of the levels, in ns.
   static let interval: Int64 = 100_000_000
 
   private let isJSON: Bool
   private let console: Console
-  /// The names of inputs as JSON strings, by name.
+  /// The JSON strings for the names that have been written; the keys are the names.
   private var printed: [String: String] = [:]
 
   init(isJSON: Bool, console: Console) { (self.isJSON, self.console) = (isJSON, console) }

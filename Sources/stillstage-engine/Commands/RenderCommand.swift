@@ -141,7 +141,7 @@ private func note(
   if let peak, peak > -1, !command[Options.limiter] {
     printNote(
       "the true peak of the binaural sound is \(decimal(peak, 1)) dBTP; "
-        + "use '--limiter on' to limit it to -1 dBTP")
+        + "use '--limiter on' (only with --to binaural) to limit it to -1 dBTP")
   }
 }
 

@@ -35,8 +35,8 @@ private func refuseStartOptions(_ command: ParsedCommand) throws(CommandFailure)
   ]
   if let (name, _) = isGiven.first(where: \.1) {
     throw .usage(
-      "--\(name) works only when an instance starts; end the running instance, and start it again "
-        + "with --\(name)")
+      "--\(name) works only when an instance starts; omit it here, or end a running instance and "
+        + "start it again with --\(name)")
   }
   let controls = [Options.sinkStatus, Options.recentre].contains { command[$0] }
   if command[Options.cleanUp], controls || command.isGiven(Options.sinkMode) {

@@ -73,7 +73,7 @@ private func protocolName(_ tracker: TrackerDescription) -> String {
   return words.isEmpty ? "-" : words.joined(separator: " ")
 }
 
-/// Returns advice on trackers that the user may not open; empty if there are none.
+/// Returns advice on trackers that the user has no permission to open; empty if there are none.
 private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
   let denied = trackers.filter { $0.access == .permissionDenied }
   let rules = denied.map(\.udevRule)

@@ -40,7 +40,8 @@ struct SoundInput {
     try opener.open(sampleRate: rate)
   }
 
-  /// Checks, after playback, whether sound was missing in the folder that the source came from.
+  /// Checks, after playback or rendering, whether sound was missing in a presentation that was read
+  /// from local files.
   ///
   /// - Throws: a failure that states how much sound was missing. Nothing is thrown for a
   ///   presentation from a server, because it may be complete next time.

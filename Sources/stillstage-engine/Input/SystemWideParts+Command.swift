@@ -37,7 +37,7 @@ func systemWideCleanUp(_ command: ParsedCommand) -> SystemWideCleanUp {
   SystemWideCleanUp(output: OutputChoice(command[Options.soundServer]))
 }
 
-/// Returns the note about an event for the listener; nil for none.
+/// Returns a note about an event for the listener; nil if the event needs no note.
 @Sendable private func note(_ event: PlayerEvent) -> String? {
   switch event {
   case .tracker(let event): event.note
@@ -46,7 +46,8 @@ func systemWideCleanUp(_ command: ParsedCommand) -> SystemWideCleanUp {
   case .routeChanged(let decision):
     (decision.facts.map { "\($0.name): " } ?? "") + decision.text
   case .modeChanged(let mode): "mode: \(mode.rawValue)"
-  case .decoderKept(_, let reason): "the decoder does not fit the output: \(reason.optionText)"
+  case .decoderKept(_, let reason):
+    "cannot switch to the decoder for this output: \(reason.optionText)"
   default: nil
   }
 }

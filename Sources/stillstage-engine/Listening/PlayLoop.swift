@@ -14,9 +14,9 @@ struct PlayDisplay {
   var isQuiet = false
   /// What is known about the sound before playback begins.
   var source = SourceFacts()
-  /// The origin of the head pose, such as "waiting for OSC on 127.0.0.1:9000".
+  /// The origin of the head pose as text, such as "recorded motion"; empty to show none.
   var head = ""
-  /// The protocol and address at which a network tracker is awaited, such as "OSC on
+  /// The protocol and the address at which the program waits for a network tracker, such as "OSC on
   /// 127.0.0.1:9000"; nil for other trackers.
   var awaited: String?
   /// Whether to begin with the full-screen view.

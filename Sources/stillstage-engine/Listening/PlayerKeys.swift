@@ -128,7 +128,7 @@ final class PlayerKeys {
     player.mode = player.mode.next
     let decision = player.routeDecision
     guard decision.treatment == .plainStereo, decision.reason != .modeOff else { return .done }
-    return .noEffect("this output gets \(decision.text) in every mode")
+    return .noEffect("the sound is played as \(decision.text) in every mode")
   }
 
   // MARK: Decoder

@@ -84,7 +84,7 @@ struct ScreenFacts {
 }
 
 extension String {
-  /// The text without a comma and space at its end.
+  /// The text without control characters, and without a comma and space at its end.
   fileprivate var trimmedList: String {
     (hasSuffix(", ") ? String(dropLast(2)) : self).withoutControls
   }

@@ -97,7 +97,7 @@ func headText(
 ) -> String {
   if let network { return "waiting for \(network.session.tracker.text)" }
   switch options.head {
-  case .automatic: return "waiting for a head tracker; 'stillstage trackers' lists them"
+  case .automatic: return "waiting for a head tracker; 'stillstage trackers' lists the trackers"
   case .tracker(let id):
     return "waiting for the tracker \(id); 'stillstage trackers' lists the trackers"
   case .recorded: return "recorded motion" + (command[Options.motion].map { " \($0)" } ?? "")

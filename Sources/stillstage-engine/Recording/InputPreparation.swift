@@ -8,7 +8,7 @@ import SoundServer
 
 /// Prepares the input that the options demand, and undoes the changes to the sound server.
 final class InputPreparation {
-  /// The longest time for undoing the changes after a signal [ms].
+  /// The longest time for undoing the changes after a signal, in ms.
   static let patience = 6000
 
   private let command: ParsedCommand
@@ -16,13 +16,13 @@ final class InputPreparation {
   private var bluetooth: BluetoothMicrophone.Former?
   private var voice: VoiceInput?
 
-  /// Undoes the changes that killed recordings have left on the sound server.
+  /// Undoes the changes to the sound server that remain from recordings whose process was killed.
   init(_ command: ParsedCommand) {
     self.command = command
     for note in InputUndo.undoLeftovers() { printNote(note.withoutControls) }
   }
 
-  /// The sink that programs played to before the voice mode; nil without the voice mode.
+  /// The default sink before the voice mode was set up; nil without the voice mode.
   var realSink: String? { voice?.realSink }
 
   /// Whether the input is fixed by the options, so that no other input replaces it.
