@@ -3,7 +3,7 @@
 import CommandOptions
 import CommandSupport
 
-/// Calls the function that implements the command.
+/// Throws a usage error for a command that another executable implements.
 func perform(_ command: ParsedCommand) throws(CommandFailure) {
   switch command.name {
   case .render: try renderCommand(command)

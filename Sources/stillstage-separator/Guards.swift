@@ -5,8 +5,8 @@ import Glibc
 
 /// Makes this process end when the other end of the connection closes, even if the library hangs.
 ///
-/// The kernel's parent-death signal depends on the thread that started this process, and that
-/// thread may end too early.
+/// The kernel's parent-death signal is not used, because it is sent when the thread that started
+/// this process ends, which may be too early.
 func endWithConnection() {
   var thread = pthread_t()
   let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { _ in

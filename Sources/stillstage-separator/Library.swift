@@ -6,12 +6,13 @@ import Glibc
 /// github.com/Rikorose/DeepFilterNet].
 struct Library {
   typealias State = UnsafeMutableRawPointer
-  /// Path of the model, attenuation limit in dB, log level or nil. Earlier versions ignore the log
-  /// level.
+  /// The parameters are the path of the model, the attenuation limit in dB, and the log level or
+  /// nil. Earlier versions ignore the log level.
   typealias Create =
     @convention(c) (UnsafePointer<CChar>, Float, UnsafePointer<CChar>?) -> State?
   typealias FrameLength = @convention(c) (State) -> Int
-  /// State, one block of input, one block of output. Returns the local signal-to-noise ratio.
+  /// The parameters are the state, one block of input, and one block of output. Returns the local
+  /// signal-to-noise ratio.
   typealias ProcessFrame =
     @convention(c) (State, UnsafeMutablePointer<Float>, UnsafeMutablePointer<Float>) -> Float
   typealias Free = @convention(c) (State) -> Void
@@ -42,7 +43,7 @@ struct Library {
   }
 }
 
-/// A stream through the model, in blocks of 480 samples.
+/// A stream of samples that the model processes in blocks of 480.
 struct Stream {
   static let blockFrames = 480
   /// The attenuation limit in dB. Without a limit, the model removes one of two talkers.
@@ -72,7 +73,7 @@ struct Stream {
 
   func end() { library.free(state) }
 
-  /// Replaces the samples by enhanced samples, which are delayed by `modelDelayFrames` +
+  /// Replaces the samples with enhanced samples, which are delayed by `modelDelayFrames` +
   /// `queueDelayFrames`.
   ///
   /// - Throws: `Failure` if the library returns numbers that are not finite.

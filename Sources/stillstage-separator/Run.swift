@@ -10,10 +10,11 @@ let queueDelayFrames = 608
 /// Runs `stillstage-separator LIBRARY MODEL`: enhances speech for the process at the other end of
 /// standard input, a socket.
 ///
-/// A request is the number of samples as a UInt32, then the samples as Float32 at 48 kHz. The number
-/// 0 starts a new stream. An answer is the UInt32 0, then as many enhanced samples as the request
-/// contains. If an error occurs, the answer is the length of an error text as a UInt32, then the
-/// text, and the process ends. The first answer comes without a request, when the model is loaded.
+/// A request is the number of samples as a UInt32, then the samples as Float32 at 48 kHz. The
+/// number 0 starts a new stream. A number above 2^20 ends the process without an answer. An answer
+/// is the UInt32 0, then as many enhanced samples as the request contains. If the library fails,
+/// the answer is the length of an error text as a UInt32, then the text, and the process ends. The
+/// first answer comes without a request, when the model is loaded.
 func run(_ arguments: [String]) -> Never {
   endWithConnection()
   setLimits()
@@ -62,7 +63,7 @@ private func readNumber() -> UInt32 {
   return number
 }
 
-/// Fills the buffer. Ends the process at the end of the input.
+/// Fills the buffer. Ends the process at the end of the input, or if reading fails.
 private func readAll(_ bytes: UnsafeMutableRawBufferPointer) {
   var rest = bytes[...]
   while !rest.isEmpty {

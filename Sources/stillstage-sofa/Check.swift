@@ -14,7 +14,7 @@ struct CheckedContent {
 enum Limit {
   static let measurements = 65_536
   static let samples = 16...65_536
-  /// The maximum number of samples in all impulse responses: 128 MB as 32-bit floats.
+  /// The maximum number of samples in all impulse responses: 128 MiB as 32-bit floats.
   static let totalSamples = 1 << 25
   static let sampleRate = 8_000.0...384_000.0
   static let radius = 0.05...100.0
@@ -116,8 +116,8 @@ private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
       let value = Double(values[index])
       energy += value * value
     }
-    // The squares of 32-bit floats do not overflow 64-bit floats, so a sum that is not finite shows
-    // a sample that is not finite.
+    // The squares of 32-bit floats do not overflow 64-bit floats, so the sum is finite unless a
+    // sample is not.
     try require(
       energy.isFinite,
       "Data.IR contains a number that is not finite, in measurement \(response / 2), receiver "
@@ -134,7 +134,7 @@ private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
   return ratio
 }
 
-/// Advice for numbers that are huge or not finite. libmysofa misreads compressed arrays without the
-/// shuffle filter.
+/// Advice for numbers that are huge or not finite. libmysofa misreads arrays that are compressed
+/// without the shuffle filter.
 private let repackHint =
   "; if other programs can read the file, repack it: h5repack -f SHUF -f GZIP=4 IN OUT"

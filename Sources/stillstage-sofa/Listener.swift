@@ -27,7 +27,8 @@ func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) 
       } else {
         frame = .straightAhead
         if index == 0 {
-          notes.append("ignored ListenerView and ListenerUp, which do not define an orientation")
+          notes.append(
+            "ListenerView and ListenerUp are ignored, because they do not define an orientation")
         }
       }
     }

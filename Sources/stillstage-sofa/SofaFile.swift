@@ -7,7 +7,8 @@ import Glibc
 struct SofaFile {
   private let content: UnsafeMutablePointer<MYSOFA_HRTF>
 
-  /// Loads a file from an open descriptor. libmysofa reads stdin for the file name "-".
+  /// Loads a file from an open descriptor, which replaces stdin, because libmysofa reads stdin for
+  /// the file name "-".
   init(descriptor: Int32) throws(Refusal) {
     guard dup2(descriptor, 0) == 0 else {
       throw Refusal(.cannotOpen, String(cString: strerror(errno)))

@@ -9,12 +9,12 @@ import PulseAudio
 import SoundServer
 import UserFiles
 
-/// How long a shell waits for the values, in microseconds.
+/// The time after which this process ends, because a shell waits for it, in microseconds.
 private let patience = 80_000
 /// How long a sound server may take to answer, in milliseconds.
 private let serverPatience = 35
 
-/// Prints the trackers or the outputs of this machine for the completion of a shell, one on each
+/// Prints the trackers or the outputs of this machine for a shell's command completion, one on each
 /// line, with a description after a tab.
 ///
 /// If a device or a server does not answer in time, the process ends without the remaining values.
@@ -54,7 +54,7 @@ private func printSinks() {
   for sink in sinks { show(sink.name, sink.description) }
 }
 
-/// Prints a value and its description.
+/// Prints a value and its description on one line. Leaves out a value that contains a line break.
 private func show(_ value: String, _ description: String) {
   guard !value.contains(where: \.isNewline) else { return }
   let text = description.map { $0.isNewline || $0 == "\t" ? " " : $0 }

@@ -9,8 +9,8 @@ import SoundServer
 import System
 import UserFiles
 
-/// Stores what a recording has changed on the sound server, so that the next start can undo it if
-/// the process is killed. The files are in the user's state folder.
+/// Stores what a recording has changed on the sound server. If the process is killed, the next
+/// `record` or `listen` undoes the changes. The files are in the user's state folder.
 struct InputUndo {
   private struct Content: Codable {
     var bluetooth: BluetoothMicrophone.Former?
@@ -38,8 +38,8 @@ struct InputUndo {
     store()
   }
 
-  /// Stores the changes, or deletes the file if there are none. Without a state folder, only a
-  /// normal end undoes the changes.
+  /// Stores the changes, or deletes the file if there are none. Without a state folder, nothing is
+  /// stored, so nothing undoes the changes if the process is killed.
   private func store() {
     guard let path else { return }
     guard !content.isEmpty, let data = try? JSONEncoder().encode(content) else {
@@ -51,7 +51,8 @@ struct InputUndo {
       try TextOutput(path: path).write(String(decoding: data, as: UTF8.self))
     } catch {
       printNote(
-        "cannot write \(path), so nothing restores the input's settings if this program is killed")
+        "cannot write \(path), so nothing restores the sound server's settings if this program is "
+          + "killed")
     }
   }
 

@@ -5,7 +5,7 @@ import DBus
 import Loudness
 import Synchronization
 
-/// A recorder's events, passed between threads.
+/// Passes a recorder's events from the recorder's threads to the main thread.
 final class EventQueue: Sendable {
   private let events = Mutex<(waiting: [RecorderEvent], hasLost: Bool)>(([], false))
 
@@ -44,7 +44,7 @@ final class RecordingLoudness: @unchecked Sendable {
     lock.withLock { _ in meter?.add(block.planes, frames: block.frames) }
   }
 
-  /// The integrated loudness in LUFS; nil if nothing has exceeded -70 LUFS so far.
+  /// The integrated loudness in LUFS; nil if no block has exceeded -70 LUFS so far.
   var integrated: Double? { lock.withLock { _ in meter?.integrated } }
 }
 

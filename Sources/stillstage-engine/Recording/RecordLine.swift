@@ -14,7 +14,9 @@ struct RecordLine {
   private var history: [(time: Double, power: Double)] = []
   private var direction: FieldDirection?
 
-  /// Takes the levels since the last call.
+  /// Adds the levels since the last call.
+  ///
+  /// - Parameter time: the present time on any steady clock, in seconds.
   mutating func add(_ levels: RecorderLevels, at time: Double) {
     guard !levels.peaks.isEmpty else { return }
     hold.add(levels.peaks, at: time)

@@ -9,7 +9,7 @@ import Playback
 import Rendering
 import SoundServer
 
-/// What the user hears during a recording, and the head pose that is saved with it.
+/// Plays the sound of a recording to the user while it is recorded, and implements `--save-motion`.
 final class RecordListening {
   private let command: ParsedCommand
   private let log: EventLog
@@ -58,14 +58,14 @@ final class RecordListening {
 
   // MARK: Start and end
 
-  /// Starts the tracker if the options demand it, before the recording begins.
+  /// Starts the tracker if the options demand it. Call this before the recording begins.
   ///
-  /// - Throws: a failure if an option is invalid.
+  /// - Throws: a failure if an option is invalid, or if the network tracker cannot be started.
   func prepareStart() throws(CommandFailure) {
     if motion != nil || isWantedAtStart { _ = try prepareListener() }
   }
 
-  /// Begins to listen if the options demand it, after the recording has begun.
+  /// Starts listening if the options demand it. Call this after the recording has begun.
   ///
   /// - Parameter input: the input that is recorded.
   /// - Throws: a failure if the user interrupts the start, or if the command is `listen` and
@@ -90,7 +90,7 @@ final class RecordListening {
     ended("a key")
   }
 
-  /// Ends the sound. The head is followed until `stop`.
+  /// Ends listening, but not head tracking, which continues until `stop`.
   func endSound() {
     guard let listener, listener.isListening else { return }
     listener.endListening()
@@ -171,7 +171,7 @@ final class RecordListening {
   /// Whether sound is heard.
   var isListening: Bool { listener?.isListening ?? false }
 
-  /// Handles the events since the last call and writes the saved motion.
+  /// Handles the listener's events since the last call, and writes new poses for `--save-motion`.
   func attend() {
     if let motion, !isMotionFailed, !motion.flush() {
       isMotionFailed = true
@@ -186,7 +186,7 @@ final class RecordListening {
     }
   }
 
-  /// Logs when the sound has paused for lack of frames.
+  /// Writes to the event log if playback has paused since the last call, because frames were late.
   private func reportPauses() {
     guard let listener, listener.pauses > reportedPauses else { return }
     reportedPauses = listener.pauses
@@ -198,7 +198,7 @@ final class RecordListening {
       ])
   }
 
-  /// Returns the notes since the last call, as sentences without a full stop.
+  /// Returns the notes since the last call. They do not end with a full stop.
   func takeNotes() -> [String] {
     defer { notes = [] }
     return notes

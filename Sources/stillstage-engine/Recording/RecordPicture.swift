@@ -11,7 +11,8 @@ import Synchronization
 /// ## Threading
 /// The recorder's writing thread adds frames. The chart is made after the recording has ended.
 final class RecordPicture: Sendable {
-  /// The minimum length of a window in seconds. The last window may be shorter.
+  /// The minimum length of a window, in seconds. A window is the part of the recording that becomes
+  /// one point of the chart. The last window may be shorter.
   private static let windowSeconds = 0.1
   /// The lowest level in the chart, in dBFS.
   private static let floor = -100.0
@@ -117,7 +118,7 @@ final class RecordPicture: Sendable {
   }
 
   /// Returns the energy from each 10-degree sector of azimuth, relative to the strongest sector.
-  /// Windows without a direction are left out.
+  /// Windows without a clear direction are left out.
   private func rose(_ windows: [Window]) -> ChartSeries {
     var energies = [Double](repeating: 0, count: 36)
     for window in windows {

@@ -17,8 +17,8 @@ import Synchronization
 /// A recording on the terminal: keys, status line, events and summary.
 final class RecordSession {
   private static let gainStep = 1.0
-  /// The user is warned when the free space suffices for less than this time, in seconds: 60 s plus
-  /// the interval at which the free space is measured.
+  /// The user is warned when the free disk space suffices for less than this time, in seconds: 60 s
+  /// plus the interval at which the free space is measured.
   private static let warningSeconds = 60.5
 
   private let settings: RecordSettings
@@ -110,8 +110,8 @@ final class RecordSession {
   private func start() throws(CommandFailure) {
     if command[Options.armed], !console.readsKeys, !keys.areAvailable {
       throw CommandFailure(
-        "nothing can start the recording: there is no terminal, and media keys are not available; "
-          + "omit --armed")
+        "nothing can start the recording: no keys can be read from a terminal, and media keys are "
+          + "not available; omit --armed")
     }
     try listening.prepareStart()
     do {

@@ -219,7 +219,8 @@ private func microphonePath(
 ) throws(CommandFailure) -> String {
   if word.contains("/") || access(word, F_OK) == 0 { return word }
   guard let folder = microphoneFolder(command) else {
-    throw CommandFailure("no microphone is named '\(word)'; give the path of its file")
+    throw CommandFailure(
+      "there is no data folder in which to find the microphone '\(word)'; give the path of a file")
   }
   let names = microphoneNames(in: folder)
   guard let name = names.first(where: { $0.lowercased() == word.lowercased() }) else {

@@ -36,12 +36,12 @@ extension RenderSettings {
     "\(hrtfName), \(designText(isAmbisonic: isAmbisonic))"
   }
 
-  /// The name of the HRTF set.
+  /// The file name of the HRTF set; "default HRTF" if the settings name no set.
   var hrtfName: String {
     hrtfPath.map { String($0.split(separator: "/").last ?? "") } ?? "default HRTF"
   }
 
-  /// A short description of the decoder.
+  /// A short description of the decoder, such as "magls, bus of order 3".
   func designText(isAmbisonic: Bool) -> String {
     if isDirect { return "direct" }
     if isParametric { return "parametric" }

@@ -31,7 +31,7 @@ final class PlayerReporter {
   private var display = PlayDisplay()
   private var content: ChannelLayout?
   private var recorded: HeadTrajectory?
-  /// The protocol and address at which a network tracker is awaited; nil for other trackers.
+  /// Where poses of a network tracker must arrive; nil for other trackers.
   private var awaited: String?
   private var mutedFrames = 0
   /// The last route decision; nil before the first one.
@@ -71,12 +71,12 @@ final class PlayerReporter {
     }
     let now = monotonic_nanoseconds()
     guard now - shownAt >= interval else { return }
-    // One late update does not delay the next ones.
+    // One late update of the display does not delay the next ones.
     shownAt = now - shownAt < 2 * interval ? shownAt + interval : now
     showStatus(status, now: now)
   }
 
-  /// The least time between two updates of the status line or the full-screen view, in ns.
+  /// The time between two updates of the display, in ns.
   private var interval: Int64 { isFullScreen ? ListenerScreen.interval : 100_000_000 }
 
   /// How long the caller may wait for a key before the next `report`.
@@ -106,7 +106,7 @@ final class PlayerReporter {
     console.show(line.line, below: showsKeys ? PlayKeys.list : [])
   }
 
-  /// Reports what is played.
+  /// Shows what is played and how, unless the reporter is quiet. Call this once, before `report`.
   func begin(_ display: PlayDisplay, _ options: PlayerOptions) {
     if case .recorded(let trajectory) = options.head { recorded = trajectory }
     awaited = display.awaited
@@ -164,7 +164,8 @@ final class PlayerReporter {
     if !console.isInteractive, !isQuiet { printStatus(text) }
   }
 
-  /// Shows a change at once. The full-screen view keeps its rate, even if a key repeats quickly.
+  /// Makes the next `report` update the status line. The full-screen view keeps its rate, even if a
+  /// key repeats quickly.
   private func showSoon() { if !isFullScreen { shownAt = 0 } }
 
   /// Says why a key has no effect, but not again within 3 s.
@@ -308,7 +309,7 @@ final class PlayerReporter {
   }
 
   private func tell(_ decision: RouteDecision) {
-    // Changes of the mode are reported elsewhere.
+    // The status line shows the mode, so a change of the mode needs no note.
     let isNews = decision != told && decision.reason != .modeOff && told?.reason != .modeOff
     // At the start, report only a surprising treatment.
     let isSurprise = decision.treatment != .binaural && decision.reason != .modeOff

@@ -9,7 +9,7 @@ import SoundSources
 
 /// A chart of a render: the head pose and the level at both ears over time.
 struct RenderPicture {
-  /// The duration of a window, in seconds.
+  /// The duration of sound that becomes one point of the chart, in seconds.
   static let windowSeconds = 0.05
   /// The lowest level in the chart, in dBFS.
   static let floorDecibels = -80.0

@@ -18,7 +18,7 @@ enum ServerWait {
   /// The wait to show; nil if there is none.
   static var current: FetchWait? { state.withLock { $0.wait } }
 
-  /// Stops showing a separate line.
+  /// Stops showing a separate line, because a status line names the server from now on.
   static func moveToStatusLine() {
     state.withLock { state in
       if state.wait != nil { clear() }

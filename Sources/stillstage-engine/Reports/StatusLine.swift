@@ -26,8 +26,8 @@ struct StatusLine {
   var recordedPose: Quaternion?
   /// What has just changed, or that the sound is muted; empty if nothing is to be shown.
   var notice = ""
-  /// The protocol and address at which a network tracker is awaited, such as "OSC on
-  /// 127.0.0.1:9000"; nil for other trackers.
+  /// Where poses of a network tracker must arrive, such as "OSC on 127.0.0.1:9000"; nil for other
+  /// trackers.
   var awaited: String?
 
   /// The parts in the order in which they are shown. A narrow terminal shows only those with the

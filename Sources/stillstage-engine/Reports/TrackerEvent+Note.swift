@@ -24,7 +24,7 @@ extension TrackerEvent {
     case .waiting, .discontinuity, .recentered, .worn: nil
     case .connected(let tracker): "device tracker: \(tracker.name)"
     case .lost(let tracker):
-      "the device tracker \(tracker.name) was disconnected; the stage stays still in the room"
+      "the device tracker \(tracker.name) was disconnected; the stage no longer follows the device"
     case .failed(let error): error.description
     }
   }

@@ -5,7 +5,7 @@ import HeadTracking
 /// A tracker in `stillstage trackers --json`; docs/command-line.md explains the keys.
 struct TrackerRecord: Encodable {
   let access: String
-  /// Charge of each part of the earphones, in percent; absent if unknown.
+  /// The charge of each part of the earphones, in percent; absent if unknown.
   let battery: [String: Int]?
   /// The earbud whose sensor is in use; absent if unknown.
   let bud: String?
