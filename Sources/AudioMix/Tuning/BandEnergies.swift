@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CRealtime
 internal import SignalProcessing
 
 /// Measures the mean square of a signal in four bands, in pieces of 100 ms.
 ///
 /// The bands are 0 to 100 Hz, 100 to 350 Hz, 350 to 2000 Hz and 2000 to 6000 Hz. The slopes are 12
-/// dB per octave.
+/// dB per octave. The pieces are kept in a histogram of their levels, so that memory is constant.
 struct BandEnergies {
   /// The mean square of each band in one piece.
   typealias Piece = SIMD4<Double>
 
-  private(set) var pieces: [Piece] = []
+  /// The pieces whose levels lie in the same tenth of a decibel.
+  private struct Bin {
+    var count = 0
+    var sum = Piece.zero
+  }
+
+  /// Pieces below -60 dB are in the first bin, and those of 39.9 dB or more in the last one.
+  private static let (lowest, binsPerDecibel, binCount) = (-60.0, 10.0, 1001)
+  /// How far a piece may be below the loud pieces to count as active, in bins.
+  private static let activeBins = 250
+
+  private var bins = [Bin](repeating: Bin(), count: binCount)
   private let pieceFrames: Int
   private var sums = Piece.zero
   private var count = 0
@@ -50,7 +62,36 @@ struct BandEnergies {
     }
     count += 1
     guard count == pieceFrames else { return }
-    pieces.append(sums / Double(pieceFrames))
+    keep(sums / Double(pieceFrames))
     (sums, count) = (.zero, 0)
+  }
+
+  private mutating func keep(_ piece: Piece) {
+    let decibels = 10 * realtime_log(max(piece.sum(), 1e-20)) / 2.302585092994046
+    let place = (decibels - Self.lowest) * Self.binsPerDecibel + 1
+    let bin = Int(max(0, min(Double(Self.binCount - 1), place)))
+    bins[bin].count += 1
+    bins[bin].sum += piece
+  }
+
+  /// The number and the mean of all pieces.
+  var all: (count: Int, mean: Piece) { Self.summary(bins[...]) }
+
+  /// The number and the mean of the pieces that are above -60 dB and at most 25 dB below the 95 %
+  /// quantile of the levels of all pieces.
+  var active: (count: Int, mean: Piece) {
+    let total = bins.reduce(0) { $0 + $1.count }
+    var (loud, below) = (0, bins[0].count)
+    while below <= total * 95 / 100, loud < Self.binCount - 1 {
+      loud += 1
+      below += bins[loud].count
+    }
+    return Self.summary(bins[max(1, loud - Self.activeBins)...])
+  }
+
+  private static func summary(_ bins: ArraySlice<Bin>) -> (count: Int, mean: Piece) {
+    let count = bins.reduce(0) { $0 + $1.count }
+    let sum = bins.reduce(Piece.zero) { $0 + $1.sum }
+    return (count, count == 0 ? .zero : sum / Double(count))
   }
 }

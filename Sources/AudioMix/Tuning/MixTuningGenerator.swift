@@ -62,15 +62,14 @@ public final class MixTuningGenerator: @unchecked Sendable {
 
   /// The tuning for all added frames. It is neutral if they contain less than a second of speech.
   public var tuning: MixTuning {
-    let spoken = Self.active(speech.pieces)
-    guard spoken.count >= 10 else { return MixTuning() }
-    let voice = Self.mean(spoken)
+    let (count, voice) = speech.active
+    guard count >= 10 else { return MixTuning() }
     let level = Self.decibels(voice.sum())
     var tuning = MixTuning()
     tuning.speech.gainDecibels = Self.rounded(
       Self.limited(Self.speechLevel - level, -6...9))
     tuning.speech.equaliser = Self.speechEqualiser(voice)
-    let rest = Self.mean(ambience.pieces)
+    let rest = ambience.all.mean
     let excess = Self.decibels(rest.sum()) - (level + tuning.speech.gainDecibels - Self.distance)
     tuning.ambience.gainDecibels = Self.rounded(Self.limited(-excess, -6...0))
     // This much bass indicates wind or handling noise.
@@ -99,20 +98,6 @@ public final class MixTuningGenerator: @unchecked Sendable {
 
   private static func highPass(_ frequency: Double) -> ParametricFilter {
     ParametricFilter(.highPass, frequency: frequency, quality: 0.707)
-  }
-
-  /// Returns the pieces that are above -60 dB and at most 25 dB below the 95 % quantile of the
-  /// levels of all pieces.
-  private static func active(_ pieces: [SIMD4<Double>]) -> [SIMD4<Double>] {
-    let sorted = pieces.map { $0.sum() }.sorted()
-    guard !sorted.isEmpty else { return [] }
-    let loud = sorted[min(sorted.count - 1, sorted.count * 95 / 100)]
-    let least = max(1e-6, loud * 0.00316)
-    return pieces.filter { $0.sum() >= least }
-  }
-
-  private static func mean(_ pieces: [SIMD4<Double>]) -> SIMD4<Double> {
-    pieces.isEmpty ? .zero : pieces.reduce(.zero, +) / Double(pieces.count)
   }
 
   private static func decibels(_ power: Double) -> Double {
