@@ -81,9 +81,10 @@ mrheadtracker() {
   touch /run/head/still; echo "20 0 0" > /run/head/pose; sleep 8; tail -1 /run/watch.txt
   check "a head that keeps still is no loss, and its pose stays" 'notes disconnected 0 && awk "END { exit !(\$2 > 5 || \$2 < -5) }" /run/watch.txt'
   rm /run/head/pose /run/head/still
-  stop_tracker; modprobe -r snd-virmidi
+  # The module cannot be removed while a program uses its port, so the card is unbound.
+  stop_tracker; echo snd_virmidi.0 > /sys/bus/platform/drivers/snd_virmidi/unbind &
   is_lost "a removed card is a loss" 1
-  modprobe snd-virmidi; until_true '[ -e /dev/snd/seq ]'; tracker mrheadtracker VirMIDI
+  wait $!; echo snd_virmidi.0 > /sys/bus/platform/drivers/snd_virmidi/bind; until_true '[ -e /dev/snd/seq ]'; tracker mrheadtracker VirMIDI
   is_found_again 2
   stop_watching
   is_calibrated "$id"

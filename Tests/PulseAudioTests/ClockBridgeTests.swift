@@ -94,7 +94,7 @@ struct ClockBridgeTests {
     #expect(clocks.bridge.targetSeconds > 0.06)
     clocks.run(seconds: 240) { _ in 1 }
     #expect(clocks.bridge.pauses == 3)
-    #expect(clocks.bridge.targetSeconds < 0.024, "\(clocks.bridge.targetSeconds)")
+    #expect(clocks.bridge.targetSeconds < 0.028, "\(clocks.bridge.targetSeconds)")
     #expect(Double(clocks.bridge.waitingFrames) / Self.rate < 0.035)
   }
 
@@ -107,7 +107,18 @@ struct ClockBridgeTests {
     #expect(pauses < 4, "\(pauses)")
     clocks.run(seconds: 300) { _ in 1 }
     #expect(clocks.bridge.pauses == pauses)
-    #expect(clocks.bridge.targetSeconds < 0.03, "\(clocks.bridge.targetSeconds)")
+    #expect(clocks.bridge.targetSeconds < 0.034, "\(clocks.bridge.targetSeconds)")
+  }
+
+  @Test func aBlockThatIsLateForOnceIsNoInterruption() {
+    var clocks = Clocks(ClockBridge.Depth(initial: 0.016, longest: 0.08, excess: 0.04))
+    clocks.run(seconds: 120) { _ in 1 }
+    let pauses = clocks.bridge.pauses
+    for _ in 0..<5 {
+      clocks.run(seconds: 0.006, isWriting: false) { _ in 1 }
+      clocks.run(seconds: 60) { _ in 1 }
+    }
+    #expect(clocks.bridge.pauses == pauses)
   }
 
   /// A server may fill its own queue with the first read.

@@ -49,8 +49,9 @@ package final class ClockBridge: @unchecked Sendable {
   private static let smoothing = 1.0
   private static let growth = 1.5
   private static let fadeSeconds = 0.01
-  /// The duration of sound that every read should leave [s].
-  private static let reserve = 0.003
+  /// The duration of sound that every read should leave [s]. A block that is later than all blocks
+  /// of the last seconds by less than this is no interruption.
+  private static let reserve = 0.008
   /// The duration of sound below which a read has left too little [s].
   private static let scarcity = 0.001
   /// The increase of the depth when a read has left too little [s], and the least time between two
