@@ -4,7 +4,8 @@ package import HeadTracking
 
 /// Provides head trackers that are MIDI devices.
 ///
-/// They are found by the names of their ports, without any library.
+/// They are recognised by the name of the port or of its device. Listing them does not load
+/// libasound.
 package final class MIDITrackers: TrackerProvider {
   /// A port that the user named: `midi:PORT:MODEL`.
   package struct Request: Sendable, Equatable {

@@ -62,7 +62,7 @@ final class GATTLink {
     guard let target = objects.characteristic(write.characteristic, of: device) else {
       throw BusError(
         name: "",
-        text: "it lacks a Bluetooth characteristic of this model; "
+        text: "it lacks a GATT characteristic that its model or profile requires; "
           + "choose another tracker or profile")
     }
     try bus.call(Bus.bluez(target.path, "GattCharacteristic1", "WriteValue")) { message in
@@ -112,7 +112,7 @@ final class GATTLink {
         if let listingEnd, monotonic_nanoseconds() > listingEnd {
           throw BusError(
             name: "",
-            text: "it lacks a Bluetooth characteristic of this model; "
+            text: "it lacks a GATT characteristic that its model or profile requires; "
               + "choose another tracker or profile")
         }
       }

@@ -48,7 +48,7 @@ package struct ColumnTable {
   ///   - wanted: the columns to look for.
   ///
   /// - Throws: `cannotReadMotion` if there are no rows, or too many rows or lines; `badMotionRow`
-  ///   if a line is invalid or too long.
+  ///   if a line is invalid, or if the last line has no line feed and is too long.
   package init(_ bytes: [UInt8], name: String, _ wanted: Wanted) throws(HeadTrackingError) {
     self.init(name: name, wanted)
     try add(bytes[...])

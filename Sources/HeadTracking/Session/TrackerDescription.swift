@@ -161,8 +161,8 @@ public enum TrackerBus: String, Sendable, Equatable {
       }
   }
 
-  /// The kernel's number of the bus in four hexadecimal digits, as in the names of HID devices. For
-  /// buses without such a number, the number of USB is used.
+  /// The kernel's number for the bus, as four hexadecimal digits, as in the names of HID devices.
+  /// Buses that have no such number use the number for USB.
   var kernelNumber: String {
     switch self {
     case .bluetooth: "0005"

@@ -10,8 +10,8 @@ extension PipeWireBackend {
   /// Time without a link to a sink after which the sink counts as lost [ns].
   private static let patienceForLink: Int64 = 700_000_000
 
-  /// Time without a cycle after which a sink that is reported as suspended counts as suspended
-  /// [ns].
+  /// Time without a cycle after which the graph counts as stopped [ns]. Only then is a sink that
+  /// the server reports as suspended treated as suspended.
   private static let quietOfSuspension: Int64 = 300_000_000
 
   /// Time after a start or restart in which stalls do not lengthen the cycles [ns].

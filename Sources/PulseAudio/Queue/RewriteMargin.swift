@@ -13,7 +13,7 @@ struct RewriteMargin {
   private static let largestStep: Int64 = 4_000_000
   /// The margin counts as settled after a decrease of less than this.
   private static let leastStep: Int64 = 250_000
-  /// The number of measured writes without a lost start after which the margin is adjusted.
+  /// The margin is adjusted after this many measured writes without a lost start.
   private static let answersPerStep = 64
   /// The number of measured writes to ignore after a lost start.
   private static let answersPerStepUp = 8

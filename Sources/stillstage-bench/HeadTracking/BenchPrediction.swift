@@ -101,7 +101,8 @@ private func predictionTable(_ rows: [PredictionRow]) -> String {
   return "angular error in degrees, rms / 95th percentile\n" + table(lines)
 }
 
-/// Returns a chart of the rms error over the look-ahead, with the mean first.
+/// Returns a chart of the rms error against the look-ahead, with a panel for each recording. The
+/// panel for the mean is first.
 private func predictionChart(_ rows: [PredictionRow]) -> Chart {
   var recordings: [String] = []
   for row in rows where !recordings.contains(row.recording) { recordings.append(row.recording) }

@@ -78,7 +78,8 @@ extension ChainFigures {
 
         """
     }
-    text += "underruns: \(underruns); queue granted: \(decimal(grantedQueueMilliseconds, 1)) ms\n"
+    let depth = decimal(grantedQueueMilliseconds, 1)
+    text += "underruns: \(underruns); queue depth granted by the server: \(depth) ms\n"
     if setting.output == .rewritten {
       text += """
         rewriting \(rewriting): \(rewrites) windows were written, \(lostRewriteHeads) of which \

@@ -29,7 +29,6 @@ private struct MixReport: Encodable {
   let rows: [MixRow]
 }
 
-/// Runs `stillstage bench mix`.
 func benchMixCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let scenes = during("preparing the scenes") { MixScene.all(seconds: 12) }
   let progress = BenchProgress(total: scenes.count)

@@ -7,7 +7,6 @@ import Glibc
 import Laboratory
 import SignalProcessing
 
-/// Runs `stillstage bench render`.
 func benchRenderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let picture = try chartPath(command)
   let plan = BenchPlan(

@@ -31,7 +31,6 @@ private struct UpmixReport: Encodable {
   let rows: [UpmixRow]
 }
 
-/// Runs `stillstage bench upmix`.
 func benchUpmixCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let seconds = 12.0
   let folder = ScratchFolder()

@@ -9,7 +9,6 @@ import HeadTracking
 import Synchronization
 import UserFiles
 
-/// Runs `stillstage calibrate`.
 func calibrateCommand(_ command: ParsedCommand) throws(CommandFailure) {
   var settings = try trackerSettings(command, tracker: command[Arguments.calibratedTracker])
   settings.isCalibrating = true

@@ -6,7 +6,6 @@ import Glibc
 import HLS
 import Playback
 
-/// Runs `stillstage fetch`.
 func fetchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let place: PresentationPlace
   do throws(SoundOpeningError) {

@@ -5,7 +5,6 @@ import CommandSupport
 import Geometry
 import HeadTracking
 
-/// Runs `stillstage fuse`.
 func fuseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let input = command[Arguments.recording]
   let output = TextOutput(path: command[Options.fuseOutput])

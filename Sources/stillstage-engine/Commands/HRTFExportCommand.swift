@@ -9,7 +9,6 @@ import Playback
 import Rendering
 import SoundSources
 
-/// Runs `stillstage hrtf export`.
 func hrtfExportCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try refuseOverwriting([command[Arguments.sofaFile]], by: [command[Options.exportOutput]])
   guard command[Options.decoder] != .direct else {

@@ -7,7 +7,6 @@ import Glibc
 import PulseAudio
 import SoundServer
 
-/// Runs `stillstage inputs`.
 func inputsCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let all = try currentInputs()
   let inputs = all.filter { command[Options.monitors] || !$0.isMonitor }
@@ -53,7 +52,6 @@ private func row(_ input: Input, remembered: String?) -> [String] {
   ].map(\.withoutControls)
 }
 
-/// Runs `stillstage inputs choose`.
 func inputsChooseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let id = command[Arguments.chosenInputID]
   guard id != "none" else {

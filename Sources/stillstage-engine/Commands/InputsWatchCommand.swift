@@ -9,7 +9,6 @@ import PulseAudio
 import Rendering
 import SoundServer
 
-/// Runs `stillstage inputs watch`.
 func inputsWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let id = command.all(Arguments.optionalInputID).first
   var metering = Inputs.Metering.inputs

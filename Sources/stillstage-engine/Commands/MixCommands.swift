@@ -11,7 +11,6 @@ import Playback
 import Rendering
 import SoundSources
 
-/// Runs `stillstage mix analyse`.
 func mixAnalyseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let output = command[Options.tuningOutput]
   try refuseOverwriting([command[Arguments.input]], by: [output])
@@ -31,7 +30,6 @@ func mixAnalyseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try file.write(tuning.json + "\n")
 }
 
-/// Runs `stillstage mix bake`.
 func mixBakeCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let (path, input) = (command[Options.bakeOutput], command[Arguments.input])
   let settings = try RenderSettings(command)
@@ -68,7 +66,6 @@ func mixBakeCommand(_ command: ParsedCommand) throws(CommandFailure) {
   for warning in source.warnings { printNote(warning) }
 }
 
-/// Runs `stillstage mix process`.
 func mixProcessCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let settings = try RenderSettings(command)
   let (output, target) = (command[Options.renderOutput], command[Options.processTarget])

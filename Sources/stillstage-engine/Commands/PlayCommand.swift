@@ -12,7 +12,6 @@ import Playback
 import Rendering
 import SoundSources
 
-/// Runs `stillstage play`.
 func playCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let notes = TrackerEvents()
   let network = try playedNetworkTracker(command, onSilence: notes.add(note:))

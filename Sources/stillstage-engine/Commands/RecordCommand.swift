@@ -5,7 +5,6 @@ import CommandOptions
 import CommandSupport
 import System
 
-/// Runs `stillstage record`.
 func recordCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let settings = try RecordSettings(command)
   try refuseOverwriting(
@@ -22,7 +21,6 @@ func recordCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try record(settings, command)
 }
 
-/// Runs `stillstage listen`.
 func listenCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try record(try RecordSettings(command), command)
 }

@@ -13,7 +13,6 @@ import Playback
 import Rendering
 import SoundSources
 
-/// Runs `stillstage render`.
 func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let settings = try RenderSettings(command)
   let output = command[Options.renderOutput]

@@ -8,7 +8,6 @@ import SoundServer
 import SoundSources
 import UserFiles
 
-/// Runs `stillstage routes`.
 func routesCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let policy: RoutePolicy
   do throws(UserFileError) { policy = try RoutePolicy.ofUser() } catch {

@@ -5,7 +5,6 @@ import CommandSupport
 import Playback
 import SoundServer
 
-/// Runs `stillstage sink`.
 func sinkCommand(_ command: ParsedCommand) throws(CommandFailure) {
   if command[Options.json], !command[Options.sinkStatus] {
     throw .usage("--json works only with --status")

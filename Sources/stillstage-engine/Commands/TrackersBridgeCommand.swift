@@ -6,7 +6,6 @@ import CommandSupport
 import HeadTracking
 import NetworkTracking
 
-/// Runs `stillstage trackers bridge`.
 func trackersBridgeCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let name = command[Options.bridgePreset]
   guard let preset = OSCPreset(rawValue: name) else {

@@ -5,7 +5,6 @@ import CommandSupport
 import HeadTracking
 import UserFiles
 
-/// Runs `stillstage trackers check`.
 func trackersCheckCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let path = command[Arguments.trackerProfile]
   let (profile, problems) = TrackerProfileFile.read(path)

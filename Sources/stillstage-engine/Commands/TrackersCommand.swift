@@ -5,7 +5,6 @@ import CommandOptions
 import CommandSupport
 import HeadTracking
 
-/// Runs `stillstage trackers`.
 func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let settings = try trackerSettings(command)
   if command[Options.scan] { searchForNewTrackers() }

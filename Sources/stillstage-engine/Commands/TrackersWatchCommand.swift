@@ -5,7 +5,6 @@ import CommandOptions
 import CommandSupport
 import HeadTracking
 
-/// Runs `stillstage trackers watch`.
 func trackersWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let source = HeadPoseSource()
   let events = TrackerEvents()

@@ -67,13 +67,12 @@ final class InputPreparation {
   private func unsupported(_ mode: MicrophoneMode, _ input: Input) -> CommandFailure {
     mode == .voice
       ? .usage(
-        "'--mic-mode voice' works only with a microphone with one or two channels, because it "
-          + "destroys directions, but '\(input.name)' "
+        "'--mic-mode voice' needs a microphone with one or two channels, but '\(input.name)' "
           + (input.isMonitor ? "is a monitor" : "has \(input.channelCount) channels")
           + "; choose another input or mode")
       : .usage(
         "'--mic-mode \(mode.rawValue)' needs an input with several channels, but '\(input.name)' "
-          + "has one; choose another input or mode")
+          + "has only one; choose another input or mode")
   }
 
   /// Returns the microphone that `--bluetooth` selects; nil if there is none.

@@ -143,7 +143,7 @@ extension CaptureServerTests {
     }
 
     @Test(arguments: [
-      (["--mic-mode", "voice", "--mic-format", "ambix"], "destroys directions"),
+      (["--mic-mode", "voice", "--mic-format", "ambix"], "one or two channels"),
       (["--mic-mode", "wide", "--channels", "1"], "leave out '--channels'"),
       (["--mic-mode", "wide", "--mic-format", "ambix"], "leave out '--mic-format'"),
       (["--bluetooth", "best", "--input", "mic"], "leave out '--input'"),

@@ -16,8 +16,8 @@ package struct AdaptationFigures: Sendable, Equatable {
   /// Time from opening to the first sound, in s; nil if nothing played.
   package var startSeconds: Double?
 
-  /// A line has recovered if its rate stays at or above `recoveredRatio` times the cheapest
-  /// multichannel rate for at least `reliableSeconds`.
+  /// The connection has recovered if its rate stays at or above `recoveredRatio` times the bit rate
+  /// of the cheapest multichannel rendition for at least `reliableSeconds`.
   static let recoveredRatio = 1.3
   static let reliableSeconds = 8.0
 
