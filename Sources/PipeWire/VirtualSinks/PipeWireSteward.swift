@@ -12,6 +12,9 @@ import Synchronization
 /// uses the sink's name instead, so its moves are not stored.
 package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
   private static let retryInterval: Int64 = 500_000_000
+  /// How long a stream must have had a link before it may be moved [ns]. WirePlumber 0.4 can leave a
+  /// stream without any link if the stream is moved while its first link is being activated.
+  private static let settlingTime: Int64 = 100_000_000
 
   private let loop: ThreadedLoop
   private let connection: Connection
@@ -22,6 +25,11 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
   /// The earliest time of the next attempt to connect, CLOCK_MONOTONIC [ns]. Only the loop's thread
   /// uses this property.
   private var retryTime: Int64 = 0
+  /// The time at which each stream was first seen with a link, CLOCK_MONOTONIC [ns]. This property
+  /// and the next one need the loop's lock.
+  private var linkTimes: [UInt64: Int64] = [:]
+  /// The moves that wait until their streams have settled: the sink for each stream.
+  private var delayedMoves: [UInt64: String] = [:]
 
   /// Starts to observe the server.
   ///
@@ -71,10 +79,30 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
     } else if !connection.isGood {
       connection.close()
       retryTime = now + Self.retryInterval
+      (linkTimes, delayedMoves) = ([:], [:])
       tell(ServerContents())
     } else if connection.isSettled, let graph = connection.graph {
-      tell(graph.contents)
+      let contents = graph.contents
+      followLinks(contents, now)
+      tell(contents)
     }
+  }
+
+  /// Performs the delayed moves of streams that have settled.
+  private func followLinks(_ contents: ServerContents, _ now: Int64) {
+    let linked = contents.streams.filter { $0.sink != nil }.map { ($0.id, linkTimes[$0.id] ?? now) }
+    linkTimes = Dictionary(linked) { first, _ in first }
+    let streams = Set(contents.streams.map(\.id))
+    delayedMoves = delayedMoves.filter { streams.contains($0.key) }
+    guard let graph = connection.graph, let metadata = graph.defaults else { return }
+    for (stream, sink) in delayedMoves where hasSettled(stream, now) {
+      delayedMoves[stream] = nil
+      Self.move(stream, to: sink, graph, metadata)
+    }
+  }
+
+  private func hasSettled(_ stream: UInt64, _ now: Int64) -> Bool {
+    linkTimes[stream].map { now - $0 >= Self.settlingTime } ?? false
   }
 
   private func tell(_ contents: ServerContents) {
@@ -89,11 +117,22 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
 
   package func move(stream: UInt64, to sinkName: String) {
     request { graph, metadata in
-      guard let node = graph.nodeID(ofStream: stream),
-        graph.sinks.contains(where: { $0.name == sinkName })
-      else { return }
-      metadata.set(node, DefaultMetadata.targetObject, to: sinkName)
+      if hasSettled(stream, monotonic_nanoseconds()) {
+        delayedMoves[stream] = nil
+        Self.move(stream, to: sinkName, graph, metadata)
+      } else {
+        delayedMoves[stream] = sinkName
+      }
     }
+  }
+
+  private static func move(
+    _ stream: UInt64, to sinkName: String, _ graph: Graph, _ metadata: DefaultMetadata
+  ) {
+    guard let node = graph.nodeID(ofStream: stream),
+      graph.sinks.contains(where: { $0.name == sinkName })
+    else { return }
+    metadata.set(node, DefaultMetadata.targetObject, to: sinkName)
   }
 
   package func setDefault(sinkName: String) {
