@@ -20,8 +20,8 @@ extension Supplier {
     return min(conditions.silence, max(Self.leastSilence, 3 * longestFirstByte))
   }
 
-  /// Updates `offlineSince` after a failure. If a segment's request timed out, the connection counts
-  /// as lost. After a failure for a reason other than the connection, it no longer does.
+  /// Updates `offlineSince` after a failure. If a segment's request timed out, the connection
+  /// counts as lost. After a failure for a reason other than the connection, it no longer does.
   mutating func noteConnection(after problem: LoadProblem) {
     if !problem.isOfTheLine {
       offlineSince = nil

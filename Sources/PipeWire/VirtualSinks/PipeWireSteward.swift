@@ -12,8 +12,8 @@ import Synchronization
 /// uses the sink's name instead, so its moves are not stored.
 package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
   private static let retryInterval: Int64 = 500_000_000
-  /// How long a stream must have had a link before it may be moved [ns]. WirePlumber 0.4 can leave a
-  /// stream without any link if the stream is moved while its first link is being activated.
+  /// How long a stream must have had a link before it may be moved [ns]. WirePlumber 0.4 can leave
+  /// a stream without any link if the stream is moved while its first link is being activated.
   private static let settlingTime: Int64 = 100_000_000
 
   private let loop: ThreadedLoop

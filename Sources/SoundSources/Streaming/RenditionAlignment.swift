@@ -16,8 +16,8 @@ struct RenditionAlignment: Equatable {
   /// The normalised correlation of the two versions at that shift, `leastAgreement` to 1.
   var agreement: Double
 
-  /// The cross-spectrum is divided by this power of its magnitude. An exponent of 0 would not change
-  /// the spectrum; 1 would flatten it completely.
+  /// The cross-spectrum is divided by this power of its magnitude. An exponent of 0 would not
+  /// change the spectrum; 1 would flatten it completely.
   private static let flattening: Float = 0.6
   /// The lowest agreement at which two sounds count as versions of the same sound.
   static let leastAgreement = 0.5
