@@ -38,7 +38,7 @@ struct MixGains: Sendable, Equatable, BitwiseCopyable {
   init(_ style: MixStyle, amount: Double, target: MixTarget) {
     let quiet = Float(Self.attenuation(style, amount: amount))
     let remainder = Float(1 - amount)
-    let isField = target == .field
+    let isField = target.isField
     switch style {
     case .standard:
       if isField { original = 1 } else { (field, fieldImage, speech) = (1, -1, 1) }
@@ -66,7 +66,7 @@ struct MixGains: Sendable, Equatable, BitwiseCopyable {
   /// amount of 1, it corresponds to -30 dB for `studio` and to -24 dB otherwise.
   @_noLocks
   static func attenuation(_ style: MixStyle, amount: Double) -> Double {
-    let decibels = style == .studio ? -30.0 : -24.0
+    let decibels = if case .studio = style { -30.0 } else { -24.0 }
     return realtime_exp(decibels * amount * 0.11512925464970228)
   }
 

@@ -18,7 +18,7 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
   case inFrameForeground = "in-frame-foreground"
   case inFrameBackground = "in-frame-background"
 
-  /// Whether the style is a single stem, on which the amount has no effect.
+  /// Whether the style is a single stem. The amount has no effect on a stem.
   public var isStem: Bool {
     switch self {
     case .standard, .cinematic, .studio, .inFrame: false
@@ -26,7 +26,7 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
     }
   }
 
-  /// Whether the style is a single stem. The amount has no effect on a stem.
+  /// The next style that is not a stem. `standard` follows `inFrame` and each stem.
   public var next: MixStyle {
     switch self {
     case .standard: .cinematic
@@ -37,12 +37,23 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
   }
 }
 
-/// The next style that is not a stem. `standard` follows `inFrame` and each stem.
+/// The output channels of a mix.
 public enum MixTarget: Sendable, Equatable {
-  /// The output channels of a mix.
+  /// A soundfield with the channels of the input.
   case field
   /// Ambience as a first-order soundfield (W, Y, Z, X), then speech in one channel.
   case ambienceAndSpeech
+
+  /// Whether the mix is a soundfield. In debug builds, the compiler takes a comparison for a
+  /// possible lock, but not this property.
+  var isField: Bool {
+    @_noLocks get {
+      switch self {
+      case .field: true
+      case .ambienceAndSpeech: false
+      }
+    }
+  }
 }
 
 /// The parameters of a mix.

@@ -19,7 +19,7 @@ public final class StemMixer: @unchecked Sendable {
   /// The number of channels that are not head-locked.
   private let fieldChannels: Int
   /// The number of output channels: `channels`, or 5 for `MixTarget.ambienceAndSpeech`.
-  public var outputs: Int { target == .field ? channels : 5 }
+  public var outputs: Int { target.isField ? channels : 5 }
 
   /// The index of the style (upper 32 bits) and the bit pattern of the amount as a `Float` (lower
   /// 32 bits).
@@ -121,7 +121,7 @@ public final class StemMixer: @unchecked Sendable {
         position += 1
         gains = current(position)
       }
-      if isNeutral, target == .field {
+      if isNeutral, target.isField {
         mixField(stems, output, i, gains)
       } else {
         mixTuned(stems, output, i, gains)
@@ -133,7 +133,7 @@ public final class StemMixer: @unchecked Sendable {
   /// Whether the output is a soundfield in the style `standard`, without a fade or a tuning.
   private var leavesTheFieldUnchanged: Bool {
     @_noLocks get {
-      guard isNeutral, target == .field, state.pointee.position >= rampFrames else { return false }
+      guard isNeutral, target.isField, state.pointee.position >= rampFrames else { return false }
       return state.pointee.mark >> 32 == standardIndex
     }
   }
@@ -193,7 +193,7 @@ public final class StemMixer: @unchecked Sendable {
     _ output: UnsafePointer<UnsafeMutablePointer<Float>>, _ i: Int, _ gains: MixGains
   ) {
     let extra = stems + channels
-    let isField = target == .field
+    let isField = target.isField
     let front = frontSpeech(extra, i, gains)
     for c in 0..<4 {
       let x = stems[c][i]

@@ -7,8 +7,11 @@
 public enum StemPlanes {
   /// The number of planes after the channels of the soundfield.
   public static let count = 13
-  static let image = 0
-  static let framedImage = 4
-  static let studioImage = 8
-  static let studioSpeech = 12
+
+  // These are not constants, because the compiler takes the access to the constant of another file
+  // for a possible lock.
+  static var image: Int { @_noLocks get { 0 } }
+  static var framedImage: Int { @_noLocks get { 4 } }
+  static var studioImage: Int { @_noLocks get { 8 } }
+  static var studioSpeech: Int { @_noLocks get { 12 } }
 }
