@@ -66,9 +66,13 @@ struct BandEnergies {
     (sums, count) = (.zero, 0)
   }
 
+  /// Returns a power in dB; -200 dB for 1e-20 or less.
+  static func decibels(_ power: Double) -> Double {
+    10 * realtime_log(max(power, 1e-20)) / 2.302585092994046
+  }
+
   private mutating func keep(_ piece: Piece) {
-    let decibels = 10 * realtime_log(max(piece.sum(), 1e-20)) / 2.302585092994046
-    let place = (decibels - Self.lowest) * Self.binsPerDecibel + 1
+    let place = (Self.decibels(piece.sum()) - Self.lowest) * Self.binsPerDecibel + 1
     let bin = Int(max(0, min(Double(Self.binCount - 1), place)))
     bins[bin].count += 1
     bins[bin].sum += piece

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CRealtime
 internal import SignalProcessing
 
 /// Computes the tuning of a recording from the long-term spectra of its speech and ambience.
@@ -100,9 +99,7 @@ public final class MixTuningGenerator: @unchecked Sendable {
     ParametricFilter(.highPass, frequency: frequency, quality: 0.707)
   }
 
-  private static func decibels(_ power: Double) -> Double {
-    10 * realtime_log(max(power, 1e-20)) / 2.302585092994046
-  }
+  private static func decibels(_ power: Double) -> Double { BandEnergies.decibels(power) }
 
   private static func limited(_ value: Double, _ range: ClosedRange<Double>) -> Double {
     value.isNaN ? 0 : max(range.lowerBound, min(range.upperBound, value))

@@ -59,6 +59,8 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
       (alarm, { ThreadedLoop.with($4) { $0.takeAlarm() } }),
     ]
     events = descriptors.map { api.pointee.io_new(api, $0, PA_IO_EVENT_INPUT, $1, userdata) }
+    // Locking the pages can take milliseconds, so it is done before the thread of the loop exists.
+    if raisesPriority { AudioThread.lockPages() }
     kick()
     guard pa_threaded_mainloop_start(handle) >= 0 else {
       throw .systemFailure(
@@ -130,10 +132,7 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
 
   private func tick() {
     acknowledge(timer)
-    if raisesPriority {
-      AudioThread.raisePriority()
-      AudioThread.lockPages()
-    }
+    if raisesPriority { AudioThread.raisePriority() }
     raisesPriority = false
     onTick()
     signal()
