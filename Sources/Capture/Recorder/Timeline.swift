@@ -10,7 +10,7 @@
 /// until this is decided.
 ///
 /// A *segment* is an uninterrupted stream of a source. Its first blocks are held back to find the
-/// base.
+/// base. Blocks from its first `setupSeconds` do not count for the base if later ones are held.
 ///
 /// All times are in seconds of CLOCK_MONOTONIC.
 struct Timeline {
@@ -20,6 +20,9 @@ struct Timeline {
   static let holdSeconds = 0.3
   /// How long the first blocks after a loss are held back [s].
   static let returnHoldSeconds = 0.5
+  /// The time in which a server can deliver too early while it sets up the stream [s]. PipeWire
+  /// delivers the first cycle in advance if it then shortens the cycles.
+  static let setupSeconds = 0.1
   /// The lateness beyond the base that counts as a gap after `fineHoldSeconds` [s].
   static let fineThreshold = 0.004
   static let fineHoldSeconds = 1.0
@@ -56,6 +59,8 @@ struct Timeline {
   private var held: [Float] = []
   private var heldLateness = Double.infinity
   private var heldSince: Double?
+  /// Whether `heldLateness` comes from blocks that may have been delivered too early.
+  private var isProvisional = false
 
   init(output: any TimelineOutput) { self.output = output }
 
@@ -203,8 +208,13 @@ struct Timeline {
     if heldSince == nil {
       heldSince = time
       heldLateness = .infinity
+      isProvisional = isFresh
     }
     held += UnsafeBufferPointer(start: samples, count: frames * channels)
+    if isProvisional, time - (heldSince ?? time) >= Self.setupSeconds {
+      heldLateness = .infinity
+      isProvisional = false
+    }
     heldLateness = min(heldLateness, lateness)
   }
 

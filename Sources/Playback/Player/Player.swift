@@ -56,6 +56,8 @@ public final class Player: @unchecked Sendable {
   /// How long to wait for the loudness scan [ms]: until `patience` after the start of the player's
   /// creation, but for at least `shortestPatience` after the design of the filters.
   private static let (patience, shortestPatience) = (120, 60)
+  /// How long `stop` waits until the sound has faded out [ns]. Programs have 0.5 s for their end.
+  private static let longestFadeOut: Int64 = 330_000_000
 
   private struct Shared { var isStopped = false }
 
@@ -311,7 +313,7 @@ public final class Player: @unchecked Sendable {
   private func fadeOut() {
     feed.hold(true)
     let queued = output.status.measuredLatencyMilliseconds ?? output.status.queueMilliseconds
-    let end = monotonic_nanoseconds() + 400_000_000
+    let end = monotonic_nanoseconds() + Self.longestFadeOut
     while !feed.isSilent, monotonic_nanoseconds() < end { pauseThread(milliseconds: 5) }
     let rest = Double(end - monotonic_nanoseconds()) * 1e-6
     pauseThread(milliseconds: Int(max(0, min(queued + 5, rest))))

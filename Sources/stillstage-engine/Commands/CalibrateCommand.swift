@@ -54,9 +54,11 @@ private func foundTracker(
 func makeFolders(_ path: String) throws(CommandFailure) {
   for index in path.indices.dropFirst() where path[index] == "/" {
     let folder = String(path[..<index])
-    guard mkdir(folder, 0o700) == 0 || errno == EEXIST || access(folder, X_OK) == 0 else {
+    guard mkdir(folder, 0o700) != 0 else { continue }
+    let reason = errno
+    guard reason == EEXIST || access(folder, X_OK) == 0 else {
       throw CommandFailure(
-        "cannot create the folder \(folder): \(String(cString: strerror(errno))); "
+        "cannot create the folder \(folder): \(String(cString: strerror(reason))); "
           + "check the folder above it")
     }
   }

@@ -46,6 +46,31 @@ struct TimelineTests {
     #expect(output.heard == (1...source.sent).map { Float($0) })
   }
 
+  /// A server that delivers its first cycle in advance has lost nothing.
+  @Test(arguments: [0.01, 0.05, 0.09], [0.005, 0.016, 0.05])
+  func anEarlyFirstCycleIsNoGap(_ early: Double, _ pause: Double) throws {
+    var source = SimulatedSource(jitter: 0.001)
+    source.begin()
+    try source.play(early)
+    try source.wait(pause)
+    try source.play(5)
+    try source.timeline.finish(at: source.now)
+    #expect(source.output.gaps.isEmpty, "\(source.output.gaps)")
+    #expect(source.output.frames == (1...source.sent).map { Float($0) })
+  }
+
+  /// Sound that is lost soon after the start is missing.
+  @Test(arguments: [0.15, 0.25, 0.35]) func aLossSoonAfterTheStartIsAGap(_ start: Double) throws {
+    var source = SimulatedSource(jitter: 0.001)
+    source.begin()
+    try source.play(start)
+    try source.wait(0.03)
+    try source.play(5)
+    try source.timeline.finish(at: source.now)
+    #expect(source.output.gaps.count == 1)
+    #expect(abs(source.output.seconds - start - 5.03) < 0.003)
+  }
+
   @Test func aLossIsOneGapWithItsCause() throws {
     var source = SimulatedSource()
     source.begin()
