@@ -5,8 +5,6 @@ import System
 
 /// An error from a head tracker or a motion recording.
 public enum HeadTrackingError: Error, Sendable, Equatable {
-  /// No tracker is connected.
-  case noTracker
   /// No tracker matches the identifier. `available` lists the connected and the known trackers.
   case unknownTracker(String, available: [String])
   /// Several trackers match the identifier. `matches` lists them.
@@ -40,9 +38,6 @@ extension HeadTrackingError: CustomStringConvertible {
   /// One line that states what failed, why, and usually what to do.
   public var description: String {
     switch self {
-    case .noTracker:
-      "no head tracker is connected; plug in or pair one, then list the trackers with "
-        + "'stillstage trackers'"
     case .unknownTracker(let id, let available):
       available.isEmpty
         ? "no head tracker matches '\(id)': none is connected; plug in or pair one"

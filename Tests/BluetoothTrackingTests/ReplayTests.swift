@@ -57,9 +57,9 @@ import Testing
       .init(time: 12.000001, direction: .received, bytes: [1]),
       .init(time: 12.5, direction: .received, bytes: []),
     ]
-    let text = FrameFile.heading(.galaxyBuds) + frames.prefix(2).map(FrameFile.line).joined()
+    let text = FrameFile.heading(.galaxyBuds) + frames.map(FrameFile.line).joined()
     let file = try FrameFile("# a comment\n\n" + text, path: "x")
-    #expect(file.source == "galaxy-buds" && file.frames == Array(frames.prefix(2)))
+    #expect(file.source == "galaxy-buds" && file.frames == frames)
   }
 
   @Test(

@@ -126,6 +126,14 @@ import Testing
     return try HLSSource(supply, settings: settings)
   }
 
+  /// Settings cannot restore channels that a downloaded presentation does not contain.
+  @Test func aFolderWithOnlyStereoOffersNoMultichannelSound() throws {
+    let source = try source(Plan(renditions: [0])) { copy in
+      _ = try ProgramRun.of("rm", ["-r", copy.file("six")])
+    }
+    #expect(source.layout == .stereo && source.multichannelOffer == nil)
+  }
+
   /// Returns the complete sound of a source on a bus.
   private func sound(of source: HLSSource) throws -> [[Float]] {
     let bus = try prepared(source, settings: source.settings)

@@ -101,9 +101,11 @@ import Testing
       id: "")
     tracker.isSerialPort = true
     let text = try #require(tracker.accessError?.description)
-    #expect(text.contains("dialout") && text.contains(tracker.udevRule) && !text.contains("\n"))
+    let rule = try #require(tracker.udevRule)
+    #expect(text.contains("dialout") && text.contains(rule) && !text.contains("\n"))
     tracker.vendorID = 0
     #expect(tracker.accessError?.description.contains("SUBSYSTEM") == false)
+    #expect(tracker.udevRule == nil)
   }
 
   @Test("The ID of a named port may contain colons")

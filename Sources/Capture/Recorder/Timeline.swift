@@ -231,7 +231,7 @@ struct Timeline {
     let frames = held.count / channels
     let first = Double(arrived - Int64(frames)) / rate + heldLateness
     var gap = first - (end ?? first)
-    if end == nil || resumed { gap = 0 }
+    if end == nil || resumed, filled == 0 { gap = 0 }
     // A source may take some time to start, so the recording begins with its first frame.
     if isFresh, cause == nil, filled == 0 { gap = 0 }
     let missing = gap - filled

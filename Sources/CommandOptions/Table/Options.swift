@@ -183,7 +183,7 @@ public enum Options {
       right-down, left-up or left-down.
       """)
   public static let bridgePreset = CommandOption<String>(
-    "preset", "NAME", .suggested(["ypr", "quaternion", "sparta", "iem", "iem-ypr"]), default: "ypr",
+    "preset", "NAME", .words(["ypr", "quaternion", "sparta", "iem", "iem-ypr"]), default: "ypr",
     shown: "ypr", help: "Message format that the receiver understands.")
   public static let bridgeRate = CommandOption<Double>(
     "rate", "HZ", .number(1...1000), default: 100, shown: "100",

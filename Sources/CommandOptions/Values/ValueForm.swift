@@ -24,6 +24,8 @@ extension ValueForm where Value == String {
   static var file: Self { Self(grammar: .file, convert: \.text) }
   static var folder: Self { Self(grammar: .folder, convert: \.text) }
 
+  static func words(_ words: [String]) -> Self { Self(grammar: .words(words)) { $0.word } }
+
   /// Returns a form that accepts any text except "". Completion offers `words`.
   static func suggested(_ words: [String]) -> Self {
     Self(grammar: .either(words, .text)) { $0.text ?? $0.word }

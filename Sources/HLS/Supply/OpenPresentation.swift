@@ -72,8 +72,10 @@ public struct OpenPresentation: Sendable {
           reason: "the folder contains none of the renditions that the settings allow")
       }
       try Self.requireRenditions(ladder, address, wishes)
-      hasMultichannelBeyond =
-        Ladder(from: playlist, language: wishes.language).firstMultichannel != nil
+      let unrestricted = Ladder(from: playlist, language: wishes.language)
+      hasMultichannelBeyond = unrestricted.contains {
+        $0.isMultichannel && Self.present($0, address, loader) != nil
+      }
       var places: [[Place]] = []
       for rendition in ladder {
         var own = [Place(address: try loader.address(of: rendition.uri, in: address))]

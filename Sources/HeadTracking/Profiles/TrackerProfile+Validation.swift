@@ -116,6 +116,8 @@ extension TrackerProfile {
       return "a Bluetooth LE tracker needs a 'name' or a 'service'"
     case .ble(let service) where service.write == nil && hasCommands:
       return "commands need the characteristic 'write'"
+    case .hid where start.delayMilliseconds > 0, .ble where start.delayMilliseconds > 0:
+      return "a HID or Bluetooth LE tracker cannot have a 'delay'"
     case .udp where hasCommands: return "a UDP tracker cannot receive commands"
     default: return nil
     }

@@ -56,12 +56,14 @@ package struct FrameFile: Sendable, Equatable {
         source = String(Substring(words[2]))
         continue
       }
-      guard words.count == 3, let time = Double(Substring(first)),
+      // A packet can be empty, such as a UDP datagram without bytes.
+      guard (2...3).contains(words.count), let time = Double(Substring(first)),
         (0...Self.longest).contains(time),
         words[1].count == 1, let mark = Substring(words[1]).first,
-        let direction = FrameCapture.Direction(rawValue: mark), let bytes = Self.bytes(words[2])
+        let direction = FrameCapture.Direction(rawValue: mark),
+        let bytes = words.count == 3 ? Self.bytes(words[2]) : []
       else {
-        throw invalid("expected three valid fields: a time, '<' or '>', and hexadecimal bytes")
+        throw invalid("expected a time, '<' or '>', and hexadecimal bytes")
       }
       guard time >= frames.last?.time ?? 0 else { throw invalid("its time steps back") }
       frames.append(FrameCapture.Frame(time: time, direction: direction, bytes: bytes))

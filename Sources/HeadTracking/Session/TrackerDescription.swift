@@ -79,9 +79,11 @@ public struct TrackerDescription: Sendable, Equatable {
   /// The product's name or, if that is empty, a name such as `tracker 1d6b:0104`.
   public var name: String { product.isEmpty ? "tracker \(vendorAndProduct)" : product }
 
-  /// The udev rule that gives access to the user who is logged in locally. For a serial port, the
-  /// rule also makes ModemManager ignore the port.
-  public var udevRule: String {
+  /// The udev rule that gives access to the user who is logged in locally; nil for a serial port
+  /// that is not on USB. For a serial port, the rule also makes ModemManager ignore the port.
+  public var udevRule: String? { isSerialPort && vendorID == 0 ? nil : accessRule }
+
+  private var accessRule: String {
     if isSerialPort {
       return "SUBSYSTEM==\"tty\", ATTRS{idVendor}==\"\(hex(vendorID))\", "
         + "ATTRS{idProduct}==\"\(hex(productID))\", TAG+=\"uaccess\", ENV{ID_MM_PORT_IGNORE}=\"1\""
@@ -103,8 +105,8 @@ public struct TrackerDescription: Sendable, Equatable {
     switch access {
     case .ready: nil
     case .permissionDenied where isSerialPort:
-      .portPermissionDenied(path: path, udevRule: vendorID == 0 ? nil : udevRule)
-    case .permissionDenied: .permissionDenied(path: path, udevRule: udevRule)
+      .portPermissionDenied(path: path, udevRule: udevRule)
+    case .permissionDenied: .permissionDenied(path: path, udevRule: accessRule)
     case .failed(let reason): .cannotOpen(path: path, reason: reason)
     case .heldByKernel(let driver): .heldByKernel(name: name, driver: driver)
     }

@@ -49,6 +49,8 @@ package final class LiveListener: Sendable {
     var monitor: (any SinkMonitor)?
     /// The total of `LiveOutput.pauses` for the outputs that have ended.
     var pauses = 0
+    /// The events of outputs that have ended.
+    var endedOutputEvents: [AudioOutputEvent] = []
     var mode: StageMode
     var isStopped = false
   }
@@ -157,8 +159,11 @@ package final class LiveListener: Sendable {
       state.pauses += state.output?.pauses ?? 0
       return state.output
     }
-    output?.stop()
-    return output != nil
+    guard let output else { return false }
+    output.stop()
+    let events = output.takeEvents()
+    state.withLock { $0.endedOutputEvents += events }
+    return true
   }
 
   /// Ends listening at once.
@@ -226,7 +231,11 @@ package final class LiveListener: Sendable {
       defer { events = [] }
       return events
     }
-    let outputs = state.withLock { $0.output }?.takeEvents() ?? []
+    let (ended, output) = state.withLock { state in
+      defer { state.endedOutputEvents = [] }
+      return (state.endedOutputEvents, state.output)
+    }
+    let outputs = ended + (output?.takeEvents() ?? [])
     return own + (playerEvents.take() + outputs.map { .output($0) }).map { .player($0) }
   }
 

@@ -57,7 +57,9 @@ private func earphoneLine(_ tracker: TrackerDescription) -> String? {
 private func row(_ tracker: TrackerDescription) -> [String] {
   let access =
     switch tracker.access {
-    case .ready: tracker.isAway ? "ready when in range" : "ready"
+    case .ready where tracker.isAway:
+      tracker.bus == .network ? "ready when reachable" : "ready when in range"
+    case .ready: "ready"
     case .permissionDenied: "no permission"
     case .failed(let reason): reason
     case .heldByKernel(let driver): "held by \(driver)"
@@ -75,23 +77,24 @@ private func protocolName(_ tracker: TrackerDescription) -> String {
 /// Returns advice on trackers that the user has no permission to open; empty if there are none.
 private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
   let denied = trackers.filter { $0.access == .permissionDenied }
-  let rules = denied.map(\.udevRule)
-  guard !rules.isEmpty else { return "" }
-  let group =
-    denied.contains(where: \.isSerialPort)
-    ? """
-    Or join the serial port's group: run 'sudo usermod -aG dialout $USER' and log in again.
-
-    """ : ""
+  guard !denied.isEmpty else { return "" }
+  let rules = denied.compactMap(\.udevRule)
   let lines = rules.indices.filter { rules.firstIndex(of: rules[$0]) == $0 }.map { rules[$0] }
-  return """
+  let rule = """
 
     To get permission for a tracker, add the following to /etc/udev/rules.d/70-stillstage.rules
       \(lines.joined(separator: "\n  "))
     and reconnect the tracker. 'make install-udev' in the source folder installs the rules for all
     trackers that Stillstage knows.
-    \(group)
+
     """
+  let group = """
+    To get permission for a serial port, join its group: run 'sudo usermod -aG dialout $USER' and
+    log in again.
+
+    """
+  let isSerial = denied.contains(where: \.isSerialPort)
+  return (lines.isEmpty ? "\n" : rule) + (isSerial ? group : "")
 }
 
 /// Returns advice on trackers that a kernel driver holds; empty if there are none.

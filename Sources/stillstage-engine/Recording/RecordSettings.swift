@@ -228,10 +228,10 @@ private func microphonePath(
       guard let file = try? MicrophoneFile(path: "\(folder)/\(name).json") else { return false }
       return if case .aFormat = file.format { true } else { false }
     }
+    let choice = fitting.isEmpty ? "" : "name one of these: \(fitting.joined(separator: ", ")); or "
     throw CommandFailure(
-      "no A-format microphone is named '\(word)'; name one of these: "
-        + "\(fitting.joined(separator: ", ")); or give the path of a file, or the order of the "
-        + "capsules, such as flu,frd,bld,bru")
+      "no A-format microphone is named '\(word)'; \(choice)give the path of a file, or the order "
+        + "of the capsules, such as flu,frd,bld,bru")
   }
   return "\(folder)/\(name).json"
 }

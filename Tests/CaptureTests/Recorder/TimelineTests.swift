@@ -177,6 +177,23 @@ struct TimelineTests {
     #expect(source.output.frames == kept.map(Float.init))
   }
 
+  /// If the source stalls right after a pause, the sound that it delivers then is kept.
+  @Test(arguments: [0.5, 6.0]) func aStallAfterAPauseIsAGap(_ stall: Double) throws {
+    var source = SimulatedSource(jitter: 0.001)
+    source.begin()
+    try source.play(3)
+    let before = source.sent
+    try source.timeline.pause()
+    try source.play(2)
+    let after = source.sent
+    source.timeline.resume(at: source.now)
+    try source.wait(stall)
+    try source.play(5)
+    try source.timeline.finish(at: source.now)
+    let kept = Array(1...before) + Array(after + 1...source.sent)
+    #expect(source.output.heard == kept.map(Float.init))
+  }
+
   @Test func aHoleIsSilence() throws {
     var source = SimulatedSource()
     source.begin()

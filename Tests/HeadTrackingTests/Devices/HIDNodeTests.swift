@@ -93,7 +93,7 @@ import Testing
     let node = try #require(HIDNode.all(in: tree.nodes).first)
     #expect(node.serial == "own" && node.vendorID == 0x1234 && node.product == "Head")
     let tracker = TrackerDescription(node, kind: .head, access: .permissionDenied)
-    #expect(tracker.udevRule.contains("KERNELS==\"0006:1234:ABCD.*\""))
+    #expect(tracker.udevRule?.contains("KERNELS==\"0006:1234:ABCD.*\"") == true)
   }
 
   /// Creates a head tracker that a driver of the kernel holds, in a folder as in /sys/bus/hid.

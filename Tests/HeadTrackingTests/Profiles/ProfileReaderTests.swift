@@ -55,6 +55,17 @@ import Testing
       "\(problems)")
   }
 
+  @Test("A HID tracker cannot have a delay")
+  func delay() throws {
+    let bytes = try SystemFile.contents(
+      "\(ProfileFixtures.folder)/example-raw.json", limit: 1 << 18)
+    let text = String(decoding: bytes, as: UTF8.self)
+      .replacing("{", with: "{ \"start\": { \"delay\": 5 },", maxReplacements: 1)
+    let (profile, problems) = ProfileReader.read(Array(text.utf8))
+    #expect(profile == nil)
+    #expect(problems.contains { $0.text.contains("'delay'") }, "\(problems)")
+  }
+
   @Test(
     "Escapes give their characters, and half of a surrogate pair the replacement character",
     arguments: [
