@@ -58,7 +58,7 @@ import Testing
   @Test("A HID tracker cannot have a delay")
   func delay() throws {
     let bytes = try SystemFile.contents(
-      "\(ProfileFixtures.folder)/example-raw.json", limit: 1 << 18)
+      "\(ProfileFixtures.folder)/example-joystick.json", limit: 1 << 18)
     let text = String(decoding: bytes, as: UTF8.self)
       .replacing("{", with: "{ \"start\": { \"delay\": 5 },", maxReplacements: 1)
     let (profile, problems) = ProfileReader.read(Array(text.utf8))
