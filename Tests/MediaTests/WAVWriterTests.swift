@@ -102,6 +102,24 @@ import Testing
     #expect(scratch.names.isEmpty)
   }
 
+  /// Programs that know no RF64 can read the sound from a FIFO, too.
+  @Test(arguments: [ChannelLayout.mono, .stereo, .unknown(channels: 8)]) func aFIFOReceivesRIFF(
+    _ layout: ChannelLayout
+  ) throws {
+    let scratch = Scratch()
+    let path = scratch / "fifo.wav"
+    try #require(mkfifo(path, 0o600) == 0)
+    let reader = open(path, O_RDONLY | O_NONBLOCK)
+    defer { close(reader) }
+    let writer = try WAVWriter(path: path, layout: layout, sampleRate: 48000)
+    defer { writer.abort() }
+    var bytes = [UInt8](repeating: 0, count: 12)
+    #expect(read(reader, &bytes, 12) == 12)
+    #expect(Array(bytes[..<4]) == Array("RIFF".utf8))
+    let length = bytes[4..<8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    #expect(length > 4_200_000_000 && length < UInt64(UInt32.max))
+  }
+
   @Test func devicesAreWrittenInPlace() throws {
     let writer = try WAVWriter(path: "/dev/null", layout: .stereo, sampleRate: 48000)
     try write(noise(channels: 2, frames: 100), with: writer)

@@ -24,6 +24,8 @@ public final class WAVWriter: @unchecked Sendable {
   private let buffer: UnsafeMutableBufferPointer<Float>
 
   private static let bufferFrames = 4096
+  /// More bytes than any header has.
+  private static let headerRoom: Int64 = 4096
 
   /// Creates the unfinished file and writes its first header.
   ///
@@ -46,8 +48,8 @@ public final class WAVWriter: @unchecked Sendable {
     output = try AtomicOutput(path: path)
     buffer = .allocate(capacity: channels * Self.bufferFrames)
     buffer.initialize(repeating: 0)
-    // The header of a device or FIFO cannot be updated, so it states a length of about 4 GiB.
-    let first = output.isSeekable ? 0 : Int64(UInt32.max) / Int64(channels * 4) - 1
+    // The header of a device or FIFO cannot be updated, so it states a length of almost 4 GiB.
+    let first = output.isSeekable ? 0 : (Int64(UInt32.max) - Self.headerRoom) / Int64(channels * 4)
     try output.append(header.bytes(frames: first))
   }
 
