@@ -4,6 +4,7 @@ import CRealtime
 import Glibc
 package import Media
 import Synchronization
+import System
 
 /// Handles the signals that request the end of the process (SIGINT, SIGTERM and, unless it is
 /// ignored, SIGHUP) and those that stop and continue it (SIGTSTP, unless it is ignored, and
@@ -69,6 +70,7 @@ package enum Signals {
         SignalDeadline.begin(signal)
       case .ignore: continue
       case .endAtOnce:
+        UnfinishedFiles.deleteAll()
         Console.restoreTerminal()
         _exit(128 + signal)
       }

@@ -9,8 +9,9 @@ struct ProfileKeys {
     var all: [ProfileProblem] = []
 
     func add(_ text: String, line: Int, isHarmless: Bool = false) {
-      // A damaged file must not give endless output.
-      guard all.count < 100 else { return }
+      // A damaged file must not give endless output, but no number of harmless problems may hide
+      // that the profile cannot be used.
+      guard all.count < (isHarmless ? 100 : 200) else { return }
       all.append(ProfileProblem(line: line, text: text, isHarmless: isHarmless))
     }
   }

@@ -55,6 +55,15 @@ import Testing
       "\(problems)")
   }
 
+  @Test("No number of harmless problems hides a serious one")
+  func manyProblems() {
+    let unknown = (0..<150).map { "\"x\($0)\": 1" }.joined(separator: ", ")
+    let text = "{\(Self.good), \(unknown), \"signals\": {\"yaw\": {\"name\": \"b\"}}}"
+    let (profile, problems) = ProfileReader.read(Array(text.utf8))
+    #expect(profile == nil)
+    #expect(problems.contains { !$0.isHarmless })
+  }
+
   @Test("A HID tracker cannot have a delay")
   func delay() throws {
     let bytes = try SystemFile.contents(
