@@ -4,7 +4,7 @@ import Binaural
 import CommandOptions
 import CommandSupport
 
-/// Runs `stillstage hrtf info`. Prints the summary even if the file is not usable, and then throws
+/// Runs `stillstage hrtf info`. If the file fails a check, still prints the summary, and then throws
 /// an error.
 func hrtfInfoCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let summary: HRTFSummary

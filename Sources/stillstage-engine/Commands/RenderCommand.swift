@@ -123,8 +123,8 @@ private func measureLoudness(
   }
 }
 
-/// Logs the measured loudness and the gain. Prints a note if the sound is too quiet to measure, or
-/// if its true peak exceeds -1 dBTP and the limiter is off.
+/// Logs the measured loudness and the gain. Prints a note if the true peak after the gain exceeds
+/// -1 dBTP and the limiter is off. If the sound is too quiet to measure, only prints a note.
 private func note(
   _ measured: LoudnessMeasurement?, gain: Double, _ command: ParsedCommand, in events: EventLog
 ) {
