@@ -84,8 +84,8 @@ struct InputUndo {
     }
     guard let former = content.bluetooth else { return nil }
     return BluetoothMicrophone.restore(former, serverAddress: content.server)
-      ? "the profile '\(former.profile)' of '\(former.card)', which a killed recording had changed, "
-        + "is restored"
+      ? "the profile '\(former.profile)' of '\(former.card)', which a killed recording had changed"
+        + ", is restored"
       : "the profile '\(former.profile)' of '\(former.card)' cannot be restored; select it yourself"
   }
 }
