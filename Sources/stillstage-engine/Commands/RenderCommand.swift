@@ -61,7 +61,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
         isLimited: command[Options.limiter])
     }
   }
-  // Open the log only after the input and the options are checked.
+  // Opening truncates an existing log, so it must follow all checks of the input and the options.
   let events = try EventLog(path: command[Options.events])
   for note in hrtf.notes where target == nil { printNote(note) }
   if command[Options.renderLoudness].target != nil {
