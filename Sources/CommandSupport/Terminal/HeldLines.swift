@@ -6,8 +6,8 @@ import Synchronization
 
 /// Notes and errors that are reported while a view fills the terminal.
 ///
-/// The view shows the newest ones. If stderr is a terminal, all are printed when the view is closed;
-/// otherwise each is printed at once.
+/// The view shows the newest ones. If stderr is a terminal, all are printed when the view is
+/// closed; otherwise each is printed at once.
 package enum HeldLines {
   private struct State {
     var isHolding = false
