@@ -9,8 +9,8 @@ import System
 struct HeldTracker {
   static let driver = "hid-sensor-hub"
 
-  /// The device. Its path is the name of its USB interface, such as `1-2:1.3`, or, if the device is
-  /// not on USB or hidapi's libusb backend is missing, the device's folder in sysfs.
+  /// The device. Its path is the name of its USB interface, such as `1-2:1.3`, or, if hidapi
+  /// cannot use libusb for the device, its folder in sysfs.
   var node: HIDNode
   /// The file of the USB device, such as `/dev/bus/usb/001/004`; nil if the path of
   /// `node` is a folder.
