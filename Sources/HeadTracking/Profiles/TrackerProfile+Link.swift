@@ -10,7 +10,7 @@ extension TrackerProfile {
     case tcp(NetworkPlace)
     case udp(NetworkPlace)
 
-    /// The name of the link in a profile.
+    /// The value of the key `link` in a profile's file.
     public var name: String {
       switch self {
       case .hid: "hid"
@@ -126,8 +126,8 @@ extension TrackerProfile {
     /// The bytes at the end of each frame; empty for none.
     public var tail: [UInt8]
 
-    /// By default, the checksum covers all bytes that precede it, and is at the end of the frame or,
-    /// if there is a tail, just before the tail.
+    /// By default, the checksum covers all bytes that precede it, and is at the end of the frame
+    /// or, if there is a tail, just before the tail.
     public init(
       sync: [UInt8], length: Int, checksum: Checksum = .none, covered: Range<Int>? = nil,
       checksumOffset: Int? = nil, tail: [UInt8] = []
