@@ -81,7 +81,8 @@ struct SegmentTime: Equatable {
 
   /// Returns the total duration, in s, of the consecutive ADTS frames after any ID3 tags (ISO/IEC
   /// 13818-7, section 6.2). Returns nil if there are no frames, or if a header states an invalid
-  /// sample rate or frame length. An ADTS frame contains 1 to 4 raw data blocks of 1024 samples each.
+  /// sample rate or frame length. An ADTS frame contains 1 to 4 raw data blocks of 1024 samples
+  /// each.
   private static func duration(ofADTS bytes: [UInt8]) -> Double? {
     let rates = [
       96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350,
