@@ -69,8 +69,8 @@ public func addProducts(
 ///     count, and number of even signals in each item. The even signals come first.
 ///   - masks: 5 x 16: one mask for each number of even signals, 0 to 4. A mask is 1 in the lanes of
 ///     even signals and 0 in the lanes of odd signals.
-///   - sums: receives chunks x 32. Lanes 0 and 1 must be added for the even signals, 2 and 3 for the
-///     odd signals.
+///   - sums: receives chunks x 32. Lanes 0 and 1 must be added for the even signals, 2 and 3 for
+///     the odd signals.
 @_noLocks
 @inline(never)
 public func addSymmetricProducts(

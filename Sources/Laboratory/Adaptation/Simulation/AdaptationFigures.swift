@@ -49,7 +49,8 @@ package struct AdaptationFigures: Sendable, Equatable {
     restoreSeconds = waits.isEmpty ? nil : waits.reduce(0, +) / Double(waits.count)
   }
 
-  /// Returns the start of each stretch of stereo or multichannel sound.
+  /// Returns the start of each stretch of stereo or multichannel sound. A stall does not end a
+  /// stretch.
   private static func turns(
     _ heard: [HeardStretch], _ isMultichannel: (Int) -> Bool
   ) -> [(time: Double, isMultichannel: Bool)] {
