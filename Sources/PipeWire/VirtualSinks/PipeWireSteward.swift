@@ -88,7 +88,7 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
     }
   }
 
-  /// Performs the delayed moves of streams that have settled.
+  /// Updates the link times, and performs the delayed moves of streams that have settled.
   private func followLinks(_ contents: ServerContents, _ now: Int64) {
     let linked = contents.streams.filter { $0.sink != nil }.map { ($0.id, linkTimes[$0.id] ?? now) }
     linkTimes = Dictionary(linked) { first, _ in first }

@@ -7,7 +7,7 @@ internal import Rendering
 internal import SoundServer
 private import Synchronization
 
-/// Renders sound that arrives on another clock, and plays it to one sink.
+/// Renders live sound, which has its own clock, and plays it to one sink.
 ///
 /// ## Threading
 /// One thread may call `write`. Any thread may use the other members.
