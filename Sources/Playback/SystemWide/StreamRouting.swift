@@ -67,7 +67,8 @@ package struct StreamRouting: Sendable, Equatable {
     }
   }
 
-  /// The streams that stay where they are, because the user moved them or requests had no effect.
+  /// The IDs of the streams that stay where they are because the user moved them or requests had no
+  /// effect.
   package var streamsMovedByHand: Set<UInt64> {
     Set(placements.filter { $0.value.kind == .byHand }.keys)
   }
@@ -104,7 +105,8 @@ package struct StreamRouting: Sendable, Equatable {
       if isOnOurs { placement.begin(.placed, at: here) } else { placement.expected = here }
     case .placed:
       guard !isExpected else { break }
-      // If a stream follows the default sink or its sink is gone, the server moved it, not the user.
+      // If a stream follows the default sink or its sink is gone, the server, not the user, has
+      // moved it.
       let isRescued = !present.contains(placement.expected)
       if isRescued || isFollower(at: here, now) {
         placement.begin(.placed, at: here)
@@ -183,7 +185,7 @@ package struct StreamRouting: Sendable, Equatable {
       (self.kind, expected, origin, requests) = (kind, here, nil, 0)
     }
 
-    /// Returns the sink to request now; nil for no request.
+    /// Returns the sink to request now, and counts the request; nil for no request.
     mutating func request(_ target: String?, at here: String, _ now: Int64) -> String? {
       guard let target, kind == .placed else { return nil }
       if here == target {

@@ -144,7 +144,7 @@ struct SystemWideLoop {
       let layout = stream.sink.flatMap(SinkLayout.init(sinkName:))
       let former = places[stream.id]
       places[stream.id] = (layout, stream)
-      // Do not report programs that have always played to a real sink.
+      // Do not report a stream that has never been on a virtual sink.
       if former?.layout != layout { tell(.routed(stream, layout)) }
     }
     for (id, place) in gone {

@@ -18,7 +18,7 @@ public struct BluetoothCard: Sendable, Equatable {
       (self.isAvailable, self.priority) = (isAvailable, priority)
     }
 
-    /// Whether this is the hands-free or the headset profile.
+    /// Whether this is a hands-free or headset profile.
     public var isHandsFree: Bool { name.hasPrefix("handsfree") || name.hasPrefix("headset") }
   }
 

@@ -46,7 +46,7 @@ public final class SourceMonitor: Sendable {
   public func stop() { observer.stop() }
 }
 
-/// A server's sources, with a meter on each measured source.
+/// A server's sources, with a meter for each measured source.
 private final class MeteredSources: DeviceConnection {
   let levels = PeakBoard()
   private let sources: ObservedDevices<Source>
