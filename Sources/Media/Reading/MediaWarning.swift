@@ -3,8 +3,8 @@
 /// A kind of problem in a file that can still be played, and the number of its occurrences.
 public struct MediaWarning: Sendable, Equatable {
   public enum Kind: Sendable, Equatable, Hashable, CaseIterable {
-    /// Packets did not decode, decoded frames were rejected, or the container is damaged. `count` is
-    /// the number of packets, rejected frames and damaged places.
+    /// Packets did not decode, decoded frames were rejected, or the container is damaged. `count`
+    /// is the number of packets, rejected frames and damaged places.
     case corruptPackets
     /// Audio is missing according to the timestamps. `count` is the number of places.
     case missingAudio
