@@ -46,7 +46,7 @@ struct SinkFeed {
   private var heldFrames = 0
   private var sink: OpaquePointer?
   private var playback: OpaquePointer?
-  /// The sound of this cycle that has not been rendered yet.
+  /// The sound of this cycle; nil if there is none or if `render` has already taken it.
   private var input: UnsafePointer<Float>?
   private var inputFrames = 0
   private var gain: Float = 0

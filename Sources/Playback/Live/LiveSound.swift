@@ -78,7 +78,7 @@ final class LivePreparation {
     set { if let newValue { mixer?.value = newValue } }
   }
 
-  /// Passes the prepared frames to `body`, in pieces.
+  /// Passes the prepared frames to `body`, in one or more pieces.
   ///
   /// - Parameter samples: frames x channels.
   func prepare(

@@ -38,7 +38,7 @@ final class Conductor: @unchecked Sendable {
   private static let readFrames = 2048
   /// The longest sleep of the thread [ms]. A wish wakes it earlier.
   private static let lookMilliseconds = 40
-  /// The longest time for which the old sound plays on during a seek [ns].
+  /// Time after which a seek ends the old sound even if little new sound has been read [ns].
   private static let longestPreparation: Int64 = 300_000_000
 
   // Use the following properties on the conductor's thread only.
