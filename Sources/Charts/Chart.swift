@@ -31,7 +31,7 @@ public struct Chart: Sendable, Equatable {
   }
 }
 
-/// A chart's width and height, in pixels.
+/// A chart's width, and its height if all panels are drawn, in pixels.
 public struct ChartSize: Sendable, Equatable {
   public var width: Int
   public var height: Int

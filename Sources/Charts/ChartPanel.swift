@@ -16,8 +16,8 @@ public struct ChartPanel: Sendable, Equatable {
   /// Values of y to reach or not to exceed, each drawn as a line across the panel.
   public var goals: [ChartGoal]
   /// Whether the panel is a polar plot. In a polar plot, `x` is an angle in degrees, measured from
-  /// the top and positive to the left, and `y` is the radius. The scales, the labels and the range
-  /// are ignored.
+  /// the top and positive to the left, and `y` is the radius. The scales, the labels, the names
+  /// and the range are ignored.
   public private(set) var isPolar = false
 
   /// Creates a polar plot of directions as seen from above.
@@ -42,7 +42,7 @@ public struct ChartPanel: Sendable, Equatable {
     self.goals = goals
   }
 
-  /// Whether a line of the panel has a point that is not a gap.
+  /// Whether a series of the panel has a point with finite coordinates.
   var hasPoints: Bool { series.contains(where: \.hasPoints) }
 }
 
@@ -84,7 +84,7 @@ public struct ChartSeries: Sendable, Equatable {
 
   var hasPoints: Bool { zip(x, y).contains { $0.isFinite && $1.isFinite } }
 
-  /// The points that are not gaps.
+  /// The points with finite coordinates.
   var drawn: [(x: Double, y: Double)] {
     zip(x, y).filter { $0.isFinite && $1.isFinite }.map { (x: $0, y: $1) }
   }

@@ -7,7 +7,8 @@ enum ChartRange {
   /// The space on each side of the data, as a fraction of the data's range.
   static let margin = 0.04
 
-  /// Returns a range that contains all values and a margin; nil if no value can be drawn.
+  /// Returns a range with a margin that contains all values that the scale can show; nil if there
+  /// are none.
   static func fitted(_ values: some Sequence<Double>, _ scale: ChartScale) -> ClosedRange<Double>? {
     switch scale {
     case .linear:

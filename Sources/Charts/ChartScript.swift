@@ -12,7 +12,8 @@ struct ChartScript {
   let chart: Chart
   let format: ChartFormat
 
-  /// The least number of marks on a line. If a line has fewer points, all of them are marked.
+  /// The least number of marks on a line without gaps. If it has fewer points, all of them are
+  /// marked.
   private static let marks = 24
 
   /// The panels that are drawn: those with points or, if there are none, all.
@@ -134,8 +135,8 @@ struct ChartScript {
       ? "autofreq" : "(\(numbers.map { "\($0)" }.joined(separator: ", ")))"
   }
 
-  /// Returns the settings for polar axes: rays every 30 degrees, labelled with their angles, and
-  /// circles at the largest radius and at half of it.
+  /// Returns the settings for polar axes: rays every 30 degrees, labelled "front", "back" or with
+  /// the angle, and circles at the largest radius and at half that radius.
   private static func polarAxes(of panel: ChartPanel) -> [String] {
     let radius = max(panel.series.flatMap { $0.drawn.map(\.y) }.max() ?? 1, .leastNormalMagnitude)
     let labels = (0..<12).map { ray in
@@ -155,7 +156,7 @@ struct ChartScript {
     ] + labels
   }
 
-  /// The settings that restore straight axes after a polar panel.
+  /// The settings that restore Cartesian axes after a polar panel.
   private static let afterPolarAxes = [
     "unset polar", "set angles radians", "set size noratio", "set border", "set xtics", "set ytics",
     "unset rtics", "unset label",

@@ -4,8 +4,8 @@ import Glibc
 import System
 
 enum Gnuplot {
-  /// Returns the picture that gnuplot draws. Throws an error if gnuplot fails or takes longer than
-  /// `seconds`.
+  /// Returns the picture that gnuplot draws. Throws an error if the temporary files cannot be
+  /// written, or if gnuplot cannot be started, fails or takes longer than `seconds`.
   static func draw(_ script: String, seconds: Int = 20) throws(ChartError) -> UnnamedFile {
     guard let input = UnnamedFile(Array(script.utf8)), let picture = UnnamedFile(),
       let errors = UnnamedFile()

@@ -12,7 +12,8 @@ public struct ProgramFiles: Sendable {
     self.folder = folder
   }
 
-  /// The files of this process; nil if /proc does not give the path of its executable.
+  /// The files of this process; nil if /proc does not give the path of its executable, or if the
+  /// path is not UTF-8.
   public static var ofThisProcess: ProgramFiles? {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
@@ -32,8 +33,9 @@ public struct ProgramFiles: Sendable {
 
   /// Returns the folder that contains the folders HRTF and Calibration; nil if there is none.
   ///
-  /// The order of preference is: the option, the environment variable (`STILLSTAGE_DATA`), the
-  /// installed files, the source tree. A folder from the option or the variable is not checked.
+  /// The order of preference is: the option (`--data`), the environment variable
+  /// (`STILLSTAGE_DATA`), the installed files, the source tree. A folder from the option or the
+  /// variable is not checked.
   public func dataFolder(option: String?, environment: String?) -> String? {
     if let named = option ?? environment, !named.isEmpty { return named }
     let installed = ["\(folder)/../share/stillstage", "\(folder)/../../share/stillstage"]
@@ -42,7 +44,7 @@ public struct ProgramFiles: Sendable {
     }
   }
 
-  /// The folders that contain `folder`, nearest first.
+  /// The folders that contain `folder`, nearest first, without the root folder.
   private var parents: [String] {
     var parents: [String] = []
     var path = folder[...]

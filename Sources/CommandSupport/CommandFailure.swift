@@ -3,7 +3,8 @@
 package import CommandOptions
 internal import Glibc
 
-/// Runs the command on the process's command line, then ends the process with the exit code.
+/// Parses the process's command line and runs the command, then ends the process with the command's
+/// exit code.
 ///
 /// - Parameters:
 ///   - program: the name of the executable, for error messages.
@@ -63,14 +64,14 @@ package struct CommandFailure: Error {
     self.code = code
   }
 
-  /// A failure whose messages were printed already.
+  /// A failure whose messages have already been printed.
   package static let reported = CommandFailure(message: nil, code: .failed)
 
   package static func usage(_ message: String) -> CommandFailure {
     CommandFailure(message: message, code: .wrongUsage)
   }
 
-  /// The failure of a command that a signal ended, without a message.
+  /// The failure, without a message, of a command that a signal ended.
   package static var interrupted: CommandFailure {
     let code = Signals.received.flatMap { ExitCode(rawValue: 128 + $0) }
     return CommandFailure(message: nil, code: code ?? .interrupted)

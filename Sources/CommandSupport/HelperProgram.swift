@@ -5,7 +5,7 @@ import System
 /// Runs other programs and waits until they end.
 package enum HelperProgram {
   /// Runs a program and returns its standard output; nil if the program cannot be started or fails.
-  /// A signal to this process kills the program.
+  /// A signal that requests the end of this process kills the program.
   ///
   /// - Parameter words: the path of the program, then its arguments.
   package static func output(of words: [String]) -> String? {

@@ -33,11 +33,11 @@ package final class Bus {
     case user
   }
 
-  /// Connects to the bus.
+  /// Connects to a bus.
   ///
   /// - Parameters:
   ///   - kind: the bus; ignored if an address is given.
-  ///   - address: the bus's D-Bus address; nil for the usual address.
+  ///   - address: the bus's D-Bus address; nil for the usual address of `kind`.
   /// - Throws: an error, for example if libsystemd or the bus is missing.
   package init(_ kind: Kind = .system, address: String? = nil) throws(BusError) {
     var bus: OpaquePointer?
@@ -64,7 +64,7 @@ package final class Bus {
   /// Calls a method and waits for its reply.
   ///
   /// - Parameters:
-  ///   - milliseconds: the longest wait.
+  ///   - milliseconds: the longest wait for the reply.
   ///   - arguments: appends the arguments to the message.
   /// - Throws: the error that the service has returned, or an error if no reply arrives in time or
   ///   the call fails.
@@ -82,7 +82,7 @@ package final class Bus {
     return BusMessage(reply)
   }
 
-  /// Returns a message that calls a method, still without arguments.
+  /// Returns a message that calls a method; the caller appends the arguments.
   package func newCall(_ method: Method) throws(BusError) -> BusMessage {
     var message: OpaquePointer?
     let result = bus_message_new_method_call(

@@ -22,7 +22,7 @@ package enum BusValue: Equatable, Sendable {
 package final class BusMessage {
   package let pointer: OpaquePointer
 
-  /// Takes over the caller's reference.
+  /// Takes over the caller's reference to the message.
   package init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
   /// Adds a reference to a message.
@@ -35,7 +35,8 @@ package final class BusMessage {
 
   // MARK: Reading
 
-  /// Reads a string, an object path or a signature; nil if the next value is not of type `type`.
+  /// Reads a string (`s`), an object path (`o`) or a signature (`g`); nil if the next value is not
+  /// of type `type`.
   package func text(_ type: Character = "s") -> String? {
     var value: UnsafePointer<CChar>?
     guard bus_message_read_basic(pointer, Self.code(type), &value) > 0, let value else {

@@ -9,9 +9,9 @@ import System
 /// <https://specifications.freedesktop.org/mpris-spec/latest/>].
 ///
 /// ## Threading
-/// It may be used from any thread.
+/// Any thread may use any member.
 package final class MediaControls: Sendable {
-  /// A method that the desktop calls when a media key is pressed.
+  /// A method that the desktop calls, for example when a media key is pressed.
   package enum Command: String, Sendable, CaseIterable {
     case play = "Play"
     case pause = "Pause"
@@ -57,7 +57,7 @@ package final class MediaControls: Sendable {
 
   deinit { worker.stop() }
 
-  /// Changes the state.
+  /// Sets the state of playback.
   package func set(_ status: Status) { player.status.withLock { $0 = status } }
 
   /// Leaves the bus.
@@ -92,7 +92,7 @@ extension MediaControls.Player {
     var announced = MediaControls.Status.stopped
     while !worker.isStopped {
       let progress = bus_process(bus.bus, nil)
-      // The connection is lost.
+      // An error means that the connection is lost.
       if progress < 0 { return }
       let now = status.withLock { $0 }
       if now != announced {

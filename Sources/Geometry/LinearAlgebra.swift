@@ -188,7 +188,7 @@ public struct SymmetricEigen: ~Copyable {
 // MARK: Orthonormal vectors (section 5.2.8)
 
 /// Makes vectors orthonormal in place by the modified Gram-Schmidt method. A vector is not
-/// normalised if its remaining length is 1e-200 or less.
+/// normalised if its component orthogonal to the earlier vectors has a length of 1e-200 or less.
 public func orthonormalise(_ vectors: inout [[Double]]) {
   for i in vectors.indices {
     for _ in 0..<2 {

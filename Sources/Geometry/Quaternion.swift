@@ -2,7 +2,7 @@
 
 public import CRealtime
 
-/// A unit quaternion `w + xi + yj + zk` that rotates vectors actively.
+/// A quaternion `w + xi + yj + zk`. A unit quaternion rotates vectors actively.
 ///
 /// The axes are x front, y left, z up, right-handed. A head pose `headToWorld` converts a vector
 /// from the head's frame to the world's. The right factor of a product is the rotation that is
@@ -108,7 +108,7 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
       z: a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w)
   }
 
-  /// Returns a vector rotated by this quaternion.
+  /// Returns a vector rotated by this quaternion, which must have unit norm.
   @_noLocks
   @inlinable
   public func rotate(_ v: SIMD3<Double>) -> SIMD3<Double> {
@@ -123,7 +123,7 @@ public struct Quaternion: BitwiseCopyable, Sendable, Equatable {
     SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
   }
 
-  /// Returns the spherical linear interpolation of two rotations along the shorter arc [slerp;
+  /// Returns the spherical linear interpolation between two rotations along the shorter arc [slerp;
   /// Shoemake, SIGGRAPH 1985].
   ///
   /// - Parameters:

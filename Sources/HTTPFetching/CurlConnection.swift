@@ -54,7 +54,7 @@ final class CurlConnection: @unchecked Sendable {
     curl_set_text(easy, CURLOPT_USERAGENT, "Stillstage")
     curl_slist_free_all(headers)
     headers = nil
-    // Ask for an uncompressed body: nothing here would decompress it.
+    // Ask for an uncompressed body, because this program does not decompress bodies.
     add("Accept-Encoding: identity")
     if let range = request.range { add("Range: bytes=\(range.offset)-\(range.end - 1)") }
     if let tag = request.validator?.tag { add("If-None-Match: \(tag)") }

@@ -7,8 +7,9 @@ import Synchronization
 
 /// A fetcher for resources over HTTP or HTTPS, within a presentation's access rules.
 ///
-/// The IP address of each connection is checked when its socket is opened. If the environment names
-/// a proxy, the IP addresses of the host are checked before the request instead.
+/// For hosts other than the one that the user named, the IP address of each connection is checked
+/// when its socket is opened. If the environment names a proxy, the IP addresses of such a host are
+/// checked before the request instead.
 ///
 /// ## Threading
 /// `fetch` may be called from several threads at once. Each call blocks until the request is done.
@@ -20,7 +21,7 @@ public final class HTTPFetcher: ResourceFetcher {
   private let known: [String]
   private let pace = RequestPace()
   private let idle = Mutex<[CurlConnection]>([])
-  /// The start and the end of the latest period, in ns, in which one or more successive fetches
+  /// The start and the end, in ns, of the latest period in which one or more successive fetches
   /// received nothing; nil after an answer. Repeated requests thus count as one wait.
   private let silence = Mutex<(start: Int64, end: Int64)?>(nil)
   static let mostRedirections = 5
@@ -144,7 +145,7 @@ private enum Proxy {
   }
 }
 
-/// A limit of 20 requests per second.
+/// A limit of 20 requests per second. Redirects do not count.
 final class RequestPace: Sendable {
   static let most = 20
   private let moments = Mutex<[Int64]>([])

@@ -13,7 +13,7 @@ final class Transfer {
   /// The libcurl handle while the transfer runs; nil before and after.
   var handle: UnsafeMutableRawPointer?
   private(set) var failure: FetchError?
-  /// The address to which the response redirects; nil if it does not redirect.
+  /// The address to which the response redirects; nil if it does not redirect or has not ended.
   private(set) var redirection: String?
 
   private let limit: Int
@@ -41,7 +41,7 @@ final class Transfer {
       firstByte: firstByte.map { Double($0 - start) * 1e-9 }, expected: expected)
   }
 
-  /// Time since data last arrived, in s; before that, time since this object was created.
+  /// Time in s since data last arrived or, if none has arrived, since this object was created.
   var silence: Double { Double(monotonic_nanoseconds() - latest) * 1e-9 }
 
   /// Returns the resource. Call this method once, after the end of the transfer.
@@ -73,8 +73,9 @@ final class Transfer {
 
   // MARK: Calls from the connection
 
-  /// Returns whether a connection to an IP address may be opened, and records a refusal. `place` is
-  /// nil for an address that is not an IP address.
+  /// Returns whether a connection may be opened, and records a refusal.
+  ///
+  /// - Parameter place: the IP address to connect to; nil if the socket address has none.
   func mayConnect(to place: NetworkAddress?) -> Bool {
     if address.reach == .anyAddress || place?.isPublic == true { return true }
     refusal = AccessRules.notPublic(address.text)
@@ -82,7 +83,8 @@ final class Transfer {
   }
   private var refusal: AccessRefusal?
 
-  /// Stores a line of the header. Returns false if the transfer must be stopped.
+  /// Takes a line of the header. Returns false if the transfer must be stopped, because the header
+  /// has more than 1000 fields or announces a body longer than `limit`.
   func take(header line: String) -> Bool {
     latest = monotonic_nanoseconds()
     // The host has answered from a permitted address, so an earlier refusal does not matter.

@@ -3,22 +3,22 @@
 import Glibc
 import System
 
-/// An error from a head tracker or a motion recording.
+/// An error of head tracking or of reading a recording or capture.
 public enum HeadTrackingError: Error, Sendable, Equatable {
   /// No tracker matches the identifier. `available` lists the connected and the known trackers.
   case unknownTracker(String, available: [String])
   /// Several trackers match the identifier. `matches` lists them.
   case ambiguousTracker(String, matches: [String])
-  /// The user may not open the device node. The udev rule would grant access.
+  /// The user has no permission to open the device node. The udev rule would grant access.
   case permissionDenied(path: String, udevRule: String)
-  /// The user may not open the serial port. The udev rule would grant access; nil if the port is
-  /// not on USB.
+  /// The user has no permission to open the serial port. The udev rule would grant access; it is
+  /// nil if the port is not on USB.
   case portPermissionDenied(path: String, udevRule: String?)
-  /// The device or its report descriptor could not be opened, or the device is gone.
+  /// The device could not be opened or examined, did not answer, or is gone.
   case cannotOpen(path: String, reason: String)
   /// A kernel driver holds the tracker and gives programs no access to it.
   case heldByKernel(name: String, driver: String)
-  /// The connection to the tracker over Bluetooth, MIDI or a network cannot be opened.
+  /// The connection to the tracker over Bluetooth, MIDI or a network cannot be opened or used.
   case cannotConnect(name: String, reason: String)
   /// The device cannot be used as a head tracker.
   case notAHeadTracker(path: String, reason: String)
@@ -26,7 +26,7 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case featureFailed(report: Int, reason: String)
   /// The text does not name three axes that form a right-handed set.
   case badAxisMap(String)
-  /// The recording or capture could not be read.
+  /// The recording or capture cannot be read or used.
   case cannotReadMotion(path: String, reason: String)
   /// A line of the recording or capture is invalid.
   case badMotionRow(path: String, line: Int, reason: String)

@@ -15,7 +15,7 @@
 ///   - frames: number of frames from the start of the cell, at most 16.
 ///   - gains: the gains at the first frame of the cell, outputs x inputs.
 ///   - slopes: the change of the gains per frame, outputs x inputs; nil if the gains are constant.
-///   - curves: the coefficients of a parabola, outputs x inputs; nil if the gains change linearly.
+///   - curves: the coefficient of each gain's parabola, outputs x inputs; nil if there are none.
 @_noLocks
 @inline(never)
 public func turnDegree(
@@ -129,7 +129,8 @@ private struct RowSums {
   }
 }
 
-/// Returns the number of rows to compute together if `left` rows remain.
+/// Returns the number of rows to compute together if `left` rows remain: 3 or 4, even if fewer
+/// remain.
 @_noLocks
 @inline(__always)
 private func rowsAtOnce(_ left: Int) -> Int {

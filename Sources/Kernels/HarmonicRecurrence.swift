@@ -13,7 +13,7 @@
 ///   - above: receives the rows of the degree to compute, in the same form.
 ///   - degree: the degree to compute, 2 to 7.
 ///   - coefficients: the factors c, five per row.
-///   - places: five pairs per row: the offset of row i in `first` and of row k in `below`.
+///   - places: five pairs per row: the offsets of row i in `first` and row k in `below`.
 ///   - columns: the factors b(n), 16 values.
 @_noLocks
 @inline(never)

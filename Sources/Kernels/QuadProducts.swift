@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Adds up the products of spectra and filters over all quads and partitions, for two ears.
+/// Adds up the products of spectra and filters over quads and partitions, for two ears.
 ///
 /// A chunk of four bins consists of items, one for each pair of a quad and a partition. An item of
 /// the spectra has 16 real and 16 imaginary parts. An item of the filters has 16 real and 16
@@ -11,12 +11,13 @@
 ///   - spectraStride: floats from one chunk of the spectra to the next.
 ///   - filters: chunks x items x 64.
 ///   - filterStride: floats from one chunk of the filters to the next.
-///   - runs: three numbers per run: first item of the spectra, first item of the filters, item
-///     count.
+///   - runs: the items to multiply, in runs of consecutive items. Three numbers per run: first item
+///     of the spectra, first item of the filters, item count.
 ///   - runCount: number of runs.
 ///   - chunks: number of chunks.
 ///   - before: chunks x 32, initial values of the sums; nil for zero.
-///   - sums: receives chunks x 32; lanes 0 and 1 are for the left ear, 2 and 3 for the right ear.
+///   - sums: receives chunks x 32. Lanes 0 and 1 must be added for the left ear, 2 and 3 for the
+///     right ear.
 @_noLocks
 @inline(never)
 public func addProducts(
@@ -65,10 +66,11 @@ public func addProducts(
 /// - Parameters:
 ///   - filters: chunks x items x 32.
 ///   - runs: four numbers per run: first item of the spectra, first item of the filters, item
-///     count, and number of even signals in a quad. The even signals come first.
+///     count, and number of even signals in each item. The even signals come first.
 ///   - masks: 5 x 16: one mask for each number of even signals, 0 to 4. A mask is 1 in the lanes of
 ///     even signals and 0 in the lanes of odd signals.
-///   - sums: receives chunks x 32; lanes 0 and 1 are for even signals, 2 and 3 for odd signals.
+///   - sums: receives chunks x 32. Lanes 0 and 1 must be added for the even signals, 2 and 3 for
+///     the odd signals.
 @_noLocks
 @inline(never)
 public func addSymmetricProducts(

@@ -151,17 +151,14 @@ private func finish(
   storeRow(ami + bmr, to + 28)
 }
 
-/// Computes the inverse transform of a quad's spectra, without scaling.
-///
-/// The real rows receive coefficients 0 to size - 1 of the products. The imaginary rows receive
-/// coefficients size to 2 size - 1.
+/// Computes the inverse transform of a quad's spectra, multiplied by `size`.
 ///
 /// - Parameters:
 ///   - spectrum: size / 4 chunks of 16 real and 16 imaginary parts.
 ///   - size: a power of two, at least 16.
 ///   - twiddles: the factors of `RightAngleTransform`.
-///   - re: receives `size` rows.
-///   - im: receives `size` rows.
+///   - re: receives `size` rows: coefficients 0 to size - 1 of the products.
+///   - im: receives `size` rows: coefficients size to 2 size - 1.
 @_noLocks
 @inline(never)
 public func transformQuadBack(
@@ -171,7 +168,7 @@ public func transformQuadBack(
   for first in stride(from: 0, to: 4 * size, by: 16) {
     begin(spectrum + 2 * first, re + first, im + first)
   }
-  // Run the stages of the forward transform in reverse order.
+  // Skip the factors of the radix-4 stages, because the stages run in reverse order.
   var table = twiddles + 8 * size
   var length = size / 4
   while length >= 16 {

@@ -11,8 +11,8 @@
 ///   - starts: the gains at the start of the cell, inputs x `outputs`.
 ///   - slopes: the change of each gain per frame; nil for constant gains.
 ///   - curves: the coefficients of the parabolas; nil for straight lines.
-///   - offset: the number of frames in the cell before the first one.
-///   - scale: 1 / the number of frames in a cell.
+///   - offset: the number of frames of the cell that precede the first frame to mix.
+///   - scale: the reciprocal of the number of frames in a cell.
 @_noLocks
 @inline(never)
 public func mixRamped(

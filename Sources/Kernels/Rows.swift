@@ -48,9 +48,8 @@ private func bits(_ v: Row) -> SIMD4<UInt32> { unsafeBitCast(v, to: SIMD4<UInt32
 ///   - re: `frames` rows.
 ///   - overlap: `frames` rows, added to `re`.
 ///   - frames: number of rows.
-///   - isSymmetric: if true, the sum of lanes 0 and 1 is half the sum of the samples for both ears,
-///     and the sum of lanes 2 and 3 is half their difference. If false, the sum of lanes 0 and 1 is
-///     the sample for the left ear, and the sum of lanes 2 and 3 is that for the right ear.
+///   - isSymmetric: whether the ears receive x + y (left) and x - y (right), where x is the sum of
+///     lanes 0 and 1, and y is the sum of lanes 2 and 3. Otherwise they receive x and y.
 ///   - left: `frames` samples, overwritten.
 ///   - right: `frames` samples, overwritten.
 @_noLocks

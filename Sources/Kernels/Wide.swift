@@ -2,8 +2,8 @@
 
 // This folder is compiled for the baseline instruction set and for two with wider vectors.
 //
-// The kernels work on quads: four interleaved signals, one per lane, row by row. Four rows are a
-// chunk of 16 floats for every vector width.
+// The convolution kernels work on quads: four interleaved signals. A row has one sample of each
+// signal. Four rows are a chunk of 16 floats for every vector width.
 
 #if AVX512
   package typealias Wide = SIMD16<Float>

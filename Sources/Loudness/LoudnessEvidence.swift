@@ -18,9 +18,9 @@ public struct LoudnessMeasurement: Sendable, Equatable {
 
 /// The evidence for the loudness of a source.
 ///
-/// The target is the loudness at the ears, but a source states the loudness of its channels. The
-/// measured difference between the two is added to the statement. Before a measurement, the
-/// difference counts as 0.
+/// The target applies to the loudness at the ears, but a source states the loudness of its
+/// channels. The measured difference between these two loudnesses is added to the stated value.
+/// Before a measurement, the difference counts as 0.
 public struct LoudnessEvidence: Sendable, Equatable {
   /// The loudness that the source states for itself.
   public struct Statement: Sendable, Equatable {
@@ -36,7 +36,7 @@ public struct LoudnessEvidence: Sendable, Equatable {
     }
   }
 
-  /// The largest credible difference between a statement that needs agreement and the measurement
+  /// A statement that needs agreement is ignored if it differs more than this from the measurement
   /// [LU].
   public static let agreement = 3.0
   /// The loudness at the ears that is assumed without evidence [LUFS].
@@ -53,13 +53,13 @@ public struct LoudnessEvidence: Sendable, Equatable {
   /// The conclusion from the evidence.
   ///
   /// The first of these that is available decides: a credible statement, the scan, the running
-  /// measurement, the assumed loudness. A statement is not credible if only the loudness at the
-  /// ears was measured.
+  /// measurement, the assumed loudness. A statement is not credible if a measurement contradicts it
+  /// (see `agreement`) or lacks the loudness of the channels.
   public var knowledge: LoudnessKnowledge {
     let measured = scan ?? running
     if let statement {
       guard let measured else { return Self.unchecked(statement) }
-      // A soundfield has no `source` loudness, because no standard defines it before decoding.
+      // For a soundfield, `source` is nil: no standard defines the loudness of undecoded channels.
       if let source = measured.source {
         let isBelieved =
           !statement.needsAgreement || abs(source - statement.loudness) <= Self.agreement

@@ -2,7 +2,7 @@
 
 /// The known or assumed loudness of a source.
 public struct LoudnessKnowledge: Sendable, Equatable {
-  /// The origin of the loudness.
+  /// What the loudness is based on.
   public enum Origin: String, Sendable, Equatable {
     /// A measurement of the source, or of parts of the source.
     case scan

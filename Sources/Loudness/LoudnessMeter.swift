@@ -25,8 +25,8 @@ public final class LoudnessMeter {
   ///   - sampleRate: the sample rate [Hz], 16 to 2822400.
   ///   - measuresPeak: whether to measure the true peak too.
   ///   - isEndless: whether memory use stays constant. If so, the integrated loudness is computed
-  ///     from a histogram in steps of 0.1 LU and deviates by up to 0.05 LU; otherwise 10 blocks a
-  ///     second are stored.
+  ///     from block loudnesses that are rounded by up to 0.05 LU; otherwise 10 values a second are
+  ///     stored.
   public init(
     weights: [ChannelWeight], sampleRate: Int, measuresPeak: Bool = false, isEndless: Bool = false
   ) {
@@ -52,7 +52,7 @@ public final class LoudnessMeter {
   ///
   /// - Parameters:
   ///   - planes: channels x frames.
-  ///   - offset: the index of the first frame to measure in the planes.
+  ///   - offset: the index, in each plane, of the first frame to measure.
   ///   - frames: the number of frames to measure.
   public func add(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, from offset: Int = 0, frames: Int
@@ -72,7 +72,7 @@ public final class LoudnessMeter {
     }
   }
 
-  /// Gated loudness since the start [LUFS]; nil if nothing has exceeded the gate of -70 LUFS.
+  /// Gated loudness since the start [LUFS]; nil if no 400 ms block has reached -70 LUFS.
   public var integrated: Double? { value(ebur128_loudness_global) }
 
   /// Ungated loudness of the last 3 s [LUFS]; nil for silence.
@@ -84,7 +84,8 @@ public final class LoudnessMeter {
   /// The longest window of `loudness(ofLast:)` [s].
   public static let longestWindow = 3.0
 
-  /// Returns the ungated loudness of the last `seconds` seconds [LUFS]; nil for silence.
+  /// Returns the ungated loudness of the last `seconds` seconds [LUFS]; nil for silence or an empty
+  /// window.
   ///
   /// - Parameter seconds: the length of the window, clamped to 0 ... `longestWindow`.
   public func loudness(ofLast seconds: Double) -> Double? {

@@ -8,7 +8,8 @@ struct MIDIConnection: TrackerConnection {
   private let session: Session
   private var parser = MIDIParser()
   private var tracker: any MIDITrackerProtocol
-  /// When the latest message arrived, in nanoseconds.
+  /// When the latest message arrived or, before the first, when the tracker was opened, in
+  /// CLOCK_MONOTONIC nanoseconds.
   private var heard: Int64
   private var newest: HeadSample?
   /// The first bytes, if they arrived while the tracker was being opened.
@@ -140,7 +141,7 @@ struct MIDIConnection: TrackerConnection {
     return !readings[(index + 1)...].contains { if case .head = $0 { true } else { false } }
   }
 
-  /// Makes the time of an orientation later than that of the previous one, which may be a
+  /// Ensures that the time of an orientation is later than that of the previous one, which may be a
   /// repetition.
   private mutating func inOrder(_ reading: TrackerReading) -> TrackerReading {
     guard case .head(var sample) = reading else { return reading }

@@ -4,11 +4,11 @@ package import HeadTracking
 
 /// How a profile's samples are packed into MIDI messages.
 package enum MIDIFraming: Sendable, Equatable {
-  /// SysEx messages that begin with these bytes, `F0` first, and have this length; nil for any
-  /// length. A frame is the complete message, from `F0` to `F7`.
+  /// SysEx messages that begin with `prefix` and are `length` bytes long; nil for any length. A
+  /// prefix begins with `F0`, or is empty. A frame is the complete message, from `F0` to `F7`.
   case systemExclusive(prefix: [UInt8], length: Int?)
-  /// Control changes. A frame has two bytes for each pair, the upper 7 bits first. Samples that end
-  /// before every pair has been received give no frame.
+  /// Control changes. A frame has two bytes for each pair, the upper 7 bits first. There are no
+  /// frames until every pair has been received once.
   case controllers([ControllerPair], quietNanoseconds: Int64 = 1_000_000)
 }
 

@@ -2,7 +2,7 @@
 
 package import HeadTracking
 
-/// The host's side of a MIDI tracker's protocol, without its transport.
+/// The messages to a MIDI tracker, and the decoding of its messages, without the transport.
 ///
 /// `decode` accepts any message, including one that the tracker would never send.
 package protocol MIDITrackerProtocol: Sendable {
@@ -40,7 +40,7 @@ extension MIDITrackerProtocol {
   package mutating func advance(now: Int64) -> [TrackerReading]? { [] }
 }
 
-/// A model of MIDI tracker, recognised by the name of its port.
+/// A model of MIDI tracker, recognised by the name of its port or device.
 package struct MIDIModel: Sendable {
   /// The settings with which a model creates its protocol.
   package struct Settings: Sendable {
@@ -61,7 +61,7 @@ package struct MIDIModel: Sendable {
   package var evidence: TrackerEvidence
   /// Whether the tracker computes its orientation itself.
   package var levelsItself: Bool
-  /// The texts with which the name of such a tracker's port, or of its device, can begin.
+  /// The possible beginnings of the name of the tracker's port or device.
   package var portPrefixes: [String]
   package var open: @Sendable (Settings) -> any MIDITrackerProtocol
 

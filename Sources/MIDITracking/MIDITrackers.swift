@@ -37,8 +37,8 @@ package final class MIDITrackers: TrackerProvider {
   private let capture: FrameCapture?
   private let system: any MIDIPorts
 
-  /// Prefix of the substitute for a missing serial number. It is followed by the name of the client
-  /// or, if the client has no name, the name of the port.
+  /// The prefix of the substitute for a missing serial number. It is followed by the name of the
+  /// client or, if the client has no name, the name of the port, with hyphens for whitespace.
   private static let serialPrefix = "midi:"
 
   /// - Parameters:

@@ -11,7 +11,8 @@ final class DatagramSocket {
 
   /// Opens the port.
   ///
-  /// - Throws: `notOurAddress` or `cannotListen` if the port cannot be opened.
+  /// - Throws: `notOurAddress` if this computer does not have the address; `cannotListen` if the
+  ///   port cannot be opened for another reason.
   init(_ address: ListeningAddress, port: Int) throws(NetworkTrackerError) {
     let place = address.text(port: port)
     for (index, numeric) in address.numeric.enumerated() {
@@ -42,7 +43,7 @@ final class DatagramSocket {
     let descriptor = socket(entry.ai_family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw SocketError(number: errno) }
     if entry.ai_family == AF_INET6 {
-      // IPv4 has a socket of its own.
+      // A separate socket receives IPv4 for `loopback` and `any`.
       var on: Int32 = 1
       setsockopt(
         descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on,
@@ -64,7 +65,7 @@ final class DatagramSocket {
   deinit { close() }
 
   /// Waits for datagrams and returns those that have arrived, at most 256. Returns an empty array
-  /// if none arrives.
+  /// if none arrives in time.
   func datagrams(timeoutMilliseconds: Int) -> [[UInt8]] {
     var requests = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     guard poll(&requests, nfds_t(requests.count), Int32(timeoutMilliseconds)) > 0 else { return [] }

@@ -85,13 +85,14 @@ public struct NetworkTracker: Sendable, Equatable {
     let place = "nothing has arrived at \(address.text(port: port))"
     return switch address {
     case .loopback: "\(place); for a phone or another machine use \(name):any:\(port)"
-    case .any, .address: "\(place); check the sender's address and port, and the firewall"
+    case .any, .address:
+      "\(place); check the target address and port of the sender, and the firewall"
     }
   }
 
   /// A note for the user if messages arrive, but none yields a pose.
   ///
-  /// - Parameter unread: the first message, such as "/position with 3 arguments".
+  /// - Parameter unread: a description of the first message, such as "/position with 3 arguments".
   func unreadNote(_ unread: String) -> String {
     "\(unread) arrived at \(address.text(port: port)), but \(expectation)"
   }

@@ -7,8 +7,8 @@ import System
 
 /// Listens on a UDP port and passes head poses to a `HeadSampleSink`.
 ///
-/// The first pose begins a new reference frame. A message that yields no pose is rejected. If
-/// several poses arrive together, only the newest is used.
+/// `start` announces a new reference frame to the sink. A message that yields no pose is counted as
+/// rejected. If several poses arrive together, only the newest is used.
 ///
 /// ## Threading
 /// Any thread may use a session. The sink receives the samples on the session's own thread.
@@ -49,7 +49,8 @@ public final class NetworkTrackerSession: Sendable {
 
   /// Opens the port and starts the session's thread.
   ///
-  /// - Throws: `notOurAddress` or `cannotListen` if the port cannot be opened.
+  /// - Throws: `notOurAddress` if this computer does not have the address; `cannotListen` if the
+  ///   port cannot be opened for another reason.
   public func start() throws(NetworkTrackerError) {
     let port = try Port(tracker)
     let (worker, sink, record, onSilence) = (worker, sink, record, onSilence)
@@ -98,7 +99,7 @@ public final class NetworkTrackerSession: Sendable {
     }
     private let socket: DatagramSocket
     private var decoder: Decoder
-    /// The first message that yielded no pose; nil if there was none.
+    /// A description of the first message that yielded no pose; nil if there was none.
     private(set) var unread: String?
 
     init(_ tracker: NetworkTracker) throws(NetworkTrackerError) {
@@ -118,7 +119,7 @@ public final class NetworkTrackerSession: Sendable {
       case .osc(var head):
         all = datagrams.flatMap { bytes -> [Quaternion?] in
           guard let messages = OSCPacket.messages(bytes) else {
-            note("a packet of \(bytes.count) bytes that is not OSC")
+            note("a packet of \(Self.size(bytes)) that cannot be read as OSC")
             return [nil]
           }
           return messages.map { message in
@@ -131,11 +132,15 @@ public final class NetworkTrackerSession: Sendable {
       case .datagrams(let decode):
         all = datagrams.map { bytes in
           let pose = decode(bytes)
-          if pose == nil { note("a packet of \(bytes.count) bytes without a valid pose") }
+          if pose == nil { note("a packet of \(Self.size(bytes)) without a valid pose") }
           return pose
         }
       }
       return all.filter { $0 == nil } + all.compactMap(\.self).suffix(1)
+    }
+
+    private static func size(_ bytes: [UInt8]) -> String {
+      bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes"
     }
 
     private func note(_ message: String) { if unread == nil { unread = message } }

@@ -6,8 +6,8 @@ enum OSCPacket {
   private static let most = 256
   private static let mostArguments = 16
 
-  /// Returns the messages of a packet, in order; nil if the packet is malformed or too large. The
-  /// time tags of bundles are ignored.
+  /// Returns the messages of a packet, in order; nil if the packet is malformed, has an argument of
+  /// an unknown type, or exceeds one of the limits above. The time tags of bundles are ignored.
   static func messages(_ bytes: [UInt8]) -> [OSCMessage]? {
     var messages: [OSCMessage] = []
     return take(bytes[...], into: &messages, depth: 0) ? messages : nil

@@ -28,7 +28,7 @@ public enum OSCPreset: String, Sendable, CaseIterable {
   case iem
   case iemAngles = "iem-ypr"
 
-  /// The usual message of the preset, for error messages.
+  /// The usual OSC message of the preset, for a note to the user.
   var expectation: String {
     switch self {
     case .ypr, .sparta: "/ypr with 3 numbers"
@@ -66,7 +66,7 @@ public struct OSCMessage: Sendable, Equatable {
     self.numbers = numbers
   }
 
-  /// The address, at most 60 characters, and the number of arguments.
+  /// The first 60 characters of the address, and the number of arguments.
   var text: String {
     let count = numbers.count
     return "\(address.prefix(60)) with \(count) \(count == 1 ? "argument" : "arguments")"

@@ -6,7 +6,7 @@ import Glibc
 /// Sends OSC messages over UDP.
 ///
 /// ## Threading
-/// Use it on one thread only.
+/// Use an instance on one thread only.
 public final class OSCSender {
   private let target: lo_address
 

@@ -17,8 +17,8 @@ package final class ProfiledNetworkTrackers: TrackerProvider {
   private let failures = Mutex<[String: (error: HeadTrackingError, until: Int64)]>([:])
 
   private static let connectMilliseconds = 1000
-  /// Time after a failed connection attempt in which `connect` throws the same error without
-  /// another attempt, in nanoseconds.
+  /// For this time after a failed attempt, in nanoseconds, `connect` throws the same error without
+  /// another attempt.
   private static let retryTime: Int64 = 2_000_000_000
 
   package init(_ settings: TrackerSettings) {
@@ -26,7 +26,8 @@ package final class ProfiledNetworkTrackers: TrackerProvider {
     profiles = settings.profiles.filter { Self.path($0) != nil }
   }
 
-  /// Returns the path of a tracker, such as `tcp:192.168.1.7:5000`; nil for other links.
+  /// Returns the path of a tracker, such as `tcp:192.168.1.7:5000`; nil if its link is not `tcp` or
+  /// `udp`.
   private static func path(_ profile: TrackerProfile) -> String? {
     switch profile.link {
     case .tcp(let place), .udp(let place):
@@ -96,7 +97,8 @@ package final class ProfiledNetworkTrackers: TrackerProvider {
       guard let link = DatagramLink(socket, waitMilliseconds: Self.connectMilliseconds) else {
         throw .cannotConnect(
           name: profile.name,
-          reason: "nothing arrives at \(path); switch the tracker on, and check its target address")
+          reason: "nothing is arriving at \(path); switch the tracker on, and check its target "
+            + "address")
       }
       return ProfileConnection(link, profile, axes: axes, capture: capture, endsSilent: true)
     default: throw .cannotOpen(path: path, reason: "no profile describes it")
@@ -123,7 +125,7 @@ private struct DatagramLink: ByteLink {
   /// Datagrams that arrived before the first call of `read`.
   private var early: [[UInt8]]
 
-  /// Waits for a datagram; nil if none arrives.
+  /// Waits for a datagram; nil if none arrives in time.
   init?(_ socket: DatagramSocket, waitMilliseconds: Int) {
     self.socket = socket
     early = socket.datagrams(timeoutMilliseconds: waitMilliseconds)

@@ -21,7 +21,8 @@ final class StreamSocket {
 
   /// Connects to a numeric address.
   ///
-  /// - Throws: the system's error, ETIMEDOUT after the time limit.
+  /// - Throws: the system's error; ETIMEDOUT if the time limit is exceeded; EADDRNOTAVAIL if
+  ///   `address` is not numeric.
   init(_ address: String, port: Int, timeoutMilliseconds: Int) throws(SystemError) {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -63,7 +63,7 @@ public final class LayoutRenderer: RenderedSound {
   /// - Parameters:
   ///   - source: a source that needs no further preparation; an upmix, for example, is already
   ///     applied.
-  ///   - isSpatial: false for plain stereo from the front pair, without rotation.
+  ///   - isSpatial: false for plain stereo at the positions of the front pair, without rotation.
   ///   - target: the output layout.
   ///   - head: `headToWorld` as a function of the time in the source; nil for no rotation.
   ///   - settings: the block size and the gain. The other settings are not used.
@@ -89,7 +89,8 @@ public final class LayoutRenderer: RenderedSound {
     turned = PlanarScratch(channels: layout.channelCount, frames: blockFrames)
   }
 
-  /// Returns the gains for plain stereo from the front pair, target channels x source channels.
+  /// Returns the gains for plain stereo at the positions of the front pair: target channels x
+  /// source channels.
   private static func plain(_ source: ChannelLayout, to target: ChannelLayout) -> [[Double]] {
     let pair = Conversion.gains(from: .stereo, to: target)
     let stereo = Treatment(plain: source).headLocked

@@ -25,7 +25,7 @@ internal import SignalProcessing
 /// the renderer's gain, mode and counters.
 public final class SampleRenderer: @unchecked Sendable {
   /// The renderer with the gain, the mode, the levels and the counters. Do not call its `process`
-  /// and `reset` functions.
+  /// or `reset` function.
   public let renderer: Renderer
   /// Notes for the listener about the HRTF set.
   public let notes: [String]
@@ -46,7 +46,8 @@ public final class SampleRenderer: @unchecked Sendable {
   /// - Parameters:
   ///   - layout: the layout of the input channels; not `.unknown`.
   ///   - sampleRate: the sample rate of input and output, 8,000 to 384,000 Hz.
-  ///   - settings: how to render. Settings about sources, such as `track` and `upmix`, are ignored.
+  ///   - settings: how to render. `layout`, `track`, `dynamicRange`, `loudness`, `upmix` and `mix`
+  ///     are ignored.
   ///   - finish: gain, fade-in and limiter. Its gain is multiplied by the gain in `settings`.
   /// - Throws: `PlaybackError.hrtf` if the set cannot be read, and the errors of
   ///   `HRTFChoice.filters(for:settings:sampleRate:)`.
@@ -205,7 +206,7 @@ public final class SampleRenderer: @unchecked Sendable {
     }
   }
 
-  /// Discards all sound rendered so far and the last pose.
+  /// Discards the effect of all earlier input, and the last pose. The gain and the mode stay.
   public func reset() {
     renderer.reset()
     interpolator.reset()

@@ -8,13 +8,13 @@ public enum SoundOpeningError: Error, Sendable, Equatable, CustomStringConvertib
   case unsupportedAddress(String, scheme: String)
   /// The address has no host.
   case noHost(String)
-  /// The file cannot be read, for the given reason.
+  /// The file or folder cannot be read, for the given reason.
   case unreadable(String, reason: String)
   /// The folder at this path cannot be read.
   case unreadableFolder(path: String)
   /// The presentation cannot be opened, for the given reason.
   case presentation(String)
-  /// A presentation is to be kept, but the text names a file.
+  /// The sound cannot be kept, because the text does not name a presentation.
   case fileCannotBeKept(String)
   /// The fetched files cannot be kept, for the given reason.
   case keeping(String)

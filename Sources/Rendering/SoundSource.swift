@@ -16,7 +16,7 @@ public protocol SoundSource: AnyObject {
   /// The total number of frames; nil if unknown.
   var duration: Int? { get }
   var title: String? { get }
-  /// The problems in the sound read so far, one sentence each.
+  /// The problems found so far, one sentence each.
   var warnings: [String] { get }
   /// Reads the next frames, channels x frames.
   ///
@@ -31,18 +31,22 @@ public protocol SoundSource: AnyObject {
   /// The loudness that the source states; nil if it states none. Default: nil.
   var statedLoudness: StatedLoudness? { get }
   /// A function that opens the same source again at its start, for use on another thread; nil if
-  /// that is impossible. Default: nil.
+  /// the source does not support it. Default: nil.
   var another: (@Sendable () throws(PlaybackError) -> any SoundSource)? { get }
-  /// Identifies the content of the source and the way in which it is read; nil if the sound may
-  /// differ next time. Default: nil.
+  /// Identifies the content of the source and the way in which it is read, as a key for stored
+  /// measurements; nil if the source has no such key. Default: nil.
   var stableIdentity: String? { get }
-  /// Whether later frames may have a different layout. The source is then a sequence of runs, each
-  /// with one layout. Default: false.
+  /// Whether later frames may have a different layout. If true, the source is a sequence of runs,
+  /// each with one layout. Default: false.
   var changesLayout: Bool { get }
-  /// Returns the layout of the next frames; nil at the end of the source. Default: `layout`.
+  /// Returns the layout of the next frames; nil at the end of the source. If a run has ended,
+  /// begins the next run. Default: `layout`.
+  ///
+  /// If `changesLayout` is true, call this function before the first `read`, after each `read` that
+  /// returns 0 and after each `seek`.
   func nextLayout() throws(PlaybackError) -> ChannelLayout?
-  /// The number of frames by which the run announced by `nextLayout` overlaps the previous run. A
-  /// negative number means missing frames. Default: 0.
+  /// The number of frames by which the run announced by `nextLayout` overlaps the previous run. If
+  /// frames are missing between the runs, the value is minus their number. Default: 0.
   var joint: Int { get }
   /// The longest crossfade between two runs, in frames. Default: 0.
   var longestOverlap: Int { get }
@@ -54,7 +58,7 @@ public protocol SoundSource: AnyObject {
   /// Whether the sound was made for headphones. Such sound is not rendered spatially. Default:
   /// false.
   var isBinaural: Bool { get }
-  /// The matrix encoding of the two channels; nil if none is stated. Default: nil.
+  /// The matrix encoding of a stereo source; nil if none is stated. Default: nil.
   var matrixEncoding: MatrixEncoding? { get }
   /// How the listener can get more channels; nil if no way is known or needed. Default: nil.
   var multichannelOffer: MultichannelOffer? { get }
@@ -78,7 +82,7 @@ extension SoundSource {
   public var stream: (any StreamedSource)? { nil }
 }
 
-/// A way to get a programme with more channels.
+/// A way in which the listener can get more channels.
 public enum MultichannelOffer: Sendable, Equatable, CustomStringConvertible {
   /// Another track of the file has more channels.
   case track(number: Int, layout: ChannelLayout)

@@ -4,17 +4,17 @@ public import Ambisonics
 
 /// A source whose sound arrives during playback and may arrive late.
 public protocol StreamedSource: SoundSource {
-  /// Whether `read` can return without waiting.
+  /// Whether enough sound is available to read on without waiting.
   var isReady: Bool { get }
   /// The frame at which playback should start.
   var startFrame: Int { get }
   /// Informs the source of the frame that is rendered next.
   func isHeard(frame: Int)
-  /// Returns the events that have not been returned yet. A change of rendition is held back until
-  /// `frame` reaches it.
+  /// Returns the events that have not been returned yet. A change of rendition after `frame` is not
+  /// yet returned.
   func takeNews(upTo frame: Int) -> [SourceNews]
-  /// Makes the current and later calls of `read` throw `PlaybackError.interrupted` instead of
-  /// waiting. Any thread may call this function.
+  /// Makes the current and later calls of `read` and `nextLayout` throw `PlaybackError.interrupted`
+  /// instead of waiting. Any thread may call this function.
   func abandon()
   /// A function that measures the loudness of a short sound at the ears, in LUFS; the result is nil
   /// if the sound is silent or cannot be rendered. The arguments are the layout and the samples,
@@ -34,7 +34,7 @@ public enum SourceNews: Sendable, Equatable {
   case note(String)
 }
 
-/// A change of the audible rendition.
+/// The first audible rendition, or a change of the audible rendition.
 public struct RenditionNews: Sendable, Equatable {
   /// The layout and the bit rate of the rendition, such as "5.1 at 384 kbit/s".
   public var name: String
@@ -53,7 +53,8 @@ public struct RenditionNews: Sendable, Equatable {
   /// The correlation of the two renditions after the alignment, 0.5 to 1; nil if there was no
   /// alignment.
   public var agreement: Double?
-  /// The gain that matches the rendition's loudness to that of the first rendition, in dB.
+  /// The gain of the rendition when it becomes audible, in dB. It matches the loudness to that of
+  /// the earlier renditions.
   public var gain: Double
 
   package init(

@@ -6,8 +6,8 @@ private import Synchronization
 
 /// Draws a canvas that fills the terminal, using libncursesw.
 ///
-/// The first screen loads the library. This class does not read keys, and it prevents ncurses from
-/// changing signal handlers.
+/// Create at most one screen in a process. The initialiser loads the library. This class does not
+/// read keys, and it prevents ncurses from changing signal handlers.
 ///
 /// ## Threading
 /// Any thread may use any member.
@@ -16,7 +16,7 @@ package final class CursesScreen: Sendable {
   package enum Failure: Error, Sendable, Equatable {
     /// The library or one of its functions is missing. The value is the name of what is missing.
     case missing(String)
-    /// ncurses does not know the type of the terminal.
+    /// ncurses does not support the type of the terminal, or cannot open the terminal.
     case unknownTerminal
   }
 
@@ -36,7 +36,7 @@ package final class CursesScreen: Sendable {
   package let symbols: Symbols
   private let descriptor: Int32
   private let state = Mutex(State())
-  /// ncurses keeps its state in global variables, so a process has at most one screen.
+  /// The only screen of the process, because ncurses keeps its state in global variables.
   private static let current = Mutex<CursesScreen?>(nil)
 
   /// Opens the terminal that a file descriptor refers to.
@@ -72,8 +72,8 @@ package final class CursesScreen: Sendable {
   }
 
   /// Shows what `draw` returns for the terminal's size; only the changes are sent. Opens the screen
-  /// again after `close`. Has no effect while the screen is held, or while a process that has been
-  /// in the foreground is in the background.
+  /// again after `close`. Has no effect while the screen is held, or while the process is in the
+  /// background after it was in the foreground.
   package func show(_ draw: (_ columns: Int, _ rows: Int) -> Canvas) {
     state.withLock { state in
       guard !state.isHeld, isOurs(&state) else { return }
@@ -134,7 +134,7 @@ package final class CursesScreen: Sendable {
     state.shown = nil
   }
 
-  /// Returns whether this process may change the terminal, because it is in the foreground or has
+  /// Returns whether this process may change the terminal: whether it is in the foreground, or has
   /// never been there. After a move to the background, a change would stop the process (SIGTTOU).
   private func isOurs(_ state: inout State) -> Bool {
     let isInForeground = tcgetpgrp(descriptor) == getpgrp()

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Draws scales for the levels of the ears and the angles of the head, one row each.
+/// Draws scales for the levels at the ears and the angles of the head, one row each.
 struct Gauges {
   let symbols: Symbols
   let columns: Int
 
   /// The lowest level on the scale, in dBFS.
   static let lowest = -60.0
-  /// The width of a label at the start of a row.
+  /// The number of columns for the label of a row.
   static let label = 9
 
   /// Whether there is space only for the short forms of the angles.
   var isNarrow: Bool { columns < 42 }
 
-  /// Draws the level of an ear with its peak hold, both in dBFS.
+  /// Draws the level at an ear and the held peak, both in dBFS.
   func level(_ name: String, _ peak: Double, held: Double, _ canvas: inout Canvas, row: Int) {
     let number = held < -99 ? "-- dB" : "\(Int(held.rounded())) dB"
     let start = Self.label

@@ -22,7 +22,7 @@ package struct HeldLevel: Sendable {
   }
 }
 
-/// A level that rises at once and falls slowly, so that a bar that shows it is easy to read.
+/// A level that rises at once and falls slowly, for a bar that is easy to read.
 package struct FallingLevel: Sendable {
   /// How fast the level falls, in dB/s.
   static let fall = 40.0

@@ -5,7 +5,7 @@ package struct ListeningState: Sendable {
   /// The head relative to the stage.
   package enum Head: Sendable, Equatable {
     /// The pose in degrees. Yaw is positive to the left, pitch is positive upwards, and roll is
-    /// positive with the right ear down.
+    /// positive with the right ear down. `isCurrent` is false if the tracker is silent.
     case pose(yaw: Double, pitch: Double, roll: Double, isCurrent: Bool)
     /// There is no pose, for this reason.
     case unknown(String)
@@ -16,7 +16,7 @@ package struct ListeningState: Sendable {
   }
 
   /// A sound or a loudspeaker on the stage. The angles are in degrees; the azimuth is positive to
-  /// the left, the elevation upwards.
+  /// the left, and the elevation is positive upwards.
   package struct Source: Sendable, Equatable {
     package var name: String
     package var azimuth: Double
@@ -27,7 +27,7 @@ package struct ListeningState: Sendable {
     }
   }
 
-  /// A line of the list on the right: its label and its text.
+  /// A fact about the playback, such as the output, with a label.
   package struct Fact: Sendable, Equatable {
     package var label: String
     package var text: String
@@ -56,9 +56,9 @@ package struct ListeningState: Sendable {
   package var sources: [Source] = []
   /// A description of a stage without individual sources, such as "soundfield, order 3".
   package var stageText = ""
-  /// The peaks of both ears, left then right, in dBFS.
+  /// The levels that the bars show, left then right, in dBFS.
   package var peaks = (-200.0, -200.0)
-  /// The highest recent peaks, left then right, in dBFS.
+  /// The held peaks, left then right, in dBFS.
   package var held = (-200.0, -200.0)
   /// The facts, the most important first.
   package var facts: [Fact] = []

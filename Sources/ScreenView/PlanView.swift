@@ -105,7 +105,7 @@ struct PlanView {
     canvas.put("O", row: plan.centre, column: plan.middle, style: style)
   }
 
-  /// The text below the plan: the direction of the head, or why no direction is shown.
+  /// The text below the plan: the direction of the head, or why the direction is not stated.
   var caption: (text: String, style: CellStyle) {
     switch state.head {
     case .pose(let yaw, _, _, let isCurrent):

@@ -20,8 +20,9 @@ package enum TextWidth {
   }
 
   /// Returns the number of columns of one scalar: two for East Asian wide characters and
-  /// pictographs (Unicode Standard Annex 11); none for characters below U+0020, format characters,
-  /// and marks that are drawn over the previous character; one for all others.
+  /// pictographs (Unicode Standard Annex 11); none for characters below U+0020 and, from U+0300 on,
+  /// for format characters and marks that are drawn over the previous character; one for all
+  /// others.
   package static func of(_ scalar: Unicode.Scalar) -> Int {
     if scalar.value < 0x300 { return scalar.value < 0x20 ? 0 : 1 }
     switch scalar.properties.generalCategory {

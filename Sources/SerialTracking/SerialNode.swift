@@ -5,7 +5,7 @@ import System
 
 /// The kernel's description of a USB serial port. This type does not open the port.
 struct SerialNode: Sendable, Equatable {
-  /// The device file, such as `/dev/ttyACM0`.
+  /// The path of the device file, such as `/dev/ttyACM0`.
   var path: String
   var vendorID: UInt16
   var productID: UInt16
@@ -21,7 +21,7 @@ struct SerialNode: Sendable, Equatable {
     var deviceFolder = "/dev"
   }
 
-  /// Returns the ports on USB, ordered by the length of the name and then by name.
+  /// Returns the USB serial ports, ordered by the lengths of their names and then by name.
   static func all(in place: Place = Place()) -> [SerialNode] {
     let names = (SystemFile.names(in: place.classFolder) ?? []).filter {
       $0.hasPrefix("ttyACM") || $0.hasPrefix("ttyUSB")

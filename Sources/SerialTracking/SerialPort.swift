@@ -19,8 +19,8 @@ final class SerialPort: ByteLink {
 
   /// Opens a port exclusively and discards the contents of its queues.
   ///
-  /// - Throws: the system's error; ENOTTY if the path is not a serial port, EBUSY if another
-  ///   program uses it exclusively.
+  /// - Throws: the system's error; ENOTTY if the path is not that of a terminal device, and EBUSY
+  ///   if another program uses it exclusively.
   init(_ path: String, _ settings: TrackerProfile.SerialPort) throws(SystemError) {
     let descriptor = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw .latest }
@@ -61,7 +61,7 @@ final class SerialPort: ByteLink {
     UInt32(truncatingIfNeeded: flag)
   }
 
-  /// Returns the constant for a baud rate, or that for 115200 if the rate is unknown.
+  /// Returns the constant for a baud rate, or that for 115200 if the rate has none.
   private static func speed(_ baud: Int) -> speed_t {
     let speeds: [Int: Int32] = [
       1200: B1200, 2400: B2400, 4800: B4800, 9600: B9600, 19_200: B19200, 38_400: B38400,

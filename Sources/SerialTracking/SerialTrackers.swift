@@ -20,7 +20,7 @@ package final class SerialTrackers: TrackerProvider {
     }
   }
 
-  /// The prefix of a named port's ID, before `PATH:PROFILE`.
+  /// The prefix of a named port's ID: `serial:PATH:PROFILE` or `serial:PATH:BAUD`.
   package static let prefix = "serial:"
 
   private let profiles: [TrackerProfile]
@@ -52,8 +52,8 @@ package final class SerialTrackers: TrackerProvider {
     (self.named, self.place) = (named, place)
   }
 
-  /// Splits `serial:PATH:PROFILE` into the path and the profile. Returns nil for any other text. A
-  /// path may contain colons.
+  /// Splits a named port's ID at the last colon into the path and the profile or baud rate. Returns
+  /// nil if the prefix, the path or the text after it is missing.
   package static func parts(_ text: String) -> (path: String, profile: String)? {
     guard text.hasPrefix(prefix), let colon = text.lastIndex(of: ":") else { return nil }
     let start = text.index(text.startIndex, offsetBy: prefix.count)
@@ -65,14 +65,14 @@ package final class SerialTrackers: TrackerProvider {
   // MARK: List
 
   package func trackers(detailed: Bool) -> [TrackerDescription] {
-    // If no profile names a USB device, not even the list of ports is read.
+    // Only profiles that name a USB device need this list.
     let nodes = profiles.isEmpty ? [] : SerialNode.all(in: place)
     var found = nodes.compactMap { node in
       profile(of: node).map { Self.description(node.path, node, $0) }
     }
     if let (id, port) = named, access(port.path, F_OK) == 0 {
       let node = SerialNode.at(port.path, in: place)
-      // The port is listed once, under the name that the listener gave.
+      // If a profile also names the port, list it only once, under the listener's ID.
       found.removeAll { $0.path == node?.path }
       var tracker = Self.description(port.path, node, port.profile)
       tracker.path = id
@@ -125,7 +125,7 @@ package final class SerialTrackers: TrackerProvider {
     _ tracker: TrackerDescription
   ) throws(HeadTrackingError) -> (path: String, profile: TrackerProfile) {
     if let (id, port) = named, tracker.path == id { return (port.path, port.profile) }
-    // Another device may have this path now.
+    // Another device may have this path now, so find the profile again.
     guard let node = SerialNode.all(in: place).first(where: { $0.path == tracker.path }),
       let profile = profile(of: node)
     else { throw .cannotOpen(path: tracker.path, reason: "it is gone") }

@@ -17,7 +17,8 @@ public struct PlacedSpeaker: Sendable, Equatable {
 
 /// The gains from the channels of a source to the soundfield and to the ears.
 ///
-/// Gains are outputs x inputs. The soundfield is in ACN order and SN3D scale.
+/// Each matrix has one row per output and one column per input. The soundfield is in ACN order and
+/// SN3D scale.
 public struct Treatment: Sendable, Equatable {
   /// The order of the soundfield.
   public var order: Int
@@ -41,10 +42,10 @@ public struct Treatment: Sendable, Equatable {
   /// Creates a treatment that keeps the spatial layout of a source.
   ///
   /// Soundfields are converted to ACN order and SN3D scale. Loudspeakers are encoded at their
-  /// positions.
+  /// positions. Head-locked stereo and low-frequency effects go directly to the ears.
   ///
   /// - Parameters:
-  ///   - layout: the layout of the source; all gains from `.unknown` are 0.
+  ///   - layout: the layout of the source; all gains for `.unknown` are 0.
   ///   - busOrder: the order at which loudspeakers are encoded, 1 to 7. A soundfield keeps its own
   ///     order, but order 0 becomes 1.
   public init(spatial layout: ChannelLayout, busOrder: Int) {
@@ -80,8 +81,9 @@ public struct Treatment: Sendable, Equatable {
   ///
   /// Loudspeakers are mixed according to ITU-R BS.775-4, annex 4: centre and surrounds at 0.7071,
   /// low-frequency effects left out. Other loudspeakers in the median plane have a gain of 0.5 on
-  /// both sides. Mono has a gain of 1 on both sides. A soundfield is decoded to two cardioids that
-  /// face the sides, and head-locked stereo is added at gain 1.
+  /// both sides. Mono has a gain of 1 on both sides. A soundfield is decoded to two cardioids,
+  /// 0.7071 (W + Y) and 0.7071 (W - Y), and head-locked stereo is added at gain 1. All gains for
+  /// `.unknown` are 0.
   public init(plain layout: ChannelLayout) {
     self.init(order: 1, inputs: layout.channelCount)
     switch layout {

@@ -3,8 +3,8 @@
 public import Ambisonics
 private import Geometry
 
-/// Pans the loudspeakers of a bed, at their directions relative to the head, between other
-/// loudspeakers.
+/// Pans the channels of a bed to other loudspeakers, according to the directions of the bed's
+/// loudspeakers relative to the head.
 ///
 /// Gains are computed at the points of a `PoseGrid` and change linearly between them. For a stereo
 /// target, the sound is panned to five loudspeakers and then folded down.
@@ -24,8 +24,8 @@ public struct TurningPanner: ~Copyable, @unchecked Sendable {
   /// Prepares the panner.
   ///
   /// - Parameters:
-  ///   - directions: unit vectors to the loudspeakers of the source on the stage.
-  ///   - target: the loudspeakers to pan to.
+  ///   - directions: unit vectors on the stage to the loudspeakers of the bed.
+  ///   - target: the loudspeakers to pan to: a front pair, or at least three around the listener.
   public init(directions: [SIMD3<Double>], target: [Speaker]) {
     let around = target == [.frontLeft, .frontRight] ? Self.ring : target
     self.directions = directions

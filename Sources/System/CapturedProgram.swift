@@ -6,8 +6,8 @@ private import Glibc
 /// Runs a program and captures its standard output, within limits of time and size.
 public struct CapturedProgram {
   public var launch: ProgramLaunch
-  /// The maximum duration in s. Up to `longestWait` s of waiting for a processor do not count, so
-  /// that a run does not fail because the computer is busy.
+  /// The maximum duration in seconds. The time that the program's main thread waits for a processor
+  /// does not count, up to `longestWait` seconds, so that runs rarely fail on a busy computer.
   public var timeoutSeconds: Double
   public static let longestWait = 50.0
   public var maximumBytes: Int
@@ -69,7 +69,7 @@ public struct CapturedProgram {
       let isLate = !hasTime()
       var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let ready = poll(&request, 1, isLate ? 0 : 20)
-      // The program may have ended in time although this check is late.
+      // This check may be late although the program ended in time, so read any output first.
       if ready <= 0, isLate { return (output, .timedOut) }
       if ready <= 0 { continue }
       let count = read(descriptor, &part, part.count)

@@ -39,7 +39,7 @@ extension ProgramEnding: CustomStringConvertible {
   }
 }
 
-/// A program that this process has started. Copies refer to the same process.
+/// A program that this process has started. Copies of the value refer to the same program.
 public struct ChildProcess: Sendable {
   public let id: Int32
 
@@ -78,12 +78,11 @@ public struct ChildProcess: Sendable {
     /// The time on a processor, and the time spent waiting for one, in nanoseconds. A wait that has
     /// not ended is not included.
     public var (used, waited): (Int64, Int64) = (0, 0)
-    /// Whether the main thread runs or waits for a processor now.
+    /// Whether the main thread is running or waiting for a processor.
     public var isReady = false
   }
 
-  /// How the main thread of the process has used processors so far, as stated by /proc/ID/schedstat
-  /// and /proc/ID/stat; zero if unknown.
+  /// The values from /proc/ID/schedstat and /proc/ID/stat; 0 or false if a file cannot be read.
   public var processorUse: ProcessorUse {
     func text(_ name: String) -> [UInt8] { (try? SystemFile.contents("/proc/\(id)/\(name)")) ?? [] }
     let words = text("schedstat").split(separator: UInt8(ascii: " ")).prefix(2)

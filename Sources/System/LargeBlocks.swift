@@ -2,12 +2,12 @@
 
 private import CRealtime
 
-/// The treatment of large blocks by the C library's `malloc`.
+/// Controls how the C library allocates large blocks.
 public enum LargeBlocks {
-  /// Makes `malloc` return each block of 128 KiB or more to the system when it is freed.
+  /// Makes `free` return each block of 128 KiB or more to the system.
   ///
-  /// By default, glibc keeps such blocks after it has freed the first one (`M_MMAP_THRESHOLD` in
-  /// mallopt(3)). Small blocks that stay between them then make the memory of a process grow for
-  /// hours.
+  /// By default, glibc takes later blocks from the heap if they are not larger than a large block
+  /// that has been freed (`M_MMAP_THRESHOLD` in mallopt(3)). Small blocks that stay between them on
+  /// the heap can then make the memory of a process grow for hours.
   public static func returnToSystem() { set_mapped_block_size(128 << 10) }
 }

@@ -44,7 +44,7 @@ public struct ProgramLaunch: Sendable {
 
   /// Starts the program.
   ///
-  /// - Throws: the system's error; ENOENT if the program does not exist.
+  /// - Throws: the system's error, such as ENOENT if the program does not exist.
   public func start() throws(SystemError) -> ChildProcess {
     precondition(!words.isEmpty)
     var actions = posix_spawn_file_actions_t()
@@ -55,7 +55,7 @@ public struct ProgramLaunch: Sendable {
       posix_spawn_file_actions_destroy(&actions)
       posix_spawnattr_destroy(&attributes)
     }
-    // Set up output first, because the later actions could replace its descriptor.
+    // Set up output first, because the other actions could replace the descriptor that it copies.
     Self.add(output, STDOUT_FILENO, O_WRONLY, to: &actions)
     Self.add(input, STDIN_FILENO, O_RDONLY, to: &actions)
     Self.add(errors, STDERR_FILENO, O_WRONLY, to: &actions)

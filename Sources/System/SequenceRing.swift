@@ -4,9 +4,9 @@ public import Synchronization
 
 /// Passes the newest values of one thread to other threads without blocking.
 ///
-/// The writer overwrites the oldest values. A sequence number guards each value: a reader that is
-/// overtaken continues with a newer value [H.-J. Boehm, "Can seqlocks get along with programming
-/// language memory models?", MSPC 2012].
+/// The writer overwrites the oldest values. A sequence number guards each value: a reader whose
+/// value was overwritten continues with a newer one [H.-J. Boehm, "Can seqlocks get along with
+/// programming language memory models?", MSPC 2012].
 ///
 /// ## Threading
 /// One thread may call `push`. Any thread may call `pop` and `latest`. All three are real-time
@@ -93,8 +93,8 @@ public struct SequenceRing<Value: BitwiseCopyable & Sendable>: @unchecked Sendab
     }
   }
 
-  /// Reads the value with index `number`. Returns false if the writer has overwritten it; `value`
-  /// is then undefined.
+  /// Reads the value at position `number`. Returns false if the writer has begun to overwrite it;
+  /// `value` is then undefined.
   @inlinable
   func read(_ number: Int, into value: inout Value) -> Bool {
     let slot = slot(number)

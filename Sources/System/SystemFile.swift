@@ -40,13 +40,13 @@ public enum SystemFile {
   }
 
   /// Returns the names in a folder, unsorted, without `.` and `..`; nil if the folder cannot be
-  /// listed.
+  /// opened.
   public static func names(in folder: String) -> [String]? {
     opendir(folder).map(list)
   }
 
   /// Returns the names in an open folder, unsorted, without `.` and `..`; nil if the folder cannot
-  /// be listed. The descriptor stays open.
+  /// be opened again. `folder` stays open.
   public static func names(inDescriptor folder: Int32) -> [String]? {
     let again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     return again < 0 ? nil : fdopendir(again).map(list)

@@ -17,7 +17,8 @@ public final class Worker: Sendable {
   /// Whether `stop()` has been called.
   public var isStopped: Bool { isStopping.load(ordering: .relaxed) }
 
-  /// Runs `body` on the thread. Has no effect if the worker was started or stopped before.
+  /// Runs `body` on the thread. Has no effect if the worker was started or stopped before, or if
+  /// the system cannot create a thread.
   public func start(_ body: @escaping @Sendable () -> Void) {
     thread.withLock { thread in
       guard thread == nil, !isStopped else { return }

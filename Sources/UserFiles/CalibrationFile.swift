@@ -71,7 +71,7 @@ private struct Version: Decodable {
   let version: Int
 }
 
-/// The keys of the file [Calibration/calibration.schema.json].
+/// The contents of a calibration file, as defined in `Calibration/calibration.schema.json`.
 private struct Contents: Codable {
   struct Tracker: Codable {
     let vendorID: Int
@@ -81,7 +81,7 @@ private struct Contents: Codable {
   }
 
   struct Mounting: Codable {
-    /// The components w, x, y, z.
+    /// The components w, x, y, z of a unit quaternion.
     let rotation: [Double]
     let components: String
     let isInverse: Bool

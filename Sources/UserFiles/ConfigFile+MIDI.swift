@@ -13,7 +13,7 @@ extension ConfigFile {
       /// The side of the head on which the cable leaves the tracker: `left`, `right`, or `keep` for
       /// the tracker's own setting.
       public var cable: String?
-      /// Whether the tracker's direction when it is started becomes its own front.
+      /// Whether the tracker's direction at the start becomes its own front.
       public var zero: Bool?
       /// Whether shaking the head sets the tracker's own front.
       public var shake: Bool?
@@ -21,7 +21,7 @@ extension ConfigFile {
 
     /// The settings of MrHeadTracker, under `midi.mrheadtracker`.
     public struct MrHeadTracker: Decodable, Sendable, Equatable {
-      /// What the tracker sends: `auto`, `quaternion` or `angles`.
+      /// The form of the tracker's data: `quaternion`, `angles`, or `auto` to detect it.
       public var form: String?
       /// Whether the tracker sends the inverse rotation.
       public var inverse: Bool?
@@ -31,7 +31,7 @@ extension ConfigFile {
     public var mrheadtracker: MrHeadTracker?
   }
 
-  /// Returns the settings of MIDI trackers in a folder's `config.json`; empty if there are none.
+  /// Returns the settings of MIDI trackers in a folder's `config.json`; all nil if there are none.
   ///
   /// - Throws: `UserFileError` if the file cannot be read or decoded, or if a value is not
   ///   permitted.

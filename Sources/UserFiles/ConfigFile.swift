@@ -4,10 +4,10 @@ import FoundationEssentials
 
 /// Reads `config.json`, the user's defaults.
 ///
-/// The file is one JSON object. Its keys are option names, and its values are text, a number,
-/// `true` or `false`, or a list of numbers. The keys `sinks`, `airpods` and `midi` have objects as
-/// values. The value of `sink` is text (the option `--sink`) or an object (the options of the
-/// command `sink`).
+/// The file is one JSON object. Most keys are option names, with text, a number, `true`, `false` or
+/// a list of numbers as the value. The keys `sinks`, `airpods` and `midi` have objects as values.
+/// The value of `sink` is text (the option `--sink`) or an object (the options of the command
+/// `sink`).
 public enum ConfigFile {
   /// Returns the words under `sinks` in a folder's `config.json`, by sink name; empty if there are
   /// none.
@@ -34,8 +34,8 @@ public enum ConfigFile {
     let sinks: [String: String]?
   }
 
-  /// Returns the effect of a press of an AirPod's stem: `recentre` or `none`. This is
-  /// `airpods.stem` in a folder's `config.json`; `none` if it is missing.
+  /// Returns the effect of pressing an AirPod's stem: `recentre` or `none`. This is `airpods.stem`
+  /// in a folder's `config.json`; `none` if it is missing.
   ///
   /// - Throws: `UserFileError` if the file cannot be read or decoded, or if the value is another
   ///   word.
@@ -107,7 +107,7 @@ public enum ConfigFile {
   }
 }
 
-/// The value of an option in `config.json`, converted to text.
+/// A value in `config.json`: an option's value or an object.
 private struct ConfigValue: Decodable {
   /// The value as text for the command line; nil if no option accepts its type.
   let text: String?

@@ -2,7 +2,7 @@
 
 /// Finds the place of a syntax error in a JSON text (RFC 8259).
 struct JSONSyntax {
-  /// The place of an error: line and column from 1, in characters.
+  /// The place of an error: the line, and the column in characters, both from 1.
   struct Place: Equatable {
     let line: Int
     let column: Int
@@ -14,7 +14,8 @@ struct JSONSyntax {
   private let bytes: [UInt8]
   private var at = 0
 
-  /// Returns the place of the first error; nil if there is none.
+  /// Returns the place of the first error; nil if there is none. More than `deepest` nested values
+  /// also count as an error.
   static func error(in bytes: [UInt8]) -> Place? {
     var syntax = JSONSyntax(bytes)
     do {

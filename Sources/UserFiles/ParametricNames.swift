@@ -2,8 +2,8 @@
 
 /// Finds the names of headphones that are similar to what the user typed.
 enum ParametricNames {
-  /// Returns up to three of `names`: those that contain every word of `word`, or else the most
-  /// similar ones [Dice's coefficient of letter pairs, at least 0.5].
+  /// Returns up to three of `names`: the first ones that contain all words in `word`; if there
+  /// are none, the most similar ones (Dice's coefficient of letter pairs at least 0.5).
   static func near(_ word: String, _ names: [String]) -> [String] {
     let words = word.lowercased().split { !$0.isLetter && !$0.isNumber }
     let holding = names.filter { name in

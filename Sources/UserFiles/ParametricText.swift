@@ -73,7 +73,7 @@ private struct Reason: Error {
   static func quoted(_ text: some StringProtocol) -> String { String(text.prefix(40)) }
 }
 
-/// Parses the words of a line after the colon.
+/// Parses the words after the colon in a line.
 private struct LineScanner {
   private var words: ArraySlice<String>
 
@@ -96,7 +96,7 @@ private struct LineScanner {
     case nil: throw Reason("neither a filter type nor OFF follows the colon")
     default: break
     }
-    // Unused filters are OFF, with or without parameters.
+    // OFF may stand alone, because programs write unused filters with or without a type.
     guard let name = words.first?.lowercased(), name != "none" else {
       if isOn { throw Reason("the filter type is missing") }
       return nil

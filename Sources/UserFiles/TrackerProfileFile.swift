@@ -16,12 +16,13 @@ package enum TrackerProfileFile {
     } catch { return (nil, [ProfileProblem(line: 1, text: "it cannot be read: \(error)")]) }
   }
 
-  /// Reads the profiles in the user's folder, then those in the data folder, in the order of their
-  /// file names. Skips invalid profiles.
+  /// Reads the `.json` files in the user's folder of tracker profiles, then those in the data
+  /// folder's `Calibration/trackers`, each folder in the order of the file names. Skips files that
+  /// cannot be used.
   ///
   /// - Parameters:
   ///   - dataFolder: the program's data folder; nil to read only the user's folder.
-  ///   - note: receives a message about each invalid profile.
+  ///   - note: receives a message about each skipped file.
   package static func all(
     dataFolder: String?, note: (String) -> Void = { _ in }
   ) -> [TrackerProfile] {

@@ -32,7 +32,7 @@ public struct UserFolder: Sendable, Equatable {
     UserFolder { name in getenv(name).map { String(cString: $0) } }
   }
 
-  /// The file with the user's defaults.
+  /// The file with the user's default options and other settings.
   public var configPath: String { "\(path)/config.json" }
 
   /// The folder with the user's headphone profiles.

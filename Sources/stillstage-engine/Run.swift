@@ -3,7 +3,7 @@
 import CommandOptions
 import CommandSupport
 
-/// Throws a usage error for a command that another executable implements.
+/// Performs a command. Throws a usage error if another executable implements the command.
 func perform(_ command: ParsedCommand) throws(CommandFailure) {
   switch command.name {
   case .render: try renderCommand(command)

@@ -7,12 +7,12 @@ import Glibc
 struct Library {
   typealias State = UnsafeMutableRawPointer
   /// The parameters are the path of the model, the attenuation limit in dB, and the log level or
-  /// nil. Earlier versions ignore the log level.
+  /// nil. Versions of the library that have no log level ignore it.
   typealias Create =
     @convention(c) (UnsafePointer<CChar>, Float, UnsafePointer<CChar>?) -> State?
   typealias FrameLength = @convention(c) (State) -> Int
   /// The parameters are the state, one block of input, and one block of output. Returns the local
-  /// signal-to-noise ratio.
+  /// signal-to-noise ratio in dB.
   typealias ProcessFrame =
     @convention(c) (State, UnsafeMutablePointer<Float>, UnsafeMutablePointer<Float>) -> Float
   typealias Free = @convention(c) (State) -> Void
@@ -22,7 +22,7 @@ struct Library {
   let processFrame: ProcessFrame
   let free: Free
 
-  /// - Throws: `Failure` if the file is not such a library.
+  /// - Throws: `Failure` if the file cannot be loaded or lacks one of the functions.
   init(path: String) throws(Failure) {
     // A slash prevents a search in system folders.
     let place = path.contains("/") ? path : "./" + path
@@ -46,7 +46,7 @@ struct Library {
 /// A stream of samples that the model processes in blocks of 480.
 struct Stream {
   static let blockFrames = 480
-  /// The attenuation limit in dB. Without a limit, the model removes one of two talkers.
+  /// The attenuation limit in dB. Without a limit, the model may remove one of two talkers.
   static let attenuationLimit: Float = 18
 
   private let library: Library

@@ -52,7 +52,7 @@ func run(_ arguments: [String]) -> Never {
   }
 }
 
-/// Why the library cannot be used.
+/// Why the library or the model cannot be used.
 struct Failure: Error { let reason: String }
 
 private func answer() { withUnsafeBytes(of: UInt32(0)) { writeAll($0, to: 0) } }

@@ -47,7 +47,7 @@ private func checkConvention(_ file: SofaFile) throws(Refusal) {
 
 private func checkDimensions(_ file: SofaFile) throws(Refusal) {
   let (m, r, n) = (file.measurements, file.receivers, file.samples)
-  try require(r == 2, "it has R = \(r) receivers; a set needs 2")
+  try require(r == 2, "its number of receivers is R = \(r); a set needs 2")
   try require(
     (1...Limit.measurements).contains(m),
     "it has M = \(m) measurements; 1 to \(Limit.measurements) are supported")
@@ -88,7 +88,7 @@ private func checkDelays(_ file: SofaFile) throws(Refusal) {
   let (delays, m) = (file.delays, file.measurements)
   try require(
     delays.count == 0 || delays.count == 2 || delays.count == 2 * m,
-    "Data.Delay has \(delays.count) elements; R = 2 or M x R = \(2 * m) are expected")
+    "the length of Data.Delay is \(delays.count); R = 2 or M x R = \(2 * m) is expected")
   for index in 0..<delays.count {
     let delay = delays[index]
     try require(
@@ -129,8 +129,8 @@ private func checkedEnergyRatio(_ file: SofaFile) throws(Refusal) -> Double {
   try require(
     ratio <= Limit.energyRatio,
     "the energies of its impulse responses range from \(smallest) (measurement "
-      + "\(smallestIndex / 2), receiver \(smallestIndex % 2)) to \(largest), a ratio above "
-      + "\(Limit.energyRatio)\(largest > 1e12 ? repackHint : "")")
+      + "\(smallestIndex / 2), receiver \(smallestIndex % 2)) to \(largest); a ratio of at most "
+      + "\(Limit.energyRatio) is supported\(largest > 1e12 ? repackHint : "")")
   return ratio
 }
 

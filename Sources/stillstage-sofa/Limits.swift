@@ -17,9 +17,9 @@ func setLimits() {
 
 /// Makes this process end when its parent ends.
 ///
-/// The kernel sends a signal when the thread that started this process ends. The variable
-/// `STILLSTAGE_PARENT` contains the process ID of the parent, so that a parent that has already
-/// ended is detected. Without this variable, the function has no effect.
+/// The kernel sends a signal when the thread that started this process ends. The environment
+/// variable `STILLSTAGE_PARENT` contains the process ID of the parent, so that a parent that has
+/// already ended is detected. Without this variable, the function has no effect.
 func endWithParent() {
   guard let parent = getenv("STILLSTAGE_PARENT").flatMap({ pid_t(String(cString: $0)) }) else {
     return

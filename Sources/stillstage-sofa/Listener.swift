@@ -28,7 +28,8 @@ func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) 
         frame = .straightAhead
         if index == 0 {
           notes.append(
-            "ListenerView and ListenerUp are ignored, because they do not define an orientation")
+            "ListenerView and ListenerUp of measurement 0 are ignored, because they do not "
+              + "define an orientation")
         }
       }
     }
@@ -85,8 +86,8 @@ struct ListenerFrame: Equatable {
     (front, left, up) = (SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1))
   }
 
-  /// Creates the frame that faces along `view`. Returns nil if a vector is zero or the vectors are
-  /// parallel.
+  /// Creates the frame that faces along `view`. Returns nil if a vector is practically zero or the
+  /// vectors are practically parallel.
   init?(view: SIMD3<Double>, up: SIMD3<Double>) {
     guard let front = unit(view) else { return nil }
     guard let top = unit(up), let above = unit(top - (top * front).sum() * front) else {

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// The maximum file size, in bytes.
+/// 512 MiB.
 private let largestFileBytes = 1 << 29
 
 /// Opens a regular file with the HDF5 signature and returns its descriptor. A FIFO or a device

@@ -11,7 +11,7 @@ struct Refusal: Error {
   let kind: Kind
   let reason: String
 
-  /// Creates a refusal for a failed check of the content.
+  /// Creates a refusal for a file whose size or content is not supported.
   init(_ reason: String) {
     kind = .check
     self.reason = reason
@@ -23,7 +23,7 @@ struct Refusal: Error {
   }
 }
 
-/// Throws a refusal unless the condition is true.
+/// Throws a refusal of the kind `check` unless the condition is true.
 func require(_ condition: Bool, _ reason: @autoclosure () -> String) throws(Refusal) {
   if !condition { throw Refusal(reason()) }
 }

@@ -4,10 +4,10 @@ import Glibc
 
 /// Runs `stillstage-sofa FILE`: reads one SOFA file and answers on stdout.
 ///
-/// libmysofa parses untrusted files, so it runs in this process under limits. On success, the
-/// answer is the binary record of `writeAnswer`, with exit code 0. On failure, the answer is one
-/// line `cannot-open: ...`, `not-sofa: ...` or `refused: ...`, then the known properties of the
-/// file as `key=value` lines, with exit code 1. Wrong usage has exit code 2.
+/// libmysofa parses untrusted files, so this separate process limits its own memory and CPU time.
+/// On success, the answer is the binary record of `writeAnswer`, with exit code 0. On failure, the
+/// answer is one line `cannot-open: ...`, `not-sofa: ...` or `refused: ...`, with exit code 1. If
+/// the file was loaded, its properties follow as `key=value` lines. Wrong usage has exit code 2.
 func run(_ arguments: [String]) -> Never {
   endWithParent()
   setLimits()

@@ -9,7 +9,7 @@ import PulseAudio
 import SoundServer
 import UserFiles
 
-/// The time after which this process ends, because a shell waits for it, in microseconds.
+/// The time in microseconds after which this process ends, because a shell waits for it.
 private let patience = 80_000
 /// How long a sound server may take to answer, in milliseconds.
 private let serverPatience = 35
@@ -47,7 +47,8 @@ private func printTrackers() {
 }
 
 private func printSinks() {
-  // PipeWire usually supports PulseAudio's protocol too, with the same sink names.
+  // PipeWire usually answers in PulseAudio's protocol too, with the same sink names, so its own
+  // protocol is used only if that fails.
   let sinks =
     (try? PulseSinkList.read(timeoutMilliseconds: serverPatience))
     ?? (try? PipeWireSinkList.read(timeoutMilliseconds: serverPatience)) ?? []

@@ -32,7 +32,8 @@ enum CompletionValues {
     getenv(name).map { String(cString: $0) }
   }
 
-  /// Returns the names of those files in a folder that have one of the endings.
+  /// Returns the names, in alphabetical order, of the files in a folder that have one of the
+  /// endings. Leaves out hidden files.
   ///
   /// - Parameter isShort: whether to leave out the ending.
   private static func names(

@@ -3,9 +3,9 @@
 import CommandOptions
 import Glibc
 
-/// Answers requests for help, the version, the manual page and completion scripts. For a command,
-/// replaces this process with the executable that implements it. Help appears quickly, because this
-/// executable does not load FFmpeg.
+/// Answers requests for help, the version, the manual page, and completion scripts and values. For
+/// a command, replaces this process with the executable that implements it. Help appears quickly,
+/// because this executable does not load FFmpeg.
 func run() -> Never {
   if CommandLine.arguments.dropFirst().first == MachineValues.command { answerCompletion() }
   do throws(UsageError) {
@@ -17,7 +17,7 @@ func run() -> Never {
     case .run(let command): become(command.name.executable)
     }
   } catch {
-    // The error line follows the commands, so that it is the last line on the terminal.
+    // The error line follows the list of commands, so that it is the last line on the terminal.
     if error == .missingCommand { _ = write(HelpText.about(.overview), to: STDOUT_FILENO) }
     fail(error.description, exitCode: 2)
   }

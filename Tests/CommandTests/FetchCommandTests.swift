@@ -86,17 +86,18 @@ import Testing
     let first = try Stillstage.succeed(arguments())
     #expect(
       first.output
-        == "Stereo (st), Surround (ch): 6 segments are complete, 6 fetched now (0.0 MB)\n")
+        == "Stereo (st), Surround (ch): 6 segments are complete; "
+        + "this run fetched 6 of them (0.0 MB)\n")
     #expect(first.errors.isEmpty)
     #expect(names("") == ["6ch-384k", "kept.json", "master.m3u8", "stereo-128k"])
     let segments = ["00000.ts", "00001.ts", "00002.ts", "kept.json", "playlist.m3u8"]
     #expect(names("6ch-384k") == segments)
     let again = try Stillstage.succeed(arguments())
-    #expect(again.output.contains("6 segments are complete, 0 fetched now"))
+    #expect(again.output.contains("6 segments are complete; this run fetched 0 of them"))
     // The kept folder is itself a presentation that can be fetched.
     let copy = made.file("copy")
     let last = try Stillstage.succeed(["fetch", output, "-o", copy, "--renditions", "all"])
-    #expect(last.output.contains("6 fetched now"))
+    #expect(last.output.contains("this run fetched 6 of them"))
     try fails(["fetch", output, "-o", "\(output)/copy"], "is the source folder or is inside it")
   }
 
@@ -123,7 +124,7 @@ import Testing
     try fails(arguments(), "1 of 8 segments is missing in '\(output)'; run the same")
     try source.write(stream(2), to: "st2.ts")
     let run = try Stillstage.succeed(arguments())
-    #expect(run.output.contains("8 segments are complete, 1 fetched now"))
+    #expect(run.output.contains("8 segments are complete; this run fetched 1 of them"))
   }
 
   @Test func invalidSourcesAndOutputsAreRefused() throws {
@@ -164,7 +165,8 @@ import Testing
     #expect(playlist.split(separator: "\n").count { $0.hasSuffix(".ts") } == fetched)
     #expect(playlist.hasSuffix("#EXT-X-ENDLIST\n"))
     let rest = try Stillstage.succeed(arguments())
-    #expect(rest.output.contains("40 segments are complete, \(40 - fetched) fetched now"))
+    #expect(
+      rest.output.contains("40 segments are complete; this run fetched \(40 - fetched) of them"))
   }
 
   @Test func killedFetchLeavesAValidPresentation() throws {

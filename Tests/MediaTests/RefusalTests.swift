@@ -50,17 +50,17 @@ import Testing
       (
         "300.wav",
         "audio track 1 cannot be played: it has 300 channels; at most 66 can be played; "
-          + "convert it first"
+          + "convert the track first"
       ),
       (
         "slow.wav",
         "audio track 1 cannot be played: its sample rate is 4000 Hz; 8000 to 384000 Hz can be "
-          + "played; convert it first"
+          + "played; convert the track first"
       ),
       (
         "fast.wav",
         "audio track 1 cannot be played: its sample rate is 768000 Hz; 8000 to 384000 Hz can "
-          + "be played; convert it first"
+          + "be played; convert the track first"
       ),
     ]
     for (name, text) in cases {

@@ -120,7 +120,7 @@ import Testing
       #expect(waitUntil(seconds: 10) { session.tracker == nil })
     }
     let reason = try #require(failures().first)
-    #expect(reason.contains("nothing arrives at udp:loopback:\(sender.port)"))
+    #expect(reason.contains("nothing is arriving at udp:loopback:\(sender.port)"))
     #expect(!reason.contains("\n"))
   }
 }

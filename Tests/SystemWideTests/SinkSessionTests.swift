@@ -96,7 +96,7 @@ import Testing
     var unknown = record
     unknown.output?.device = "unknown"
     #expect(
-      SinkText.status(unknown).contains("does not report whether these are headphones)"))
+      SinkText.status(unknown).contains("does not report whether headphones are connected)"))
     let json = try running.command("--status", "--json")
     #expect(json.exitCode == 0 && json.output.hasPrefix("{\n"))
     #expect(json.output.contains(#""sink" : "stillstage-5.1""#))

@@ -10,7 +10,7 @@ final class RecorderBoard: Sendable {
   struct Requests {
     var isPaused = false
     var gain: Float = 1
-    /// The time at which to end the recording, on CLOCK_MONOTONIC [s].
+    /// The requested end of the recording, on CLOCK_MONOTONIC [s]; nil if there is none.
     var stopTime: Double?
     /// The name of the source to change to; nil for no change.
     var input: String?

@@ -6,12 +6,12 @@ public struct RecorderConfiguration: Sendable {
   public var serverAddress: String?
   /// The server's name for the source.
   public var sourceName: String
-  /// The meaning of the channels. If nil, one channel is mono, two channels are stereo, and other
-  /// numbers of channels cannot be recorded.
+  /// The meaning of the recorded channels. If nil, one channel is mono, two channels are stereo,
+  /// and other numbers of channels cannot be recorded.
   public var microphone: MicrophoneFormat?
   /// Which channels of the source are recorded, counted from 0; nil for all.
   public var selection: [Int]?
-  /// The sample rate of the recording [Hz]; nil for the rate of the source.
+  /// The sample rate of the recording [Hz]; nil for the rate of the source at the start.
   public var sampleRate: Int?
   /// The linear gain at the start; 1 leaves the samples unchanged.
   public var gain: Float = 1
@@ -20,8 +20,8 @@ public struct RecorderConfiguration: Sendable {
   /// Whether the recording ends when the source or the server is lost. If false, silence is
   /// recorded until the sound returns.
   public var stopsOnLoss = false
-  /// Whether `Recorder.monitor` can be used. If true, the server is asked for sound every 5 ms
-  /// instead of every 10 ms.
+  /// Whether `Recorder.monitor` can be used. If true, the server is asked to deliver sound
+  /// every 5 ms instead of every 10 ms.
   package var canBeMonitored = false
   /// The size of the buffer between the source and the sink, in seconds of sound with 8 channels at
   /// 48 kHz.
@@ -52,7 +52,7 @@ public enum RecorderError: Error, Sendable, Equatable, CustomStringConvertible {
       "the sound server opened the input, but did not report its format; try again, or choose "
         + "another input"
     case .noSuchChannel(let channel, let count):
-      "the input has no channel \(channel + 1); choose from channels 1 to \(count)"
+      "the input has no channel \(channel + 1); choose channel numbers up to \(count)"
     }
   }
 }
@@ -63,7 +63,7 @@ public struct RecorderEvent: Sendable, Equatable {
     case started(input: String, sampleRate: Int, channelMap: [String])
     /// A gap whose length is now known.
     case gap(Gap)
-    /// Sound no longer arrives, for the given cause.
+    /// Sound has stopped arriving. `reason` describes the cause.
     case waiting(Gap.Cause, reason: String)
     /// The source delivers sound again.
     case returned(input: String)
@@ -81,7 +81,8 @@ public struct RecorderEvent: Sendable, Equatable {
   public let kind: Kind
   /// The time at which the event was reported, on CLOCK_MONOTONIC, in nanoseconds.
   public let timeNanoseconds: Int64
-  /// The frame of the recording at which the event occurred; for a gap, its start.
+  /// For a gap, the frame of the recording at which it starts; for other events, the number of
+  /// frames that had been recorded when the event was reported.
   public let position: Int64
 }
 
@@ -90,7 +91,7 @@ public struct RecorderStatus: Sendable, Equatable {
   public enum State: Sendable, Equatable {
     case recording
     case paused
-    /// No sound arrives from the source.
+    /// No sound is arriving from the source.
     case waiting
     case finished
     case failed(reason: String)
@@ -118,9 +119,9 @@ public struct RecorderStatus: Sendable, Equatable {
   public var secondsLeft: Double?
 }
 
-/// The levels that `Recorder.takeLevels` returns, with full scale 1.
+/// What `Recorder.takeLevels` returns: the levels, with full scale 1, and the direction of arrival.
 public struct RecorderLevels: Sendable, Equatable {
-  /// The highest magnitude in each channel.
+  /// The highest magnitude in each channel; empty if nothing was measured since the last call.
   public var peaks: [Float]
   public var rms: [Float]
   /// The direction of arrival; nil for silence, or if the sound is not a first-order soundfield.

@@ -37,8 +37,8 @@ final class RecordingLoop {
   private var opened: SourceFormat?
   private var isLost = false
   private var changesInput = false
-  /// The arrival time of the first block or, if no block has arrived yet, the time at which the
-  /// source was opened [s]. The duration of each later pause is added.
+  /// The arrival time of the first block outside a pause or, before that block, the time at which
+  /// the source was opened [s]. The duration of each later pause is added.
   private var beganAt = 0.0
   private var hasSound = false
   private var pausedAt: Double?
@@ -56,7 +56,7 @@ final class RecordingLoop {
     self.onEvent = onEvent
     input = configuration.sourceName
     self.live = live
-    // The buffer lasts for `bufferSeconds` with 8 channels at 48 kHz, or 2 channels at 192 kHz.
+    // The buffer holds `bufferSeconds` of sound with 8 channels at 48 kHz or 2 channels at 192 kHz.
     feed = CaptureFeed(bytes: Int(configuration.bufferSeconds * 8 * 48_000 * 4), live: live)
   }
 

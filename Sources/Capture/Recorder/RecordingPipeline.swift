@@ -6,12 +6,12 @@ public struct RecordedBlock {
   public let planes: UnsafePointer<UnsafeMutablePointer<Float>>
   public let frames: Int
   public let channelCount: Int
-  /// The position of the first frame in the recording.
+  /// The position that the block's first frame has in the recording.
   public let position: Int64
   /// The intensity of a first-order soundfield; nil for other sound.
   public let intensity: FieldIntensity?
-  /// The time at which the last frame arrived, or at which silence was put in its place, on
-  /// CLOCK_MONOTONIC, in nanoseconds.
+  /// The approximate time at which the block's last frame arrived, or at which silence was put in
+  /// its place, on CLOCK_MONOTONIC, in nanoseconds.
   public let timeNanoseconds: Int64
 }
 
@@ -31,7 +31,7 @@ final class RecordingPipeline: TimelineOutput {
   private var hasFinished = false
   /// The fraction of a frame by which the written silence is still too short.
   private var silenceRest = 0.0
-  /// The position of the silence that `note` has not reported yet; nil if there is none.
+  /// The start of the silence that `note` has not reported yet; nil if there is none.
   private var silenceStart: Int64?
   /// The largest number of frames that the recording may have; nil for no limit.
   var limit: Int64?
@@ -67,7 +67,7 @@ final class RecordingPipeline: TimelineOutput {
     annotation = Annotation(sampleRate: format.sampleRate)
   }
 
-  /// The position in the recording of the next frame from the timeline.
+  /// The position that the next frame from the timeline will have in the recording.
   var position: Int64 { frames + Int64(encoder.delay) }
   var isFull: Bool { limit.map { frames >= $0 } ?? false }
 
@@ -167,8 +167,8 @@ final class RecordingPipeline: TimelineOutput {
     frames += Int64(block.frames)
   }
 
-  /// Multiplies the block by the gain, which changes linearly within it. Counts the samples that
-  /// clip because of the gain.
+  /// Multiplies the block by a gain that changes linearly from `currentGain` to `gain`. Counts the
+  /// samples that clip because of the gain.
   private func applyGain(_ block: PlanarBlock) {
     guard gain != 1 || currentGain != 1 else { return }
     let step = (gain - currentGain) / Float(block.frames)

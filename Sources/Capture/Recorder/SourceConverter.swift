@@ -2,7 +2,7 @@
 
 private import Media
 
-/// The microphone channels that receive the sound of a one-channel source.
+/// The microphone channels that receive the sound if only one channel of the source is recorded.
 enum SingleChannel {
   /// The first channel, which is W in a soundfield.
   case first
@@ -27,7 +27,8 @@ final class SourceConverter {
   ///   - source: the number of channels and the rate [Hz].
   ///   - recording: the number of microphone channels and the rate [Hz].
   ///   - selection: the channels of the source to record, counted from 0; nil for all.
-  ///   - single: the channels that receive the sound if only one channel is recorded.
+  ///   - single: the microphone channels that receive the sound if only one channel of the source
+  ///     is recorded.
   init(
     source: (channels: Int, rate: Int), recording: (channels: Int, rate: Int),
     selection: [Int]?, single: SingleChannel
@@ -48,8 +49,8 @@ final class SourceConverter {
 
   var isResampling: Bool { rates.source != rates.recording }
 
-  /// Converts frames x channels of the source. Samples that are not finite become 0 and are counted
-  /// in `invalid`.
+  /// Converts samples of the source, frames x channels. Samples that are not finite become 0 and
+  /// are counted in `invalid`.
   func process(
     _ samples: UnsafePointer<Float>, frames: Int, invalid: inout Int
   ) throws -> PlanarBlock {

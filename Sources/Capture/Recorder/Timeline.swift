@@ -9,14 +9,16 @@
 /// `holdSeconds`, or by more than `fineThreshold` for `fineHoldSeconds`. Late blocks are held back
 /// until this is decided.
 ///
-/// A *segment* is an uninterrupted stream of a source. Its first blocks are held back to find the
-/// base. Blocks from its first `setupSeconds` do not count for the base if later ones are held.
+/// A *segment* is the sound that arrives between the opening of a stream and its loss. Its first
+/// blocks are held back to find the base. Blocks from its first `setupSeconds` do not count for the
+/// base if later ones are held.
 ///
 /// All times are in seconds of CLOCK_MONOTONIC.
 struct Timeline {
   /// The lateness beyond the base that counts as a gap after `holdSeconds` [s].
   static let threshold = 0.015
-  /// How long blocks are held back if they are late by more than `threshold` [s].
+  /// How long blocks are held back if they are late by more than `threshold`, or if they are the
+  /// first blocks after the start or a pause [s].
   static let holdSeconds = 0.3
   /// How long the first blocks after a loss are held back [s].
   static let returnHoldSeconds = 0.5
@@ -26,7 +28,7 @@ struct Timeline {
   /// The lateness beyond the base that counts as a gap after `fineHoldSeconds` [s].
   static let fineThreshold = 0.004
   static let fineHoldSeconds = 1.0
-  /// The longest interval between two blocks that does not suggest that sound is missing [s].
+  /// The interval between two blocks above which sound may be missing [s].
   static let stall = 0.05
   /// How long an open segment may deliver nothing before silence is written [s].
   static let patience = 4.0
@@ -38,7 +40,7 @@ struct Timeline {
 
   private var rate = 1.0
   private var channels = 1
-  /// The number of frames of the segment that have arrived.
+  /// The number of frames of the segment that have arrived or have been reported as lost.
   private var arrived: Int64 = 0
   private var base = SlidingMinimum()
   private var isOpen = false
@@ -156,7 +158,8 @@ struct Timeline {
 
   /// Ends the recording at the time `now`.
   ///
-  /// - Parameter isOverdue: whether sound that has not arrived yet counts as missing.
+  /// - Parameter isOverdue: whether sound that has not arrived yet always counts as missing. If
+  ///   false, it counts only during a loss or if no frame has arrived for 0.2 s.
   mutating func finish(at now: Double, isOverdue: Bool = false) throws {
     try settle()
     guard !isPaused, let end else { return }
@@ -185,7 +188,7 @@ struct Timeline {
     isPaused = false
     end = now
     if isOpen {
-      // Frames that arrived during the pause were counted too, so the base stays valid.
+      // A cause from before or during the pause does not apply to the sound after it.
       cause = nil
       isFresh = true
       resumed = true
@@ -226,7 +229,7 @@ struct Timeline {
     if isCertain { try decide() } else { try release() }
   }
 
-  /// Passes on the held blocks, after silence if sound is missing before them.
+  /// Writes silence if sound is missing before the held blocks, then passes the blocks on.
   private mutating func decide() throws {
     let frames = held.count / channels
     let first = Double(arrived - Int64(frames)) / rate + heldLateness
@@ -240,7 +243,7 @@ struct Timeline {
     } else if missing < 0 {
       surplus += Int((-missing * rate).rounded())
     }
-    // Silence that was written in place of frames that then arrived is a gap, too.
+    // Silence counts as a gap even if the frames that it replaced have arrived by now.
     let silence = max(gap, filled)
     if silence * rate >= 1 { output.note(cause ?? .device, seconds: silence) }
     (filled, cause, isFresh, resumed) = (0, nil, false, false)
@@ -284,7 +287,7 @@ struct Timeline {
   }
 }
 
-/// The least value of about the last 3 s.
+/// The least value in the last six intervals of 0.5 s that contain values.
 struct SlidingMinimum {
   private static let buckets = 6
   private static let bucketSeconds = 0.5

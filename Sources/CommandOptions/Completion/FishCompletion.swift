@@ -63,7 +63,7 @@ enum FishCompletion {
   private static func words(_ grammar: ValueGrammar, _ kind: MachineValues?) -> String {
     guard let kind else { return grammar.words.joined(separator: " ") }
     let command = "stillstage \(MachineValues.command) \(kind.rawValue) 2>/dev/null"
-    // Without `type -q`, fish would print an error if the program is missing.
+    // Without `type -q`, fish prints an error if the program is missing.
     return (grammar.words + ["(type -q stillstage; and \(command))"]).joined(separator: " ")
   }
 

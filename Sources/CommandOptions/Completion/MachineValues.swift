@@ -9,7 +9,7 @@ public enum MachineValues: String, Sendable, CaseIterable {
   case trackers
   /// The names of the sound server's outputs.
   case sinks
-  /// The HRTF sets in the data folder.
+  /// The names of the SOFA files in the data folder's `HRTF`.
   case hrtf
   /// The names of headphone profiles.
   case headphones

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fixed parts of the manual page.
+/// The manual page's description, the introduction to its options, and the sections after the
+/// options.
 enum ManualText {
   static let description = """
     Stillstage plays spatial audio over headphones: it reads a head tracker, rotates the soundfield

@@ -17,8 +17,9 @@ enum NearMatch {
     return best.1 <= max(1, best.0.count / 3) && best.1 < best.0.count ? best.0 : nil
   }
 
-  /// Returns the least number of edits that convert one word into the other [optimal string
-  /// alignment]. An edit inserts, deletes or replaces a letter, or swaps two adjacent letters.
+  /// Returns the least number of edits that convert one word into the other if no letter is edited
+  /// twice (optimal string alignment). An edit inserts, deletes or replaces a letter, or swaps two
+  /// adjacent letters.
   static func distance(_ a: [Character], _ b: [Character]) -> Int {
     var beforeLast: [Int] = []
     var last = Array(0...b.count)

@@ -6,7 +6,7 @@ public enum UsageError: Error, Sendable, Equatable {
   case missingSubcommand(of: String)
   case unknownCommand(String, near: String?)
   case unknownOption(String, near: String?, command: String?)
-  /// The option `--json` was given for a command that writes its events to a file instead.
+  /// The option `--json` was given for a command that has `--events` instead.
   case eventsInsteadOfJSON(command: String)
   /// The option `--loudness` was given for `sink`.
   case loudnessOfLiveSound
@@ -72,8 +72,8 @@ extension UsageError: CustomStringConvertible {
     }
   }
 
-  /// Returns whether an argument that begins with a dash may be the name of a file, such as
-  /// "-dash.flac".
+  /// Returns whether an argument that begins with a single dash may be the name of a file, such as
+  /// "-dash.flac"; false for two dashes.
   private static func looksLikeFile(_ argument: String) -> Bool {
     !argument.hasPrefix("--") && argument.dropFirst().contains { $0 == "." || $0 == "/" }
   }
@@ -86,7 +86,8 @@ extension UsageError: CustomStringConvertible {
     command.map { "see 'stillstage help \($0)'" } ?? "see 'stillstage --help'"
   }
 
-  /// Returns the text in quotes, truncated to 120 characters. Control characters are escaped.
+  /// Returns the text in quotes, truncated to 120 Unicode scalars. Control characters, format
+  /// characters, and line and paragraph separators are escaped.
   static func quoted(_ text: String) -> String {
     var shown = ""
     for (count, scalar) in text.unicodeScalars.enumerated() {

@@ -128,7 +128,7 @@ extension CommandSpecification {
       ]
     case .benchRender:
       [
-        CommandExample("bench render --quick", "Measure only the main rows of the table."),
+        CommandExample("bench render --quick", "Measure only the most important cases."),
         CommandExample(
           "bench render --orders 3,5 --blocks 128,256 --chart cost.svg",
           "Measure two orders and two block sizes, and draw a chart."),
@@ -165,7 +165,7 @@ extension CommandSpecification {
         CommandExample("bench tracking-error", "Measure the lag for the built-in motions."),
         CommandExample(
           "bench tracking-error head.csv --queue 300",
-          "Measure the lag for a recorded motion, with 300 ms of sound in the queue."),
+          "Measure the lag for a recorded motion, with 300 ms of sound that can be rewritten."),
       ]
     case .benchSpeakers:
       [
@@ -196,7 +196,7 @@ extension CommandSpecification {
           "Write the zsh script to a file, which must be in a folder of fpath."),
         CommandExample(
           "completion fish > stillstage.fish",
-          "Write the fish script into fish's folder of completions."),
+          "Write the fish script to a file, which must be in fish's folder of completions."),
       ]
     }
   }

@@ -35,7 +35,8 @@ public enum CommandName: String, Sendable, CaseIterable {
   case benchAdaptation = "bench adaptation"
   case completion
 
-  /// The file name of the executable that runs the command in place of `stillstage`.
+  /// The file name of the executable that runs the command in place of `stillstage`. It is not used
+  /// for `completion`, which `stillstage` runs itself.
   public var executable: String {
     switch self {
     case .play, .render, .fetch, .demo, .sink, .routes, .trackers, .trackersWatch,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An option in the table of `Program`, with the type of its value.
+/// An option with the type of its value.
 public struct CommandOption<Value: Sendable>: Sendable {
   public let specification: OptionSpecification
   let defaultValue: Value?
@@ -30,8 +30,8 @@ public struct CommandOption<Value: Sendable>: Sendable {
     convert = form.convert
   }
 
-  /// Creates an option that has the value nil if it is not given. Help texts show `shown` as the
-  /// default, if that is not nil.
+  /// Creates an option that has the value nil if it is not given. If `shown` is not nil, help texts
+  /// show it as the default.
   init<Wrapped>(
     _ name: String, short: Character? = nil, _ placeholder: String, _ form: ValueForm<Wrapped>,
     shown: String? = nil, help: String

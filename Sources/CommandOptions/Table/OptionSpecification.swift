@@ -8,7 +8,7 @@ public struct OptionSpecification: Sendable, Equatable {
   /// The name of the value in help and errors; empty for a flag.
   public let placeholder: String
   public let grammar: ValueGrammar
-  /// The default in help texts; nil for none.
+  /// The default in help texts; nil if they show none.
   public let defaultText: String?
   public let isRequired: Bool
   /// The help text, without the default and without the accepted values.
@@ -22,7 +22,7 @@ public struct OptionSpecification: Sendable, Equatable {
     return isFlag ? names : "\(names) \(placeholder)"
   }
 
-  /// The option in usage lines, such as "-o OUT.wav".
+  /// The option in usage lines, such as "-o OUT.wav", or "[--order N]" if it is optional.
   var usage: String {
     let shortest = short.map { "-\($0)" } ?? "--\(name)"
     let whole = isFlag ? shortest : "\(shortest) \(placeholder)"
@@ -31,8 +31,8 @@ public struct OptionSpecification: Sendable, Equatable {
 }
 
 extension OptionSpecification {
-  /// The help text, followed by the accepted values (unless they are evident) and the default (if
-  /// there is one).
+  /// The help text, followed by the accepted values (unless the text or the placeholder shows them)
+  /// and the default (if there is one).
   var sentence: String {
     var text = help
     if let accepted = grammar.reference(beside: placeholder) { text += " Values: \(accepted)." }
@@ -42,15 +42,15 @@ extension OptionSpecification {
 }
 
 extension ArgumentSpecification {
-  /// The help text, followed by the accepted values, unless they are evident.
+  /// The help text, followed by the accepted values, unless the text or the name shows them.
   var sentence: String {
     grammar.reference(beside: name).map { "\(help) Values: \($0)." } ?? help
   }
 }
 
 extension ValueGrammar {
-  /// Returns the accepted values in a few words; nil if they are evident from the placeholder or
-  /// cannot be listed.
+  /// Returns the accepted values in a few words; nil if the placeholder shows them, or if the help
+  /// text must describe them.
   fileprivate func reference(beside placeholder: String) -> String? {
     switch self {
     case .flag, .text, .axes, .file, .folder, .bitRate: nil

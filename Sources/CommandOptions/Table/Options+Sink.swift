@@ -33,7 +33,7 @@ extension Options {
     flag: "status", help: "Show the state of the running instance.")
   public static let recentre = CommandOption<Bool>(
     flag: "recentre",
-    help: "Turn the front to the direction that the head faces, in the running instance.")
+    help: "In the running instance, turn the front to the direction that the head faces.")
   public static let sinkMode = CommandOption<StageModeChoice>(
     "mode", "MODE", .words, default: .tracked, shown: "tracked",
     help: """
@@ -82,7 +82,7 @@ extension ValueForm where Value == [String] {
 }
 
 extension ParsedCommand {
-  /// Whether the command line of `sink` controls a running instance or cleans up.
+  /// Whether the command line of `sink` queries or controls a running instance, or cleans up.
   public var controlsSink: Bool {
     isGiven(Options.sinkStatus) || isGiven(Options.recentre) || isGiven(Options.sinkMode)
       || isGiven(Options.cleanUp)

@@ -20,7 +20,7 @@ public enum Options {
   ]
   public static let track = CommandOption<Int?>(
     "track", "N", .integer(1...1000),
-    shown: "the main track with the most channels that can be decoded",
+    shown: "the decodable main track with the most channels",
     help: "Number of the audio track, counted from 1.")
   public static let spatialize = CommandOption<SpatializeChoice>(
     "spatialize", "SOURCES", .words, default: .all, shown: "all",
@@ -117,7 +117,7 @@ public enum Options {
     help: "Number of frames that the engine renders at a time.")
   public static let data = CommandOption<String?>(
     "data", "DIR", .folder, shown: "see FILES in the manual",
-    help: "Folder that contains the data folders HRTF and Calibration.")
+    help: "Data folder, which contains the folders HRTF and Calibration.")
   public static let events = CommandOption<String?>(
     "events", "FILE.jsonl", .file,
     help: "File for events, such as underruns and warnings: one JSON object per line.")
@@ -318,7 +318,7 @@ public enum Options {
     shown: "32,64,128,256,512,1024",
     help: "Block sizes to measure, in frames, separated by commas.")
   public static let quick = CommandOption<Bool>(
-    flag: "quick", help: "Measure only the main rows of the table, with fewer repetitions.")
+    flag: "quick", help: "Measure only the most important cases, with fewer repetitions.")
 
   // MARK: Latency
 
@@ -342,7 +342,7 @@ public enum Options {
     help: "Measure a program that plays to a virtual sink of 'stillstage sink'.")
   public static let appended = CommandOption<Bool>(
     flag: "appended",
-    help: "Do not rewrite queued sound. Play to PipeWire through its PulseAudio protocol.")
+    help: "Do not rewrite queued sound. On PipeWire, use its PulseAudio protocol.")
   public static let injectDelay = CommandOption<Double?>(
     "inject-delay", "MS", .number(1...500),
     help: """

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One or two keys of `play` and `demo`, with a description of what they do.
+/// One or more keys of `play` and `demo`, with a description of what they do.
 public struct KeyDescription: Sendable, Equatable {
   /// The names of the keys, such as "up, down".
   public let keys: String
@@ -19,7 +19,7 @@ public enum PlayKeys {
     key("up, down", "louder, quieter", "Change the volume by 1 dB."),
     key("m", "mute, unmute", "Mute or unmute."),
     key(
-      "c", "recentre: you face the front",
+      "c", "recentre to where you face now",
       "Recentre: turn the front to the direction that the head faces."),
     key(
       "t", "next mode of the stage",
@@ -40,7 +40,7 @@ public enum PlayKeys {
     key("q", "quit", "Quit."),
   ]
 
-  /// The line about keys that `play` and `demo` print on a terminal at the start.
+  /// The most important keys, in the line that `play` and `demo` print on a terminal at the start.
   public static let first = "c recentre, up/down volume, f full screen, ? all keys, q quit"
 
   /// Keys with their functions in one or two words, for the full-screen view, the most important
@@ -63,8 +63,8 @@ public enum PlayKeys {
 }
 
 extension CommandSpecification {
-  /// The keys that the command's help lists under KEYS; empty for a command that has no keys or
-  /// names them in its discussion.
+  /// The keys that the command's help lists under KEYS; empty if the command has no keys or if its
+  /// discussion describes them.
   public var keys: [KeyDescription] {
     switch name {
     case .play, .demo: PlayKeys.all

@@ -84,7 +84,7 @@ extension CommandSpecification {
     default:
       [
         CommandExample("bench mix", "Measure the separation."),
-        CommandExample("bench mix --chart mix.svg", "Draw the results."),
+        CommandExample("bench mix --chart mix.svg", "Measure the separation, and draw a chart."),
       ]
     }
   }

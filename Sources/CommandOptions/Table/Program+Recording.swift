@@ -69,7 +69,7 @@ extension CommandSpecification {
     switch name {
     case .inputs:
       [
-        CommandExample("inputs", "List the inputs, or choose one on a terminal."),
+        CommandExample("inputs", "On a terminal, choose an input; otherwise, list the inputs."),
         CommandExample("inputs --json", "List the inputs as JSON, for a script."),
       ]
     case .inputsWatch:
@@ -80,7 +80,7 @@ extension CommandSpecification {
       ]
     case .inputsChoose:
       [
-        CommandExample("inputs choose ID", "Remember the input ID for later recordings."),
+        CommandExample("inputs choose ID", "Remember the input with this ID for later recordings."),
         CommandExample("inputs choose none", "Forget the remembered input."),
       ]
     default:

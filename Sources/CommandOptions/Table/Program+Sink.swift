@@ -43,7 +43,7 @@ extension CommandSpecification {
         "sink --layouts stereo,5.1,7.1,7.1.4 --sink headset",
         "Offer 7.1.4 as well, and choose the output device."),
       CommandExample("sink --recentre", "Turn the front to the direction that you face."),
-      CommandExample("sink --status --json", "Show the running instance as JSON, for a script."),
+      CommandExample("sink --status --json", "Show the state of the running instance as JSON."),
       CommandExample("sink --clean-up", "Undo the changes of a killed instance."),
     ]
   }

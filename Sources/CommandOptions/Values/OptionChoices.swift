@@ -87,7 +87,7 @@ public enum TreatmentChoice: String, Sendable, CaseIterable {
   case stereo
 }
 
-/// `--mode`: the frame of reference of the stage.
+/// `--mode`: whether the stage stands still, is fixed to the head, or is replaced by plain stereo.
 public enum StageModeChoice: String, Sendable, CaseIterable {
   /// The stage stands still in the room.
   case tracked

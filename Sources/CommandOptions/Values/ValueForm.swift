@@ -5,8 +5,8 @@ public struct ValueForm<Value: Sendable>: Sendable {
   let grammar: ValueGrammar
   let convert: @Sendable (OptionValue) -> Value?
 
-  /// Returns a form that accepts each of `words`, or a value that `grammar` accepts and `convert`
-  /// converts.
+  /// Returns a form that accepts each of `words`, and the values that `grammar` accepts. `convert`
+  /// converts the latter.
   static func either(
     _ words: KeyValuePairs<String, Value>, or grammar: ValueGrammar,
     _ convert: @escaping @Sendable (OptionValue) -> Value?
@@ -62,7 +62,7 @@ extension ValueForm where Value == Bool {
 }
 
 extension ValueForm where Value == [Int] {
-  /// Returns a form that accepts 1 to 16 integers, separated by commas.
+  /// Returns a form that accepts a list of 1 to 16 integers in `range`, separated by commas.
   static func integers(_ range: ClosedRange<Int>) -> Self {
     Self(grammar: .list(of: .integer(range), count: 1...16)) { $0.list?.compactMap(\.integer) }
   }

@@ -18,11 +18,12 @@ public indirect enum ValueGrammar: Sendable, Equatable {
   case integer(ClosedRange<Int>)
   /// A finite decimal number in a range.
   case number(ClosedRange<Double>)
-  /// A rate in bit/s in a range; the suffixes `k` and `M` mean thousands and millions.
+  /// A rate in bit/s in a range; the suffixes `k` and `M`, in either case, mean thousands and
+  /// millions.
   case bitRate(ClosedRange<Double>)
   /// Values separated by commas; `count` limits their number.
   case list(of: ValueGrammar, count: ClosedRange<Int>)
-  /// One of the words, or any value that the second grammar accepts.
+  /// One of the words, or any value that the grammar accepts.
   case either([String], ValueGrammar)
 
   /// Converts `text` to a value; nil if the grammar does not accept the text.

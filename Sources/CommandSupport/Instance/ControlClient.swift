@@ -2,11 +2,11 @@
 
 import Glibc
 
-/// The connection to the running instance of `sink`.
+/// Sends requests to the running instance of `sink`.
 package enum ControlClient {
   /// Sends a request and returns the answer. Each operation on the socket waits at most 3 s.
   ///
-  /// - Throws: a failure if no instance can be reached, or if the answer is missing or unknown.
+  /// - Throws: a failure if no instance can be reached, or if no valid answer arrives.
   package static func ask(
     _ request: ControlRequest, in folder: RuntimeFolder
   ) throws(CommandFailure) -> ControlAnswer {

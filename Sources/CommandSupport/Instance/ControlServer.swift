@@ -7,8 +7,9 @@ import System
 /// Answers requests from the user's other processes on a Unix socket. Each request and each answer
 /// is one line of text.
 ///
-/// A client is disconnected if it sends no complete request for 5 s or sends too long a line. At
-/// most 16 clients are connected; a further client replaces the oldest one.
+/// A client is disconnected if it sends no complete request for 5 s, if it sends too long a line,
+/// or if it leaves too many answers unread. At most 16 clients are connected; a further client
+/// replaces the oldest one.
 ///
 /// ## Threading
 /// The server may be used from any thread. It answers requests on its own thread.
@@ -81,7 +82,7 @@ package final class ControlServer: Sendable {
       return pollfd(fd: client.descriptor, events: Int16(events), revents: 0)
     }
     let count = poll(&requests, nfds_t(requests.count), clients.isEmpty ? -1 : 500)
-    // `stop` closes the other end of the pipe.
+    // An event on the pipe means that `stop` has closed the other end.
     guard count >= 0, requests[0].revents == 0 else { return }
     let now = monotonic_nanoseconds()
     var kept: [Client] = []

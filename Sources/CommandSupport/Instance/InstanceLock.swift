@@ -28,7 +28,7 @@ package final class InstanceLock {
         close(descriptor)
         throw isHeld ? .held(pid: Self.pid(in: path)) : .system(reason)
       }
-      // Another process may have removed the file after it was opened and before it was locked.
+      // If another process removed the file before it was locked, try again.
       var (own, named) = (stat(), stat())
       if fstat(descriptor, &own) == 0, stat(path, &named) == 0, own.st_ino == named.st_ino {
         self.descriptor = descriptor

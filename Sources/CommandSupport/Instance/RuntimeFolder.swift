@@ -9,7 +9,8 @@ package struct RuntimeFolder: Sendable {
 
   /// Returns the folder of this process without creating it.
   ///
-  /// - Throws: a failure if neither the variable nor the default defines a folder.
+  /// - Throws: a failure if `XDG_RUNTIME_DIR` is not an absolute path and this user has no folder
+  ///   `/run/user/UID`.
   package static func ofThisProcess() throws(CommandFailure) -> RuntimeFolder {
     if let base = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), base.hasPrefix("/") {
       return RuntimeFolder(path: base + "/stillstage")
@@ -32,8 +33,8 @@ package struct RuntimeFolder: Sendable {
 
   /// Creates the folder if it is missing. Only this user can access it.
   ///
-  /// - Throws: a failure if the folder cannot be created, if it belongs to another user, or if the
-  ///   path does not name a folder.
+  /// - Throws: a failure if the folder cannot be created, if it belongs to another user, if its
+  ///   permissions cannot be changed, or if the path does not name a folder.
   package func create() throws(CommandFailure) {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
       throw CommandFailure(

@@ -15,11 +15,11 @@ package enum SinkFiles {
   }
 }
 
-/// What must be undone after a crash of `sink`.
+/// The state that is needed to restore the default sink after a crash of `sink`.
 package struct SinkState: Sendable, Equatable, Codable {
   /// The ID of the process that changed the default sink.
   package var pid: Int32
-  /// The name of the default sink before the change.
+  /// The name of the real sink to restore as the default.
   package var defaultSink: String
 
   package init(pid: Int32, defaultSink: String) {

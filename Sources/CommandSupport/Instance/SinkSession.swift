@@ -11,7 +11,7 @@ package struct SinkSession {
   private var settings: SystemWideOutput.Settings
   private let isQuiet: Bool
 
-  /// - Parameter isQuiet: whether to hide changes and the status line.
+  /// - Parameter isQuiet: whether to print neither notes nor the status line.
   package init(
     in folder: RuntimeFolder, settings: SystemWideOutput.Settings, isQuiet: Bool = false
   ) {
@@ -75,7 +75,8 @@ package struct SinkSession {
     }
   }
 
-  /// The settings, with the default sink that an instance stored and a function that stores it.
+  /// The settings, completed with the default sink that an earlier instance stored and with a
+  /// function that stores the default sink of this instance.
   private var filled: SystemWideOutput.Settings {
     var settings = settings
     settings.previousDefault = SinkState.read(in: folder)?.defaultSink

@@ -45,7 +45,7 @@ package enum SinkText {
   private static func output(_ output: SinkRecord.Output) -> String {
     let device =
       output.device == "unknown"
-      ? "the server does not report whether these are headphones" : output.device
+      ? "the server does not report whether headphones are connected" : output.device
     return "\(output.description) (\(device))"
   }
 

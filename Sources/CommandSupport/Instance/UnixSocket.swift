@@ -13,7 +13,7 @@ enum UnixSocket {
       guard descriptor >= 0 else { return nil }
       unlink(path)
       let isBound = withAddress(path) { Glibc.bind(descriptor, $0, $1) } == 0
-      // The folder is closed to other users, so they cannot connect before the mode is set.
+      // Other users cannot access the folder, so they cannot connect before the mode is set.
       guard isBound, chmod(path, 0o600) == 0, Glibc.listen(descriptor, 16) == 0 else {
         let number = errno
         close(descriptor)

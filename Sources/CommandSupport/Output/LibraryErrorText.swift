@@ -34,7 +34,7 @@ extension NamedSetting {
 package let rootRemedy = "with --root, name a folder that contains all files of the presentation"
 
 extension SoundOpeningError {
-  /// The message for the user.
+  /// The message for the user. It may mention the option `--keep`.
   package var text: String {
     switch self {
     case .fileCannotBeKept(let input):

@@ -31,7 +31,7 @@ package func printJSON(_ value: some Encodable) throws(CommandFailure) {
 ///
 /// - Throws: a failure if the file cannot be written.
 package func checkWritable(_ path: String) throws(CommandFailure) {
-  // Opening a FIFO or a device can have a side effect.
+  // Opening a pipe or a device can have a side effect.
   var status = stat()
   if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) { return }
   do throws(MediaError) {

@@ -7,8 +7,8 @@ import System
 import UserFiles
 
 /// Returns the path of the SOFA file that `--hrtf` names; nil if the option is not set. A name
-/// without a slash is looked up in the current folder, then in the data folder's `HRTF`. A name
-/// that is not found is returned unchanged.
+/// without a slash is looked up in the current folder, then in the folder `HRTF` of the data
+/// folder. A name that is not found is returned unchanged.
 package func hrtfFile(_ command: ParsedCommand) -> String? {
   guard let name = command[Options.hrtf] else { return nil }
   guard !name.contains("/"), access(name, F_OK) != 0 else { return name }

@@ -12,9 +12,9 @@ import UserFiles
 /// - Parameters:
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
 ///   - capture: receives the packets of the tracker that is opened; nil for none.
-/// - Throws: a usage error if `--tracker-axes` or the form of the ID is invalid; a failure if the
-///   ID names a capture or a profile that cannot be used or, for `play` and `sink`, if
-///   `config.json` is invalid.
+/// - Throws: a usage error if `--tracker-axes` or the form of the ID is invalid, or if the ID names
+///   an unknown profile or a profile of the wrong kind; a failure if the ID names a file that
+///   cannot be used or, for `play` and `sink`, if `config.json` is invalid.
 package func trackerSettings(
   _ command: ParsedCommand, tracker: String? = nil, capture: FrameCapture? = nil
 ) throws(CommandFailure) -> TrackerSettings {
@@ -63,11 +63,12 @@ package enum LiveTracker {
   /// - Parameters:
   ///   - source: receives the samples.
   ///   - events: called for each event of a local tracker.
-  ///   - onSilence: called with a note if a network tracker is silent for 5 s.
+  ///   - onSilence: called with a note if no message from a network tracker arrives within 5 s, or
+  ///     no pose within 1 s of its first message.
   ///   - record: called for each sample, on the tracker's thread.
   ///   - capture: receives the packets of a local tracker; nil for none.
-  /// - Throws: a usage error or a failure if the options are invalid, or if the tracker is not
-  ///   found or cannot be used; `interrupted` after a signal.
+  /// - Throws: a usage error or a failure if the ID, an option or `config.json` is invalid, or if
+  ///   the tracker is not found or cannot be used; `interrupted` after a signal.
   package static func start(
     _ id: String, _ command: ParsedCommand, feeding source: HeadPoseSource,
     events: @escaping @Sendable (TrackerEvent) -> Void,

@@ -49,7 +49,7 @@ extension RenderSettings {
   /// Returns the tuning that `--mix-tuning` chooses.
   private static func tuning(_ command: ParsedCommand) throws(CommandFailure) -> MixTuning {
     let choice = command[Options.mixTuning]
-    // Sound from a microphone has no embedded tuning.
+    // An input of the sound server has no embedded tuning.
     let isLive = [.record, .listen].contains(command.name)
     let input = isLive ? nil : command[Arguments.input]
     return try playing { () throws(PlaybackError) in

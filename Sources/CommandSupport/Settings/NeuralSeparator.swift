@@ -9,9 +9,9 @@ enum NeuralSeparator {
   static let library = "libdeepfilter.so"
   static let model = "DeepFilterNet3_onnx.tar.gz"
 
-  /// Returns both files, which must be in the same folder.
+  /// Returns the paths of both files, which must be in the same folder.
   ///
-  /// - Throws: a failure if no folder contains both files.
+  /// - Throws: a failure if no folder that is searched contains both files.
   static func files(_ command: ParsedCommand) throws(CommandFailure) -> NeuralSeparatorFiles {
     let named = getenv("STILLSTAGE_SEPARATOR").map { String(cString: $0) }
     let folders = [named, dataFolder(command)].compactMap(\.self)
@@ -19,7 +19,7 @@ enum NeuralSeparator {
       return NeuralSeparatorFiles(library: "\(folder)/\(library)", model: "\(folder)/\(model)")
     }
     throw CommandFailure(
-      "the neural separator needs the files \(library) and \(model), which are not in "
+      "the neural separator needs the files \(library) and \(model), which are not both in "
         + (folders.isEmpty ? "a data folder" : folders.map { "'\($0)'" }.joined(separator: " or "))
         + "; copy both into one folder and set STILLSTAGE_SEPARATOR to its path, "
         + "or use --separator spatial")

@@ -105,7 +105,7 @@ extension Upmix {
 
 /// Returns the head motion that `--motion` names; nil if the option is not set.
 ///
-/// - Throws: a failure if the file cannot be read.
+/// - Throws: a failure if the file cannot be read or is invalid; `interrupted` after a signal.
 package func recordedHead(_ command: ParsedCommand) throws(CommandFailure) -> HeadTrajectory? {
   guard let path = command[Options.motion] else { return nil }
   do throws(HeadTrackingError) {

@@ -15,9 +15,9 @@ import UserFiles
 ///
 /// - Parameters:
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
-///   - tracking: the profiles, the mounting and the capture.
-/// - Throws: a failure if the ID or the capture is invalid or, for `play` and `sink`, if
-///   `config.json` is invalid.
+///   - tracking: the profiles, the mounting and the `FrameCapture`.
+/// - Throws: a usage error or a failure if the ID is invalid or names a profile or a capture that
+///   cannot be used; a failure if `config.json` is invalid and the command is `play` or `sink`.
 func trackerProviders(
   _ command: ParsedCommand, tracker: String?, _ tracking: TrackerSettings
 ) throws(CommandFailure) -> [any TrackerProvider] {
@@ -72,8 +72,8 @@ private func replay(
 ) throws(CommandFailure) -> ReplayTracker {
   var path = String(tracker.dropFirst(ReplayTracker.prefix.count))
   var profile: TrackerProfile?
-  // A file name may contain a colon. The text after the last colon is a profile only if no file has
-  // the complete path.
+  // A file name may contain a colon. The text after the last colon names a profile only if no file
+  // has the complete path.
   if access(path, F_OK) != 0, let colon = path.lastIndex(of: ":"),
     access(String(path[..<colon]), F_OK) == 0
   {

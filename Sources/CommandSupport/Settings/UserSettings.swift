@@ -20,8 +20,7 @@ package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -
     result = try OptionDefaults(in: folder).applied(to: command)
   } catch { throw CommandFailure(error.description) }
   guard !command.isGiven(Options.layout) else { return result }
-  // `OptionDefaults` cannot check the layout, because its module does not import that of
-  // `LayoutOption`.
+  // `OptionDefaults` cannot check the layout, because its module does not import `Media`.
   do throws(MediaError) { _ = try LayoutOption(result[Options.layout]) } catch {
     throw CommandFailure(
       "\(folder.configPath): 'layout' is '\(result[Options.layout].withoutControls)', but"

@@ -70,7 +70,8 @@ package final class Console {
   /// effect unless `isInteractive` is true.
   package func show(_ lines: [String]) { if isInteractive { display.show(lines) } }
 
-  /// Shows a line, fitted to the width of the terminal, below `lines`.
+  /// Shows `lines` and, below them, a line that is fitted to the width of the terminal, in place of
+  /// the previous lines. Has no effect unless `isInteractive` is true.
   package func show(_ line: FittedLine, below lines: [String] = []) {
     show(lines + [line.fitted(to: display.size.columns - 1)])
   }

@@ -11,8 +11,8 @@ package struct LinePart: Equatable, Sendable {
   package init(_ text: String, rank: Int) { (self.text, self.rank) = (text, rank) }
 }
 
-/// A line whose parts are separated by two spaces. If it does not fit, its least important parts
-/// are left out.
+/// A line whose parts are separated by two spaces. `fitted(to:)` leaves parts out if the line is
+/// too long.
 package struct FittedLine: Equatable, Sendable {
   private let parts: [LinePart]
 
@@ -23,7 +23,7 @@ package struct FittedLine: Equatable, Sendable {
   package var full: String { Self.joined(parts) }
 
   /// Returns the line in at most `width` columns. Of two parts with the same rank, the later one is
-  /// left out first. If the only remaining part is too long, its end is cut off.
+  /// left out first. If the last remaining part is too long, its end is cut off.
   package func fitted(to width: Int) -> String {
     var kept = parts
     while kept.count > 1, TextWidth.of(Self.joined(kept)) > width {

@@ -13,12 +13,13 @@ package final class FullScreen {
   private let screen: CursesScreen
   private var suspension: Int?
 
-  /// The characters that the terminal can show.
+  /// The set of drawing characters that suits the user's character set.
   package var symbols: Symbols { screen.symbols }
 
   /// Opens the view.
   ///
-  /// - Throws: a failure, with the remedy, if ncurses is missing or does not support the terminal.
+  /// - Throws: a failure, with the remedy, if ncurses is missing, is too old or does not support
+  ///   the terminal.
   package init() throws(CommandFailure) {
     do throws(CursesScreen.Failure) {
       screen = try CursesScreen(STDOUT_FILENO, usesColour: Self.usesColour)
@@ -33,8 +34,8 @@ package final class FullScreen {
     getenv("NO_COLOR").map { $0.pointee == 0 } ?? true
   }
 
-  /// Starts to hold back notes and errors, so that `show` may be called again after `close`. The
-  /// initialiser calls this, too. Has no effect on an open view.
+  /// Starts to hold back notes and errors. Call this after `close` and before the next `show`; the
+  /// initialiser calls it, too. Has no effect on an open view.
   package func open() {
     guard suspension == nil else { return }
     HeldLines.begin()

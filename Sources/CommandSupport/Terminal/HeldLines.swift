@@ -4,9 +4,10 @@ import CRealtime
 import Glibc
 import Synchronization
 
-/// Notes and errors that cannot be printed while a view fills the terminal.
+/// Notes and errors that are reported while a view fills the terminal.
 ///
-/// The view shows the newest ones, and all are printed when it is closed.
+/// The view shows the newest ones. If stderr is a terminal, all are printed when the view is
+/// closed; otherwise each is printed at once.
 package enum HeldLines {
   private struct State {
     var isHolding = false
@@ -15,7 +16,7 @@ package enum HeldLines {
     var pending: [String] = []
   }
   private static let state = Mutex(State())
-  /// How long the view shows a line, in ns.
+  /// The longest time for which the view shows a line, in ns.
   private static let age: Int64 = 8_000_000_000
 
   /// Starts to hold lines. Call this when the view opens.
@@ -36,7 +37,7 @@ package enum HeldLines {
     state.withLock { state in
       guard state.isHolding else { return false }
       state.recent = state.recent.suffix(9) + [(text, monotonic_nanoseconds())]
-      // If stderr is a file, the line does not disturb the view.
+      // If stderr is not a terminal, the line does not disturb the view when it is printed now.
       guard isTerminal(STDERR_FILENO) else { return false }
       state.pending.append(line)
       return true

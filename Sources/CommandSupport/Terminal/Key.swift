@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Console {
-  /// A key press, by its function.
+  /// A key, named after its function if it has one.
   package enum Key: Equatable {
     case pause
     /// 10 s back.

@@ -2,11 +2,12 @@
 
 /// Converts the bytes from a terminal to keys.
 ///
-/// A sequence of bytes may arrive in parts: its beginning is kept until the next call.
+/// The bytes of one key may arrive in parts. An incomplete sequence is kept until `keys(in:)`
+/// receives the rest or `finish()` discards it.
 struct KeyDecoder {
   private var pending: [UInt8] = []
 
-  /// Whether the beginning of a sequence is kept.
+  /// Whether an incomplete sequence is kept.
   var isPending: Bool { !pending.isEmpty }
 
   /// Returns the complete keys. Ignores complete sequences without a meaning.
@@ -20,14 +21,14 @@ struct KeyDecoder {
     return keys
   }
 
-  /// Discards an incomplete sequence, after a pause in which its rest has not arrived. Returns the
-  /// Escape key if the sequence consists only of the Escape byte.
+  /// Discards an incomplete sequence. Call this after a pause in which no bytes have arrived.
+  /// Returns the Escape key if the sequence consists only of the Escape byte; otherwise nil.
   mutating func finish() -> Console.Key? {
     defer { pending = [] }
     return pending == [0x1B] ? .other("Escape") : nil
   }
 
-  /// Returns the number of bytes of the first key; nil if the key is incomplete.
+  /// Returns the number of bytes of the first key; nil if there is no complete key.
   private static func sequenceLength(_ bytes: ArraySlice<UInt8>) -> Int? {
     guard let first = bytes.first else { return nil }
     guard first == 0x1B else {
@@ -43,7 +44,7 @@ struct KeyDecoder {
     guard let lead = bytes.dropFirst().first else { return nil }
     switch lead {
     case UInt8(ascii: "["):
-      // Parameters, then a final byte (ECMA-48, 5.4).
+      // Parameter and intermediate bytes, then a final byte (ECMA-48, 5.4).
       let final = bytes.dropFirst(2).firstIndex { !(0x20...0x3F).contains($0) }
       return final.map { $0 - bytes.startIndex + 1 }
     case UInt8(ascii: "O"): return bytes.count >= 3 ? 3 : nil

@@ -12,7 +12,7 @@ final class KeyTerminal: Sendable {
   private struct State {
     /// The settings to restore; nil before the first change.
     var original: termios?
-    /// Whether the terminal has this object's settings.
+    /// Whether this object has changed the settings and has not restored them since.
     var isSet = false
     var isHeld = false
   }
@@ -20,7 +20,7 @@ final class KeyTerminal: Sendable {
   private let descriptor: Int32
   private let isOwned: Bool
   private let state = Mutex(State())
-  /// The terminal whose settings are changed; nil if there is none.
+  /// The terminal that `restoreCurrent` restores; nil if there is none.
   private static let current = Mutex<KeyTerminal?>(nil)
 
   /// Finds the terminal and calls `take`. Returns nil if there is no terminal.
@@ -67,7 +67,8 @@ final class KeyTerminal: Sendable {
     }
   }
 
-  /// Changes the settings again after the process has continued, if it is in the foreground.
+  /// Changes the settings again if the process is in the foreground. Call this after the process
+  /// has continued.
   func release() {
     state.withLock { state in
       state.isHeld = false

@@ -24,7 +24,7 @@ package struct PlainStatus {
   }
 }
 
-/// Prints a line to stderr that begins with `stillstage: status:`.
+/// Prints `text` to stderr as a line that begins with `stillstage: status:`.
 package func printStatus(_ text: String) {
   write("stillstage: status: \(printable(text))\n", to: STDERR_FILENO)
 }

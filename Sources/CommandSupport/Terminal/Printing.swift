@@ -5,7 +5,7 @@ import Glibc
 /// Prints an error to stderr as one line of limited length.
 package func printError(_ message: String) { printLine(shortened(printable(message))) }
 
-/// Prints a note in the same way as an error, but after `note:`.
+/// Prints a note to stderr as one line of limited length, after `note:`.
 package func printNote(_ message: String) { printLine("note: \(shortened(printable(message)))") }
 
 /// Prints a line to stderr. If stderr is a terminal and a full-screen view is open, the line is
@@ -27,8 +27,8 @@ package func printable(_ text: String) -> String {
   return String(String.UnicodeScalarView(scalars))
 }
 
-/// Returns `text`, without its middle if it has more than 3000 characters. A message is that long
-/// only if it quotes input, such as a path in config.json.
+/// Returns `text`, with its middle replaced by ` ... ` if it has more than 3000 characters. A
+/// message is that long only if it quotes input, such as a path in config.json.
 package func shortened(_ text: String) -> String {
   guard text.count > 3000 else { return text }
   return "\(text.prefix(1500)) ... \(text.suffix(1000))"

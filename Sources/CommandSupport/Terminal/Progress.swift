@@ -31,7 +31,7 @@ package struct Progress {
     write("\r\(min(100, done * 100 / total)) %\(word)\u{1B}[K", to: STDERR_FILENO)
   }
 
-  /// Shows that this number of units is done in total.
+  /// Sets the number of units that are done.
   package mutating func advance(to frames: Int) { advance(by: frames - done) }
 
   /// Clears the progress line.

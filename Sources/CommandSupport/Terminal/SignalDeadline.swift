@@ -4,12 +4,12 @@ import Glibc
 import Synchronization
 import System
 
-/// Ends the process if the command does not end soon after the first signal.
+/// Ends the process if the command does not end soon after the first signal that requests the end.
 package enum SignalDeadline {
   private static let allowance = Atomic(400)
 
-  /// Sets the time that the command may take to end after the first signal; 0.4 s if this is never
-  /// called.
+  /// Sets the time that the command may take to end after the first signal that requests the end;
+  /// 0.4 s if this is never called.
   package static func allow(milliseconds: Int) {
     allowance.store(milliseconds, ordering: .relaxed)
   }

@@ -86,8 +86,8 @@ struct SignalRepetition {
     case endAtOnce
   }
 
-  /// Time for a clean end, in ns. In this time after the first signal, repetitions are ignored,
-  /// except for the third SIGINT.
+  /// The time for a clean end after the first signal, in ns. Repetitions within this time are
+  /// ignored, except for the third SIGINT.
   static let grace: Int64 = 1_000_000_000
   private var first: Int64?
   private var interrupts = 0

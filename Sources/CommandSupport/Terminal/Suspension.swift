@@ -13,7 +13,8 @@ package enum Suspension {
 
     /// - Parameters:
     ///   - stop: called before the process stops, unless the stop cannot be caught (SIGSTOP).
-    ///   - resume: called after the process continues, even if `stop` was not called.
+    ///   - resume: called after the process continues, even if `stop` was not called; may be called
+    ///     more than once.
     package init(
       stop: @escaping @Sendable () -> Void, resume: @escaping @Sendable () -> Void
     ) {
@@ -40,8 +41,9 @@ package enum Suspension {
     all.withLock { all in all.sorted { $0.key < $1.key }.map(\.value) }
   }
 
-  /// Stops the process. Returns when it continues, or at once if no shell could continue it.
-  /// SIGTSTP must be blocked in all threads.
+  /// Calls the `stop` actions, stops the process and, after it has continued, calls the `resume`
+  /// actions. Does not stop the process if no shell could continue it. SIGTSTP must be blocked in
+  /// all threads.
   static func stop() {
     for actions in ordered.reversed() { actions.stop() }
     var set = sigset_t()

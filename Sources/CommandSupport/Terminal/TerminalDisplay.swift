@@ -32,8 +32,8 @@ final class TerminalDisplay: Sendable {
   }
 
   /// Shows lines in place of the previous ones. If they exceed the height, only the last ones are
-  /// shown. Each line is cut to the width, so that it never wraps. Has no effect while the display
-  /// is held, or after this process has been moved from the foreground to the background.
+  /// shown. Each line is cut to the width, so that it does not wrap. Has no effect while the
+  /// display is held, or while a process that has been in the foreground is in the background.
   func show(_ lines: [String]) {
     let (columns, rows) = size
     let shown = lines.suffix(max(1, rows - 1)).map { TextWidth.prefix($0, max(1, columns - 1)) }
@@ -73,8 +73,9 @@ final class TerminalDisplay: Sendable {
     return above > 0 ? "\r\u{1B}[\(above)A" : "\r"
   }
 
-  /// Returns false if this process has left the foreground. A process that was never in the
-  /// foreground, such as one started by `timeout`, may show its lines.
+  /// Returns false if this process has been in the foreground and is now in the background. A
+  /// process that was never in the foreground, such as one started by `timeout`, may show its
+  /// lines.
   private func isOurs(_ state: inout State) -> Bool {
     let isInForeground = tcgetpgrp(descriptor) == getpgrp()
     if isInForeground { state.wasInForeground = true }

@@ -28,8 +28,8 @@ struct FragmentSeries: Sendable, Equatable {
     "frag", "clip",
   ]
 
-  /// Finds the series among files, the longest first. A series has at least two fragments, all with
-  /// different numbers.
+  /// Finds the series among files, those with the most fragments first. A series has at least two
+  /// fragments, all with different numbers.
   ///
   /// - Parameter paths: absolute paths, in any order.
   static func all(in paths: [String]) -> [FragmentSeries] {
@@ -52,7 +52,8 @@ struct FragmentSeries: Sendable, Equatable {
     }
   }
 
-  /// Splits a file name at its last number. Returns nil if it is not the name of a fragment.
+  /// Splits a file name around its last number, which only `_dec` and the extension may follow.
+  /// Returns nil if it is not the name of a fragment.
   private static func parts(of name: String) -> (prefix: String, number: Int, suffix: String)? {
     var (stem, suffix) = (name[...], "")
     if let dot = name.lastIndex(of: "."), kinds.contains(name[dot...].dropFirst().lowercased()) {

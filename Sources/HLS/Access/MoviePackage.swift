@@ -15,12 +15,12 @@ struct MoviePackage: Sendable, Equatable {
 
   var streams: [Stream] = []
 
-  /// Reads a package. Stops after `PlaylistLimits.renditions` streams, or when their lists of
-  /// segments reach `PlaylistLimits.bytes` in total.
+  /// Reads a package. Stops after `PlaylistLimits.renditions` streams, or when the sizes of their
+  /// `StreamInfoBoot.xml` files reach `PlaylistLimits.bytes` in total.
   ///
   /// - Parameter read: returns the content of a file, given its path relative to the package; nil
-  ///   if there is no such file.
-  /// - Returns: nil if there is no `boot.xml`, or if no stream lists a segment.
+  ///   if it cannot be read.
+  /// - Returns: nil if `boot.xml` cannot be read, or if no stream lists a segment.
   init?(_ read: (String) -> [UInt8]?) {
     guard let boot = read("boot.xml") else { return nil }
     var (seen, bytes): (Set<String>, Int) = ([], 0)
@@ -87,7 +87,7 @@ struct XMLTag {
   var attributes: [String: String]
   var text: String
 
-  /// Returns all start tags in order.
+  /// Returns the start tags in the first `PlaylistLimits.bytes` bytes, in order.
   static func all(in bytes: [UInt8]) -> [XMLTag] {
     String(decoding: bytes.prefix(PlaylistLimits.bytes), as: UTF8.self).split(separator: "<")
       .compactMap { part in

@@ -53,7 +53,8 @@ public struct NetworkAddress: Sendable, Equatable {
   /// Whether the address belongs to the public internet (RFC 6890).
   public var isPublic: Bool {
     if isMapped { return Self.isPublic(four: Array(bytes[12...])) }
-    // An address in 64:ff9b::/96 (NAT64) or 2002::/16 (6to4) contains an IPv4 address.
+    // An address in 64:ff9b::/96 (NAT64) or 2002::/16 (6to4) contains an IPv4 address, which
+    // is checked instead.
     if bytes.starts(with: [0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]) {
       return Self.isPublic(four: Array(bytes[12...]))
     }

@@ -70,12 +70,12 @@ public struct PresentationFolder: Sendable {
     return true
   }
 
-  /// Returns the path of the file that a URI in a playlist refers to; nil if there is none. Does
-  /// not check the access rules.
+  /// Returns the path of the file that a URI in a playlist refers to; nil if no file matches, or
+  /// if several match equally well. Does not check the access rules.
   ///
   /// - Parameters:
   ///   - uri: as written in the playlist.
-  ///   - playlist: the path of the playlist.
+  ///   - playlist: the absolute path of the playlist.
   public func file(for uri: String, from playlist: String) -> String? {
     let spellings = Self.spellings(uri)
     if !uri.contains("://") {
@@ -98,11 +98,11 @@ public struct PresentationFolder: Sendable {
     return nil
   }
 
-  /// Whether `playlist` is a multivariant playlist that refers to a file.
+  /// Whether `playlist` is a multivariant playlist that refers to `file`.
   ///
   /// - Parameters:
   ///   - file: an absolute path without symbolic links.
-  ///   - playlist: the path of the playlist.
+  ///   - playlist: an absolute path.
   public func names(_ file: String, in playlist: String) -> Bool {
     guard case .multivariant(let presentation)? = contents(of: playlist) else { return false }
     let uris = presentation.variants.map(\.uri) + presentation.renditions.compactMap(\.uri)
@@ -150,8 +150,8 @@ public struct PresentationFolder: Sendable {
     return found
   }
 
-  /// Whether a file is a segment of a playlist in another folder, while the given playlist has
-  /// segments in its own folder.
+  /// Whether `file` has the name of a segment of a playlist in the same folder, while `playlist` is
+  /// in another folder and has segments there.
   private func isOthers(_ file: String, than playlist: String) -> Bool {
     guard let real = SystemFile.resolved(playlist) else { return false }
     let (own, folder) = (real.parentFolder, file.parentFolder)
@@ -167,8 +167,8 @@ public struct PresentationFolder: Sendable {
     files[name]?.contains { $0.parentFolder == folder } ?? false
   }
 
-  /// Returns the possible file names of a media playlist's segments; empty if the file is not a
-  /// media playlist.
+  /// Returns the possible file names of a media playlist's segments; empty if `playlist` cannot be
+  /// read as a media playlist.
   private func segmentNames(of playlist: String) -> Set<String> {
     guard case .media(let media)? = contents(of: playlist) else { return [] }
     return Set(media.segments.flatMap { Self.spellings($0.uri).map(\.lastPart) })

@@ -2,7 +2,7 @@
 
 private import FoundationEssentials
 
-/// The address of a playlist, a segment or a key.
+/// The address of a resource of a presentation, such as a playlist, a segment or a key.
 public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
   /// An absolute path.
   case file(String)
@@ -15,7 +15,7 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The last part of the path, without a query.
+  /// The last part of the path, without a query; the host if a URL has no path.
   public var name: String {
     let path = description.withoutQuery
     return path.split(separator: "/").last.map(String.init) ?? path
@@ -42,7 +42,7 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Resolves a URI in the playlist at this address. Returns nil if the URI is invalid.
+  /// Resolves a URI in the playlist at this address. Returns nil if that is not possible.
   ///
   /// In a local playlist, `http:` and `https:` URIs refer to the network and all others to files.
   /// In a playlist from the network, RFC 3986, section 5, applies. A `file:` URI then becomes a

@@ -7,8 +7,9 @@ struct AudioCarrier {
   var hasPictures: Bool
   /// Carriers with the same non-nil `kind` are assumed to contain the same sound.
   var kind: String?
-  /// The attributes that redundant variants share (RFC 8216, section 6.2.4), or their stable
-  /// identifier. Carriers on other hosts or pathways with the same value have the same content.
+  /// The stable identifier and the CHANNELS attribute; without an identifier, the attributes that
+  /// redundant variants share (RFC 8216, section 6.2.4). Carriers with the same value have the same
+  /// content, for example on different hosts or pathways.
   var content: [String]
 
   static func carriers(
@@ -75,9 +76,9 @@ struct AudioCarrier {
   }
 
   /// Returns the best carrier for each version of the sound. A stated bit rate is better than a
-  /// guessed one, and a lower bit rate is better than a higher one. The carrier gets the highest
-  /// score of its version. Leaves out carriers with video if carriers without video offer the same
-  /// treatment.
+  /// guessed one, and a lower bit rate is better than a higher one. The best carrier gets the
+  /// highest score of all carriers of that version. Leaves out carriers with video if carriers
+  /// without video offer the same treatment.
   static func cheapest(_ carriers: [AudioCarrier]) -> [AudioCarrier] {
     var kept: [AudioCarrier] = []
     for carrier in carriers {

@@ -11,8 +11,8 @@ public enum AudioCodec {
     families.contains { codec.lowercased().hasPrefix($0) }
   }
 
-  /// Whether Stillstage can decode a codec. False for AC-4, MPEG-H 3D Audio, DTS:X and APAC; true
-  /// for all other names.
+  /// Returns false for codecs that Stillstage cannot decode: AC-4, MPEG-H 3D Audio (`mha1` and
+  /// `mhm1`), DTS:X and APAC. Returns true for all other names, also for unknown ones.
   public static func isDecodable(_ codec: String) -> Bool {
     !["ac-4", "mha1", "mhm1", "dtsx", "apac"].contains { codec.lowercased().hasPrefix($0) }
   }

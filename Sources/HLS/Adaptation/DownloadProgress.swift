@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The progress of a segment's download. Times are in s on the clock of `SegmentTiming`.
+/// The progress of a segment's download. Times are in s on the clock of `SegmentTiming.end`.
 public struct DownloadProgress: Sendable {
   public let requestTime: Double
   /// Stated or estimated size of the body, in bytes.
@@ -24,13 +24,14 @@ public struct DownloadProgress: Sendable {
     while marks.count > 2, marks[1].time <= time - 1 { marks.removeFirst() }
   }
 
-  /// Returns the rate over about the last second, in bit/s. Nil if at most 0.3 s have been
+  /// Returns the download rate over about the last second, in bit/s; nil if at most 0.3 s have been
   /// observed.
   ///
   /// The observation begins with the request, and restarts with the first call of `received`.
   public func recentRate(at now: Double) -> Double? { rate(over: 1, at: now) }
 
-  /// Returns the rate over about the last 0.4 s, in bit/s; nil if at most 0.3 s have been observed.
+  /// Returns the download rate over about the last 0.4 s, in bit/s; nil if at most 0.3 s have been
+  /// observed.
   public func latestRate(at now: Double) -> Double? { rate(over: 0.4, at: now) }
 
   private func rate(over seconds: Double, at now: Double) -> Double? {

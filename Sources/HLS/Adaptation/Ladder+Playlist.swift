@@ -42,9 +42,9 @@ struct SpokenLanguage {
 
   static let any = SpokenLanguage()
 
-  /// Uses the wanted language if a rendition matches it. Otherwise takes the language from the
-  /// first variant with audio renditions: from the default rendition, else from the first with
-  /// AUTOSELECT=YES, else from the first.
+  /// Uses the wanted language if a rendition matches it. Otherwise finds the first variant with
+  /// audio renditions, and uses the language of its default rendition, or else of its first with
+  /// AUTOSELECT=YES, or else of its first.
   init(of playlist: MultivariantPlaylist, wanted: String?) {
     if let wanted, playlist.renditions.contains(where: { Self.matches($0.language, wanted) }) {
       tag = wanted
@@ -100,7 +100,8 @@ extension MultivariantPlaylist {
   }
 
   /// The addresses of redundant media playlists, by the address of the playlist to use first.
-  /// Includes all languages, and codecs that cannot be decoded.
+  /// Includes playlists with codecs that cannot be decoded. Includes only those renditions of an
+  /// audio group that `SpokenLanguage.any` chooses.
   var redundantPlaylists: [String: [String]] {
     let any = SpokenLanguage.any
     let carriers = variantsByPathway.flatMap { variant in

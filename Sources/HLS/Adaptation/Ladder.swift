@@ -56,8 +56,9 @@ public struct Ladder: RandomAccessCollection, Sendable, Equatable {
   /// Leaves out:
   /// - renditions above `maximumBitRate` or without a positive, finite bit rate,
   /// - stereo renditions whose bit rate is not below that of the cheapest multichannel rendition,
-  /// - renditions for which a cheaper rendition of the same treatment has an equal or higher score.
-  ///   If any rendition of that treatment has no score, the bit rates are used as scores.
+  /// - renditions for which another rendition of the same treatment has an equal or higher score
+  ///   and an equal or lower bit rate. If any rendition of that treatment has no score, the bit
+  ///   rates are used as scores.
   ///
   /// - Parameters:
   ///   - maximumBitRate: in bit/s.

@@ -2,7 +2,7 @@
 
 /// The state of the player, as the input of an adaptation rule.
 public struct PlaySituation: Sendable, Equatable {
-  /// Current time in s on the clock of `SegmentTiming`.
+  /// Current time in s on the clock of `SegmentTiming.end`.
   public var now: Double
   /// Time since the player began to fetch the presentation, in s.
   public var elapsed: Double
@@ -16,7 +16,8 @@ public struct PlaySituation: Sendable, Equatable {
   public var isWaiting: Bool
   /// Whether all segments have been fetched and the playlist will not be extended.
   public var isAtEnd: Bool
-  /// Time from the playback position to the live end, in s; nil if the presentation is not live.
+  /// Time from the playback position to the live end, in s; nil if the presentation is not live, or
+  /// if no playlist has been loaded yet.
   public var liveDistance: Double?
 
   public init(
@@ -86,9 +87,10 @@ public protocol AdaptationRule: Sendable {
   /// Returns the queued segment to fetch again and its new rendition; nil if no segment should be
   /// replaced now.
   mutating func replacement(_ situation: PlaySituation, queue: [ReplaceableSegment]) -> Replacement?
-  /// Decides whether to play a replacement. Also called if it could not be fetched.
+  /// Decides whether to play a replacement.
   ///
-  /// - Parameter inTime: whether the replacement was fetched in time to be played.
+  /// - Parameter inTime: whether the replacement was fetched in time to be played; false if it
+  ///   could not be fetched.
   mutating func replaced(inTime: Bool, _ situation: PlaySituation) -> Bool
   /// Whether the buffer suffices to start playback.
   func mayStart(_ situation: PlaySituation) -> Bool

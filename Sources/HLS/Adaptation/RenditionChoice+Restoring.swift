@@ -83,7 +83,8 @@ extension RenditionChoice {
   /// While the treatment is stereo, the first replacement is a test: it is played only if it
   /// arrives in time and fast enough. Once all segments have been fetched, no other download can
   /// show that the throughput has recovered, so a test is made when `hold` has passed since the
-  /// change to stereo, or since the last such test.
+  /// change to stereo, or since the last such test. If the treatment has always been stereo, the
+  /// first such test is made at once.
   public mutating func replacement(
     _ situation: PlaySituation, queue: [ReplaceableSegment]
   ) -> Replacement? {
@@ -115,8 +116,8 @@ extension RenditionChoice {
     return situation.now - (testedAt ?? lastChange?.time ?? -.infinity) >= hold
   }
 
-  /// Returns a multichannel replacement for the first segment before playback starts, and changes
-  /// the treatment to multichannel. Returns nil if the segment should not be replaced.
+  /// Called before playback starts. Returns a multichannel replacement for the first segment and
+  /// changes the treatment to multichannel, or returns nil if the segment should not be replaced.
   private mutating func betterStart(
     _ situation: PlaySituation, queue: [ReplaceableSegment], _ first: Int
   ) -> Replacement? {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rule that chooses the rendition of a ladder in which to fetch each segment
-/// (docs/adaptation.md). It prefers multichannel, and changes to stereo when the throughput is too
-/// low.
+/// The rule that chooses a rendition from a ladder for each segment (docs/adaptation.md). It
+/// prefers multichannel, and changes to stereo when the throughput is too low.
 public struct RenditionChoice: AdaptationRule, Equatable {
   enum Treatment: Equatable {
     case undecided
@@ -18,8 +17,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
   var treatment = Treatment.undecided
   /// The last chosen rendition; nil before the first choice.
   var current: Int?
-  /// Request time of the first in the present series of downloads at `recoveredRate` or faster, in
-  /// s; nil if there is no such series.
+  /// Request time of the first of the latest consecutive downloads that reached `recoveredRate`, in
+  /// s. Nil after a slower download, a change to stereo or a failed test.
   var recoveredSince: Double?
   /// Time for which a throughput ratio of `recovery` must last before a return to multichannel, in
   /// s. It becomes longer if multichannel lasts only briefly after a return.
@@ -110,7 +109,7 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     history.firstByteSeconds + ladder[rendition].bitRate * situation.segmentSeconds / estimate
   }
 
-  /// Returns the multichannel rendition to fetch; nil to fetch stereo.
+  /// Returns the multichannel rendition to fetch; nil if the throughput does not suffice for any.
   func multichannelRendition(_ estimate: Double, _ situation: PlaySituation) -> Int? {
     guard let first = ladder.firstMultichannel else { return nil }
     let room = situation.hasStarted ? situation.buffer - parameters.reserve : 3

@@ -12,9 +12,9 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// A segment that may arrive late is tried in the cheapest multichannel rendition only if its
   /// expected download time is at most this multiple of the buffer.
   public var trial = 1.5
-  /// A multichannel rendition other than the cheapest is chosen only if downloading a segment takes
-  /// at most a certain share of the segment's duration: the buffer divided by 30 s, but not less
-  /// than `leastShare` and not more than `greatestShare`.
+  /// A multichannel rendition other than the cheapest is chosen only if the expected download time
+  /// of a segment is at most a certain share of the segment's duration: the buffer divided by 30 s,
+  /// but not less than `leastShare` and not more than `greatestShare`.
   public var leastShare = 1.0 / 3
   public var greatestShare = 2.0 / 3
   /// Factor by which a change to a better multichannel rendition raises the required throughput.
@@ -23,10 +23,10 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// multichannel rendition is chosen or a multichannel download is abandoned.
   public var raisingHold = 30.0
 
-  /// A slow download is abandoned for a lower rendition when the buffer falls to a threshold.
-  /// Normally, the threshold is `rescueMargin` plus 1.2 times the expected download time in the
-  /// lower rendition. If this sum exceeds `earliestRescue` segment durations, the threshold is
-  /// `hopelessRescue` segment durations. The threshold is at least `leastRescue` s.
+  /// During playback, a slow download is abandoned for a lower rendition when the buffer falls to a
+  /// threshold. Normally, the threshold is `rescueMargin` plus 1.2 times the expected download time
+  /// in the lower rendition. If this sum exceeds `earliestRescue` segment durations, the threshold
+  /// is `hopelessRescue` segment durations. The threshold is at least `leastRescue` s.
   public var leastRescue = 1.5
   public var earliestRescue = 0.75
   public var hopelessRescue = 0.45
@@ -36,12 +36,12 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// Minimum throughput ratio that counts as recovered. Here and below, the bit rate is that of the
   /// cheapest multichannel rendition.
   public var recovery = 1.3
-  /// Minimum throughput ratio that counts as recovered on a steady line. The required margin is
-  /// 1.1, less 1 % for the accuracy of the measurement.
+  /// Minimum throughput ratio that counts as recovered on a steady line: 1.1, less 1 % for the
+  /// accuracy of the measurement.
   public var steadyRecovery = 1.09
   /// A line is steady if at least `steadySamples` segments arrived within `steadySeconds` s (or
   /// within the hold, if that is longer), and if the fastest of them was at most `steadySpread`
-  /// times as fast as the slowest.
+  /// times as fast as the slowest. The known downloads must cover this time.
   public var steadySeconds = 12.0
   public var steadySamples = 4
   public var steadySpread = 1.1
@@ -60,7 +60,8 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// `longestHold` s. Otherwise it is reset to `hold`.
   public var shortReturn = 45.0
   public var longestHold = 32.0
-  /// Maximum fraction of a segment that may have been read when its replacement arrives.
+  /// Maximum fraction of a segment that may have been read when its replacement is expected to
+  /// arrive.
   public var latestJoin = 0.7
 
   /// Value of `PlaySituation.elapsed`, in s, from which any buffered sound suffices to start

@@ -80,8 +80,8 @@ public struct ThroughputHistory: Sendable, Equatable {
   }
 
   /// Returns the range of the samples within the `seconds` before the newest sample, in bit/s.
-  /// Returns nil if the samples do not cover this time, if there are fewer than `count` of them, or
-  /// if the highest exceeds `spread` times the lowest.
+  /// Returns nil if the history does not cover this time, if fewer than `count` samples are within
+  /// it, or if the highest of these exceeds `spread` times the lowest.
   func steadyRange(over seconds: Double, count: Int, spread: Double) -> ClosedRange<Double>? {
     guard let newest = samples.last?.end, let oldest = samples.first?.end,
       newest - oldest >= seconds

@@ -37,7 +37,8 @@ public struct FetchValidator: Sendable, Equatable {
 public struct FetchTiming: Sendable, Equatable {
   public var bytes = 0
   public var seconds = 0.0
-  /// Time of the first byte of the response; nil before it arrives, and for a file.
+  /// Time of the first byte, which is taken to arrive at the end of the response's header. Nil
+  /// before that time, and for a file.
   public var firstByte: Double?
   /// The announced size of the body, in bytes; nil if unknown.
   public var expected: Int?
@@ -74,7 +75,8 @@ public struct FetchedResource: Sendable, Equatable {
 
 /// The reason why a resource could not be fetched.
 public enum FetchError: Error, Sendable, Equatable {
-  /// An access rule forbids the request, the address is invalid, or there were too many redirects.
+  /// An access rule forbids the request, the fetcher cannot use the address, or there were too many
+  /// redirects.
   case refused(AccessRefusal)
   /// The server answered with an HTTP status that does not mean success. `retryAfter` is in s; nil
   /// if the server states no number of seconds.
@@ -112,7 +114,8 @@ extension FetchError: CustomStringConvertible {
     case .refused(let refusal): refusal.description
     case .status(let code, _): "the server answered with status \(code)"
     case .missing(let reason): reason
-    case .timedOut(let seconds): "the request timed out (limit: \(Int(seconds.rounded(.up))) s)"
+    case .timedOut(let seconds):
+      "the request timed out: no data arrived for \(Int(seconds.rounded(.up))) s"
     case .tooSlow(let seconds):
       "the server sent less than \(Int(TransferPace.least)) bytes/s for "
         + "\(Int(seconds.rounded(.up))) s"

@@ -3,7 +3,7 @@
 /// A time limit for slow fetches, and a function that receives the progress of long fetches.
 public struct NetworkPatience: Sendable {
   /// Time over which the rate is averaged, in s. A fetch with an average below `TransferPace.least`
-  /// is given up.
+  /// is given up, and so is a request that receives no data for half of this time.
   public var seconds: Double
   /// Receives the progress of a fetch that takes longer than 2 s, and then nil when the fetch ends
   /// after the server has answered. Successive fetches without an answer count as one. The function
@@ -47,7 +47,7 @@ public struct TransferPace: Sendable {
   /// before this time has passed.
   ///
   /// - Parameters:
-  ///   - bytes: the number of bytes since the transfer began.
+  ///   - bytes: the number of bytes that have arrived.
   ///   - time: the time since the transfer began, in s; must not decrease.
   public mutating func isTooSlow(bytes: Int, at time: Double) -> Bool {
     if time - (marks.last?.time ?? 0) >= seconds / 100 { marks.append((time, bytes)) }

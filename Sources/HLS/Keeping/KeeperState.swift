@@ -6,18 +6,19 @@ struct KeptFiles {
   let name: String
   var rendition: KeptRendition
   var timeline: KeptTimeline
-  /// Numbers of the segments that this object has written or verified.
+  /// Numbers of the segments that `keep` wrote, or that `has` found intact.
   var verified: Set<Int> = []
-  /// Names of the initialisation sections that this object has written or verified.
+  /// Names of the initialisation sections that `keep` wrote or found intact.
   var verifiedMaps: Set<String> = []
   /// Names of replaced segment files, to be removed after the next playlist is written.
   var obsolete: [String] = []
-  /// Whether the playlist on the disk is out of date.
+  /// Whether the record and the playlist on the disk are out of date.
   var isStale = false
 
-  /// Opens the folder of a rendition, and creates it if it does not exist. Reads the record and the
-  /// playlist in it, if there are any. Ignores segments whose files are missing or do not have the
-  /// recorded size.
+  /// Opens the folder of a rendition, and creates it if it does not exist. Removes temporary files
+  /// that are left in it. Reads the record and the playlist, if there are any. Ignores segments
+  /// whose files are missing or do not have the recorded size, and segments in excess of
+  /// `PlaylistLimits.segments`.
   ///
   /// - Throws: `.cannotWrite` if the folder cannot be opened or created.
   init(_ entry: KeptRecord.Entry, in parent: KeptFolder) throws(KeepingError) {
@@ -47,7 +48,7 @@ struct KeeperState {
   var isStale = false
   /// The first write error; nil if there was none.
   var problem: KeepingError?
-  /// Whether `problem` has been returned to the caller.
+  /// Whether `PresentationKeeper.keep` or `finish` has returned `problem`.
   var isTold = false
   /// Time at which the last attempt to write the playlists ended, in s.
   private var written = -Double.infinity
@@ -56,8 +57,8 @@ struct KeeperState {
   /// The lowest segment number of all renditions when the playlists were last written; nil if there
   /// was no segment.
   private var first: Int?
-  /// The rendition index and the segment number of the segment that was kept last; nil if there is
-  /// none.
+  /// The rendition index and the segment number of the segment that this object kept last; nil if
+  /// there is none or it has been deleted.
   private var newest: (place: Int, number: Int)?
 
   /// Opens a folder, and creates it if it does not exist. Apart from hidden files and `lost+found`,
@@ -93,9 +94,10 @@ struct KeeperState {
   }
 
   /// Returns the index of a rendition. Creates a folder for a new rendition. Updates a changed
-  /// address.
+  /// address in the record.
   ///
-  /// - Throws: `.cannotWrite` if the folder or the record cannot be written.
+  /// - Throws: `.cannotWrite` if the folder cannot be opened or created, or the record cannot be
+  ///   written.
   mutating func open(_ rendition: KeptRendition) throws(KeepingError) -> Int {
     if let index = place(of: rendition) {
       guard renditions[index].rendition.uri != rendition.uri else { return index }
@@ -133,8 +135,8 @@ struct KeeperState {
     if now() - written >= max(1, 20 * writing) { try write() }
   }
 
-  /// Writes the playlists. If that fails, deletes the newest segment to free space and tries again.
-  /// Without playlists, the earlier segments would be lost.
+  /// Writes the playlists and records. If this fails, deletes the segment that was kept last, to
+  /// free space, and tries again: segments that are not in the record on the disk would be lost.
   ///
   /// - Throws: the error if there is no segment to delete or the second attempt fails too.
   mutating func writeMakingRoom() throws(KeepingError) {
@@ -154,9 +156,9 @@ struct KeeperState {
     return first...last
   }
 
-  /// The renditions for the multivariant playlist: those that have no gaps from the first segment
-  /// to about the end of the longest rendition, because every player can play them completely. If
-  /// there are none, all renditions with kept segments are listed.
+  /// The renditions for the multivariant playlist: those without gaps from the lowest kept segment
+  /// number of all renditions to about the end of the longest rendition, because every player can
+  /// play them completely. If there are none, all renditions with kept segments.
   private var listed: [KeptFiles] {
     let kept = renditions.filter { $0.timeline.first != nil }
     let longest = kept.map { $0.timeline.seconds(from: first ?? 0) }.max() ?? 0

@@ -2,10 +2,10 @@
 
 /// The reason why a presentation cannot be kept in a folder.
 public enum KeepingError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// A folder cannot be opened, writing failed, or a rendition has the maximum number of segments.
-  /// `reason` is the part of the message that states which of these happened.
+  /// A folder cannot be opened or created, writing failed, or a rendition has the maximum number of
+  /// segments. `reason` is the system's error text, or states that the maximum is reached.
   case cannotWrite(path: String, reason: String)
-  /// Another process is using the folder.
+  /// Another `PresentationKeeper`, usually of another process, is using the folder.
   case isInUse(path: String)
   /// The folder is not empty and has no valid record.
   case isForeign(path: String)

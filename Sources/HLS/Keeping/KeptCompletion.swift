@@ -4,8 +4,8 @@ private import Synchronization
 
 /// Fetches the segments that a kept presentation lacks, so that one rendition is complete.
 ///
-/// A player that changes renditions fetches most segments in only one of them. Other players cannot
-/// join segments of different renditions, so they need a rendition without gaps.
+/// A player that changes between renditions leaves gaps in each of them. Other players cannot join
+/// segments of different renditions, so they need a rendition without gaps.
 ///
 /// ## Threading
 /// All members may be used from any thread.
@@ -13,7 +13,7 @@ public final class KeptCompletion: Sendable {
   private struct State {
     /// The segments that playlists have listed, by rendition and media sequence number.
     var segments: [Int: [Int: (segment: MediaSegment, playlist: ResourceAddress)]] = [:]
-    /// The renditions whose playlists list all segments.
+    /// The renditions whose playlists have ended, so that no more segments will follow.
     var complete: Set<Int> = []
   }
 
@@ -49,10 +49,11 @@ public final class KeptCompletion: Sendable {
   }
 
   /// Fetches the missing segments of one rendition. Tries the renditions in ascending order of the
-  /// amount of data to fetch. Does nothing if a rendition is complete.
+  /// estimated amount of data to fetch. Skips those with missing segments that cannot be fetched.
+  /// Does nothing if a rendition is complete.
   ///
   /// - Parameters:
-  ///   - begins: called before the segments of a rendition are fetched, with their number.
+  ///   - begins: called before the missing segments of a rendition are fetched, with their count.
   ///   - goesOn: called before and during each request; return false to stop.
   public func run(begins: (Int) -> Void, goesOn: () -> Bool) {
     guard let range = keeper.keptNumbers else { return }
@@ -60,7 +61,7 @@ public final class KeptCompletion: Sendable {
     let known = state.segments
     let missing = known.keys.map { rendition in
       let kept = keeper.keptNumbers(of: presentation.keptRenditions[rendition])
-      // A complete rendition may have fewer segments than another.
+      // A rendition whose playlist has ended may have fewer segments than another.
       let isComplete = state.complete.contains(rendition)
       let numbers = range.filter { number in
         !kept.contains(number) && !(isComplete && known[rendition]?[number] == nil)

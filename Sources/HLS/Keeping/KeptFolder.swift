@@ -3,8 +3,8 @@
 private import Glibc
 private import System
 
-/// A folder whose files get their names when they are complete. Names are resolved relative to the
-/// open folder, even if another folder takes its path.
+/// A folder whose files get their final names when they are complete. Names are resolved relative
+/// to the open folder, even if it has been moved or replaced since.
 final class KeptFolder: Sendable {
   let path: String
   private let descriptor: Int32
@@ -40,7 +40,7 @@ final class KeptFolder: Sendable {
   }
 
   /// Whether a name consists of 1 to 100 lower-case ASCII letters, digits, hyphens and dots, and
-  /// does not begin with a dot. Such a name cannot lead out of the folder.
+  /// does not begin with a dot. Such a name always refers to an entry of the folder.
   static func isOwnName(_ name: String) -> Bool {
     let isPlain = name.utf8.allSatisfy { byte in
       (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x2E

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kept renditions and their multivariant playlist.
+/// The kept renditions that are to be listed, and their multivariant playlist.
 struct KeptPlaylists {
   /// A rendition with at least one kept segment.
   struct Row {

@@ -9,7 +9,7 @@ struct KeptRecord: Codable {
   static let currentVersion = 1
 
   var version = Self.currentVersion
-  /// Address of the presentation, without query, user name and password.
+  /// Address of the presentation, without query, fragment, user name and password.
   var source: String
   /// The subfolders and their renditions, in the order in which they were created.
   var renditions: [Entry] = []
@@ -85,9 +85,9 @@ struct KeptSegment: Codable, Equatable {
   var date: Double?
   var file: KeptFile
   var map: KeptFile?
-  /// URI as written in the playlist, without the query. `range` is the byte range, as
-  /// `length@offset`; nil if there is none.
+  /// URI as written in the playlist, without query and fragment.
   var origin: String
+  /// The segment's byte range, as `length@offset`; nil if there is none.
   var range: String?
 
   init(_ segment: MediaSegment, file: KeptFile, map: KeptFile?) {

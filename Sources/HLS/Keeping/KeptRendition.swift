@@ -3,14 +3,15 @@
 /// The properties of a rendition that is or can be kept. Two values with the same `uri` describe
 /// the same rendition.
 public struct KeptRendition: Sendable, Equatable, Codable {
-  /// Address of the media playlist as written in the presentation.
+  /// Address of the media playlist, as written in the multivariant playlist if there is one.
   public var uri: String
   public var name: String
   /// The audio group in the presentation; nil if there is none.
   public var group: String?
   /// A language tag (RFC 5646); nil if it is not stated.
   public var language: String?
-  /// The CHANNELS attribute, such as `6` or `4/1OA`, or else a number of channels; nil if unknown.
+  /// The CHANNELS attribute, such as `6` or `4/1OA`. If it is missing, the number of channels of
+  /// the `Rendition`; nil if that is unknown, too.
   public var channelText: String?
   public var characteristics: [String] = []
   public var isDefault = false
@@ -19,7 +20,7 @@ public struct KeptRendition: Sendable, Equatable, Codable {
   public var codecs: [String] = []
   /// Width and height of the video in the segments, in pixels; empty if not stated.
   public var resolution: [Int] = []
-  /// Bit rate in bit/s, stated, guessed or measured; 0 if unknown.
+  /// Bit rate in bit/s: stated in the playlist, guessed from the codec or measured; 0 if unknown.
   public var bitRate = 0.0
   public var score: Double?
 
@@ -56,8 +57,8 @@ extension KeptRendition {
       ?? own.lazy.compactMap { variant in
         playlist.renditions(of: variant).first { $0.uri == nil }
       }.first
-    // Of the variants that use this rendition, take the properties of the one with the lowest bit
-    // rate.
+    // Several variants may use this rendition. Take codecs, resolution, score and bit rate from the
+    // one with the lowest bit rate.
     let carriers =
       own.isEmpty ? playlist.variants.filter { $0.audioGroup == entry?.group } : own
     func rate(_ variant: Variant) -> Int { variant.averageBandwidth ?? variant.bandwidth }

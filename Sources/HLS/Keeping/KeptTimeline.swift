@@ -30,11 +30,12 @@ struct KeptTime: Equatable {
   }
 }
 
-/// The kept segments of a rendition, and the times of the segments that are missing.
+/// The kept segments of a rendition, and the times of the segments that its playlists have listed.
 struct KeptTimeline {
   /// The kept segments by number.
   private(set) var segments: [Int: KeptSegment] = [:]
-  /// Times of segments according to the presentation's playlists, by segment number.
+  /// Times of segments, by segment number: from the presentation's playlists and, for gaps, from
+  /// the playlist that an earlier `PresentationKeeper` wrote.
   private var told: [Int: KeptTime] = [:]
 
   /// Maximum number of consecutive missing segments that are written as gaps. A longer series is
@@ -43,7 +44,7 @@ struct KeptTimeline {
 
   var first: Int? { segments.keys.min() }
   var last: Int? { segments.keys.max() }
-  /// Whether all segments from the first to the last are kept.
+  /// Whether segments are kept, and none is missing between the first and the last kept one.
   var hasNoGaps: Bool {
     guard let first, let last else { return false }
     return last - first + 1 == segments.count
@@ -85,7 +86,8 @@ struct KeptTimeline {
   }
 
   /// Returns the playlist of the kept segments, with gaps for missing segments before and between
-  /// them. Long series of missing segments are omitted. The playlist is marked as ended.
+  /// them. A series of missing segments is omitted if it is longer than `mostGaps`, or if the
+  /// playlist would exceed `PlaylistLimits.segments`. The playlist is marked as ended.
   ///
   /// - Parameter start: the number of the first segment to list. It is ignored if it is above the
   ///   first kept number, or more than `mostGaps` below it.

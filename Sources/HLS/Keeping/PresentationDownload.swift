@@ -10,7 +10,7 @@ public struct PresentationDownload {
     public var address: ResourceAddress
     /// The addresses of other playlists with the same content, in the order in which to try them.
     public var alternatives: [ResourceAddress] = []
-    /// The variables of the multivariant playlist, which the other playlists may import.
+    /// The variables of the multivariant playlist, which the alternative playlists may import.
     var variables = PlaylistVariables()
     /// Notes on playlists that could not be loaded, one sentence each.
     public var notes: [String] = []
@@ -20,7 +20,7 @@ public struct PresentationDownload {
     }
   }
 
-  /// The redundant playlists of a job, called sites, and the index of the site in use.
+  /// The playlist of a job and its alternatives, called sites, and the index of the site in use.
   private struct Sites {
     var places: [ResourceAddress]
     /// The loaded playlists, by index in `places`; nil for a playlist that cannot be used.
@@ -33,7 +33,7 @@ public struct PresentationDownload {
     }
   }
 
-  /// A segment that could not be downloaded, or whose file was found to be damaged.
+  /// A segment that could not be downloaded, or whose file was then found missing or damaged.
   public struct Missing: Sendable, Equatable {
     public var rendition: KeptRendition
     public var number: Int
@@ -47,7 +47,7 @@ public struct PresentationDownload {
     public var bytes = 0
     /// Number of segments that were already in the folder and intact.
     public var present = 0
-    /// Number of segments that the playlist marks as gaps.
+    /// Number of segments that the playlists mark as gaps.
     public var gaps = 0
     public var missing: [Missing] = []
     /// The switches from one redundant playlist to another, one sentence each.
@@ -63,7 +63,7 @@ public struct PresentationDownload {
   /// Number of consecutive segments without a complete answer after which no more segments are
   /// requested. A segment for which the server was too slow counts as this many.
   static let patience = 4
-  /// Maximum number of requests for a segment whose content is invalid.
+  /// Maximum number of requests to one site for a segment whose content is invalid.
   private static let attempts = 2
 
   private let fetcher: any ResourceFetcher
@@ -83,9 +83,9 @@ public struct PresentationDownload {
   /// interrupted or writing failed.
   ///
   /// - Parameters:
-  ///   - progress: called after each segment with its duration in s, even if it is missing.
-  ///   - goesOn: called before each segment and during each request; return false to stop. The
-  ///     playlists in the folder are still valid then.
+  ///   - progress: called after each segment, even a missing one, with the segment's duration in s.
+  ///   - goesOn: called before each segment, during each request and while files are verified;
+  ///     return false to stop. The playlists in the folder are still valid then.
   public func run(
     _ jobs: [Job], progress: (_ seconds: Double) -> Void = { _ in }, goesOn: () -> Bool
   ) -> Outcome {
@@ -188,7 +188,7 @@ public struct PresentationDownload {
     return playlist
   }
 
-  /// Reads all files back. Adds missing and changed segments to `outcome.missing`.
+  /// Reads all files back. Adds segments whose files are missing or damaged to `outcome.missing`.
   private func verify(_ jobs: [Job], _ outcome: inout Outcome, _ goesOn: () -> Bool) {
     for job in jobs {
       _ = keeper.verify(job.rendition, goesOn: { _ in goesOn() })

@@ -11,10 +11,10 @@ private import Synchronization
 /// a record. Missing segments become gaps in the playlist. Long series of missing segments are
 /// omitted.
 ///
-/// Files get their names when they are complete and on the disk, and playlists are written after
-/// the files that they list. Once the first playlists are written, the folder is therefore a valid
-/// presentation whenever the process ends. Playlists are written at most once per second while
-/// segments are added, and by ``finish()``.
+/// Files get their final names when they are complete and on the disk, and playlists are written
+/// after the files that they list. Once the first playlists are written, the folder is therefore a
+/// valid presentation whenever the process ends. Playlists are written at most once per second
+/// while segments are added, and by ``finish()``.
 ///
 /// ```swift
 /// let keeper = try PresentationKeeper(folder: "kept", source: address.description)
@@ -43,7 +43,8 @@ public final class PresentationKeeper: Sendable {
   ///
   /// - Parameters:
   ///   - path: a folder that does not exist, is empty or contains the same presentation.
-  ///   - source: the presentation's address. Its query, user name and password are ignored.
+  ///   - source: the presentation's address. Its query, fragment, user name and password are
+  ///     ignored.
   /// - Throws: the reason why nothing can be kept in the folder.
   public convenience init(folder path: String, source: String) throws(KeepingError) {
     try self.init(folder: path, source: source, now: Self.monotonicSeconds)
@@ -73,9 +74,9 @@ public final class PresentationKeeper: Sendable {
 
   // MARK: Keeping segments
 
-  /// Records the durations and dates of the segments that a rendition's playlist lists. They are
-  /// used for segments that become gaps. Call this method again with each newer copy of a live
-  /// playlist.
+  /// Records the durations, discontinuity numbers and dates that a rendition's playlist states. The
+  /// gaps for missing segments get these values. Call this method again with each newer copy of a
+  /// live playlist.
   public func follow(_ playlist: MediaPlaylist, of rendition: KeptRendition) {
     _ = guarded(tells: false) { (state) throws(KeepingError) in
       let index = try state.open(rendition)
@@ -142,8 +143,8 @@ public final class PresentationKeeper: Sendable {
 
   // MARK: Verification
 
-  /// Whether a segment is kept and intact. Reads the files unless this object has written or
-  /// checked them before. Removes a damaged segment from the record.
+  /// Whether a segment is kept and intact. Reads its files unless `keep` has written the segment or
+  /// an earlier call has found it intact. Removes a damaged segment from the record.
   public func has(_ segment: MediaSegment, of rendition: KeptRendition) -> Bool {
     state.withLock { state in
       guard let index = state.place(of: rendition) else { return false }

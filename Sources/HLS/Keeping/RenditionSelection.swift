@@ -22,7 +22,7 @@ public struct RenditionSelection: Sendable {
 
   /// Returns the selected renditions of a multivariant playlist.
   ///
-  /// - Throws: `.noRendition` if a name matches no rendition; `.nothing` if no rendition is left.
+  /// - Throws: `.noRendition` if a name matches no rendition; `.nothing` if none fits the wishes.
   func renditions(of playlist: MultivariantPlaylist) throws(DownloadError) -> [KeptRendition] {
     let all = KeptRendition.all(in: playlist)
     var chosen: [KeptRendition]
@@ -64,8 +64,8 @@ public struct RenditionSelection: Sendable {
 }
 
 extension KeptRendition {
-  /// Name for messages: the NAME attribute, then the audio group in parentheses if it differs.
-  /// Without a NAME, it is the audio group, or else `label`.
+  /// Name for messages: the NAME attribute, followed by the audio group in parentheses if the two
+  /// differ. Without a NAME, the audio group, or else `label`.
   public var shownName: String {
     let first = name.isEmpty ? group ?? "" : name
     return first.isEmpty ? label : group.map { $0 == first ? first : "\(first) (\($0))" } ?? first
@@ -178,7 +178,7 @@ extension PlaylistLoader {
 
   private func check(_ job: PresentationDownload.Job) throws(DownloadError) {
     let (playlist, address) = (job.playlist, job.address.description)
-    // A playlist that another downloader saved often lacks its end tag.
+    // Accept local playlists without an end tag: some downloaders leave it out.
     let isLocal = if case .file = job.address { true } else { false }
     guard playlist.hasEnded || isLocal else { throw .live(address: address) }
     guard !playlist.segments.isEmpty else { throw .nothing("'\(address)' contains no segments") }

@@ -37,8 +37,8 @@ struct AttributeList {
     (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D
   }
 
-  /// Removes the next value and the comma after it. Returns the value with its variables
-  /// substituted.
+  /// Removes the next value, and the text up to and including the comma after it, from `rest`.
+  /// Returns the value with its variables substituted.
   private static func value(
     _ name: String, _ rest: inout Substring, _ variables: PlaylistVariables
   ) throws(PlaylistError) -> Value {
@@ -82,7 +82,7 @@ struct AttributeList {
   /// Returns the value of an attribute as an integer from 0 to 2^63 - 1; nil if the attribute is
   /// missing or quoted.
   ///
-  /// - Throws: an error for any other value.
+  /// - Throws: an error if the unquoted value is not such an integer.
   func integer(_ name: String) throws(PlaylistError) -> Int? {
     guard let text = word(name) else { return nil }
     guard let number = PlaylistNumber.integer(text[...]) else {
@@ -94,7 +94,7 @@ struct AttributeList {
   /// Returns the value of an attribute as a decimal number; nil if the attribute is missing or
   /// quoted.
   ///
-  /// - Throws: an error for any other value.
+  /// - Throws: an error if the unquoted value is not a decimal number.
   func number(_ name: String) throws(PlaylistError) -> Double? {
     guard let text = word(name) else { return nil }
     guard let number = PlaylistNumber.decimal(text[...]) else {
@@ -131,7 +131,8 @@ enum PlaylistNumber {
     return Int(text)
   }
 
-  /// Parses decimal digits with an optional sign and decimal point. Returns nil for anything else.
+  /// Parses decimal digits with an optional sign and decimal point. Returns nil for anything else
+  /// and for numbers beyond the range of `Double`.
   static func decimal(_ text: Substring) -> Double? {
     let isPlain = text.utf8.allSatisfy {
       (0x30...0x39).contains($0) || $0 == 0x2E || $0 == 0x2D || $0 == 0x2B
@@ -140,8 +141,8 @@ enum PlaylistNumber {
     return number
   }
 
-  /// Parses `0x` and 1 to 32 hexadecimal digits as 16 bytes, most significant first. Adds leading
-  /// zeros to shorter values. Returns nil for anything else.
+  /// Parses `0x` or `0X` and 1 to 32 hexadecimal digits as 16 bytes, most significant first. Adds
+  /// leading zeros to shorter values. Returns nil for anything else.
   static func initialisationVector(_ text: Substring) -> [UInt8]? {
     guard text.hasPrefix("0x") || text.hasPrefix("0X") else { return nil }
     let digits = text.dropFirst(2)

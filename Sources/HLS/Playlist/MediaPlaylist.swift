@@ -9,9 +9,9 @@ public struct MediaPlaylist: Sendable, Equatable {
 
   /// Protocol version (`EXT-X-VERSION`); 1 if the tag is missing or invalid.
   public var version = 1
-  /// Target duration in s (`EXT-X-TARGETDURATION`): the limit for segment durations after rounding
-  /// to the nearest second. If the tag is missing, this is the duration of the longest segment,
-  /// rounded up.
+  /// Target duration in s (`EXT-X-TARGETDURATION`): the maximum segment duration, where durations
+  /// are rounded to the nearest second. If the tag is missing or states 0, this is the duration of
+  /// the longest segment, rounded up.
   public var targetDuration = 0.0
   /// Media sequence number of the first segment.
   public var mediaSequence = 0
@@ -63,8 +63,8 @@ public struct MediaSegment: Sendable, Equatable {
   public var title: String?
   /// Media sequence number.
   public var sequence: Int
-  /// Discontinuity number. Segments with the same number have continuous timestamps and the same
-  /// format.
+  /// Discontinuity number. Segments of a rendition with the same number have continuous timestamps
+  /// and the same format.
   public var discontinuity = 0
   /// Byte range in the resource; nil for the complete resource.
   public var range: ByteRange?
@@ -77,8 +77,8 @@ public struct MediaSegment: Sendable, Equatable {
   /// Date and time of the segment's start; nil if the segment has no valid
   /// `EXT-X-PROGRAM-DATE-TIME`.
   public var programDate: ProgramDate?
-  /// Approximate bit rate of the segment, in bit/s (`EXT-X-BITRATE`). Nil if it is not stated or
-  /// the segment is a byte range.
+  /// Approximate bit rate of the segment, in bit/s (`EXT-X-BITRATE`). Nil if it is missing or
+  /// invalid, or if the segment is a byte range.
   public var bitRate: Int?
 }
 
@@ -105,7 +105,7 @@ public struct MediaMap: Sendable, Equatable {
   public var keys: [SegmentKey] = []
 }
 
-/// The address of a key for encrypted segments, and the encryption method (`EXT-X-KEY`).
+/// The address of a key, and the way in which segments are encrypted with it (`EXT-X-KEY`).
 public struct SegmentKey: Sendable, Equatable {
   public enum Method: Sendable, Equatable {
     /// Complete segments are encrypted with AES-128, in cipher block chaining mode with PKCS #7
@@ -117,14 +117,14 @@ public struct SegmentKey: Sendable, Equatable {
 
   public var method: Method
   public var uri: String
-  /// Initialisation vector of 16 bytes. If it is nil, the segment's media sequence number is used
-  /// as a 128-bit big-endian integer.
+  /// Initialisation vector of 16 bytes. If it is nil, the vector is the segment's media sequence
+  /// number as a 128-bit big-endian integer.
   public var initialisationVector: [UInt8]?
   /// Key format (KEYFORMAT attribute). In the format `identity`, the key consists of 16 plain
   /// bytes.
   public var format = "identity"
 
-  /// Returns the 16-byte initialisation vector for the segment with a media sequence number.
+  /// Returns the 16-byte initialisation vector for the segment with number `sequence`.
   public func vector(forSequence sequence: Int) -> [UInt8] {
     if let initialisationVector { return initialisationVector }
     let low = (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (56 - 8 * $0)) }

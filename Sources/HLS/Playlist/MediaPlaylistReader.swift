@@ -19,7 +19,7 @@ struct MediaPlaylistReader {
   private var range: (length: Int, offset: Int?)?
   private var isGap = false
   private var programDate: ProgramDate?
-  // Values for all following segments.
+  // Values for the following segments, until another tag changes them.
   private var discontinuity = 0
   private var map: MediaMap?
   private var keys: [SegmentKey] = []
@@ -104,7 +104,8 @@ struct MediaPlaylistReader {
     guard playlist.segments.count < PlaylistLimits.segments else {
       throw PlaylistError("the playlist has more than \(PlaylistLimits.segments) segments")
     }
-    // Sequence and discontinuity numbers count from 0 here; `finished` adds the playlist's offsets.
+    // Sequence and discontinuity numbers start at 0 here; `finished` adds `mediaSequence` and
+    // `discontinuitySequence`.
     var segment = MediaSegment(uri: uri, duration: duration, sequence: playlist.segments.count)
     segment.title = title
     segment.discontinuity = discontinuity
@@ -121,8 +122,8 @@ struct MediaPlaylistReader {
   /// Returns the byte range of a segment; nil if the segment has none. A range without an offset
   /// begins where the range of the previous segment ends.
   ///
-  /// - Throws: an error if the offset is missing, unless the previous segment is a range of the
-  ///   same URI.
+  /// - Throws: an error if the offset is missing, unless the previous segment has the same URI and
+  ///   a range.
   private func place(
     _ range: (length: Int, offset: Int?)?, in uri: String
   ) throws(PlaylistError) -> ByteRange? {
@@ -163,7 +164,7 @@ struct MediaPlaylistReader {
 
   private static func count(_ text: Substring) throws(PlaylistError) -> Int {
     guard let number = PlaylistNumber.integer(text) else {
-      throw PlaylistError("'\(text.prefix(40))' is not a whole number")
+      throw PlaylistError("'\(text.prefix(40))' is not a valid whole number")
     }
     return number
   }

@@ -13,7 +13,7 @@ public struct MultivariantPlaylist: Sendable, Equatable {
   /// not stated.
   public var steeringServer: String?
   /// The pathways in the order of preference that the steering manifest states; empty if no
-  /// manifest was read.
+  /// valid manifest was read.
   public var pathways: [String] = []
   /// Notes for the listener, about missing or invalid values and about a steering manifest that
   /// cannot be used.
@@ -38,15 +38,16 @@ public struct Variant: Sendable, Equatable {
   }
 
   public var uri: String
-  /// Peak bit rate of the variant with its renditions, in bit/s; 0 if it is not stated.
+  /// Peak bit rate of the variant with its renditions, in bit/s; 0 if it is missing or invalid.
   public var bandwidth: Int
-  /// Average bit rate of the variant with its renditions, in bit/s; nil if it is not stated.
+  /// Average bit rate of the variant with its renditions, in bit/s; nil if it is missing or
+  /// invalid.
   public var averageBandwidth: Int?
   /// Codec names as in RFC 6381.
   public var codecs: [String] = []
   public var resolution: Resolution?
   public var audioGroup: String?
-  /// The provider's preference: higher is better. Nil if it is not stated.
+  /// The provider's preference: higher is better. Nil if it is missing or invalid.
   public var score: Double?
   public var stableID: String?
   public var name: String?
@@ -75,7 +76,7 @@ public struct RenditionEntry: Sendable, Equatable {
   public var channels: AudioChannels?
   public var characteristics: [String] = []
   public var stableID: String?
-  /// Sample rate in Hz; nil if it is not stated.
+  /// Sample rate in Hz; nil if it is missing or invalid.
   public var sampleRate: Int?
 }
 
@@ -104,7 +105,7 @@ public struct AudioChannels: Sendable, Equatable {
 }
 
 extension AudioChannels {
-  /// Parses a CHANNELS attribute. Returns nil unless it begins with a count from 1 to 1024.
+  /// Parses a CHANNELS attribute. Returns nil unless its first parameter is a count from 1 to 1024.
   init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard let count = parts.first.flatMap(PlaylistNumber.integer), (1...1024).contains(count)

@@ -8,7 +8,7 @@ struct PlaylistReader {
   private var variables = PlaylistVariables()
   private var media = MediaPlaylistReader()
   private var multivariant = MultivariantPlaylist()
-  /// The variant to which the next URI line belongs; nil if there is none.
+  /// The variant to which the next URI line belongs; nil if that line belongs to a segment.
   private var variant: Variant?
   /// Notes for the listener, about missing or invalid values.
   private var notes: [String] = []
@@ -50,7 +50,9 @@ struct PlaylistReader {
     case "EXTM3U": return
     case "EXT-X-VERSION":
       guard let version = PlaylistNumber.integer(value) else {
-        return note("EXT-X-VERSION is not a whole number; the playlist's value is ignored")
+        return note(
+          "EXT-X-VERSION is '\(value.prefix(40))', not a valid whole number; "
+            + "the playlist's value is ignored")
       }
       media.playlist.version = version
       multivariant.version = version
@@ -64,7 +66,7 @@ struct PlaylistReader {
           &notes,
           { (list) throws(PlaylistError) in
             guard let offset = try list.number("TIME-OFFSET") else {
-              throw PlaylistError("EXT-X-START has no unquoted TIME-OFFSET")
+              throw PlaylistError("EXT-X-START is invalid without an unquoted TIME-OFFSET")
             }
             return offset
           })
@@ -129,7 +131,7 @@ struct PlaylistReader {
 }
 
 extension Variant {
-  /// Reads the attributes of a variant; its URI follows in another line. Ignores invalid values.
+  /// Reads the attributes of a variant; its URI follows on a later line. Ignores invalid values.
   /// Adds a note if a bit rate or the score is invalid, or if there is no bit rate.
   init(_ attributes: AttributeList, _ notes: inout [String]) {
     self.init(uri: "", bandwidth: Self.bitRate("BANDWIDTH", attributes, &notes) ?? 0)
@@ -151,9 +153,8 @@ extension Variant {
     if size.count == 2 { resolution = Resolution(width: size[0], height: size[1]) }
   }
 
-  /// Returns a bit rate in bit/s: the integer part if it is a decimal number, or nil if it is
-  /// missing, quoted, negative or not a number. Adds a note for an unquoted value that is not a
-  /// whole number.
+  /// Returns the integer part of a bit rate, in bit/s; nil if the bit rate is missing, quoted or
+  /// invalid. Adds a note for an unquoted value that is not a valid whole number.
   private static func bitRate(
     _ name: String, _ attributes: AttributeList, _ notes: inout [String]
   ) -> Int? {
@@ -182,7 +183,7 @@ extension RenditionEntry {
       channels = AudioChannels(text)
       if channels == nil {
         notes.append(
-          "CHANNELS is '\(text.prefix(40))', which does not begin with a count from 1 to 1024; "
+          "CHANNELS is '\(text.prefix(40))', whose first parameter is not a count from 1 to 1024; "
             + "the playlist's value is ignored")
       }
     }

@@ -83,7 +83,8 @@ extension SegmentKey {
     let none = "#EXT-X-KEY:METHOD=NONE"
     if old == new { return [] }
     if new.isEmpty { return [none] }
-    // Only `METHOD=NONE` ends a key whose format is no longer used. It also ends all other keys.
+    // Only `METHOD=NONE` removes a key whose format is no longer used. It also removes all other
+    // keys, so all new keys must follow it.
     if !old.isEmpty, old.map(\.format) != new.map(\.format) { return [none] + new.map(\.line) }
     return new.filter { !old.contains($0) }.map(\.line)
   }
@@ -143,11 +144,11 @@ extension Variant {
   }
 }
 
-/// Formats a number without an exponent. Very small numbers become 0. Very large numbers become
-/// integers of a magnitude of at most 9e18.
+/// Formats a number without an exponent. Magnitudes below 0.0001 become 0; magnitudes above 9e18
+/// become 9e18.
 private func decimalText(_ number: Double) -> String {
   let text = "\(number)"
   if !text.contains("e") { return text.hasSuffix(".0") ? String(text.dropLast(2)) : text }
-  // Swift writes only very small and very large numbers with an exponent.
+  // Swift writes an exponent only for magnitudes below 0.0001 or above 2^54.
   return number.magnitude < 1 ? "0" : "\(Int(max(-9e18, min(number, 9e18))))"
 }

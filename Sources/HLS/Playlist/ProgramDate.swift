@@ -30,8 +30,8 @@ public struct ProgramDate: Sendable, Equatable, Comparable {
     seconds = Double(days * 86400 + hour * 3600 + minute * 60 - zone) + second
   }
 
-  /// Returns the offset of a time zone from UTC in s, positive to the east; 0 for an empty text.
-  /// Returns nil if the text is invalid.
+  /// Returns the time zone's offset from UTC, in s and positive to the east. It is 0 for `Z` and an
+  /// empty text, and nil if the text is invalid.
   private static func zone(_ text: Substring) -> Int? {
     if text.isEmpty || text == "Z" || text == "z" { return 0 }
     let digits = text.dropFirst().filter { $0 != ":" }

@@ -47,14 +47,15 @@ extension PlaylistLoader {
           "the steering manifest '\(uri)' is ignored: it is not a valid manifest of version 1")
       }
     } catch {
-      steered.notes.append("the steering manifest '\(uri)' cannot be read and is ignored: \(error)")
+      steered.notes.append("the steering manifest '\(uri)' is ignored: \(error)")
     }
     return steered
   }
 }
 
 extension ResourceAddress {
-  /// Returns the address with the query parameter that names the pathway in use.
+  /// Returns the address with a query parameter that names the pathway. Returns it unchanged if
+  /// `pathway` is nil or the address is that of a file.
   fileprivate func asking(for pathway: String?) -> ResourceAddress {
     guard case .network(let text) = self, let pathway else { return self }
     let name = pathway.utf8.reduce(into: "") { name, byte in

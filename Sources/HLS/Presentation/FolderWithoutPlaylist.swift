@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PlaylistLoader {
-  /// Returns the media playlists of a `.movpkg` folder; empty for any other folder.
+  /// Returns the media playlists of a `.movpkg` folder; empty for any other folder, and if no
+  /// stream lists a segment.
   func packaged(_ folder: PresentationFolder) -> [Loaded] {
     guard let package = MoviePackage({ read(folder.path + "/" + $0) }) else { return [] }
     return package.streams.map { stream in
@@ -12,8 +13,8 @@ extension PlaylistLoader {
     }
   }
 
-  /// Returns a media playlist for each series of numbered fragments in a folder, the longest series
-  /// first.
+  /// Returns a media playlist for each usable series of numbered fragments in a folder, the longest
+  /// series first.
   ///
   /// The durations are calculated from the times in the fragments, or are estimated. Missing
   /// numbers become gaps, unless most of the numbers from the first to the last are missing.
@@ -37,8 +38,8 @@ extension PlaylistLoader {
     return try? fetcher.fetch(request, goesOn: { _ in true }).bytes
   }
 
-  /// Returns a media playlist of a series; nil if its first fragment cannot be read or has an
-  /// unknown format.
+  /// Returns a media playlist of a series. Returns nil if its first fragment, or the second after
+  /// an initialisation section, cannot be read or has no known media format.
   private func playlist(
     of series: FragmentSeries, _ folder: PresentationFolder, _ goesOn: () -> Bool
   ) throws(PresentationError) -> MediaPlaylist? {
@@ -86,7 +87,8 @@ extension PlaylistLoader {
   }
 }
 
-/// A numbered fragment, and its start and duration in s, which are nil if they are unknown.
+/// A numbered fragment with its start and duration in s (nil if unknown) and its size in bytes (0
+/// if it cannot be read).
 private struct Piece {
   var fragment: FragmentSeries.Fragment
   var start: Double?
@@ -108,7 +110,7 @@ extension MediaPlaylist {
     let known = told.compactMap(\.self).sorted()
     let usual = known.isEmpty ? nil : known[known.count / 2]
     let numbers = pieces.map(\.fragment.number)
-    // If most numbers are missing, the numbers are assumed to be times, so that there are no gaps.
+    // If most numbers are missing, the numbers are probably times, so no gaps are added.
     let missing = (numbers.last ?? 0) - (numbers.first ?? 0) + 1 - numbers.count
     let areCounts = missing <= pieces.count
     for (index, piece) in pieces.enumerated() {

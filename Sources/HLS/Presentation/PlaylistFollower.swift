@@ -6,7 +6,7 @@ public struct PlaylistFollower: Sendable {
   /// The newest copy of the playlist. Copies from an outdated cache do not count.
   public private(set) var playlist: MediaPlaylist
   private var beat: PublicationBeat
-  /// Time at which the last changed copy was loaded.
+  /// Time of the last change of `playlist`; at first, the time of creation.
   private var changed: Double
   /// Earliest time of the next load after a failure.
   private var notBefore = -Double.infinity
@@ -58,7 +58,7 @@ public struct PlaylistFollower: Sendable {
   /// Returns the expected time between new segments, in s: the duration of the last segment,
   /// limited to the target duration. The result is at least 0.5 s.
   ///
-  /// If this were always the target duration, slightly shorter segments would be found later and
+  /// If the target duration were always used, slightly shorter segments would be found later and
   /// later.
   private static func pause(_ playlist: MediaPlaylist) -> Double {
     let last = playlist.segments.last?.duration ?? playlist.targetDuration
@@ -71,14 +71,15 @@ public struct PlaylistFollower: Sendable {
     playlist.hasEnded ? 0 : max(0, now - changed - 1.5 * playlist.targetDuration)
   }
 
-  /// Returns the segment with a media sequence number; nil if the playlist does not contain it.
+  /// Returns the segment with the given media sequence number; nil if the playlist does not contain
+  /// it.
   public func segment(_ sequence: Int) -> MediaSegment? {
     let index = sequence - playlist.mediaSequence
     return playlist.segments.indices.contains(index) ? playlist.segments[index] : nil
   }
 
-  /// The position at which to start playback: a media sequence number, and how many seconds of that
-  /// segment to skip. Nothing is skipped unless the playlist states a precise start.
+  /// The position at which to start playback: the media sequence number of a segment, and how many
+  /// seconds of the segment to skip. Nothing is skipped unless the playlist states a precise start.
   ///
   /// A start that the playlist states has priority. Without one, playback of an event or of an
   /// ended playlist starts at the beginning. For any other playlist, playback starts in the segment

@@ -48,7 +48,7 @@ public struct PlaylistLoader: Sendable {
   /// - Parameters:
   ///   - variables: the variables of the multivariant playlist.
   ///   - validator: the validator of the known copy; nil if there is no copy.
-  ///   - silence: time without a byte after which the load fails, in s.
+  ///   - silence: the load fails if no byte arrives for this many seconds.
   ///   - goesOn: return false to cancel.
   /// - Returns: the playlist; nil if the known copy is up to date.
   /// - Throws: `.fetch` if fetching failed, `.playlist` if the text is not a valid playlist, or
@@ -69,8 +69,8 @@ public struct PlaylistLoader: Sendable {
     }
     if playlist.skippedSegments > 0 {
       playlist.notes.append(
-        "the playlist '\(loaded.address.name)' is only a delta update, which leaves out the first "
-          + "\(playlist.skippedSegments) segments")
+        "the playlist '\(loaded.address.name)' is only a delta update; segments left out at its "
+          + "start: \(playlist.skippedSegments)")
     }
     loaded.playlist = .media(playlist)
     return loaded
@@ -125,8 +125,9 @@ public struct PlaylistLoader: Sendable {
 }
 
 extension MediaPlaylist {
-  /// If this playlist from a file is not marked as ended, marks it, because nothing will be added
-  /// to the file. Also removes the preferred start, which was meant for the live presentation.
+  /// Marks this playlist, which comes from a file, as ended, because nothing will be added to the
+  /// file. If it was not yet marked, also removes the preferred start, which was meant for the live
+  /// presentation.
   fileprivate mutating func endHere() {
     guard !hasEnded else { return }
     (hasEnded, isCutOff, start) = (true, true, nil)

@@ -116,7 +116,8 @@ extension PlaylistLoader {
     return uris.contains { folder.file(for: $0, from: path) != nil }
   }
 
-  /// Returns the absolute paths of those segments of a media playlist that are in the folder.
+  /// Returns the absolute paths of those segments of a local media playlist that are in the folder;
+  /// empty for any other playlist.
   private func files(of loaded: Loaded, _ folder: PresentationFolder) -> Set<String> {
     guard case .media(let playlist) = loaded.playlist, case .file(let path) = loaded.address else {
       return []

@@ -10,9 +10,9 @@ struct PublicationBeat: Sendable {
   /// End of the interval: the latest time at which the next segment is expected.
   private var latest: Double
   private var lastLoad: Double
-  /// Whether a load has found nothing since the newest segment was found.
+  /// Whether `foundNothing` was called after the last call of `found`.
   private var hasLookedEarly = false
-  /// Delay until the next attempt if a load at the end of the interval finds nothing, in s.
+  /// Delay, in s, until the next load if a load at the end of the interval finds nothing new.
   private var patience = Self.leastPatience
 
   private static let leastPatience = 0.25
@@ -38,7 +38,8 @@ struct PublicationBeat: Sendable {
   /// Records that a load found `count` new segments.
   mutating func found(_ count: Int, at now: Double, pause: Double) {
     let older = Double(max(count, 1) - 1) * pause
-    // Normally, the newest segment appeared after the last load and within the interval.
+    // Normally, the oldest of the new segments appeared after the last load and within the
+    // interval. The newest one appeared `older` s later.
     var (low, high) = (max(lastLoad, earliest) + older, min(now, latest + older))
     if low > high { (low, high) = (min(lastLoad + older, now), now) }
     earliest = low + (1 - Self.drift) * pause
@@ -47,9 +48,10 @@ struct PublicationBeat: Sendable {
     (lastLoad, hasLookedEarly) = (now, false)
   }
 
-  /// Returns the prediction for another rendition whose playlist has just been loaded and whose
-  /// segments appear at the same times. Its playlist extends `ahead` segments beyond that of this
-  /// rendition.
+  /// Returns the interval for the playlist of another rendition, which has just been loaded and
+  /// whose segments appear at the same times.
+  ///
+  /// - Parameter ahead: the number of segments by which the other playlist extends beyond this one.
   func seen(_ ahead: Int, at now: Double, pause: Double) -> PublicationBeat {
     var beat = self
     if ahead > 0 {

@@ -9,8 +9,8 @@ enum ID3Tag {
     return place
   }
 
-  /// Returns the time of the first sample in 90 kHz ticks, modulo 2^33; nil if the tags do not
-  /// contain it. The source is the PRIV frame `com.apple.streaming.transportStreamTimestamp` (RFC
+  /// Returns the time of the first sample, in 90 kHz ticks modulo 2^33; nil if the tags do not
+  /// contain it. It is stored in the PRIV frame `com.apple.streaming.transportStreamTimestamp` (RFC
   /// 8216, section 3.4).
   static func timestamp(_ bytes: [UInt8]) -> UInt64? {
     var place = 0

@@ -10,7 +10,7 @@ public enum SegmentFormat: String, Sendable, CaseIterable {
   case mpegAudio = "MPEG audio"
 
   /// Detects the format from the first bytes of a segment, after any ID3 tags; nil if it is not
-  /// recognised.
+  /// recognised. MPEG-TS and MP4 are recognised only if there are no ID3 tags.
   public init?(_ bytes: [UInt8]) {
     let start = ID3Tag.length(bytes)
     let body = bytes[start...]

@@ -2,9 +2,10 @@
 
 /// The start and duration of a segment, read from its bytes. Used for fragments without a playlist.
 struct SegmentTime: Equatable {
-  /// Time of the first frame of sound, in s; nil if the segment states none.
+  /// Time of the first frame of sound, in s; nil if it is unknown.
   var start: Double?
-  /// Duration in s; nil for formats other than ADTS, and if an ADTS header is invalid.
+  /// Duration in s; nil for formats other than ADTS, and if an ADTS header is invalid or there are
+  /// no ADTS frames.
   var duration: Double?
 
   /// Reads the times without decoding the sound.
@@ -22,7 +23,7 @@ struct SegmentTime: Equatable {
     }
   }
 
-  /// Returns the first presentation time stamp of an audio stream, in s (ISO/IEC 13818-1, sections
+  /// Returns the first presentation timestamp of an audio stream, in s (ISO/IEC 13818-1, sections
   /// 2.4.3.2 and 2.4.3.6); nil if there is none.
   private static func transportStreamStart(_ bytes: [UInt8]) -> Double? {
     for packet in stride(from: 0, to: bytes.count - 187, by: 188) {
@@ -57,7 +58,8 @@ struct SegmentTime: Equatable {
   }
 
   /// Follows a path of box types from the outside to the inside; the first box of each type counts.
-  /// Returns the content of the last box, and the offset after that box; nil if a box is missing.
+  /// Returns the content of the last box, and the offset of the first byte after that box; nil if a
+  /// box is missing.
   private static func find(_ path: [String], in bytes: [UInt8]) -> (content: [UInt8], end: Int)? {
     var (place, limit) = (0, bytes.count)
     for (depth, type) in path.enumerated() {
@@ -77,9 +79,10 @@ struct SegmentTime: Equatable {
     return bytes[place..<(place + count)].reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Returns the total duration of ADTS frames, in s (ISO/IEC 13818-7, section 6.2); nil if a
-  /// header is invalid or there are no frames. An ADTS frame contains 1 to 4 raw data blocks of
-  /// 1024 samples each.
+  /// Returns the total duration, in s, of the consecutive ADTS frames after any ID3 tags (ISO/IEC
+  /// 13818-7, section 6.2). Returns nil if there are no frames, or if a header states an invalid
+  /// sample rate or frame length. An ADTS frame contains 1 to 4 raw data blocks of 1024 samples
+  /// each.
   private static func duration(ofADTS bytes: [UInt8]) -> Double? {
     let rates = [
       96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A presentation whose renditions are known and can be fetched.
+/// An opened presentation with the renditions to choose from.
 public struct OpenPresentation: Sendable {
   /// A place from which one rendition can be fetched: the address of a media playlist.
   struct Place: Sendable {
@@ -17,12 +17,12 @@ public struct OpenPresentation: Sendable {
 
   /// The renditions that may be fetched.
   public let ladder: Ladder
-  /// Whether each rendition was made for headphones, in ladder order.
+  /// For each rendition in ladder order, whether it was made for headphones.
   public let areBinaural: [Bool]
   /// Descriptions of the renditions for `PresentationKeeper`, in ladder order.
   public let keptRenditions: [KeptRendition]
-  /// Whether decodable multichannel renditions exist in the wanted language, regardless of the
-  /// maximum bit rate and the preferred treatment.
+  /// Whether the presentation has decodable multichannel renditions in the wanted language, even if
+  /// the maximum bit rate or the preferred treatment excludes them, or if the folder lacks them.
   public let hasMultichannelBeyond: Bool
   /// The preferred start in the multivariant playlist; nil if there is none or it is ignored.
   let start: PlaylistStart?
@@ -106,7 +106,9 @@ public struct OpenPresentation: Sendable {
       places = chosen.map { [Place(address: $0.loaded.address, loaded: $0.loaded)] }
       areBinaural = chosen.map(\.isBinaural)
       keptRenditions = ladder.map { rendition in
-        var kept = KeptRendition(uri: rendition.uri, name: "\(rendition.channels ?? 2) channels")
+        let count = rendition.channels ?? 2
+        var kept = KeptRendition(
+          uri: rendition.uri, name: count == 1 ? "1 channel" : "\(count) channels")
         kept.channelText = rendition.channels.map(String.init)
         kept.bitRate = rendition.bitRate
         return kept

@@ -33,8 +33,9 @@ struct RenditionTimeline {
     origin += known + Double(max(0, gone - old.segments.count)) * usual
   }
 
-  /// Aligns this timeline with that of another rendition, and adopts the other rendition's reload
-  /// schedule. Call this method right after the playlist of this timeline has been loaded.
+  /// Aligns this timeline with that of another rendition. Also adopts the other rendition's reload
+  /// schedule, unless this timeline then ends a segment or more before the other one. Call this
+  /// method right after the playlist of this timeline has been loaded.
   mutating func align(to other: RenditionTimeline, at now: Double) {
     origin = other.origin(of: playlist)
     guard let usual = playlist.segments.last?.duration, usual > 0 else { return }
@@ -71,9 +72,10 @@ struct RenditionTimeline {
   }
 
   /// Returns the start of another rendition's playlist on this timeline, in s of presentation time.
-  /// If both playlists have ended and not both are cut off, both start at 0. Otherwise the start is
-  /// calculated from the program dates if both playlists state one, or else from the media sequence
-  /// numbers if the playlists overlap. Failing that, both are assumed to end at the same time.
+  /// It is 0 if both playlists have ended and at least one of them is not cut off. Otherwise it is
+  /// calculated from the first program date of each playlist if both have one, or else from the
+  /// media sequence numbers if the playlists overlap. Failing that, both playlists are assumed to
+  /// end at the same time.
   func origin(of other: MediaPlaylist) -> Double {
     if playlist.hasEnded, other.hasEnded, !(playlist.isCutOff && other.isCutOff) { return 0 }
     if let own = firstDate(of: playlist), let theirs = firstDate(of: other) {

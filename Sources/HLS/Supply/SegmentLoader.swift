@@ -106,7 +106,7 @@ struct SegmentLoader {
         return try load(segment, in: playlist, goesOn: goesOn)
       } catch {
         guard case .content = error else { throw error }
-        // If the segment is encrypted, its key has probably changed without a new address.
+        // Fetch the keys again: the key at the same address may have changed.
         keys = [:]
       }
     }
@@ -203,7 +203,7 @@ struct SegmentLoader {
       throw .encryption("the decryption key cannot be fetched: \(reason)")
     }
     guard bytes.count == 16 else {
-      throw .encryption("the decryption key has \(bytes.count) bytes, not 16")
+      throw .encryption("the decryption key must have 16 bytes, but has \(bytes.count)")
     }
     if keys.count >= Self.mostRemembered { keys = [:] }
     keys[address] = bytes
@@ -227,8 +227,8 @@ struct SegmentLoader {
     } catch { throw .content(error.description) }
   }
 
-  /// Returns a description of content that is not audio, as the end of an error message; empty if
-  /// it is not recognised.
+  /// Returns the end of an error message, which describes unusable content; empty if the content is
+  /// not recognised.
   private static func guess(_ bytes: [UInt8]) -> String {
     let start = String(decoding: bytes.prefix(200), as: UTF8.self).lowercased()
     if bytes.isEmpty { return ": it is empty" }

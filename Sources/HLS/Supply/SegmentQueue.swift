@@ -10,10 +10,10 @@ public struct QueuedSegment: Sendable {
   /// Start in s of presentation time, according to the playlist.
   public var start: Double
   public var duration: Double
-  /// The rendition to play, or to which the sound changes within the segment; nil for a gap.
+  /// The rendition to play, or to change to within the segment; nil for a gap.
   public var rendition: Int?
-  /// The fetched segments by rendition. With several, the sound can change between renditions
-  /// within the segment.
+  /// The fetched versions of the segment, by rendition. If there are several, the sound can change
+  /// from one to another within the segment.
   public var supplied: [Int: SuppliedSegment] = [:]
   /// The reason for a gap; nil if the entry is not a gap.
   public var problem: String?
@@ -36,7 +36,8 @@ public final class SegmentQueue: Sendable {
     fileprivate(set) var failure: String?
     /// Read position, in s of presentation time.
     fileprivate(set) var read = 0.0
-    /// Playback position, in s of presentation time; nil if it has not been reported since a seek.
+    /// Playback position, in s of presentation time; nil if it has not been reported since the
+    /// start or the last seek.
     fileprivate var toldHeard: Double?
     fileprivate var seek: Double?
     fileprivate var notes: [String] = []
@@ -86,8 +87,8 @@ public final class SegmentQueue: Sendable {
   }
 
   /// Waits until a segment arrives, the queue ends or `wake` is called, for at most `seconds`.
-  /// Returns at once if that has happened since an earlier wait. Only one thread may wait at a
-  /// time.
+  /// Each such event ends one wait; if no thread is waiting, a later wait returns at once. Only one
+  /// thread may wait at a time.
   public func waitForChange(atMost seconds: Double) {
     _ = change.wait(timeout: .now() + seconds)
   }
@@ -159,8 +160,8 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Returns the warnings that were added since the last call, oldest first. They report missing
-  /// sound or renditions, replaced playlists, and the `notes` of playlists.
+  /// Returns the warnings that were added since the last call, oldest first. They report renditions
+  /// that cannot be used and playlists that were replaced, and include the `notes` of playlists.
   public func takeWarnings() -> [String] {
     state.withLock { state in
       defer { state.warnings = [] }
@@ -179,7 +180,7 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Appends a segment and assigns its number. Does nothing if a seek is pending.
+  /// Appends a segment or a gap and assigns its number, unless a seek is pending.
   func append(_ segment: QueuedSegment) {
     state.withLock { state in
       guard state.seek == nil else { return }
@@ -190,9 +191,8 @@ public final class SegmentQueue: Sendable {
     wake()
   }
 
-  /// Adds a rendition to a queued segment. If `isHeard` is true, the sound changes to that
-  /// rendition within the segment. Does nothing if a seek is pending or the segment is no longer
-  /// queued.
+  /// Adds a rendition to a queued segment, unless a seek is pending or the segment is no longer
+  /// queued. If `isHeard` is true, the added rendition becomes the one to play or to change to.
   func add(
     _ segment: SuppliedSegment, rendition: Int, to number: Int, isHeard: Bool, reason: String? = nil
   ) {

@@ -20,14 +20,14 @@ public final class SegmentSupply: Sendable {
     public var silence = 5.0
     /// Time for which a segment that the server fails to send is requested again, in s. The time is
     /// tripled if the server gives no complete answer. After a segment has been given up for that
-    /// reason, the time is divided by 3 until another segment is fetched. While more than 4 s are
-    /// buffered, requests continue even after this time.
+    /// reason, the time is divided by 3 until another segment is fetched. While more than 4 s of
+    /// sound is buffered, requests continue even after this time.
     public var patience = 15.0
     /// Time in s for which a live playlist that no longer changes is still requested after the last
     /// sound.
     public var livePatience = 60.0
     /// Maximum number of requests to a server for a segment in one rendition, before another place
-    /// or rendition is tried. If another request cannot succeed, there is only one.
+    /// or rendition is tried. If another request cannot succeed, only one is made.
     public var attempts = 3
     /// Number of consecutive gaps after which the supply of an on-demand presentation from a server
     /// fails, if the segment of the last gap was listed but could not be loaded.
@@ -77,7 +77,7 @@ public final class SegmentSupply: Sendable {
     self.observer = observer
   }
 
-  /// Fetches segments until `isStopped` returns true. Blocks the calling thread, also after the end
+  /// Fetches segments until `isStopped` returns true. Blocks the calling thread, even after the end
   /// of the presentation, because a seek may follow.
   public func run(isStopped: @escaping @Sendable () -> Bool) {
     var supplier = Supplier(of: self, isStopped: isStopped)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A segment that was fetched, decrypted if necessary, and found to be complete audio.
+/// A segment that was fetched, decrypted if necessary, and checked by `SegmentFormat.problem`.
 public struct SuppliedSegment: Sendable, Equatable {
   /// The last part of the segment's address, for messages.
   public var name: String

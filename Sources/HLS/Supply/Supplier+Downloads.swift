@@ -11,8 +11,8 @@ extension Supplier {
   /// because the server may be slow rather than unreachable.
   private static let longestLoss = 40.0
 
-  /// Time without a byte after which a download fails, in s. It is short during the first
-  /// `longestLoss` of a connection loss, because a request sent then may never be answered.
+  /// Time without a byte after which a download fails, in s. It is usually shorter during the first
+  /// `longestLoss` seconds of a connection loss, because a request sent then may never be answered.
   var silence: Double {
     guard let offlineSince, now - offlineSince < Self.longestLoss else {
       return conditions.silence
@@ -21,7 +21,7 @@ extension Supplier {
   }
 
   /// Updates `offlineSince` after a failure. If a segment's request timed out, the connection
-  /// counts as lost. After a failure for a reason other than the connection, it no longer does.
+  /// counts as lost. If `isOfTheLine` is false for the problem, the connection counts as intact.
   mutating func noteConnection(after problem: LoadProblem) {
     if !problem.isOfTheLine {
       offlineSince = nil

@@ -16,9 +16,9 @@ extension Supplier {
 
   /// Fetches the next segment. After a failure that may pass, the segment is requested again from
   /// the same place. Further requests go to other places with the same content, and then to other
-  /// renditions. If all requests fail, they are repeated after a wait if the server may recover; if
-  /// not, the segment is given up. The queue fails at once if no rendition can be decrypted, or if
-  /// the server is too slow and no more than 4 s are buffered.
+  /// renditions. If all requests fail, they are repeated after a wait, or the segment is given up
+  /// (see `isWorthWaiting`). The queue fails at once if no rendition can be decrypted, or if the
+  /// server is too slow and no more than 4 s of sound is buffered.
   mutating func fetchNext() {
     var wanted = usable(rule.next(situation(isWaiting: false)))
     var failures: [Int: Int] = [:]
@@ -164,12 +164,13 @@ extension Supplier {
     guard replaced != rendition else { return }
     replaced = rendition
     let ladder = presentation.ladder
-    let channels = ladder[rendition].channels.map { "\($0) channels at " } ?? ""
+    let channels =
+      ladder[rendition].channels.map { $0 == 1 ? "with 1 channel " : "with \($0) channels " } ?? ""
     let bits = Int((ladder[rendition].bitRate / 1000).rounded())
     let time = cursor.map { "from \(clockText($0)) on" } ?? "at the beginning"
     queue.warn(
-      "the rendition with \(channels)\(bits) kbit/s cannot be used \(time); another rendition "
-        + "replaces it: \(problem)")
+      "the rendition \(channels)at \(bits) kbit/s cannot be used \(time) (\(problem)); "
+        + "another rendition replaces it")
   }
 
   /// Whether a rendition is not requested again now, because it has failed too often or cannot be
@@ -203,9 +204,10 @@ extension Supplier {
     return now - began < patience || left > 4
   }
 
-  /// Replaces the segment at the cursor with a gap. The queue fails if no loaded playlist lists the
-  /// segment, if the server has given no complete answer for two segments since the last fetched
-  /// segment, or after too many consecutive gaps in an on-demand presentation from a server.
+  /// Replaces the segment at the cursor with a gap. The queue fails if neither the current playlist
+  /// nor an ended one lists a segment at or after the cursor, if the server has given no complete
+  /// answer for two segments since the last fetched segment, or after too many consecutive gaps in
+  /// an on-demand presentation from a server.
   private mutating func giveUp(_ problem: LoadProblem) {
     if problem.isOfTheLine {
       // Perhaps only this segment is affected: fail at the second such segment if no segment is
@@ -289,8 +291,8 @@ extension Supplier {
     }
   }
 
-  /// If there is time, fetches the last segment before a change again in the new rendition. The
-  /// renditions can then be aligned and crossfaded.
+  /// After a change of rendition, fetches the segment before the change in the new rendition as
+  /// well, if there is time. The renditions can then be aligned and crossfaded.
   private mutating func overlap(_ last: QueuedSegment, in rendition: Int) {
     guard let before = last.rendition, before != rendition, let timeline = timelines[rendition],
       let (segment, start) = timeline.segment(at: last.start), abs(start - last.start) < 0.1,
@@ -302,7 +304,7 @@ extension Supplier {
     let left = last.end - queue.snapshot.read - 0.75
     let ladder = presentation.ladder
     let isOther = ladder[rendition].isMultichannel != ladder[before].isMultichannel
-    // An overlap matters less if the treatment stays the same: require a fuller buffer.
+    // An overlap matters less if the treatment stays the same, so the reserve is usually larger.
     let reserve = isOther ? 4 : 0.6 * fullBuffer
     guard 1.5 * seconds < min(left, situation.buffer - reserve) else { return }
     if case .here(let supplied) = download(segment, rendition, in: timeline, replacing: last.number)

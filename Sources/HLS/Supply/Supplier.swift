@@ -7,10 +7,12 @@ struct Supplier {
   var rule: any AdaptationRule
   var segments: SegmentLoader
   var timelines: [Int: RenditionTimeline] = [:]
-  /// The current rendition: that of the newest segment or, before any segment has arrived, the
-  /// first one whose playlist was loaded to fetch a segment. Nil before that.
+  /// The current rendition: usually that of the last queued segment. Before any segment is queued,
+  /// it is the first one whose playlist was loaded to fetch a segment; nil before that.
   var rendition: Int?
-  /// Start of the next segment, in s of presentation time; nil if it is unknown.
+  /// Position from which to fetch next, in s of presentation time: the end of the last segment or
+  /// gap, or the target of a seek. Nil before the first playlist is loaded, unless a seek was
+  /// requested.
   var cursor: Double?
   /// Gaps that are not yet queued.
   var gaps: [QueuedSegment] = []
@@ -18,8 +20,8 @@ struct Supplier {
   private var reloadProblem: String?
   /// Number of consecutive failed reloads of the live playlist from the current place.
   private var failedReloads = 0
-  /// Time at which the sound of a live presentation ran out, in s; nil while sound is queued, or if
-  /// the playlist lists another segment.
+  /// Time since which a live presentation has had no sound left and its playlist has been overdue
+  /// (see `PlaylistFollower.staleness`), in s; otherwise nil.
   private var drySince: Double?
   /// For each rendition, the index in `presentation.places` of the place from which it is fetched.
   /// A rendition without an entry is fetched from its first place.
@@ -32,8 +34,8 @@ struct Supplier {
   /// Number of segments given up since the last fetched segment because the server gave no complete
   /// answer.
   var lineFailures = 0
-  /// Time of the timeout since which the connection has counted as lost, in s; nil after the next
-  /// answer.
+  /// Time of the timeout since which the connection has counted as lost, in s; nil if it does not
+  /// count as lost.
   var offlineSince: Double?
   /// The longest recent time from a segment's request to its first byte, in s.
   var longestFirstByte = 0.0
@@ -106,7 +108,7 @@ struct Supplier {
   }
 
   /// Whether the current playlist lists a next segment. If that playlist has ended, a segment in
-  /// another loaded playlist also counts. True before a playlist is loaded.
+  /// another ended playlist also counts. True before a playlist is loaded.
   private var hasNext: Bool {
     guard let cursor, let rendition, let timeline = timelines[rendition] else { return true }
     return timeline.segment(at: cursor) != nil
@@ -302,8 +304,8 @@ struct Supplier {
     let site = sites[rendition, default: 0]
     let next = (site + 1) % places.count
     queue.warn(
-      "'\(places[next].address)' replaces '\(places[site].address)', which has the same content: "
-        + problem)
+      "'\(places[next].address)' replaces '\(places[site].address)', which has the same content, "
+        + "because of an error: \(problem)")
     sites[rendition] = next
     former[rendition] = timelines.removeValue(forKey: rendition) ?? former[rendition]
     return true

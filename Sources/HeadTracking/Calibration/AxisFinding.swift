@@ -17,9 +17,9 @@ public struct AxisFinding: Sendable, Equatable {
   public let upTurnDegrees: Double
   public let leftTurnDegrees: Double
 
-  /// Smallest accepted rotation between looking ahead and up, in degrees.
+  /// Smallest accepted rotation from looking ahead to looking up, in degrees.
   public static let smallestUpTurn = 15.0
-  /// Smallest accepted rotation between looking ahead and to the left, in degrees.
+  /// Smallest accepted rotation from looking ahead to looking left, in degrees.
   public static let smallestLeftTurn = 25.0
   /// Largest accepted error of the measured axes, in degrees.
   static let largestMisalignment = 30.0

@@ -21,7 +21,7 @@ extension AxisMap {
     let front = apply(SIMD3(1, 0, 0))
     let left = apply(SIMD3(0, 1, 0))
     let first = Quaternion.shortest(from: SIMD3(1, 0, 0), to: front)
-    // The remaining rotation is about the new front.
+    // The remaining rotation is about `front`.
     let now = first.rotate(SIMD3(0, 1, 0))
     let sine = (SIMD3.cross(now, left) * front).sum()
     let angle = atan2(sine, (now * left).sum())

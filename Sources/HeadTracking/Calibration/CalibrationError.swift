@@ -9,7 +9,7 @@ public enum CalibrationError: Error, Sendable, Equatable {
   /// The tracker turned instead of resting. The value is the standard deviation of its angular
   /// velocity.
   case turned(degreesPerSecond: Double)
-  /// The gyroscope's mean rate at rest is too large for a bias.
+  /// The gyroscope's mean angular velocity at rest is too large for a bias.
   case implausibleBias(degreesPerSecond: Double)
   /// The head turned too little from looking ahead to this pose.
   case turnTooSmall(CalibrationPose, degrees: Double)
@@ -21,8 +21,8 @@ public enum CalibrationError: Error, Sendable, Equatable {
   /// The poses do not match the instructions.
   case otherPoses
   /// The turn to the left appears as a turn to the right about the z axis of the tracker's
-  /// reference frame, or the poses do not show whether the tracker's axes are mirrored or upside
-  /// down.
+  /// reference frame, or the poses do not show whether the tracker reports inverse orientations or
+  /// its world is upside down.
   case mirrored
   /// The measured axes are too far from coordinate axes. The value is the angle between them.
   case askew(degrees: Double)
@@ -68,10 +68,9 @@ extension CalibrationError: CustomStringConvertible {
     case .otherPoses:
       "the poses do not match the instructions; look ahead, up, ahead again and to the left"
     case .mirrored:
-      "the turn to the left looks like a turn to the right, so the tracker's axes are mirrored or "
-        + "upside down, and three poses do not show which; calibrate again with a turn to the "
-        + "left, or correct the tracker's profile: change the sign of 'yaw' or of 'quaternionZ', "
-        + "or set 'inverse' or 'axes'"
+      "the turn to the left looks like a turn to the right; if you turned to the right, calibrate "
+        + "again; otherwise the tracker's axes are mirrored or upside down: if it has a profile, "
+        + "change the sign of 'yaw' or of 'quaternionZ' in the profile, or set 'inverse' or 'axes'"
     case .askew(let degrees):
       "the tracker or the turn to the left is \(Self.tenths(degrees)) degrees askew; mount the "
         + "tracker straighter, and keep your head upright while you turn left"

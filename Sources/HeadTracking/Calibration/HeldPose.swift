@@ -31,11 +31,12 @@ public struct HeldPose: Sendable {
 
   /// Takes the next sample.
   ///
-  /// - Returns: the mean pose if the head has been held still at an accepted angle; nil otherwise.
+  /// - Returns: the mean pose of the last 0.8 s if the head was still and at an accepted angle in
+  ///   that time, and there are at least 8 samples; nil otherwise.
   public mutating func add(_ sample: HeadSample) -> Quaternion? {
     recent.append(sample)
     let begin = sample.time - Int64(Self.seconds * 1e9)
-    // Keep one older sample, so that the samples span the required time.
+    // Keep one sample at or before `begin`, so that the samples span the required time.
     while recent.count > 1, recent[1].time <= begin { recent.removeFirst() }
     guard recent.count >= 8, recent[0].time <= begin else { return nil }
     let first = recent[0].headToWorld

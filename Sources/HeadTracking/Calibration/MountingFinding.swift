@@ -27,7 +27,8 @@ public struct MountingFinding: Sendable, Equatable {
   ///   - left: the orientation while the head is turned to the left by 90 degrees.
   ///
   /// - Throws: `turnTooSmall`, `notAQuarter` or `otherPoses` if no convention fits; `mirrored` if
-  ///   two conventions fit these poses but give different orientations for other poses.
+  ///   the poses do not show whether the tracker reports inverse orientations or its world is
+  ///   upside down.
   public init(
     ahead: Quaternion, up: Quaternion, left: Quaternion
   ) throws(CalibrationError) {
@@ -62,12 +63,12 @@ public struct MountingFinding: Sendable, Equatable {
     /// The head's upward axis in the tracker's axes.
     var top: SIMD3<Double>
 
-    /// Whether the tracker is upright, and another fit is about as good but gives other
-    /// orientations.
+    /// Whether the tracker's z axis is nearly vertical, and `other` fits about as well but gives
+    /// other orientations.
     ///
-    /// The poses of an upright tracker whose world is upside down also fit a tracker that reports
-    /// inverse orientations. A tracker to which neither applies is preferred to one to which both
-    /// apply.
+    /// The poses of such a tracker whose world is upside down also fit a tracker that reports
+    /// inverse orientations. A tracker with neither property and a tracker with both also give the
+    /// same poses, but the former is preferred, so the result is then false.
     func isAmbiguous(with other: Fit) -> Bool {
       let (own, others) = (mounting, other.mounting)
       return own.isInverse != own.isUpsideDown && own.components == others.components

@@ -14,7 +14,7 @@ public struct SignedAxis: Sendable, Equatable {
     self.direction = direction
   }
 
-  /// Parses an axis such as `x` or `-y`. Returns nil for any other text.
+  /// Parses an axis such as `x` or `-y`. Returns nil if the text is not one of the six axes.
   public init?(_ text: String) {
     guard let axis = Self.all.first(where: { $0.text == text }) else { return nil }
     self = axis

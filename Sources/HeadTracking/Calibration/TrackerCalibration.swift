@@ -16,8 +16,8 @@ public struct TrackerCalibration: Sendable, Equatable {
   public var axes: AxisMap
   /// The axis of the tracker's reference frame that points up.
   public var up: SignedAxis
-  /// The exact mounting, which converts orientations instead of `axes` and `up`; nil if it was not
-  /// measured.
+  /// The exact mounting, which replaces `axes` and `up` in the conversion of a `HeadSample`; nil if
+  /// it was not measured.
   public var mounting: TrackerMounting?
   /// The gyroscope's bias in rad/s, in the axes of the driver's samples; nil if unknown.
   public var gyroBias: SIMD3<Double>?
@@ -118,7 +118,7 @@ public struct TrackerCalibration: Sendable, Equatable {
       magneticField: sample.magneticField.map(axes.apply))
   }
 
-  /// The bias with which the filter that fuses raw samples starts: the gyroscope's bias in the
-  /// head's axes, in rad/s; nil if it was not measured.
+  /// The initial bias of the filter that fuses raw samples: the gyroscope's bias in the head's
+  /// axes, in rad/s; nil if it was not measured.
   public var filterBias: SIMD3<Double>? { gyroBias.map(axes.apply) }
 }

@@ -125,7 +125,7 @@ extension AndroidHeadTracker {
   private func required(_ usage: HIDUsage) throws(HeadTrackingError) -> Setting {
     if let setting = selector(usage) { return setting }
     let number = String(usage.value, radix: 16)
-    throw .featureFailed(report: 0, reason: "the descriptor has no selector for usage \(number)")
+    throw .featureFailed(report: 0, reason: "the descriptor has no selector for usage 0x\(number)")
   }
 
   /// Changes settings in their feature reports. The other bits of the reports keep their values.

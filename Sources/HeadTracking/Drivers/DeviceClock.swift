@@ -22,8 +22,8 @@ package struct DeviceClock: Sendable {
   /// The duration of a period for the minimum offset, in nanoseconds.
   private static let window: Int64 = 1_000_000_000
   private static let jump = 0.5e9
-  /// Delay above which a sample counts as late, in nanoseconds. More than 20 consecutive late
-  /// samples restart the conversion.
+  /// Delay above which a sample counts as late, in nanoseconds, unless it arrives in a burst or
+  /// after a pause. More than 20 consecutive late samples restart the conversion.
   private static let tooLate: Int64 = 50_000_000
 
   private struct Minimum {

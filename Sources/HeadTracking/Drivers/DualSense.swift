@@ -7,7 +7,7 @@
 /// Linux 6.1, drivers/hid/hid-playstation.c.
 ///
 /// The sampling rate over Bluetooth and the signs of the angular velocity are uncertain. The
-/// angular velocity is assumed to be right-handed about x right, y up (out of the face) and z
+/// angular velocity is assumed to be right-handed about x right, y up (out of the top side) and z
 /// towards the player.
 struct DualSense: TrackerDriver {
   let protocolDescription = "DualSense"
@@ -24,8 +24,8 @@ struct DualSense: TrackerDriver {
 
   init(axes: AxisMap? = nil) { self.axes = axes ?? .rightUpBack }
 
-  /// Reads the calibration. If that fails, the last one read remains in use or, if none has been
-  /// read, a nominal one.
+  /// Reads the calibration. If that fails, the previous calibration, which is nominal at first,
+  /// remains in use.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     guard let report = try? link.feature(id: 0x05, length: 41) else { return }
     calibration = PadCalibration(report, order: .pairs)

@@ -27,8 +27,8 @@ struct DualShock4: TrackerDriver {
     self.axes = axes ?? .rightUpBack
   }
 
-  /// Reads the calibration. If that fails, the last one read remains in use or, if none has been
-  /// read, a nominal one.
+  /// Reads the calibration. If that fails, the previous calibration, which is nominal at first,
+  /// remains in use.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     // Over Bluetooth, reading feature report 0x02 enables the long input reports. Feature report
     // 0x05 ends with a checksum.

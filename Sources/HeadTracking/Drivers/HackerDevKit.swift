@@ -5,7 +5,7 @@ import Geometry
 /// OSVR Hacker Dev Kit (1532:0b00), which computes its orientation itself.
 ///
 /// The reported quaternion is the orientation of the sensor (x right, y front, z up), which is
-/// mounted on edge in the headset. Source: Monado, src/xrt/drivers/hdk (BSL-1.0).
+/// rotated by 90 degrees in the headset. Source: Monado, src/xrt/drivers/hdk (BSL-1.0).
 ///
 /// It is uncertain whether the angular velocity is in the sensor's frame, as assumed here.
 struct HackerDevKit: TrackerDriver {
@@ -13,7 +13,7 @@ struct HackerDevKit: TrackerDriver {
   let inputLength = 64
   private let axes: AxisMap
 
-  /// The head's orientation in the sensor's frame: 90 degrees nose up.
+  /// The head's orientation in the sensor's frame: pitched up by 90 degrees.
   private static let mounting = Quaternion(rotationVector: SIMD3(0, -Double.pi / 2, 0))
 
   static func matches(_ node: HIDNode) -> Bool {

@@ -61,7 +61,8 @@ extension OculusRift {
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = Self.clock(model)
     if model == .cv1 {
-      // Enables the display, the audio and a third function, without which the sensor stays off.
+      // Enables the display, the audio and a third function. The sensor stays off without
+      // the third.
       try? link.setFeature([0x1D, 0, 0, 0x07])
     }
     if model != .dk1, var settings = try? link.feature(id: 0x02, length: 7), settings.count >= 7 {

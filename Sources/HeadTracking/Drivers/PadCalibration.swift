@@ -4,8 +4,9 @@ import System
 
 /// The factory calibration of a DualSense or DualShock 4, from its feature report.
 ///
-/// The report contains the sensor readings at a known angular rate, and at +1 g and -1 g on each
-/// axis. Some clones report garbage, so an implausible scale is replaced by the nominal scale.
+/// The report contains the gyroscope's readings at rest and at known positive and negative rates,
+/// and the accelerometer's readings at +1 g and -1 g on each axis. Some clones report garbage, so
+/// an axis with an implausible scale gets the nominal scale and a bias of zero.
 /// Source: Linux 6.1, drivers/hid/hid-playstation.c and hid-sony.c.
 struct PadCalibration: Sendable, Equatable {
   /// The gyroscope's reading at rest, in raw counts.

@@ -75,6 +75,6 @@ struct PlayStationVR: TrackerDriver {
       specificForce: axes.apply(Self.turned(report.vector(at + 6)) * Self.forceScale))
   }
 
-  /// Converts a report's order y, x, -z to x, y, z.
+  /// Converts a vector from the order of the report (y, x, -z) to x, y, z.
   private static func turned(_ v: SIMD3<Double>) -> SIMD3<Double> { SIMD3(v.y, v.x, -v.z) }
 }

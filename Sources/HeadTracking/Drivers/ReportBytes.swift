@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Numbers in a report, little-endian except for `f32be`. The caller must check the length.
+/// Conversions between numbers and the bytes of a report, little-endian except for `f32be`. The
+/// caller must check that the report is long enough.
 extension Array where Element == UInt8 {
   package func u16(_ at: Int) -> UInt16 { UInt16(self[at]) | UInt16(self[at + 1]) << 8 }
   package func i16(_ at: Int) -> Int16 { Int16(bitPattern: u16(at)) }
@@ -41,8 +42,8 @@ package let standardGravity = 9.80665
 package let radiansPerDegree = Double.pi / 180
 
 extension SIMD3<Double> {
-  /// Whether the three numbers are plausible as a rate in rad/s or a force in m/s2: finite and
-  /// below 10000 in magnitude.
+  /// Whether each component is plausible for a rate in rad/s or a specific force in m/s2: finite
+  /// and below 10000 in magnitude.
   package var isReasonable: Bool { (0..<3).allSatisfy { abs(self[$0]) < 10_000 } }
 }
 

@@ -3,7 +3,7 @@
 /// Nintendo Switch Pro Controller (057e:2009), Joy-Con left and right (2006, 2007) and their
 /// charging grip (200e).
 ///
-/// Each report contains three readings of a six-axis sensor, 5 ms apart. The pad has no usable
+/// Each report 0x30 contains three readings of a six-axis sensor, 5 ms apart. The pad has no usable
 /// clock, so the driver smooths the arrival times. The Home button (on the left Joy-Con: Capture)
 /// recentres. Sources: Linux 6.1, drivers/hid/hid-nintendo.c;
 /// dekuNukem/Nintendo_Switch_Reverse_Engineering.
@@ -86,8 +86,8 @@ extension SwitchController {
     try? send(0x40, [0x00], link)
   }
 
-  /// Prepares a pad on USB: performs a handshake, changes to 3 Mbit/s, performs another handshake
-  /// and disables time-outs. Gives up if the pad does not reply.
+  /// Prepares a pad on USB: performs a handshake, sets the bit rate to 3 Mbit/s, performs another
+  /// handshake and disables time-outs. Gives up if a write fails or the pad does not reply.
   private func wakeCable(_ link: some TrackerLink) {
     for command: UInt8 in [0x02, 0x03, 0x02, 0x04] {
       do { try link.write([0x80, command] + [UInt8](repeating: 0, count: 62)) } catch { return }
@@ -155,7 +155,7 @@ struct SwitchCalibration: Sendable, Equatable {
 
   init() {}
 
-  /// Decodes 24 bytes of the flash memory; nil if there are fewer or the scales are implausible.
+  /// Decodes 24 bytes from the flash memory; nil if `data` is shorter or any scale is implausible.
   init?(_ data: [UInt8]) {
     guard data.count >= 24 else { return nil }
     accelOrigin = data.vector(0)

@@ -6,7 +6,7 @@ struct TrackerModel: Sendable {
   var matches: @Sendable (HIDNode) -> Bool
   var open: @Sendable (TrackerContext) throws(HeadTrackingError) -> any TrackerDriver
 
-  /// All built-in drivers; the first matching entry is used.
+  /// The models with built-in drivers. If several match a node, the first of them is used.
   static let all: [TrackerModel] = [
     TrackerModel(kind: .head, matches: AndroidHeadTracker.matches) {
       context throws(HeadTrackingError) in
@@ -42,8 +42,8 @@ struct TrackerModel: Sendable {
     },
   ]
 
-  /// Returns the entry for a node; nil if none matches. Profiles take precedence over built-in
-  /// drivers.
+  /// Returns the model that matches a node; nil if none does. Profiles take precedence over
+  /// built-in drivers.
   static func find(_ node: HIDNode, _ settings: TrackerSettings) -> TrackerModel? {
     if let profile = settings.profiles.first(where: { $0.matches(node) }) {
       return TrackerModel(kind: profile.kind, matches: profile.matches) {

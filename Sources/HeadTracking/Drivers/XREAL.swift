@@ -9,9 +9,9 @@ import System
 /// read in segments while the stream is off. Sources: badicsalex/ar-drivers-rs (MIT), Monado's
 /// xreal_air driver.
 ///
-/// Three things are uncertain: the signs of the calibration's biases (`biasSigns`), and the unit
-/// (assumed to be gauss) and the mounting of the magnetometer. The checksum at the end of a data
-/// report is not checked.
+/// Three things are uncertain: the signs of the calibration's biases (`biasSigns`), the
+/// magnetometer's unit (assumed to be gauss) and the magnetometer's mounting. The checksum at the
+/// end of a data report is not checked.
 struct XREAL: TrackerDriver {
   let protocolDescription = "XREAL Air"
   private let isUltra: Bool
@@ -21,8 +21,8 @@ struct XREAL: TrackerDriver {
 
   /// The head's axes in terms of the sensor's raw axes: front is -y, left is x, up is z.
   static let nativeAxes = AxisMap(columns: SIMD3(1, 0, 2), signs: SIMD3(-1, 1, 1))
-  /// The factors by which the calibration's biases are multiplied before they are added to the
-  /// readings. The axes are those of the calibration (x right, y up, z back).
+  /// The signs with which the calibration's biases are added to the readings, for the axes of the
+  /// calibration (x right, y up, z back).
   private static let biasSigns = SIMD3<Double>(-1, 1, 1)
   private static let ultra: UInt16 = 0x0426
 
@@ -55,7 +55,7 @@ extension XREAL {
 
   /// Reads the calibration and switches the stream on. If the calibration cannot be read, the
   /// biases do not change; they are zero at first. Throws `featureFailed` if the glasses do not
-  /// answer.
+  /// answer the first command, which switches the stream off.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = DeviceClock(nanosecondsPerTick: 1)
     guard ask(.stream, [0], link) != nil else {

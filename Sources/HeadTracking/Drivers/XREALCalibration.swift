@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The biases in the calibration of XREAL glasses: `IMU.device_1` of a JSON text.
+/// The sensor's biases from the calibration of XREAL glasses (`IMU.device_1` of a JSON text).
 struct XREALCalibration: Sendable, Equatable {
   /// The gyroscope's bias, in rad/s, with the signs of the file.
   var gyroBias = SIMD3<Double>()
@@ -12,8 +12,8 @@ struct XREALCalibration: Sendable, Equatable {
   /// Parses the text from the object `IMU` on, because the beginning of some texts is missing. A
   /// missing or invalid bias counts as zero.
   ///
-  /// - Returns: nil if `device_1` of `IMU` is missing or invalid, or if a bias is implausibly
-  ///   large.
+  /// - Returns: nil if there is no valid object `IMU` that contains an object `device_1`, or if a
+  ///   bias is implausibly large.
   init?(_ text: [UInt8]) {
     guard let start = Self.object(named: "IMU", in: text) else { return nil }
     var parser = JSONText(text, at: start)

@@ -64,7 +64,8 @@ struct BiasEstimator: Sendable {
     columns = Self.diagonal(variance < initialVariance ? variance : initialVariance)
   }
 
-  /// Increases the variance of the bias, because the bias may have drifted.
+  /// Increases the variance of the bias, up to its initial value, because the bias may have
+  /// drifted.
   @_noLocks
   mutating func age(seconds: Double) {
     let more = growth * seconds
@@ -133,7 +134,8 @@ struct BiasEstimator: Sendable {
     rows.2.restart()
   }
 
-  /// Applies one measurement: along `direction`, the bias differs from `start` by `offset`.
+  /// Applies one measurement: `offset` is the scalar product of `direction` and the difference
+  /// between the bias and `start`.
   @_noLocks
   private mutating func take(
     _ offset: Double, _ direction: SIMD3<Double>, _ variance: Double, from start: SIMD3<Double>
@@ -149,8 +151,8 @@ struct BiasEstimator: Sendable {
     )
   }
 
-  /// Returns the measurement variance at which the bias's variance settles at `settled`. Without
-  /// measurements, the bias's variance grows by `growth` per step.
+  /// Returns the measurement variance with which the bias's variance settles at `settled` although
+  /// it grows by `growth` per step; `settled` if `growth` is 0.
   @_noLocks
   private static func measurementVariance(_ settled: Double, _ growth: Double) -> Double {
     growth > 0 ? settled * settled / growth + settled : settled

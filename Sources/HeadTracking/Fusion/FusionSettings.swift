@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The parameters of the orientation filter, for sampling rates from 25 Hz to 1 kHz.
+/// The parameters of the orientation filter, tested at sampling rates from 25 Hz to 1 kHz.
 ///
-/// The quantities and most defaults are from [1]. Angles are in degrees and rates in degrees/s.
+/// Most of the parameters and their defaults are from [1]. Angles are in degrees and rates in
+/// degrees/s.
 ///
 /// [1] D. Laidig, T. Seel, "VQF: Highly accurate IMU orientation estimation with bias estimation
 /// and magnetic disturbance rejection", Information Fusion 91, 2023, arXiv 2203.17024.
@@ -11,15 +12,15 @@ public struct FusionSettings: Sendable, Equatable {
   public var accelerometerTime = 3.0
   /// Time constant with which the heading follows the magnetometer, in seconds; 9 in [1].
   public var magnetometerTime = 16.0
-  /// Standard deviation of the bias, in degrees/s. Above it, the time constant is shorter than
-  /// `magnetometerTime`, in inverse proportion to the standard deviation.
+  /// Largest standard deviation of the bias at which `magnetometerTime` applies, in degrees/s. If
+  /// the standard deviation is larger, the time constant is shorter, in inverse proportion to it.
   public var magnetometerBiasSigma = 0.3
   /// Whether the filter uses the magnetic field, which the magnets of headphones disturb.
   public var usesMagnetometer = false
 
   /// Initial standard deviation of the gyroscope bias, in degrees/s.
   public var biasSigmaInitial = 0.5
-  /// Seconds in which the variance of the bias grows by (0.1 degrees/s)^2.
+  /// Seconds in which the variance of the bias grows by (0.1 degrees/s)^2 without measurements.
   public var biasForgettingTime = 100.0
   /// Largest bias per axis, in degrees/s; a larger mean rate counts as motion.
   public var biasLimit = 2.0
@@ -29,7 +30,7 @@ public struct FusionSettings: Sendable, Equatable {
   /// Value at which the standard deviation of the bias settles at rest, in degrees/s; 0.03 in [1].
   public var biasSigmaRest = 0.01
   /// Weight (0 to 1) with which the vertical bias is pulled towards zero in motion, relative to the
-  /// horizontal measurements.
+  /// weight of the horizontal measurements.
   public var biasVerticalForgetting = 0.0001
 
   /// Seconds of almost constant rate and force before the sensor counts as at rest.
@@ -41,7 +42,7 @@ public struct FusionSettings: Sendable, Equatable {
   /// Largest deviation of the specific force from its low-passed value at rest, in m/s2.
   public var restForce = 0.5
 
-  /// Time constant of the low-pass filter for the magnetic field, in seconds.
+  /// Time constant of the low-pass filter for the field's norm and dip angle, in seconds.
   public var magneticCurrentTime = 0.05
   /// Time constant with which the reference field follows an undisturbed field, in seconds.
   public var magneticReferenceTime = 20.0
@@ -62,12 +63,12 @@ public struct FusionSettings: Sendable, Equatable {
   /// Longest time for which a disturbed field is ignored, in seconds.
   public var magneticRejectionTime = 60.0
   /// Factor by which the heading follows a disturbed field more slowly after
-  /// `magneticRejectionTime`. It is also the number of seconds of that time that each second
-  /// without a disturbance makes available again.
+  /// `magneticRejectionTime`. Each second without a disturbance reduces the counted duration of
+  /// disturbances by this number of seconds.
   public var magneticRejectionFactor = 2.0
 
-  /// The gyroscope's measuring range on each axis, in degrees/s. While a rate is at or beyond this
-  /// limit, the specific force is ignored.
+  /// The gyroscope's measuring range on each axis, in degrees/s. While the rate on any axis is at
+  /// or beyond 99.9 % of the range, the specific force is ignored.
   public var rateRange = Double.infinity
   /// The accelerometer's measuring range on each axis, in m/s2. A force at or beyond the range is
   /// ignored.

@@ -64,8 +64,8 @@ struct MagneticHeading: Sendable {
     correct(towards: realtime_atan2(horizontal.x, horizontal.y), time: time, seconds: seconds)
   }
 
-  /// Compares the field with the reference field. A different but steady field becomes the new
-  /// reference field.
+  /// Updates `isDisturbed` from a comparison of the field with the reference field. A different
+  /// field that stays steady during enough motion becomes the new reference field.
   @_noLocks
   private mutating func judge(norm: Double, dip: Double, rate: Double, seconds: Double) {
     let follow = 1 - realtime_exp(-seconds / settings.magneticReferenceTime)
@@ -112,10 +112,11 @@ struct MagneticHeading: Sendable {
     return dipOff > -dipLimit
   }
 
-  /// Turns the heading towards the measured north, unless a disturbance prevents it.
+  /// Moves `angle` towards `measured`, but during a disturbance more slowly or not at all. The
+  /// first updates ignore disturbances.
   ///
   /// - Parameters:
-  ///   - measured: the heading from the field alone, in radians.
+  ///   - measured: the angle according to this field sample alone, in radians.
   ///   - time: the time constant, in seconds.
   ///   - seconds: the time since the previous sample.
   @_noLocks

@@ -39,7 +39,7 @@ public struct OrientationFilter: Sendable {
   private static var largestRate: Double { @_noLocks get { 100.0 } }
   /// Upper limit for a plausible specific force on each axis, in m/s2.
   private static var largestForce: Double { @_noLocks get { 1000.0 } }
-  /// Lower limit for a usable specific force, in m/s2.
+  /// Lower limit for the norm of a usable specific force, in m/s2.
   private static var smallestForce: Double { @_noLocks get { 0.5 } }
 
   public init(settings: FusionSettings = FusionSettings()) {
@@ -99,7 +99,7 @@ public struct OrientationFilter: Sendable {
     @_noLocks get { spacing.interval }
   }
 
-  /// Starts from a known bias. Invalid values are ignored.
+  /// Starts from a known bias. Does nothing if a value is invalid.
   ///
   /// - Parameters:
   ///   - bias: the bias in the sensor's frame, in rad/s.
@@ -159,8 +159,8 @@ public struct OrientationFilter: Sendable {
     angularVelocity = rate
   }
 
-  /// Resets the filters when the gyroscope comes out of saturation, because the almost-inertial
-  /// frame is then wrong.
+  /// Updates `isSaturated`, and resets the filters when the saturation of the gyroscope ends,
+  /// because the almost-inertial frame has turned meanwhile.
   @_noLocks
   private mutating func noteSaturation(_ rate: SIMD3<Double>) {
     let limit = settings.rateRange * 0.999 * Double.pi / 180

@@ -4,9 +4,9 @@
 /// jumps and samples out of order.
 struct SampleSpacing: Sendable {
   struct Step: Sendable {
-    /// The time that the sample represents, in seconds: usually the time since the previous sample,
-    /// but the usual interval after a gap or a break, and 0 for the first sample and for stale
-    /// samples.
+    /// The time that the sample represents, in seconds: usually the time since the previous sample.
+    /// It is the usual interval after a gap or a break, at most the usual interval in a burst that
+    /// fills a gap, and 0 for the first sample and for stale samples.
     var seconds: Double
     /// Seconds of an earlier gap that no burst has filled.
     var missedSeconds: Double
@@ -63,7 +63,8 @@ struct SampleSpacing: Sendable {
     if isFar { return jump(to: time) }
     if delta < 0 {
       staleRun += 1
-      // A few older timestamps mean samples out of order; more mean that the clock was set back.
+      // Up to eight older timestamps in a row mean samples out of order. With more of them, the
+      // clock was set back.
       if staleRun <= 8 { return Step(seconds: 0, isStale: true) }
       return jump(to: time)
     }
@@ -80,10 +81,10 @@ struct SampleSpacing: Sendable {
     return Step(seconds: interval, isBreak: true)
   }
 
-  /// Returns the step for a timestamp that is not older than the previous one.
+  /// Returns the step for a timestamp that is `seconds` (at least 0) later than the previous one.
   ///
-  /// A gap is first assumed to be a stall that a burst of delayed samples will fill. If no burst
-  /// follows, a later step reports the gap as missed time.
+  /// A gap is first assumed to be a stall that a burst of delayed samples will fill. The first step
+  /// that is not part of a burst reports the unfilled rest of the gap as missed time.
   @_noLocks
   private mutating func step(_ seconds: Double) -> Step {
     guard interval > 0 else {

@@ -46,8 +46,8 @@ final class DeviceInquiries<Answer: Sendable>: Sendable {
 
   private let running = Mutex<[String: DeviceInquiry<Answer>]>([:])
 
-  /// Asks devices in parallel. A device that has not answered an earlier question is not asked
-  /// again.
+  /// Asks devices in parallel. A device that has not answered an earlier question is neither asked
+  /// again nor waited for.
   ///
   /// - Parameters:
   ///   - milliseconds: the maximum wait for the answers.

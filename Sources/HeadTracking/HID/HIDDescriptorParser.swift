@@ -58,7 +58,8 @@ struct HIDDescriptorParser {
     while at < bytes.count {
       let prefix = bytes[at]
       if prefix == 0xFE {
-        // A long item has length, tag and data. The standard defines no long items.
+        // A long item consists of this prefix, a length, a tag and data. HID 1.11 defines no long
+        // items, so the item is skipped.
         guard at + 1 < bytes.count else { return damage() }
         at += 3 + Int(bytes[at + 1])
         continue
@@ -144,7 +145,7 @@ struct HIDDescriptorParser {
       addUsages(first.bits...datum.bits, hasPage: datum.size == 4)
       locals.minimum = nil
     case 0xA8:
-      // The first of a set of alternative usages is the preferred one.
+      // Of a set of alternative usages, only the first is kept, because it is the preferred one.
       locals.isInSet = datum.bits == 1
       locals.alternatives = 0
     default: break
@@ -199,7 +200,7 @@ struct HIDDescriptorParser {
   }
 
   /// Decodes a unit exponent: a two's complement nibble or, from some devices, a wider signed
-  /// number, which is clamped.
+  /// number, which is limited to the range from -16 to 16.
   private static func exponent(_ datum: Datum) -> Int {
     if datum.bits < 16 { return Int(datum.bits) - (datum.bits > 7 ? 16 : 0) }
     return Int(max(-16, min(16, datum.signed)))

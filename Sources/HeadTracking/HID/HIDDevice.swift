@@ -5,7 +5,7 @@ import System
 
 protocol HIDFeatures {
   /// Reads a feature report, which begins with its ID (0 if the device does not number its
-  /// reports). The length in bytes includes the ID.
+  /// reports). `length` is its maximum length in bytes, including the ID.
   func feature(id: UInt8, length: Int) throws(HeadTrackingError) -> [UInt8]
   func setFeature(_ report: [UInt8]) throws(HeadTrackingError)
 }
@@ -21,7 +21,7 @@ final class HIDDevice: TrackerLink {
   let path: String
   private let backend: HIDBackend
   private let handle: OpaquePointer
-  /// The report descriptor from `HIDNode.descriptor`, which is empty for most devices.
+  /// The report descriptor from `HIDNode.descriptor`, which is empty except for held trackers.
   private let descriptor: [UInt8]
 
   /// Opens a node. For a USB interface, the kernel's driver is detached until the device is closed.
@@ -80,10 +80,11 @@ final class HIDDevice: TrackerLink {
     return "/sys/class/hidraw/\(node)/device"
   }
 
-  /// Returns the report descriptor, from sysfs if it is not known yet.
+  /// Returns the report descriptor from the node or, if that is empty, from sysfs.
   func reportDescriptor() throws(HeadTrackingError) -> HIDReportDescriptor {
     if !descriptor.isEmpty { return HIDReportDescriptor(descriptor) }
-    // The kernel limits the size to 4096 bytes (HID_MAX_DESCRIPTOR_SIZE).
+    // `contents` reads at most 4096 bytes by default, which is also the kernel's size limit
+    // (HID_MAX_DESCRIPTOR_SIZE).
     let file = systemFolder + "/report_descriptor"
     do throws(SystemError) { return HIDReportDescriptor(try SystemFile.contents(file)) } catch {
       throw .cannotOpen(path: file, reason: error.description)

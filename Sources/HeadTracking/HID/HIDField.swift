@@ -62,7 +62,7 @@ public struct HIDField: Sendable, Equatable {
 
 extension HIDField {
   /// Returns the raw value of an element, sign-extended if the logical minimum is negative. Returns
-  /// nil if the element does not exist, is of unsupported size, or is beyond the report.
+  /// nil if the element does not exist, is of unsupported size, or extends beyond the report's end.
   ///
   /// - Parameter report: the report as read, with its ID if the device numbers its reports.
   public func value(in report: [UInt8], element: Int = 0) -> Int64? {
@@ -80,8 +80,8 @@ extension HIDField {
 
   /// Writes the raw value of an element into a report.
   ///
-  /// - Returns: false if the element does not exist, is of unsupported size, or is beyond the
-  ///   report.
+  /// - Returns: false if the element does not exist, is of unsupported size, or extends beyond the
+  ///   report's end.
   @discardableResult
   public func set(_ value: Int64, in report: inout [UInt8], element: Int = 0) -> Bool {
     guard (0..<count).contains(element), (1...32).contains(bitSize) else { return false }
@@ -115,13 +115,14 @@ extension HIDField {
       + Double(physicalMinimum) * HIDField.powerOfTen(unitExponent)
   }
 
-  /// Returns the physical value of an element, in the field's unit; nil as for
-  /// `value(in:element:)`.
+  /// Returns the physical value of an element, in the field's unit; nil if `value(in:element:)`
+  /// returns nil.
   public func physicalValue(in report: [UInt8], element: Int = 0) -> Double? {
     value(in: report, element: element).map(physical)
   }
 
-  /// Returns the raw value nearest to a physical one, within the logical range.
+  /// Returns the raw value in the logical range whose physical value is nearest to `value`; the
+  /// logical minimum if `value` is NaN.
   public func raw(nearestTo value: Double) -> Int64 {
     let offset = physical(logicalMinimum)
     let steps = resolution == 0 ? 0 : ((value - offset) / resolution).rounded()

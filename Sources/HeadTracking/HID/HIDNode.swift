@@ -2,13 +2,12 @@
 
 import System
 
-/// A hidraw node and the kernel's information about its device.
+/// A hidraw node or held tracker (`HeldTracker`), with the kernel's information about the device.
 ///
 /// The information is read from sysfs, because `hid_enumerate` in hidapi 0.13.1 can crash if a
 /// device is unplugged during the call (hidapi pull request 580).
 struct HIDNode: Sendable, Equatable {
-  /// The device file, such as `/dev/hidraw0`; for a held tracker, the path that `HeldTracker.node`
-  /// states.
+  /// The device file, such as `/dev/hidraw0`; for a held tracker, see `HeldTracker.node`.
   var path: String
   var vendorID: UInt16
   var productID: UInt16
@@ -104,8 +103,8 @@ extension SystemFile {
     return Dictionary(pairs.filter { $0.count == 2 }.map { ($0[0], $0[1]) }) { first, _ in first }
   }
 
-  /// Returns the last value of a key; nil if there is none. In a `uevent` file, a device's name can
-  /// contain false lines; the kernel's own line follows later.
+  /// Returns the last value of a key; nil if there is none. In a `uevent` file, a line break in a
+  /// device's `HID_NAME` can imitate another key; the kernel writes the true `HID_UNIQ` after it.
   static func lastValue(of key: String, in file: String) -> String? {
     guard let bytes = try? contents(file) else { return nil }
     let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)

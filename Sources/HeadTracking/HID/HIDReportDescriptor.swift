@@ -36,7 +36,7 @@ public struct HIDReportDescriptor: Sendable {
   }
 }
 
-/// The purpose of a HID field or collection: the usage page and the usage.
+/// The purpose of a collection or of an element of a field: a usage page and a usage ID.
 public struct HIDUsage: Sendable, Equatable, Hashable {
   public var value: UInt32
 

@@ -3,16 +3,17 @@
 import Glibc
 import System
 
-/// A head tracker that the kernel's driver `hid-sensor-hub` holds without a hidraw node.
+/// A head tracker that has no hidraw node because the kernel's driver `hid-sensor-hub` holds it.
 ///
 /// From Linux 6.5 on, head trackers keep their hidraw nodes.
 struct HeldTracker {
   static let driver = "hid-sensor-hub"
 
-  /// The device. Its path is a USB interface, such as `1-2:1.3`, if libusb can open it, otherwise a
-  /// folder in sysfs.
+  /// The device. Its path is the name of its USB interface, such as `1-2:1.3`, or, if hidapi
+  /// cannot use libusb for the device, its folder in sysfs.
   var node: HIDNode
-  /// The file of the USB device, such as `/dev/bus/usb/001/004`; nil if libusb cannot open it.
+  /// The file of the USB device, such as `/dev/bus/usb/001/004`; nil if the path of
+  /// `node` is a folder.
   var usbFile: String?
 
   /// Returns the held head trackers, in the order of the kernel's names for them.
@@ -70,7 +71,7 @@ struct HeldTracker {
 }
 
 extension TrackerDescription {
-  /// Describes a HID device that has not been asked anything.
+  /// Describes a HID device without asking it anything.
   init(_ node: HIDNode, kind: TrackerKind, access: Access) {
     self.init(
       path: node.path, vendorID: node.vendorID, productID: node.productID, serial: node.serial,

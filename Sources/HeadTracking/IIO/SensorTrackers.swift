@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// The computer's own sensors and sensor hubs, through the kernel's industrial I/O.
+/// The motion sensors of the computer and of sensor hubs, read through the kernel's industrial I/O.
 struct SensorTrackers: TrackerProvider {
   let settings: TrackerSettings
 

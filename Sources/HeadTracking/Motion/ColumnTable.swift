@@ -100,7 +100,7 @@ package struct ColumnTable {
     }
   }
 
-  /// Parses the last line, and checks that there are rows.
+  /// Parses the last line if it has no line feed, and checks that there are rows.
   private mutating func end() throws(HeadTrackingError) {
     if !unfinished.isEmpty { try readLine(unfinished[...]) }
     unfinished = []

@@ -13,7 +13,7 @@ public import System
 public struct InertialRecording: Sendable {
   /// The time of each sample in seconds, as in the file.
   public private(set) var times: [Double] = []
-  /// The samples. Their times are `times` in nanoseconds.
+  /// The samples. Their times are `times` in nanoseconds. An empty cell of the file is NaN.
   public private(set) var samples: [InertialSample] = []
   /// For each sample, the true orientation from sensor to earth; nil if it is missing or not a
   /// rotation. The array is empty if the file lacks one of the columns `qw,qx,qy,qz`.

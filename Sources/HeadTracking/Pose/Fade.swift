@@ -39,8 +39,8 @@ struct Fade: Sendable {
     return Quaternion(rotationVector: turn * share)
   }
 
-  /// Returns the minimum-jerk curve `10 s^3 - 15 s^4 + 6 s^5`, where `s` is `fraction`, clamped to
-  /// the range from 0 to 1 (Flash and Hogan, J. Neurosci. 1985).
+  /// Returns the value of the minimum-jerk curve `10 s^3 - 15 s^4 + 6 s^5`, where `s` is `fraction`
+  /// clamped to the range from 0 to 1 (Flash and Hogan, J. Neurosci. 1985).
   @_noLocks
   static func minimumJerk(_ fraction: Double) -> Double {
     let s = min(1, max(0, fraction))

@@ -24,7 +24,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     var rejected = 0
   }
 
-  /// The tracker's side, which a source shares with its branches.
+  /// The part of a source that receives the tracker's samples. A source and the sources that its
+  /// `branch()` returns share one.
   private final class Trunk: Sendable {
     let producer = Mutex(Producer())
     let observers = Mutex<[Observer]>([])
@@ -77,8 +78,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     used.deallocate()
   }
 
-  /// Returns a new source of the same poses for another renderer, with its own `prediction` and
-  /// `correctsQuickly`.
+  /// Returns a new source for another renderer, with its own `prediction` and `correctsQuickly`. It
+  /// passes on the same poses, from the next sample on.
   public func branch() -> HeadPoseSource { HeadPoseSource(trunk) }
 
   /// Takes a sample from the tracker. A sample that is not a rotation, or not newer than the
@@ -103,7 +104,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
   }
 
   /// Adds a function that is called after every pushed sample until the function returns false. The
-  /// function must not call this source.
+  /// function must not use this source.
   public func observe(_ observer: @escaping @Sendable () -> Bool) {
     trunk.observers.withLock { $0.append(observer) }
   }

@@ -40,7 +40,7 @@ public struct HeadPoseStatus: Sendable, Equatable {
 public struct SampleUse: BitwiseCopyable, Sendable, Equatable {
   /// The time of the sample, `HeadSample.time`.
   public var arrival: Int64
-  /// When the renderer could use the pose from the sample.
+  /// When the pose from the sample was ready for the renderer.
   public var ready: Int64
   /// When the renderer took the sample.
   public var used: Int64

@@ -8,11 +8,12 @@ import Geometry
 /// Beyond the newest sample, the pose follows that sample's forecast until the next sample is
 /// overdue, then brakes to rest. A prediction error is corrected gradually.
 ///
-/// If queries are further ahead of the present than `prediction` allows, the excess is smoothed and
-/// subtracted from their times.
+/// The time by which a query is ahead of the present can differ from the look-ahead that
+/// `prediction` specifies. The difference is smoothed and subtracted from the time of the query.
 ///
 /// If samples stop, the pose holds until the newest sample is stale, then eases to the front over
-/// `easeToFront`. When samples return, the pose eases back over `easeBack`.
+/// `easeToFront`. When samples return, the pose eases back over `easeBack`, or faster after a short
+/// gap.
 ///
 /// A query for an earlier time than the previous query, or for a time at least `passJump` later,
 /// counts as a jump. The pose is then not connected to the previous pose.
@@ -58,7 +59,7 @@ struct HeadToStageTimeline: Sendable {
     @_noLocks get { 0.2 }
   }
 
-  /// The speed of a correction minus the speed of the head, in rad/s.
+  /// The usual speed of a correction minus the speed of the head, in rad/s.
   private static var calm: Double {
     @_noLocks get { 2 }
   }
@@ -70,7 +71,8 @@ struct HeadToStageTimeline: Sendable {
   var prediction = PosePrediction.automatic
   /// Whether a correction takes `quickTime`.
   var correctsQuickly = false
-  /// How much further ahead the queries are than `prediction` allows, smoothed, in nanoseconds.
+  /// The time by which the queries are ahead of the present minus the look-ahead from `prediction`,
+  /// smoothed, in nanoseconds.
   private var excess = 0.0
   /// How far ahead of the present the last query or the end of the last pass was, in nanoseconds.
   private var lead: Int64 = 0
@@ -203,7 +205,7 @@ extension HeadToStageTimeline {
   }
 
   /// Returns the duration of a quick correction, in nanoseconds: 1.5 sampling intervals, clamped to
-  /// 15 ... 40 ms. For an error above 0.6 degrees plus the rotation in 4 ms, the duration is
+  /// 15 ... 40 ms. For an error above 0.6 degrees plus the head's rotation in 4 ms, the duration is
   /// shorter in proportion, but at least 5 ms. The error is in radians, the head's speed in rad/s.
   @_noLocks
   private func quickTime(_ size: Double, speed: Double) -> Double {

@@ -17,7 +17,8 @@ public enum PosePrediction: Sendable, Equatable {
     @_noLocks get { .fixed(0) }
   }
 
-  /// Returns the look-ahead for a query that is `lead` ahead of the present, both in nanoseconds.
+  /// Returns the look-ahead, in nanoseconds, for a pose whose time is `lead` nanoseconds ahead of
+  /// the present.
   @_noLocks
   func lookAhead(_ lead: Int64) -> Int64 {
     switch self {
@@ -27,7 +28,7 @@ public enum PosePrediction: Sendable, Equatable {
   }
 
   /// The prediction as a number: the limit, or the bitwise complement of a fixed look-ahead.
-  /// Negative values count as 0.
+  /// A negative limit or look-ahead counts as 0.
   var code: Int64 {
     switch self {
     case .measured(let limit): max(0, limit)

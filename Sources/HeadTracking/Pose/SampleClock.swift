@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Assigns evenly spaced times to the samples of a tracker with a constant sampling rate.
+/// Assigns nearly evenly spaced times to the samples of a tracker with a constant sampling rate.
 ///
-/// A second-order loop follows the tracker's clock. It corrects phase and interval by a fraction of
+/// A second-order loop follows the tracker's clock. It corrects phase and interval by fractions of
 /// each residual (arrival minus predicted arrival). At first, the memory grows (least squares over
 /// all samples so far); later, the loop has constant Benedict-Bordner gains. Sources: F.
 /// Adriaensen, "Using a DLL to filter time", LAC 2005; E. Brookner, "Tracking and Kalman Filtering
@@ -10,7 +10,7 @@
 ///
 /// A late sample counts as delayed if its lateness is at most a limit. The limit is 0.55 to 0.9
 /// intervals, depending on the jitter. Beyond the limit, samples before the late sample count as
-/// lost. The times follow the earliest arrivals.
+/// lost. The times match the earliest arrivals, not the mean arrivals.
 struct SampleClock: Sendable {
   /// The tracker's sampling interval in nanoseconds; 0 until it is known.
   private(set) var interval = 0.0
@@ -22,12 +22,12 @@ struct SampleClock: Sendable {
   private var samples = 0
   /// The mean time by which early samples precede the loop's prediction, in nanoseconds.
   private var earliness = 0.0
-  /// The number of intervals that were attributed to lost samples, which may still arrive late.
+  /// The number of samples that count as lost but may still arrive, at most 5.
   private var doubtful = 0.0
   /// The number of consecutive samples with a large residual.
   private var strayed = 0
-  /// The number of consecutive samples at which the loop's interval differed from the recent
-  /// intervals.
+  /// The number of consecutive samples at which the loop's interval differed from the mean of the
+  /// recent intervals by more than 15 percent.
   private var unlike = 0
 
   /// Largest fraction of a residual by which the settled loop corrects the phase. It corresponds to
@@ -35,10 +35,11 @@ struct SampleClock: Sendable {
   private static let settledGain = 0.05
   /// Shortest memory of the settled loop, in nanoseconds: 0.3 s.
   private static let memory = 0.3e9
-  /// With at least this number of recent intervals, a single pause does not affect the
-  /// interquartile mean.
+  /// With at least this number of recent intervals, a single pause hardly affects the interquartile
+  /// mean.
   private static let manyIntervals = 8
-  /// The earliest arrivals precede the mean arrival by this multiple of the mean earliness.
+  /// The earliest arrivals are assumed to precede the mean arrivals by this multiple of
+  /// `earliness`.
   private static let reach = 3.5
 
   /// Returns the regular time of a sample, in nanoseconds. The time increases with every call.
@@ -55,7 +56,8 @@ struct SampleClock: Sendable {
     unlike = abs(interval - typical) > 0.15 * typical ? unlike + 1 : 0
     let isOther = abs(interval - typical) > 0.4 * typical || unlike > 20 || strayed > 12
     if samples < 2 || isOther || steps > 5 {
-      // A pause alone does not change the mean of many recent intervals.
+      // After a pause (more than 5 steps), use the mean only if there are many recent intervals,
+      // because the pause then hardly changes their mean.
       if steps <= 5 || isOther && recent.count >= Self.manyIntervals { interval = typical }
       time = now
       samples = recent.count < 4 ? 1 : 2
@@ -74,7 +76,7 @@ struct SampleClock: Sendable {
       return 0
     }
     // `limit` is the lateness, in intervals, above which a sample before this one counts as lost.
-    // With little jitter, the limit is high, because after a lost sample the lateness is almost 1.
+    // With little jitter, the limit is high, because the lateness after a lost sample is near 1.
     // With much jitter, it is high, because delayed samples are likelier than lost ones.
     let spread = earliness / interval
     let limit = min(0.9, max(0.9 - 4 * spread, 0.5 + 5 * spread * spread, 0.55))

@@ -3,8 +3,8 @@
 import CRealtime
 import Geometry
 
-/// Rejects invalid samples, makes their times regular, and keeps the yaw continuous across jumps of
-/// the reference frame.
+/// Rejects invalid samples, gives the other samples regular times, and keeps the yaw continuous
+/// across jumps of the reference frame.
 package struct SampleConditioner: Sendable {
   private(set) var clock = SampleClock()
   private(set) var last: StampedPose?
@@ -30,7 +30,7 @@ package struct SampleConditioner: Sendable {
     clock = SampleClock()
   }
 
-  /// Makes `condition(_:)` rotate this sample, and all later samples in the same reference frame,
+  /// Makes `condition(_:)` rotate this sample, and all samples until the next `beginReference()`,
   /// by the smallest rotation that makes the head upright at this sample. Returns false and changes
   /// nothing for a tilt of 45 degrees or more.
   mutating func level(by sample: HeadSample) -> Bool {
@@ -47,7 +47,7 @@ package struct SampleConditioner: Sendable {
   /// Converts a sample to a pose with a regular time and a continuous yaw. Returns nil if the
   /// sample is not a rotation or is not newer than the previous one.
   mutating func condition(_ sample: HeadSample) -> StampedPose? {
-    // Rounding alone changes the norm only slightly.
+    // The squared norm of a rotation differs from 1 only by rounding errors.
     let norm = sample.headToWorld.squaredNorm
     guard norm > 0.8, norm < 1.2 else { return nil }
     guard last.map({ sample.time > $0.arrival }) ?? true else { return nil }
@@ -87,8 +87,8 @@ package struct SampleConditioner: Sendable {
     velocity.flatMap { ($0 * $0).sum() < 1e4 ? $0 : nil }
   }
 
-  /// Returns the rotation about z that keeps the yaw continuous across a jump. The time is in
-  /// nanoseconds.
+  /// Returns the rotation about z that keeps the yaw continuous across a jump. `turn` is the first
+  /// orientation after the jump, and `time` is its arrival time in nanoseconds.
   private static func continuation(
     of last: StampedPose, at time: Int64, in turn: Quaternion
   ) -> Quaternion {

@@ -18,8 +18,7 @@ struct StampedPose: Sendable, Equatable {
   /// `hasVelocity`.
   var angularVelocity: SIMD3<Double>
   var hasVelocity: Bool
-  /// A counter of the tracker's reference frames. It increases when a new reference frame
-  /// begins.
+  /// A counter of the tracker's reference frames. A jump of the reference frame does not change it.
   var reference: UInt16
   /// A counter of the jumps of the reference frame.
   var breaks: UInt16

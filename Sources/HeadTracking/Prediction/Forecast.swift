@@ -8,8 +8,8 @@ public struct Forecast: BitwiseCopyable, Sendable, Equatable {
   /// Look-aheads of the predicted mean velocities, in seconds.
   public static let lookAheads = [0.020, 0.050, 0.100, 0.200]
 
-  /// The predicted mean angular velocities over the next 0, 20, 50, 100 and 200 ms, in the head's
-  /// frame, in rad/s.
+  /// The present angular velocity and the predicted mean angular velocities over the next 20, 50,
+  /// 100 and 200 ms, in the head's frame, in rad/s.
   var means: InlineArray<5, SIMD3<Double>>
 
   /// Creates the forecast for a head at rest.

@@ -6,8 +6,8 @@ public import Geometry
 /// Predicts a head's motion up to 200 ms ahead.
 ///
 /// For each axis of the head, the predicted mean velocity over a look-ahead is a linear combination
-/// of recent velocities. The coefficients are learned from past motion, with a memory of three
-/// seconds, starting from `PredictorPrior`.
+/// of recent velocities about that axis. The coefficients are learned from past motion, with a
+/// memory of three seconds, starting from `PredictorPrior`.
 ///
 /// The velocities come from the gyroscope if it agrees with the poses, otherwise from the poses. A
 /// head that moves no more than the sensor's noise is predicted to stay at the mean of the recent
@@ -16,9 +16,9 @@ public import Geometry
 /// ## Threading
 /// One thread at a time may use a predictor. Its forecasts may be evaluated on the audio thread.
 public struct HeadPredictor: Sendable {
-  /// Largest speed of a head, in rad/s.
+  /// The largest speed that is predicted, in rad/s.
   static let fastest = 17.5
-  /// Largest acceleration of a head, in rad/s^2.
+  /// The largest acceleration that is predicted, in rad/s^2.
   static let strongest = 150.0
 
   private var memory = MotionMemory()
@@ -52,7 +52,7 @@ public struct HeadPredictor: Sendable {
     if let pose = last?.pose { last?.pose = (turn * pose).normalized }
   }
 
-  /// Takes a sample and returns the forecast from it.
+  /// Takes a sample and returns the predicted motion after it.
   ///
   /// - Parameters:
   ///   - time: the time of the sample, in nanoseconds.
@@ -210,12 +210,12 @@ extension HeadPredictor {
   }
 }
 
-/// The predictor's coefficients before it has seen the head move.
+/// The initial coefficients of the predictor.
 ///
 /// They are the least-squares solution over 300 minimum-jerk turns (Flash and Hogan, J. Neurosci.
 /// 1985) of 15 to 90 degrees, sampled at 100 Hz. Each turn lasts (0.25 s + 0.25 s per 60 degrees)
 /// times a factor from 0.9 to 1.8, with rest before and after. The pose noise is 0.1 degrees, the
-/// gyroscope noise 1 degree/s (0.2 degrees and 4 degrees/s for the last row).
+/// gyroscope noise 1 degree/s (0.2 degrees and 4 degrees/s for the last row of each table).
 ///
 /// Rows: look-aheads of 20, 50, 100 and 200 ms. Columns: the features of `MotionFeatures`.
 enum PredictorPrior {

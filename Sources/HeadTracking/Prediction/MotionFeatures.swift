@@ -19,7 +19,7 @@ struct MotionFeatures: Sendable {
 
 struct MotionEntry: Sendable {
   var time: Int64 = 0
-  /// The pose as given to the predictor.
+  /// The pose given to the predictor, in the present world frame.
   var pose = Quaternion.identity
   /// The orientation integrated from the gyroscope if it is trusted, otherwise from the poses. Only
   /// differences between entries matter.

@@ -9,9 +9,9 @@ import Geometry
 /// The method is Bayesian ridge regression (D. MacKay, Neural Computation 1992) with exponential
 /// forgetting.
 ///
-/// Each axis learns mainly from its own motion, because heads nod and turn differently. The weight
-/// of the prior increases with the mean squared prediction error and with the look-ahead. So an
-/// unpredictable motion changes the coefficients little.
+/// The coefficients of an axis are learned mainly from the motion about that axis, because heads
+/// nod and turn differently. The weight of the prior increases with the mean squared prediction
+/// error and with the look-ahead. So an unpredictable motion changes the coefficients little.
 struct RidgeLearner: Sendable {
   /// Five coefficients, each with one component per axis.
   typealias Coefficients = InlineArray<5, SIMD3<Double>>
@@ -27,8 +27,8 @@ struct RidgeLearner: Sendable {
   static let leastWeight = 0.003
   /// Smallest speed that counts as motion, in rad/s.
   static let slow = 0.17
-  /// Weight of the motion about each of the other two axes when an axis learns. The weight of its
-  /// own motion is 1.
+  /// Weight of the motion about each of the other two axes when the coefficients of an axis are
+  /// learned. The weight of the motion about the axis itself is 1.
   static let share = 0.1
 
   private let prior: Row
@@ -94,8 +94,8 @@ struct RidgeLearner: Sendable {
     return own + Self.share * (value.sum() - own)
   }
 
-  /// Returns the weighted sum of the squared prediction errors, in rad^2/s. `change` is the present
-  /// coefficients minus the prior.
+  /// Returns the weighted sum of the squared prediction errors that the present coefficients cause,
+  /// for each axis, in rad^2/s. `change` is the present coefficients minus the prior.
   private func residual(_ change: Coefficients) -> SIMD3<Double> {
     var sum = unexplained
     for i in 0..<5 {

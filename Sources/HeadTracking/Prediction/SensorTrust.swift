@@ -3,8 +3,8 @@
 import CRealtime
 import Geometry
 
-/// Estimates the noise of a tracker's poses by comparing three consecutive poses with uniform
-/// motion.
+/// Estimates the noise of a tracker's poses from the deviation of three consecutive poses from
+/// uniform motion.
 ///
 /// The estimate is the minimum over the last few seconds, because a head's acceleration looks like
 /// noise (minimum statistics, R. Martin, IEEE Trans. Speech Audio Process. 2001).
@@ -66,8 +66,8 @@ struct GyroTrust: Sendable {
   /// Takes the next sample.
   ///
   /// - Parameters:
-  ///   - step: the rotation vector since the previous sample according to the gyroscope, in
-  ///     radians; zero if unknown.
+  ///   - step: the rotation since the previous sample, measured by the gyroscope, as a rotation
+  ///     vector in radians; zero if unknown.
   ///   - time: the time of the pose, in nanoseconds.
   mutating func compare(gyroscope step: SIMD3<Double>, pose: Quaternion, time: Int64) {
     guard let start else {

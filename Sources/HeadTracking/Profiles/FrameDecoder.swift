@@ -12,7 +12,7 @@ package struct FrameDecoder: Sendable {
   private let axes: AxisMap
   private let fields: [TrackerProfile.Signal: HIDField]
   private let pairs: [TrackerProfile.ControllerPlace]
-  /// The signals that complete a reading.
+  /// The signals that complete a sample.
   private let needed: Set<TrackerProfile.Signal>
   private var values: [TrackerProfile.Signal: Double] = [:]
   private var fresh: Set<TrackerProfile.Signal> = []
@@ -37,8 +37,9 @@ package struct FrameDecoder: Sendable {
     clock = DeviceClock(nanosecondsPerTick: profile.tickSeconds * 1e9, bits: profile.clockBits)
   }
 
-  /// Decodes a frame to readings, oldest first. Returns nil if the frame is invalid, and an empty
-  /// array if it is valid but completes no reading.
+  /// Decodes a frame to readings, oldest first. Returns nil for an empty frame, a frame with a
+  /// missing or invalid value, and text that matches no pattern. Returns an empty array for any
+  /// other frame that completes no reading.
   ///
   /// - Parameters:
   ///   - frame: the frame as the link delivers it. For MIDI controllers, it has two bytes for each

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the frames of a profile in the data from a link. The data may be divided into pieces in
-/// any way, unless each frame is a message.
+/// Finds the frames of a profile in the data from a link. With `message` and `controllers`, each
+/// piece of the data must be a frame. Otherwise, the data may be divided into pieces in any way.
 package struct FrameSplitter: Sendable {
   private let framing: TrackerProfile.Framing
   /// Bytes that do not form a complete frame yet.
   private(set) var rest: [UInt8] = []
   /// Whether the latest bytes belonged to a frame.
   private var isInStep = false
-  /// Whether the present text frame is skipped, because its beginning was not received or the frame
-  /// is too long.
+  /// Whether the present text frame is skipped, because its beginning may have been missed or the
+  /// frame is too long.
   private var isSkipping = true
 
   /// The longest text frame, in bytes.
@@ -17,8 +17,8 @@ package struct FrameSplitter: Sendable {
 
   package init(_ framing: TrackerProfile.Framing) { self.framing = framing }
 
-  /// Returns the complete frames, oldest first, and the number of errors: interruptions of binary
-  /// frames by other bytes, or text frames that are too long.
+  /// Returns the complete frames, oldest first, and the number of errors: interruptions of a
+  /// sequence of binary frames by other bytes, or text frames that are too long.
   ///
   /// The bytes before the first frame are not an interruption, because a stream can begin anywhere.
   package mutating func take(_ piece: [UInt8]) -> (frames: [[UInt8]], rejectedCount: Int) {

@@ -24,7 +24,8 @@ struct LocatedJSON: Sendable {
 
   /// Reads a text. Any bytes may be passed.
   ///
-  /// - Throws: the first syntax error, or an error if a value is nested more than 32 levels deep.
+  /// - Throws: the first syntax error, or an error if a value is inside more than 31 arrays and
+  ///   objects.
   static func read(_ bytes: [UInt8]) throws(ProfileProblem) -> LocatedJSON {
     var reader = Reader(bytes: bytes)
     let value = try reader.value(depth: 0)
@@ -137,11 +138,11 @@ struct LocatedJSON: Sendable {
           at = end
         }
       }
-      // Half of a surrogate pair gives the replacement character.
+      // An unpaired surrogate becomes the replacement character.
       return Array(String(decoding: units, as: UTF16.self).utf8)
     }
 
-    /// Reads a UTF-16 code unit of four hexadecimal digits. Returns nil if they are missing.
+    /// Reads a UTF-16 code unit. Returns nil if the next four bytes are not hexadecimal digits.
     mutating func codeUnit() -> UInt16? {
       let digits = bytes[at...].prefix(4)
       guard digits.count == 4,

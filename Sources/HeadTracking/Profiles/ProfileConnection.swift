@@ -36,7 +36,7 @@ package struct ProfileConnection<Link: ByteLink>: TrackerConnection {
   ///
   /// - Parameters:
   ///   - axes: the mounting of the tracker on the head; nil for that of the profile.
-  ///   - capture: receives all bytes; nil for none.
+  ///   - capture: records the bytes that are received and sent; nil to record none.
   ///   - endsSilent: whether a connection without bytes for 2 s counts as lost.
   package init(
     _ link: Link, _ profile: TrackerProfile, axes: AxisMap?, capture: FrameCapture? = nil,

@@ -15,8 +15,8 @@ struct ProfileFrames {
 
   // MARK: Framing
 
-  /// Returns the framing of a link; nil if the profile does not give one that can be used. Adds the
-  /// problems that it finds.
+  /// Returns the framing for the link with this name: `message` if the profile has no `frame`, nil
+  /// if `frame` is invalid. Adds the problems that it finds.
   func framing(_ link: String) -> TrackerProfile.Framing? {
     guard let json = keys["frame"] else { return .message }
     let known = [
@@ -27,13 +27,15 @@ struct ProfileFrames {
       guard let hasControllers = frame.flag("controllers") else { return nil }
       guard hasControllers else {
         let line = frame.line(of: "controllers")
-        problems.add("'controllers' must be true; omit it for other frames", line: line)
+        problems.add(
+          "'controllers' must be true; omit it if the frames are not MIDI controllers", line: line)
         return nil
       }
       return .controllers(gapMilliseconds: frame.number("gap") ?? 1)
     }
     if frame["text"] != nil || frame["separator"] != nil {
-      // Without a separator, each message is one text frame, except on serial and TCP links.
+      // Without `separator`, a line feed separates the frames on serial and TCP links; on other
+      // links, each message is one frame.
       if frame["separator"] == nil, link != "serial", link != "tcp" { return .message }
       guard let separator = frame["separator"] == nil ? "\n" : frame.text("separator") else {
         return nil
@@ -67,7 +69,7 @@ struct ProfileFrames {
     let from = sum?.whole("from", 0...length) ?? 0
     let to = sum?.whole("to", 0...length) ?? at
     guard from <= to else {
-      problems.add("'from' must not be after 'to' or 'at'", line: json.line)
+      problems.add("'from' must not be after 'to', which is 'at' by default", line: json.line)
       return .init(sync: sync, length: length)
     }
     return .init(

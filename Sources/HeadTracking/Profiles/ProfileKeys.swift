@@ -2,15 +2,15 @@
 
 /// Reads the members of a JSON object and collects the problems with them.
 ///
-/// A missing key gives nil or an empty list. An unsuitable value does so, too, and adds a problem.
+/// A missing key gives nil or an empty list. An unsuitable value also gives nil or an empty list,
+/// and an unsuitable item of a list is left out; both add a problem.
 struct ProfileKeys {
   /// The collected problems, shared by all objects of a text.
   final class Problems {
     var all: [ProfileProblem] = []
 
     func add(_ text: String, line: Int, isHarmless: Bool = false) {
-      // A damaged file must not give endless output, but no number of harmless problems may hide
-      // that the profile cannot be used.
+      // Limit the output for a damaged file. Harmless problems must not displace serious ones.
       guard all.count < (isHarmless ? 100 : 200) else { return }
       all.append(ProfileProblem(line: line, text: text, isHarmless: isHarmless))
     }
@@ -34,7 +34,7 @@ struct ProfileKeys {
         problems.add("the key '\(member.name)' occurs twice", line: member.line)
       } else if !known.isEmpty, !known.contains(member.name) {
         problems.add(
-          "the key '\(member.name)' is unknown here; use \(known.joined(separator: ", "))",
+          "the key '\(member.name)' is unknown here; valid keys: \(known.joined(separator: ", "))",
           line: member.line, isHarmless: true)
       }
     }
@@ -88,7 +88,7 @@ struct ProfileKeys {
     return nil
   }
 
-  /// Returns a word, which must be one of `words`.
+  /// Returns a string if it is one of `words`.
   func word(_ name: String, _ words: [String]) -> String? {
     guard let text = text(name) else { return nil }
     if words.contains(text) { return text }

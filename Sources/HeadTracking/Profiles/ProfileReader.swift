@@ -2,7 +2,7 @@
 
 import Geometry
 
-/// Reads a tracker profile from JSON [Calibration/tracker.schema.json].
+/// Reads a tracker profile from JSON. Calibration/tracker.schema.json describes the format.
 public struct ProfileReader {
   /// The version of the format.
   public static let schema = 1

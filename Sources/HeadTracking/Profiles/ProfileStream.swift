@@ -5,13 +5,13 @@ package struct ProfileStream: Sendable {
   private var splitter: FrameSplitter
   private var decoder: FrameDecoder
 
-  /// - Parameter axes: the mounting of the tracker on the head; nil for that of the profile.
+  /// - Parameter axes: the mounting of the tracker on the head; nil to use the profile's `axes`.
   package init(_ profile: TrackerProfile, axes: AxisMap? = nil) {
     splitter = FrameSplitter(profile.framing)
     decoder = FrameDecoder(profile, axes: axes)
   }
 
-  /// Decodes any part of a stream, or a message.
+  /// Decodes a piece of a stream, which may begin and end anywhere, or a complete message.
   ///
   /// - Parameter arrival: the arrival time, in CLOCK_MONOTONIC nanoseconds.
   /// - Returns: the readings, oldest first, and the number of errors: invalid frames, and the

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The form of a text frame: literal text with named numbers in braces, such as `{w},{x},{y},{z}`.
+/// The form of a text frame: literal text and, in braces, the names of numbers, such as
+/// `{w},{x},{y},{z}`.
 ///
-/// The frame may have blanks before and after each number and literal. A number named `_` is
-/// ignored.
+/// The frame may have blanks before and after each number and each word of the literal text. A
+/// number named `_` is ignored.
 public struct TextPattern: Sendable, Equatable {
   private enum Part: Equatable {
     case literal([UInt8])
@@ -17,8 +18,9 @@ public struct TextPattern: Sendable, Equatable {
   /// The longest accepted number, in characters.
   private static let longestNumber = 40
 
-  /// Parses a pattern; nil if it names no number, if its braces are unbalanced, if a name is empty
-  /// or repeated, or if two numbers have nothing between them.
+  /// Parses a pattern; nil if it has no name other than `_`, if its braces are unbalanced, if a
+  /// name is empty, if a name other than `_` is repeated, or if two numbers have nothing between
+  /// them.
   public init?(_ text: String) {
     self.text = text
     var rest = text[...]

@@ -10,7 +10,7 @@ extension TrackerProfile {
     case tcp(NetworkPlace)
     case udp(NetworkPlace)
 
-    /// The name of the link in a profile.
+    /// The value of the key `link` in a profile's file.
     public var name: String {
       switch self {
       case .hid: "hid"
@@ -26,7 +26,7 @@ extension TrackerProfile {
   }
 
   public struct MIDIPort: Sendable, Equatable {
-    /// The beginning of the port's name.
+    /// The beginning of the name of the port or of its device.
     public var name: String
 
     public init(name: String) { self.name = name }
@@ -126,8 +126,8 @@ extension TrackerProfile {
     /// The bytes at the end of each frame; empty for none.
     public var tail: [UInt8]
 
-    /// By default, the checksum is at the end of the frame, or just before the tail if there is
-    /// one, and covers all bytes before it.
+    /// By default, the checksum covers all bytes that precede it, and is at the end of the frame
+    /// or, if there is a tail, just before the tail.
     public init(
       sync: [UInt8], length: Int, checksum: Checksum = .none, covered: Range<Int>? = nil,
       checksumOffset: Int? = nil, tail: [UInt8] = []
@@ -159,7 +159,7 @@ extension TrackerProfile {
 }
 
 extension TrackerProfile {
-  /// A profile for recording the bytes of an unknown serial device; it decodes nothing.
+  /// Returns a profile for recording the bytes of an unknown serial device; it decodes nothing.
   package static func undecoded(baud: Int) -> TrackerProfile {
     var profile = TrackerProfile(name: "unknown")
     profile.link = .serial(SerialPort(baud: baud))

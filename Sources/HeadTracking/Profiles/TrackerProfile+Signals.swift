@@ -3,7 +3,7 @@
 extension TrackerProfile {
   /// The quantity that a number in a frame represents.
   public enum Signal: String, Sendable, CaseIterable {
-    /// The sensor's orientation as a quaternion, from sensor to world.
+    /// The sensor's orientation as a quaternion, from sensor to world unless `isInverse` is set.
     case quaternionW, quaternionX, quaternionY, quaternionZ
     /// The sensor's orientation as a rotation vector, in rad.
     case rotationX, rotationY, rotationZ
@@ -30,8 +30,8 @@ extension TrackerProfile {
     static let orientations = [quaternion, rotation]
   }
 
-  /// The form of a number in bytes. Numbers of two or more bytes are little-endian, unless the name
-  /// ends with `be`.
+  /// How bytes encode a number. Numbers of two or more bytes are little-endian, unless the name of
+  /// the type ends with `be`.
   public enum NumberType: String, Sendable, CaseIterable {
     case u8, i8, u16, i16, u24, i24, u32, i32, f32, f64
     case u16be, i16be, u24be, i24be, u32be, i32be, f32be, f64be
@@ -80,8 +80,8 @@ extension TrackerProfile {
 }
 
 extension TrackerProfile.NumberType {
-  /// Returns the number at a byte offset; nil if the frame is too short or, for MIDI, has data
-  /// bytes above 127.
+  /// Returns the number at a byte offset; nil if the frame does not contain all bytes of the
+  /// number, or if a byte of a MIDI number is above 127.
   func value(_ frame: [UInt8], _ at: Int) -> Double? {
     guard at >= 0, at <= frame.count - size else { return nil }
     switch self {
@@ -101,8 +101,8 @@ extension TrackerProfile.NumberType {
     }
   }
 
-  /// The little-endian type that corresponds to this big-endian type; nil for other types and for
-  /// MIDI data bytes.
+  /// The little-endian type that corresponds to this big-endian type; nil for the other types and
+  /// for all MIDI types.
   private var turned: Self? {
     switch self {
     case .u16be: .u16

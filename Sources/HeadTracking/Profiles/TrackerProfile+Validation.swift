@@ -23,7 +23,7 @@ extension TrackerProfile {
     return pairs.sorted { ($0.channel, $0.most, $0.least) < ($1.channel, $1.most, $1.least) }
   }
 
-  /// The largest accepted frame, in bytes.
+  /// The longest frame that a profile may describe, in bytes.
   static let longestFrame = 4096
 
   /// The reason why the profile is invalid; nil if it is valid.
@@ -43,13 +43,15 @@ extension TrackerProfile {
       return "the mount must be a unit quaternion w, x, y, z"
     }
     guard (0.01...3600).contains(keepAliveSeconds), (0...10_000).contains(start.delayMilliseconds)
-    else { return "the keep-alive period must be 0.01 to 3600 s, and the delay 0 to 10000 ms" }
+    else {
+      return "the keep-alive period must be 0.01 to 3600 s, and the delay of 'start' 0 to 10000 ms"
+    }
     return linkProblem
   }
 
   private func problem(_ signal: Signal, _ number: Number) -> String? {
     guard number.scale.isFinite, number.offset.isFinite, number.scale != 0 else {
-      return "the scale of \(signal.rawValue) must be finite and not 0, and its offset finite"
+      return "the scale and offset of \(signal.rawValue) must be finite, and the scale not 0"
     }
     var longest = Self.longestFrame
     if case .binary(let framing) = framing { longest = min(longest, framing.length) }
@@ -88,7 +90,8 @@ extension TrackerProfile {
 
   private var midiProblem: String? {
     switch framing {
-    case .message, .text: "a MIDI link needs a 'frame' with 'sync' and 'length', or 'controllers'"
+    case .message, .text:
+      "a MIDI link needs a 'frame' with 'sync' and 'length', or with 'controllers'"
     case .binary(let framing) where framing.sync.first != 0xF0:
       "the 'sync' of a MIDI link must begin with F0"
     default: nil

@@ -36,7 +36,7 @@ public struct TrackerProfile: Sendable, Equatable {
     /// The packets, in the order in which they are sent.
     public var packets: [[UInt8]]
     /// The delay between opening the link and the first packet, in milliseconds. It applies only to
-    /// `start`, and not to HID devices.
+    /// `start`, and not to HID and Bluetooth LE devices.
     public var delayMilliseconds: Int
 
     public init(_ packets: [[UInt8]] = [], delayMilliseconds: Int = 0) {
@@ -59,7 +59,7 @@ public struct TrackerProfile: Sendable, Equatable {
   public var kind: TrackerKind
   public var axes: AxisMap
   public var framing: Framing
-  /// The kinds of frames that carry signals; the first matching entry is used for a frame.
+  /// The kinds of frames that carry signals. The first kind that matches a frame is used for it.
   public var frames: [FrameKind]
   public var order: AngleOrder
   /// Whether the device reports rotations from the world to the sensor.
@@ -112,7 +112,7 @@ public struct TrackerProfile: Sendable, Equatable {
     evidence = .documentation
   }
 
-  /// The signals of all kinds of frames.
+  /// The signals of all kinds of frames. If several kinds have a signal, the first kind counts.
   public var signals: [Signal: Number] {
     frames.reduce(into: [:]) { $0.merge($1.signals) { first, _ in first } }
   }

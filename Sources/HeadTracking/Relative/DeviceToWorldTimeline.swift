@@ -17,7 +17,8 @@ struct DeviceToWorldTimeline: Sendable {
   mutating func beginReference() { conditioner.beginReference() }
   mutating func resumeReference() { conditioner.resumeReference() }
 
-  /// Adds a sample. Returns true if the tracker's reference frame jumped before it.
+  /// Adds a sample, unless it is not a rotation or is not newer than the previous one. Returns true
+  /// if the tracker's reference frame jumped before the added sample.
   mutating func push(_ sample: HeadSample) -> Bool {
     let breaks = conditioner.breaks
     guard let pose = conditioner.condition(sample) else { return false }
@@ -33,8 +34,8 @@ struct DeviceToWorldTimeline: Sendable {
     return now - newest.arrival <= HeadToStageTimeline.Settings.default.staleLimit(newest.interval)
   }
 
-  /// Returns `deviceToWorld` at a time, interpolated, or extrapolated by up to 60 ms; nil if there
-  /// are no samples.
+  /// Returns `deviceToWorld` at a time, interpolated, or extrapolated by up to 60 ms. For a time
+  /// before the oldest sample, returns the pose of that sample; nil if there are no samples.
   func deviceToWorld(at time: Int64) -> Quaternion? {
     guard let newest else { return nil }
     if time >= newest.time {

@@ -13,7 +13,7 @@ import Geometry
 /// rotation about the vertical.
 ///
 /// ## Threading
-/// A value belongs to one thread. Its functions may allocate.
+/// One thread at a time may use a value. Its functions may allocate.
 struct HeadToStageConditioner: Sendable {
   private(set) var conditioner = SampleConditioner()
   var device = DeviceToWorldTimeline()
@@ -118,8 +118,8 @@ struct HeadToStageConditioner: Sendable {
     if let before, before.breaks != pose.breaks || pose.time - before.time > 250_000_000 {
       predictor.restart()
     }
-    // If the rate is zero, the head may be at rest, or there may be no gyroscope; the predictor
-    // finds out which.
+    // If the angular velocity is zero, the head may be at rest, or there may be no gyroscope; the
+    // predictor finds out which.
     let velocity = SampleConditioner.finite(sample.angularVelocity).map {
       conditioner.inHead($0) - taken
     }
@@ -127,8 +127,8 @@ struct HeadToStageConditioner: Sendable {
       time: pose.time, pose: pose.orientation, angularVelocity: velocity)
   }
 
-  /// Returns the azimuth of the nose, in radians. If the nose points almost straight up or down,
-  /// this is the rotation about the vertical instead.
+  /// Returns the azimuth of the nose or, if the nose points almost straight up or down, the
+  /// rotation about the vertical, in radians.
   static func yaw(_ pose: Quaternion) -> Double {
     let nose = pose.rotate(SIMD3(1, 0, 0))
     let isLevel = nose.x * nose.x + nose.y * nose.y > 0.01

@@ -9,12 +9,13 @@ import CRealtime
 /// is assumed to be drift. Therefore `near` must exceed the drift that accumulates while the head
 /// does not rest. Only a change of yaw counts as motion.
 ///
-/// The front moves at one eighth of the angle between front and head per second, but at no more
-/// than 0.8 degrees/s. Motion of the stage below 1 degree/s is inaudible.
+/// The speed of the front approaches the angle between front and head divided by 8 s, but is at
+/// most 0.8 degrees/s. Motion of the stage below 1 degree/s is inaudible.
 struct Recentring: Sendable {
   /// Largest yaw from the front at which a resting head is assumed to be looking ahead, in radians.
   static let near = 15.0 * .pi / 180
-  /// Largest deviation of the yaw from its running mean (1 s) that counts as rest, in radians.
+  /// Largest deviation of the yaw from its running mean that counts as rest, in radians. The time
+  /// constant of the mean is 1 s.
   static let still = 4.0 * .pi / 180
   /// Seconds for which the head must have rested before the front moves.
   static let patience = 2.0
@@ -33,7 +34,8 @@ struct Recentring: Sendable {
   private var hasBegun = false
 
   /// Advances by one sample and returns the correction to add to the head's yaw. Angles are in
-  /// radians; `yaw` is from -pi to pi and relative to the front.
+  /// radians; `yaw` is from -pi to pi and relative to the front. `seconds` is the time since the
+  /// previous sample.
   mutating func step(yaw: Double, elevation: Double, seconds: Double) -> Double {
     guard hasBegun, seconds > 0, seconds < 0.5 else {
       restart(at: yaw)

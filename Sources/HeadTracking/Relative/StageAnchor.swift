@@ -8,7 +8,8 @@ import Geometry
 ///
 /// If the device's samples return in the same reference frame, the anchor moves to where the device
 /// would have carried it, at no more than 0.8 rad/s relative to the device. If they return in a new
-/// reference frame, the anchor moves with the device from its present pose.
+/// reference frame, or if the front was set in the meantime, the anchor moves with the device from
+/// the anchor's present pose.
 struct StageAnchor: Sendable {
   enum Mode: String, Sendable {
     /// The stage moves with the device.

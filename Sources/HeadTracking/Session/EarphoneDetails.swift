@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What earphones with a motion sensor report about themselves.
+/// What is known about earphones with a motion sensor.
 public struct EarphoneDetails: Sendable, Equatable {
   /// Where the earphones are, or why their sensor cannot be used.
   public enum State: String, Sendable, Equatable {
@@ -20,7 +20,7 @@ public struct EarphoneDetails: Sendable, Equatable {
   /// The bud whose sensor is in use: `left` or `right`; nil if unknown or for a headset.
   public var bud: String?
   public var state: State
-  /// Whether the decoding of this model's reports is untested.
+  /// Whether the decoding of these earphones' reports is untested.
   public var isUntested: Bool
 
   public init(

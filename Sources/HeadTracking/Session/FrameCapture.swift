@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// Records the packets that a tracker sends and receives.
+/// Records packets that the program receives from a tracker or sends to it.
 ///
 /// ## Threading
 /// It may be used from any thread.
@@ -52,7 +52,7 @@ package final class FrameCapture: Sendable {
     }
   }
 
-  /// Returns the packets since the last call.
+  /// Returns the packets that were added since the last call.
   package func take() -> [Frame] {
     state.withLock { state in
       defer { state.frames = [] }

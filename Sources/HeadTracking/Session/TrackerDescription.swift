@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A tracker that is connected or known.
+/// A tracker that is connected, or that is known although it is not connected (`isAway`).
 public struct TrackerDescription: Sendable, Equatable {
   /// Whether the tracker can be used.
   public enum Access: Sendable, Equatable {
     case ready
-    /// The user may not open the device node; see `udevRule`.
+    /// The user lacks the permission to open the device file; see `udevRule`.
     case permissionDenied
     case failed(String)
     /// A kernel driver holds the device and gives programs no access to it.
@@ -15,8 +15,8 @@ public struct TrackerDescription: Sendable, Equatable {
   /// The device node, such as `/dev/hidraw3`, or another path: the folder of an industrial I/O
   /// device, `bluetooth:` and an address, `tcp:` or `udp:` with an address and a port,
   /// `midi:CLIENT:PORT` or the device node of a MIDI port, the ID of a port that the listener named
-  /// (`midi:PORT:MODEL` or `serial:PATH:PROFILE`), `replay:` and a file, or the USB interface or
-  /// sysfs folder of a held tracker.
+  /// (`midi:PORT:MODEL` or `serial:PATH:PROFILE`), `replay:FILE` or `replay:FILE:PROFILE`, or the
+  /// USB interface or sysfs folder of a held tracker (`HeldTracker`).
   public var path: String
   public var vendorID: UInt16
   public var productID: UInt16
@@ -35,7 +35,7 @@ public struct TrackerDescription: Sendable, Equatable {
   /// The identifier for the command line: the serial number if it is unique, not empty and without
   /// whitespace, otherwise the path.
   public var id: String
-  /// What earphones report about themselves; nil for other trackers.
+  /// What is known about earphones; nil for other trackers.
   public var earphones: EarphoneDetails?
   /// Whether the tracker is known but has no connection now, so it may be unreachable. Opening it
   /// connects it. Automatic selection ignores it.
@@ -71,7 +71,7 @@ public struct TrackerDescription: Sendable, Equatable {
     self.id = id
   }
 
-  /// Vendor and product in the usual form, such as `1d6b:0104`.
+  /// The hexadecimal IDs of the vendor and the product, such as `1d6b:0104`.
   public var vendorAndProduct: String {
     hex(vendorID) + ":" + hex(productID)
   }
@@ -92,7 +92,7 @@ public struct TrackerDescription: Sendable, Equatable {
       return "SUBSYSTEM==\"usb\", ATTR{idVendor}==\"\(hex(vendorID))\", "
         + "ATTR{idProduct}==\"\(hex(productID))\", TAG+=\"uaccess\""
     }
-    // The kernel's name of the device begins with the bus number, whatever the bus is.
+    // Prefer the kernel's name, because it contains the bus number even if `bus` is unknown.
     let own = String(kernelName.prefix { $0 != "." })
     let isWhole = own.split(separator: ":").count == 3
     let numbers = "\(bus.kernelNumber):\(hex(vendorID)):\(hex(productID))".uppercased()
@@ -164,7 +164,7 @@ public enum TrackerBus: String, Sendable, Equatable {
   }
 
   /// The kernel's number for the bus, as four hexadecimal digits, as in the names of HID devices.
-  /// Buses that have no such number use the number for USB.
+  /// For other buses, this is the number for USB.
   var kernelNumber: String {
     switch self {
     case .bluetooth: "0005"

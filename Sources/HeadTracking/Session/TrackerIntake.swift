@@ -2,7 +2,8 @@
 
 import Geometry
 
-/// Converts a tracker's readings to poses with the calibration and the orientation filter.
+/// Applies the calibration to a tracker's readings, fuses raw readings with the orientation filter,
+/// and passes the results to the sink.
 struct TrackerIntake {
   let sink: any HeadSampleSink
   let record: (@Sendable (TrackerMeasurement) -> Void)?
@@ -12,7 +13,7 @@ struct TrackerIntake {
   private var filter: OrientationFilter
   private var pushed = Int64.min
 
-  /// Smallest interval between poses from raw readings, in nanoseconds.
+  /// Smallest interval at which samples from the filter are passed to the sink, in nanoseconds.
   private static let poseInterval: Int64 = 3_500_000
 
   init(

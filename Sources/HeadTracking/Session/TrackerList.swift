@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// A list of the trackers that are connected or known.
+/// A list of the connected trackers, and of known trackers that are not connected.
 public struct TrackerList: Sendable {
   public private(set) var trackers: [TrackerDescription]
   private var providers: [any TrackerProvider] = []

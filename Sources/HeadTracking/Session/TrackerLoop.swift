@@ -105,7 +105,8 @@ struct TrackerLoop: Sendable {
       return ready.first { $0.serial.uppercased() == output } ?? ready.first
     }
     if list.trackers.isEmpty || state.previous != nil {
-      // If no tracker matches, or several match, wait for the right one instead of failing.
+      // If no tracker matches, or several match, wait for the right one instead of reporting
+      // an error.
       return try? list.match(id)
     }
     return try list.match(id)

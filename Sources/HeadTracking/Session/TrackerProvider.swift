@@ -17,7 +17,8 @@ package protocol TrackerProvider: Sendable {
   /// Opens and starts a tracker that `trackers` returned.
   ///
   /// - Parameter isCalibrated: whether a calibration exists or is being measured. If so, the
-  ///   samples of a tracker that reports its mounting stay in the axes of its sensor.
+  ///   samples have the same axes in every session: a mounting that the tracker reports, or that
+  ///   could be found from its samples, is not applied.
   /// - Throws: an error from the device or its driver.
   func connect(
     _ tracker: TrackerDescription, isCalibrated: Bool
@@ -35,11 +36,13 @@ package protocol TrackerConnection {
   /// Whether recentring also assumes that the head is upright, because the tracker's mounting is
   /// known only roughly; false by default.
   var levelsOnRecenter: Bool { get }
-  /// Whether the connection itself starts a silent tracker again; false by default.
+  /// Whether `restart()` must not be called for a silent tracker, because the connection handles
+  /// silence itself; false by default.
   var restartsItself: Bool { get }
   /// Waits for readings and returns those that are available.
   mutating func listen(timeoutMilliseconds: Int) -> TrackerNews
-  /// Starts the tracker again after it has stopped sending.
+  /// Handles a tracker that has stopped sending: starts it again, or gives the connection up, so
+  /// that `listen` returns `gone`.
   mutating func restart()
   /// Stops the tracker's reports. The connection closes when it is released.
   mutating func close()

@@ -75,13 +75,13 @@ public enum TrackerEvent: Sendable, Equatable {
   case discontinuity
   /// The tracker's recentring button was pressed.
   case recentered
-  /// The earphones were put in (true) or taken out (false).
+  /// The earphones were put on (true) or taken off (false).
   case worn(Bool)
   /// A tracker cannot be found or used. The session keeps trying.
   case failed(HeadTrackingError)
 }
 
-/// A sample from a tracker, for a recording.
+/// A sample from a tracker, for a recording or a calibration.
 public struct TrackerMeasurement: Sendable, Equatable {
   /// The orientation in the tracker's own reference frame. The calibration is applied only if the
   /// orientation filter computed the orientation.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The settings of a session.
+/// The settings for listing, opening and reading trackers.
 public struct TrackerSettings: Sendable {
   /// The mounting of the tracker on the head; nil for the default mounting of the tracker.
   public var axes: AxisMap?
-  /// Descriptions of simple trackers. Those of HID trackers take precedence over the built-in
-  /// drivers.
+  /// Descriptions of simple trackers, which take precedence over the built-in drivers.
   public var profiles: [TrackerProfile]
   /// The folder of Linux's industrial I/O sensors.
   public var sensorFolder: String
@@ -16,9 +15,9 @@ public struct TrackerSettings: Sendable {
   /// The Bluetooth address of the current output; nil if there is none. Automatic selection prefers
   /// the tracker with this address.
   package var outputAddress: @Sendable () -> String? = { nil }
-  /// Returns whether to end a search early.
+  /// Polled during a search for HID trackers; return true to end the search early.
   package var isCancelled: @Sendable () -> Bool = { false }
-  /// Whether a search may end soon after it has found a usable head tracker.
+  /// Whether a search for HID trackers may end soon after it has found a usable head tracker.
   package var takesFirst = false
   /// Receives the packets of the tracker that is opened; nil for none.
   package var capture: FrameCapture?

@@ -7,7 +7,7 @@ private import SignalProcessing
 /// Computes how well the filters of `CrosstalkDesign` separate the signals for the two ears, also
 /// if the head is displaced or turned.
 package struct CrosstalkTrial: Sendable {
-  /// The displacement of the head from its intended place.
+  /// The deviation of the head from its intended position and orientation.
   package struct Head: Sendable, Equatable {
     /// Offset to the front and to the left, in metres.
     var offset: SIMD2<Double>
@@ -22,11 +22,11 @@ package struct CrosstalkTrial: Sendable {
   package struct Result: Sendable, Equatable {
     /// The centres of the third-octave bands, in Hz.
     package var frequencies: [Double]
-    /// For each third octave: the level of an ear's own signal at this ear relative to its level at
-    /// the other ear, in dB. Both levels are means of the power over the two ears.
+    /// For each third octave: the level of an ear's signal at that ear relative to the level of the
+    /// same signal at the other ear, in dB. The powers are averaged over both ears' signals.
     package var separation: [Double]
-    /// For each third octave: the level of an ear's own signal at this ear relative to the mean
-    /// level over all bands, in dB.
+    /// For each third octave: the level of an ear's signal at that ear, averaged over both ears,
+    /// relative to the mean over all third octaves, in dB.
     var colour: [Double]
     /// The largest boost of the loudspeaker signals in any third octave, in dB, for the same level
     /// at the ears as without cancellation. 0 if nothing is cancelled.
@@ -79,7 +79,7 @@ package struct CrosstalkTrial: Sendable {
     var colour = own
     for k in 0..<plant.bins {
       for ear in 0...1 {
-        // `here` is this ear's sound at this ear; `there` is the same sound at the other ear.
+        // The signal for `ear` arrives at it as `here`, and at the other ear as `there`.
         let (near, far) = (feeds[ear][ear][k], feeds[ear][1 - ear][k])
         let here = near * plant.values[ear][ear][k] + far * plant.values[1 - ear][ear][k]
         let there = near * plant.values[ear][1 - ear][k] + far * plant.values[1 - ear][1 - ear][k]
@@ -87,7 +87,7 @@ package struct CrosstalkTrial: Sendable {
         other[k] += there.squaredMagnitude / 2
         for speaker in 0...1 { colour[k] += straight.values[speaker][ear][k].squaredMagnitude / 2 }
       }
-      // `gain` is the filters' larger power gain: that for equal or for opposite ear signals.
+      // The larger of the filters' power gains for equal and for opposite ear signals.
       let sum = feeds[0][0][k] + feeds[0][1][k]
       let difference = feeds[0][0][k] + feeds[0][1][k] * -1
       gain[k] = max(sum.squaredMagnitude, difference.squaredMagnitude)
@@ -127,7 +127,7 @@ package struct CrosstalkTrial: Sendable {
     }
   }
 
-  /// The feeds without cancellation: each ear's signal goes to its own loudspeaker.
+  /// The feeds without cancellation: each ear's signal goes to the loudspeaker on the ear's side.
   private var plain: [[[Complex]]] {
     let bins = size / 2 + 1
     let (one, none) = (

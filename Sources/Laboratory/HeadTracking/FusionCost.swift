@@ -3,8 +3,8 @@
 internal import Geometry
 package import HeadTracking
 
-/// Returns the orientation filter's CPU time per sample, in microseconds: the fastest of three
-/// runs.
+/// Returns the orientation filter's CPU time per sample in the fastest of three runs, in
+/// microseconds.
 package func fusionMicroseconds(_ recording: InertialRecording) -> Double {
   var settings = FusionSettings()
   settings.usesMagnetometer = recording.hasMagneticField

@@ -25,7 +25,7 @@ package struct RecordedMotion: Sendable {
   }
 
   /// Returns the pose at a time, by slerp between the samples around it; nil if either is missing
-  /// or unknown. The search begins at `index`.
+  /// or unknown. The search for the later sample begins at `index`.
   func pose(at time: Double, from index: Int) -> Quaternion? {
     var next = index
     while next < times.count, times[next] < time { next += 1 }
@@ -58,7 +58,7 @@ package struct PredictionTrial: Sendable {
     package var method: Method
     /// The look-ahead, in seconds.
     package var lookAhead: Double
-    /// One error in radians for each scored sample whose future pose is known.
+    /// One error in radians for each scored sample whose present and future poses are known.
     package var errors: [Double]
 
     /// The root mean square error, in radians; 0 if there are no errors.

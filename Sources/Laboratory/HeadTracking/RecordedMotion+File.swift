@@ -8,8 +8,8 @@ extension RecordedMotion {
   /// Reads a recorded motion from a CSV file, plain or gzip.
   ///
   /// The columns are found by name: times `t` in seconds, poses `headToWorld` in `w,x,y,z` or
-  /// `qw,qx,qy,qz`, and optionally `gx,gy,gz` in rad/s. A pose may be `nan`. If there is a column
-  /// `movement`, only the rows with a 1 in this column are scored.
+  /// `qw,qx,qy,qz`, and optionally `gx,gy,gz` in rad/s. The cells of an unknown pose are empty or
+  /// `nan`. If there is a column `movement`, only the rows with a 1 in this column are scored.
   ///
   /// - Throws: `cannotReadMotion` if the file cannot be read, is too large, or has no rows or no
   ///   columns for the pose; `badMotionRow` if the header has no `t` or a line is invalid;
@@ -39,7 +39,7 @@ extension RecordedMotion {
     for index in 0..<table.rowCount {
       let row = Array(table.row(index))
       guard abs(row[0]) < 9e9 else {
-        throw table.error(row: index, "time \(row[0]) is too large to count in nanoseconds")
+        throw table.error(row: index, "time \(row[0]) s is too large to count in nanoseconds")
       }
       let turn = Quaternion(w: row[pose], x: row[pose + 1], y: row[pose + 2], z: row[pose + 3])
       times.append(row[0])

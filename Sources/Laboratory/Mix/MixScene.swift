@@ -11,13 +11,13 @@ package struct MixScene {
   /// The noise, 4 x frames [ACN, SN3D].
   package let ambience: [[Float]]
   package var frames: Int { speech[0].count }
-  /// The sum of both parts, 4 x frames.
+  /// The sum of speech and ambience, 4 x frames [ACN, SN3D].
   package var field: [[Float]] { zip(speech, ambience).map { zip($0, $1).map { $0 + $1 } } }
 
   package static let rate = 48000.0
 
-  /// Returns five scenes: a fixed talker at 0, 5 and 10 dB above diffuse noise, a moving talker,
-  /// and two talkers.
+  /// Returns five scenes: a fixed talker 0, 5 and 10 dB above diffuse noise, and a moving talker
+  /// and two talkers 5 dB above the noise. The levels are those of the channel W.
   package static func all(seconds: Double) -> [MixScene] {
     let frames = Int(seconds * rate)
     let noise = diffuse(frames, seed: 11)
@@ -46,8 +46,8 @@ package struct MixScene {
     return MixScene(name: name, speech: speech, ambience: noise.map { $0.map { gain * $0 } })
   }
 
-  /// Encodes each sound as a horizontal plane wave. `azimuth` returns its azimuth at a frame, in
-  /// degrees.
+  /// Encodes each sound as a horizontal plane wave. `azimuth` returns the wave's azimuth at a
+  /// frame, in degrees.
   private static func placed(_ sounds: [(sound: [Float], azimuth: (Int) -> Double)]) -> [[Float]] {
     var field = [[Float]](
       repeating: [Float](repeating: 0, count: sounds[0].sound.count), count: 4)
@@ -62,7 +62,8 @@ package struct MixScene {
     return field
   }
 
-  /// Returns a synthetic voice with four syllables per second. `pitch` is in Hz.
+  /// Returns a synthetic voice with four syllables per second, of which every eighth is silent.
+  /// `pitch` is the approximate pitch in Hz.
   private static func voice(_ frames: Int, pitch: Double, seed: UInt64) -> [Float] {
     var random = SeededGenerator(seed)
     var output = [Float](repeating: 0, count: frames)
@@ -101,12 +102,12 @@ package struct MixScene {
     return output
   }
 
-  /// Returns pink noise as 48 plane waves from all around.
+  /// Returns the sum of 48 independent plane waves of pink noise from all around.
   private static func diffuse(_ frames: Int, seed: UInt64) -> [[Float]] {
     var random = SeededGenerator(seed)
     var field = [[Float]](repeating: [Float](repeating: 0, count: frames), count: 4)
     for wave in 0..<48 {
-      // The directions lie on a spiral and are spread evenly over the sphere.
+      // The directions lie on a spiral and are spread roughly evenly over the sphere.
       let z = 1 - (2 * Double(wave) + 1) / 48
       let (ring, angle) = ((1 - z * z).squareRoot(), Double(wave) * 2.399963229728653)
       let gains = [1, Float(ring * sin(angle)), Float(z), Float(ring * cos(angle))]

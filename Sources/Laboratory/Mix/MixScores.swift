@@ -5,14 +5,15 @@ private import Foundation
 
 /// How well a scene is separated. All values except the CPU time are in dB.
 package struct MixScores: Encodable {
-  /// The error of the sum of speech and ambience, relative to the input.
+  /// The error of the separated speech plus the separated ambience, relative to the input.
   package let sumError: Double
-  /// The scale-invariant ratio of the speech to its errors, in the channel W [J. Le Roux et al.,
-  /// "SDR - half-baked or well done?", ICASSP 2019].
+  /// The scale-invariant ratio of the separated speech to its errors, in the channel W [J. Le Roux
+  /// et al., "SDR - half-baked or well done?", ICASSP 2019].
   package let speechRatio: Double
-  /// The same ratio for the input.
+  /// The same ratio if the input is used as the separated speech.
   package let inputRatio: Double
-  /// The level of the speech in the input relative to its level in the ambience, in the channel W.
+  /// The level of the speech in the input relative to its level in the separated ambience, in the
+  /// channel W.
   package let removedSpeech: Double
   /// The separation's CPU time per second of sound, in milliseconds.
   package let cpuMillisecondsPerSecond: Double
@@ -26,7 +27,6 @@ package struct MixScores: Encodable {
     let (latency, frames) = (separator.latencyFrames, scene.frames)
     var input = scene.field.map { $0 + [Float](repeating: 0, count: latency) }
     var image = [[Float]](repeating: [], count: 4)
-    // As in the mixer, the ambience is the delayed field minus the image.
     var ambience = image
     var seconds = 0.0
     let planes = UnsafeMutablePointer<UnsafeMutablePointer<Float>>.allocate(capacity: 4)
@@ -44,6 +44,7 @@ package struct MixScores: Encodable {
       let start = clock()
       separator.process(UnsafePointer(planes), frames: count, into: block)
       seconds += clock() - start
+      // As in the mixer, the ambience is the delayed field minus the image.
       for c in 0..<4 {
         image[c] += UnsafeBufferPointer(start: block.image[c], count: count)
         ambience[c] += (0..<count).map { block.field[c][$0] - block.image[c][$0] }

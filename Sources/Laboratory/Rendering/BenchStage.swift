@@ -26,7 +26,7 @@ package final class BenchStage {
     let count = Self.period + Self.mostFrames / Renderer.gridFrames + 2
     poses = .allocate(capacity: count)
     for g in 0..<count {
-      // The head turns by 300 degrees per second at 48 kHz.
+      // At 48 kHz, the yaw grows by 300 degrees per second.
       let turn = Double(g % Self.period) * 0.1
       let nod = 30 * sin(turn * Double.pi / 180)
       let pose = YawPitchRoll(yaw: turn - 180, pitch: nod, roll: 0.5 * nod).quaternion
@@ -43,7 +43,8 @@ package final class BenchStage {
   private var left: UnsafeMutablePointer<Float> { planes[Self.mostChannels] }
   private var right: UnsafeMutablePointer<Float> { planes[Self.mostChannels + 1] }
 
-  /// Returns the CPU seconds for `blocks` blocks of `frames` frames.
+  /// Returns the CPU time of `blocks` blocks of `frames` frames, in seconds. `frames` is at most
+  /// 4096.
   package func seconds(_ decoder: borrowing BinauralDecoder, frames: Int, blocks: Int) -> Double {
     let (planes, poses, left, right) = (planes, poses, left, right)
     let grid = PoseGrid(longestCall: frames)
@@ -59,7 +60,8 @@ package final class BenchStage {
     return cpuSeconds() - start
   }
 
-  /// Returns the CPU seconds for `blocks` blocks of `frames` frames.
+  /// Returns the CPU time of `blocks` blocks of `frames` frames, in seconds. `frames` is at most
+  /// 4096.
   package func seconds(_ renderer: Renderer, frames: Int, blocks: Int) -> Double {
     let (planes, poses, left, right) = (planes, poses, left, right)
     let start = cpuSeconds()
@@ -71,7 +73,7 @@ package final class BenchStage {
     return cpuSeconds() - start
   }
 
-  /// Returns the CPU seconds for `frames` frames, decoded in one call.
+  /// Returns the CPU time of decoding `frames` frames in one call, in seconds.
   package func seconds(_ reference: ReferenceDecoder, channels: Int, frames: Int) -> Double {
     let input = (0..<channels).map { c in (0..<frames).map { planes[c][$0 % Self.mostFrames] } }
     let head = (0..<ReferenceDecoder.poseCount(frames: frames)).map { poses[$0 % Self.period] }

@@ -7,9 +7,10 @@ private import Glibc
 
 /// Computes the output of `BinauralDecoder` from its definition, in double precision.
 ///
-/// Rotation matrices are interpolated linearly between grid points, or along a parabola if the head
-/// turns very fast. Convolution is in the time domain. Neither rotation nor convolution shares code
-/// with `BinauralDecoder`.
+/// Rotation matrices are interpolated linearly between grid points, or along a parabola if linear
+/// interpolation would be inaccurate. Convolution is in the time domain. Neither the computation of
+/// the matrices nor convolution shares code with `BinauralDecoder`, except quaternions and 3 x 3
+/// matrices.
 package struct ReferenceDecoder: Sendable {
   private let order: Int
   private let left: [[Double]]
@@ -78,8 +79,8 @@ package struct ReferenceDecoder: Sendable {
     return turned
   }
 
-  /// Returns the matrix halfway between two grid points, for the parabola. Returns nil if a
-  /// straight line is accurate enough.
+  /// Returns the matrix halfway between the poses of two grid points, for the parabola. Returns nil
+  /// if linear interpolation is accurate enough.
   private func middleMatrix(_ a: Quaternion, _ b: Quaternion) -> [[Double]]? {
     let cosine = abs(a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z)
     let halfAngle = acos(min(1, cosine))
@@ -87,7 +88,8 @@ package struct ReferenceDecoder: Sendable {
     return matrix(.slerp(a, b, 0.5))
   }
 
-  /// Returns the sum of the channels `x`, each convolved with its filter in `h`.
+  /// Returns the sum of the channels `x`, each convolved with its filter in `h` and cut to the
+  /// length of `x`.
   private static func convolve(_ x: [[Double]], _ h: [[Double]]) -> [Double] {
     var y = [Double](repeating: 0, count: x[0].count)
     for (x, h) in zip(x, h) {
@@ -102,9 +104,9 @@ package struct ReferenceDecoder: Sendable {
 
   // MARK: Rotation matrices
 
-  /// Returns the rotation matrix, outputs x inputs. Element (i, j) is (2 l + 1) / (4 pi) times the
-  /// integral of Y_i(R d) Y_j(d) over all directions d, for the rotation R from world to head and
-  /// the degree l.
+  /// Returns the rotation matrix, outputs x inputs. If Y_i and Y_j have the same degree l, element
+  /// (i, j) is (2 l + 1) / (4 pi) times the integral of Y_i(R d) Y_j(d) over all directions d, for
+  /// the rotation R from world to head; otherwise it is 0.
   private func matrix(_ headToWorld: Quaternion) -> [[Double]] {
     let turn = RotationMatrix(headToWorld.conjugate)
     let count = left.count
@@ -123,13 +125,13 @@ package struct ReferenceDecoder: Sendable {
     return matrix
   }
 
-  /// Returns a quadrature that is exact for products of two harmonics [Gauss-Legendre nodes in
-  /// height, equal steps in azimuth].
+  /// Returns a quadrature that is exact for products of two harmonics up to `order` [Gauss-Legendre
+  /// nodes in height, equal steps in azimuth].
   private static func quadrature(order: Int) -> [Node] {
     let (rings, around) = (order + 1, 2 * order + 1)
     var nodes: [Node] = []
     for ring in 0..<rings {
-      // Find the zero of the Legendre polynomial with Newton's method, from Tricomi's estimate.
+      // Find one zero of the Legendre polynomial with Newton's method, from Tricomi's estimate.
       var z = cos(Double.pi * (Double(ring) + 0.75) / (Double(rings) + 0.5))
       var slope = 1.0
       for _ in 0..<50 {

@@ -49,7 +49,8 @@ public final class PrivatePipeWireServer {
 
   deinit { stop() }
 
-  /// Disables WirePlumber's Bluetooth monitor, which makes WirePlumber exit if systemd is missing.
+  /// Disables the Bluetooth monitor of WirePlumber 0.4, which makes WirePlumber exit if systemd is
+  /// missing.
   private func leaveBluetoothOut() {
     for name in ["home/config", "home/config/wireplumber"] { _ = directory.make(name) }
     let folder = directory.make("home/config/wireplumber/bluetooth.lua.d")
@@ -102,7 +103,7 @@ public final class PrivatePipeWireServer {
       directory: directory.path)
   }
 
-  /// Loads a null sink and returns its module index, for `unload`.
+  /// Loads a null sink and returns its module index, for `unload`; -1 if `pactl` printed none.
   ///
   /// - Parameter properties: the sink's properties, such as `device.form_factor=headphone`.
   public func loadSink(_ name: String, rate: Int = 48_000, properties: String = "") throws -> Int {
@@ -148,8 +149,8 @@ public final class PrivatePipeWireServer {
     throw PrivatePulseError.notStarted(arguments[0], log: PrivatePulseProcess.readText(log))
   }
 
-  /// Loads the sink "ears" and makes it the default. A failed step is repeated, because a loaded
-  /// sink appears with a delay.
+  /// Loads the sink "ears" and makes it the default. Each command is tried up to 40 times, because
+  /// the server may not be ready yet and a loaded sink appears with a delay.
   private func loadEars() throws {
     try insist([
       "load-module", "module-null-sink", "sink_name=ears", "rate=48000", "channels=2",

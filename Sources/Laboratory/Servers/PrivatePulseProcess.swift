@@ -45,8 +45,8 @@ final class PrivatePulseProcess {
     if !hasEnded { kill(pid, signal) }
   }
 
-  /// Sends `signal`, then SIGKILL if the process is still running after 1 s, and reaps the process.
-  /// A second call has no effect.
+  /// Sends `signal` and SIGCONT (a stopped process would not act on most signals), then SIGKILL if
+  /// the process is still running after 1 s, and reaps the process. A second call has no effect.
   func end(signal: Int32) {
     guard !hasEnded else { return }
     hasEnded = true
@@ -58,6 +58,7 @@ final class PrivatePulseProcess {
 
   /// Runs a command for at most 5 s and returns its standard output and error.
   ///
+  /// - Parameter directory: where the output is stored, as `command.log`.
   /// - Throws: `PrivatePulseError` if the command cannot start, fails or takes longer.
   @discardableResult
   static func run(

@@ -19,7 +19,8 @@ public final class PrivatePulseServer {
     public var modules: [String] = []
     /// Additional variables of the server's environment.
     public var environment: [String: String] = [:]
-    /// The path of a library whose functions replace those of the server; nil for none.
+    /// The path of a library whose functions replace functions of the same name in the server
+    /// (LD_PRELOAD); nil for none.
     public var preloadedLibrary: String?
 
     public init() {}
@@ -47,7 +48,8 @@ public final class PrivatePulseServer {
   /// - Parameters:
   ///   - sinkRate: the sample rate of the sink "ears", in Hz.
   ///   - hasDefaultSink: false to start without any sink.
-  /// - Throws: `PrivatePulseError` if a program is missing or the server does not start in time.
+  /// - Throws: `PrivatePulseError` if a program is missing or the server does not start in time;
+  ///   `SystemError` if the server's `ProcessGuardian` cannot start.
   public convenience init(sinkRate: Int = 48_000, hasDefaultSink: Bool = true) throws {
     var form = Form()
     (form.sinkRate, form.hasDefaultSink) = (sinkRate, hasDefaultSink)
@@ -56,7 +58,8 @@ public final class PrivatePulseServer {
 
   /// Starts a server with a configuration and waits until it accepts connections.
   ///
-  /// - Throws: `PrivatePulseError` if a program is missing or the server does not start in time.
+  /// - Throws: `PrivatePulseError` if a program is missing or the server does not start in time;
+  ///   `SystemError` if the server's `ProcessGuardian` cannot start.
   public init(_ form: Form) throws {
     program = try PrivatePulseDirectory.require("pulseaudio", package: "pulseaudio")
     _ = try PrivatePulseDirectory.require("pactl", package: "pulseaudio-utils")
@@ -106,7 +109,7 @@ public final class PrivatePulseServer {
     return try start()
   }
 
-  /// Loads a null sink and returns its module index, for `unload`.
+  /// Loads a null sink and returns its module index, for `unload`; -1 if `pactl` printed none.
   public func loadSink(_ name: String, rate: Int = 48_000) throws -> Int {
     let answer = try pactl(["load-module"] + Self.nullSink(name, rate: rate))
     return Int(answer.prefix { $0.isNumber }) ?? -1

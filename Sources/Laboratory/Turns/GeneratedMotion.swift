@@ -6,7 +6,8 @@ import System
 
 /// Generated head motions, identical in every run.
 package enum GeneratedMotion {
-  /// The named motions: slow looks around, quick looks around, and a shaking head.
+  /// The named motions: a head that looks around slowly, one that looks around quickly, and one
+  /// that shakes.
   package static var all: [(name: String, motion: RecordedMotion)] {
     [
       ("generated-slow", looks(seconds: 60, reach: 20...60, durations: 0.8...1.6, seed: 1)),
@@ -59,8 +60,8 @@ package enum GeneratedMotion {
     motion(seconds) { SIMD2(degreesPerSecond * $0, 0) }
   }
 
-  /// Samples a motion at 500 Hz. `look` returns yaw and pitch in degrees for ascending times in
-  /// seconds.
+  /// Samples a motion at 500 Hz. `look` is called with ascending times in seconds, and returns yaw
+  /// and pitch in degrees.
   private static func motion(
     _ seconds: Double, _ look: (Double) -> SIMD2<Double>
   ) -> RecordedMotion {

@@ -17,7 +17,7 @@ package struct SoundAlignment: Sendable, Equatable {
   ///   - expected: the offset to search near; nil searches the entire reference.
   ///   - radius: the number of frames searched on either side of `expected`.
   /// - Returns: nil if the stretch is empty or not inside the recording, or if the reference does
-  ///   not correlate positively with the stretch.
+  ///   not correlate positively with the stretch at any searched offset.
   package static func find(
     _ recording: EarSound, _ frames: Range<Int>, in reference: EarSound,
     near expected: Double? = nil, radius: Int = 8
@@ -103,8 +103,8 @@ package struct SoundAlignment: Sendable, Equatable {
     return sum.sum() + rest
   }
 
-  /// Returns the vertex of the parabola through a maximum and its neighbours, relative to the
-  /// maximum, from -0.5 to 0.5. Returns 0 if there is no such parabola.
+  /// Returns the distance in frames, from -0.5 to 0.5, from a maximum to the vertex of the parabola
+  /// through the maximum and its neighbours. Returns 0 if there is no such parabola.
   private static func vertex(_ scores: [Double], _ best: Int) -> Double {
     guard best > 0, best < scores.count - 1 else { return 0 }
     let (a, b, c) = (scores[best - 1], scores[best], scores[best + 1])

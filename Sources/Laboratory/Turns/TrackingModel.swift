@@ -42,7 +42,7 @@ package struct TrackingModel: Sendable {
   private struct Run {
     let model: TrackingModel
     let seconds: Double
-    /// The time in the recording at which the motion starts.
+    /// The time of the motion's first sample.
     let begin: Double
     let source = HeadPoseSource()
     /// The pose for which the sound at each grid point was last rendered; nil if not rendered.
@@ -53,7 +53,8 @@ package struct TrackingModel: Sendable {
     var asked: MotionCursor
     var truth: MotionCursor
 
-    /// The offset of the pose source's clock, in ns. The source treats times near zero as unknown.
+    /// The offset of the times that the pose source receives, in ns. It keeps them far from 0, the
+    /// initial value of the times in the source.
     static let epoch: Int64 = 1_000_000_000_000
 
     init(model: TrackingModel, motion: RecordedMotion, begin: Double, end: Double) {
@@ -175,8 +176,8 @@ struct MotionCursor {
 
   init(_ motion: RecordedMotion) { self.motion = motion }
 
-  /// Returns the state at a time, by slerp between two samples. Returns nil outside the motion or
-  /// if either pose is unknown.
+  /// Returns the state at a time, interpolated between two samples, with slerp for the pose.
+  /// Returns nil outside the motion or if either pose is unknown.
   mutating func state(at time: Double) -> State? {
     let times = motion.times
     while next < times.count - 1, times[next] < time { next += 1 }

@@ -15,7 +15,7 @@ package struct TurnFinder: Sendable {
     /// The instant of the turn: the frame that best separates the two renderings.
     package var half: Double
     /// The end of the change, at least `half`: the earliest start of a window from which the
-    /// progress stays between 0.9 and 1.1.
+    /// progress stays between 0.9 and 1.1. It equals `half` if there is no such window.
     package var settled: Double
     /// The alignment with the first rendering, before the turn.
     var before: SoundAlignment
@@ -43,8 +43,8 @@ package struct TurnFinder: Sendable {
   ///   - second: the rendering after the turn.
   ///   - offset: the offset of a nearby alignment, which is tried before the entire rendering is
   ///     searched.
-  /// - Returns: nil if there is no turn, if sound was lost, or if the stretch is too short or not
-  ///   inside the recording.
+  /// - Returns: nil if there is no turn, if the stretch is too short or not inside the recording,
+  ///   or if its first or last 50 ms do not match their rendering, as when sound was lost.
   package func turn(
     in recording: EarSound, _ frames: Range<Int>, from first: EarSound, to second: EarSound,
     near offset: Double? = nil
@@ -58,8 +58,8 @@ package struct TurnFinder: Sendable {
       let after = SoundAlignment.find(recording, end, in: second, near: before.offset, radius: 3),
       after.residualDecibels < Self.badResidual
     else { return nil }
-    // `before.offset` and `after.offset` can differ by up to three frames because the sound card's
-    // clock drifts.
+    // `before.offset` and `after.offset` can differ by a few frames because the sound card's clock
+    // drifts.
     let (start, gain) = (Double(frames.lowerBound), Float(before.gain))
     let way = Way(
       recording, frames,

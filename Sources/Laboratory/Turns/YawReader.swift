@@ -10,7 +10,8 @@ package struct YawReader: Sendable {
   /// The yaw estimated from the frames on either side of `frame`.
   package struct Moment: Sendable {
     package let frame: Int
-    /// Yaw in degrees, positive to the left; NaN in silence or if the recording does not match.
+    /// Yaw in degrees, positive to the left; NaN in silence or if the recording does not match the
+    /// renderings.
     package let yaw: Double
   }
 
@@ -51,7 +52,7 @@ package struct YawReader: Sendable {
       var fit = fit(recording, frames, alignment.offset)
       if fit.residual > Self.badResidual {
         lost += 1
-        // Try nearby offsets: the recording's clock may drift, or sound may have been lost.
+        // Try nearby offsets, because the recording's clock may drift.
         for change in [-1.0, -0.5, 0.5, 1] {
           let other = self.fit(recording, frames, alignment.offset + change)
           if other.residual < fit.residual {
@@ -74,7 +75,7 @@ package struct YawReader: Sendable {
   /// Fits the recording as a weighted sum of `whole`, `front` and `side` by least squares.
   ///
   /// - Returns: the yaw in degrees, and the unexplained share of the energy, from 0 to 1; (NaN, 1)
-  ///   if there is no solution.
+  ///   in silence or if there is no solution.
   private func fit(
     _ recording: EarSound, _ frames: Range<Int>, _ offset: Double
   ) -> (yaw: Double, residual: Double) {

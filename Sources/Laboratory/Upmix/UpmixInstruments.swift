@@ -164,8 +164,9 @@ package struct UpmixInstruments {
     var y = [Double](repeating: 0, count: size)
     fft.transform(&x, &y)
     fft.transform(&h, &k)
-    // The sound is real and the two tails form one complex response, so one product convolves both.
-    // Swapping the real and imaginary parts makes the forward transform an inverse one.
+    // The sound is real and the two tails form one complex response, so one product convolves the
+    // sound with both tails. Swapping the real and imaginary parts makes the forward transform an
+    // inverse one.
     for i in 0..<size { (x[i], y[i]) = (x[i] * k[i] + y[i] * h[i], x[i] * h[i] - y[i] * k[i]) }
     fft.transform(&x, &y)
     return [Array(y.prefix(frames)), Array(x.prefix(frames))]

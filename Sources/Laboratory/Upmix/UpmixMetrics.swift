@@ -21,7 +21,8 @@ package struct UpmixMetrics: Codable {
   package var ambienceToOthers: Double
   /// Share of the ambience's energy that is in SL and SR, from 0 to 1.
   package var ambienceShare: Double
-  /// Largest magnitude of the normalised cross-correlation of SL and SR at lags of up to 20 ms.
+  /// Largest magnitude of the normalised cross-correlation of SL and SR at lags of up to 20 ms,
+  /// computed without the first and the last 0.5 s of the sound.
   package var surroundCorrelation: Double
 
   /// Measures an upmix.

@@ -9,7 +9,7 @@ package struct UpmixMix {
   package let centre: [[Double]]
   /// Sounds panned to the sides.
   package let panned: [[Double]]
-  /// The ambience: uncorrelated between the two channels.
+  /// The ambience: nearly uncorrelated between the two channels.
   package let ambience: [[Double]]
 
   package var frames: Int { centre[0].count }

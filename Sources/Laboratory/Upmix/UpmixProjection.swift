@@ -16,7 +16,7 @@ package struct UpmixProjection {
   private let pairs: [[[Double]]]
   private var count: Int { stems.count }
 
-  /// Computes the correlations of stems of equal length.
+  /// Computes the correlations between the stems, which must be equally long.
   package init(stems: [[Double]]) {
     let correlator = correlator
     let blocks = stems.map { correlator.blocks($0) }
@@ -72,8 +72,8 @@ package struct UpmixProjection {
     zip(a, b).reduce(0) { $0 + $1.0 * $1.1 }
   }
 
-  /// Returns the block of the normal equations for a lag. `load` keeps the equations solvable if
-  /// the stems have silent bands.
+  /// Returns the block of the normal equations for a lag. `load` is added to the diagonal at lag 0,
+  /// so that the equations can be solved even if the stems have silent bands.
   private func block(_ lag: Int, load: Double) -> SmallMatrix {
     var block = SmallMatrix(size: count)
     for i in 0..<count {
@@ -83,7 +83,8 @@ package struct UpmixProjection {
     return block
   }
 
-  /// Returns the filters [signal][stem][tap] for right-hand sides [signal][stem][tap].
+  /// Solves the normal equations. The right-hand sides and the returned filters are both indexed
+  /// `[signal][stem][tap]`.
   private func solve(_ sides: [[[Double]]]) -> [[[Double]]] {
     let taps = Self.taps
     let mean = (0..<count).reduce(0) { $0 + pairs[$1][$1][taps] } / Double(count)
@@ -109,7 +110,7 @@ package struct UpmixProjection {
       forwardError = forwardError - behind * f
       backwardError = backwardError - ahead * b
       let last = backwardError.inverse
-      // Correct each solution by its residual at the new tap.
+      // Correct each solution so that its residual at the new tap becomes 0.
       for s in sides.indices {
         var miss = sides[s].map { $0[n] }
         for q in 0..<n { g(n - q).subtract(times: solutions[s][q], from: &miss) }

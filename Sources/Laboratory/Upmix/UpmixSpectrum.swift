@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// The discrete Fourier transform in double precision, for measurements (Cooley and Tukey 1965).
+/// The fast Fourier transform of Cooley and Tukey (1965) in double precision, for measurements.
 struct DoubleFFT {
   let size: Int
   private let cosines: [Double]
@@ -71,8 +71,8 @@ struct Correlator {
     fft = DoubleFFT(size: 4 * reach)
   }
 
-  /// The spectra of a signal's blocks: `first` if the signal is the first of a pair, `second` if it
-  /// is the second.
+  /// The spectra of a signal's blocks: `first` for correlations in which it is the first of the two
+  /// signals, `second` for those in which it is the second.
   struct Blocks {
     var first: [(re: [Double], im: [Double])] = []
     var second: [(re: [Double], im: [Double])] = []
@@ -112,7 +112,7 @@ struct Correlator {
     for (a, b) in zip(x.first, y.second) {
       for k in 0..<fft.size {
         re[k] += a.re[k] * b.re[k] + a.im[k] * b.im[k]
-        // The conjugate makes the forward transform an inverse one.
+        // Store the conjugate, so that the forward transform below acts as the inverse.
         im[k] -= a.re[k] * b.im[k] - a.im[k] * b.re[k]
       }
     }

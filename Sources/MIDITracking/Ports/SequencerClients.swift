@@ -4,7 +4,7 @@
 ///
 /// A client is a line such as `Client  20 : "Head Tracker" [Kernel Legacy]`, and a port is a line
 /// such as `  Port   0 : "Head Tracker MIDI 1" (RWeX) [In/Out]`. `R` means that other clients may
-/// subscribe to the port.
+/// subscribe to what the port sends.
 enum SequencerClients {
   /// The client numbers of sound cards: the first, the count per card, and the end (exclusive).
   private static let cardClients = (first: 16, each: 4, end: 128)

@@ -7,7 +7,7 @@ import System
 ///
 /// The ports are listed from files of the kernel. libasound is loaded only when a port of the
 /// sequencer is opened. If the port cannot be opened, for example because libasound is missing, the
-/// raw MIDI device of the same card is opened instead.
+/// raw MIDI device of the same card is opened instead, if there is one.
 struct SystemPorts: MIDIPorts {
   var processFolder = "/proc/asound"
   var soundFolder = "/sys/class/sound"
@@ -28,7 +28,7 @@ struct SystemPorts: MIDIPorts {
     }
   }
 
-  /// Lists the raw MIDI devices, for a kernel without a sequencer.
+  /// Lists the raw MIDI devices, for a kernel whose sequencer is missing or not loaded.
   private func rawPorts() -> [MIDIPort] {
     let names = SystemFile.names(in: soundFolder) ?? []
     return names.filter { $0.hasPrefix("midiC") }.sorted().compactMap { name in

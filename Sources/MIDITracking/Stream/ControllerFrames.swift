@@ -27,7 +27,7 @@ package struct ControllerFrames: Sendable {
     package var time: Int64
   }
 
-  /// The result of a control change.
+  /// The result of taking a message.
   package enum Step: Sendable, Equatable {
     /// The message belongs to none of the pairs, or to a sample that has not ended.
     case nothing
@@ -38,7 +38,8 @@ package struct ControllerFrames: Sendable {
   }
 
   private let pairs: [ControllerPair]
-  /// The time from the newest pair of a sample to the end of the sample, in nanoseconds.
+  /// The time after the newest pair at which a sample ends if nothing follows, in nanoseconds. If a
+  /// lower half follows without its upper half, the time is twice as long.
   private let quiet: Int64
   private var values: [Int?]
   /// The lower half of the pair whose upper half is still to come.
@@ -53,8 +54,8 @@ package struct ControllerFrames: Sendable {
     values = pairs.map { _ in nil }
   }
 
-  /// When the present sample ends if nothing follows, in CLOCK_MONOTONIC nanoseconds; nil if there
-  /// is no sample.
+  /// When the present sample ends at the earliest if no further pair arrives, in CLOCK_MONOTONIC
+  /// nanoseconds; nil if there is no sample.
   package var due: Int64? { received.isEmpty ? nil : newest + quiet }
 
   /// Adds a message to the present sample. If the message begins a new sample, returns the previous

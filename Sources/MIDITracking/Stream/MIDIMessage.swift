@@ -8,8 +8,8 @@ package enum MIDIMessage: Sendable, Equatable {
   /// A system-exclusive message (SysEx), from `F0` to `F7`.
   case systemExclusive([UInt8])
 
-  /// The channel (1 to 16), number and value (0 to 127) of a control change; nil for another
-  /// message.
+  /// The channel (1 to 16), controller and value (0 to 127 each) of a control change; nil for any
+  /// other message.
   package var controlChange: (channel: Int, controller: UInt8, value: UInt8)? {
     guard case .channel(let status, let controller, let value) = self, status & 0xF0 == 0xB0 else {
       return nil

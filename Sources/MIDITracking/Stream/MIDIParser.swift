@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Splits a stream of MIDI bytes into messages, whatever the sizes of the packets.
+/// Splits a stream of MIDI bytes into messages. A message may span several calls of `parse`.
 ///
 /// Real-time bytes (`F8` to `FF`) may be anywhere and are skipped. A message may omit its status
 /// byte if the previous message had the same one (running status). A SysEx message without its `F7`
@@ -9,11 +9,13 @@ package struct MIDIParser: Sendable {
   /// Maximum length of a SysEx message, from `F0` to `F7`, in bytes; longer ones are skipped.
   package static let lengthLimit = 512
 
-  /// The bytes of a SysEx message that has not ended yet; empty outside such a message.
+  /// The bytes of a SysEx message that has not ended yet, or its first bytes if it is too long.
+  /// Empty outside SysEx messages.
   private(set) var exclusive: [UInt8] = []
   /// Whether the SysEx message is skipped, because it is too long.
   private var isTooLong = false
-  /// The status byte of the present message; 0 if data bytes are to be skipped.
+  /// The status byte of the present or latest channel message, which also applies to data bytes
+  /// without a status byte; 0 before the first channel message and from a system message on.
   private var status: UInt8 = 0
   private var first: UInt8?
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads big-endian and little-endian numbers from the bytes of a header. Reads past the end return
-/// nil.
+/// Reads big-endian and little-endian numbers from the bytes of a header. A number that extends
+/// past the end is nil.
 struct HeaderBytes {
   let bytes: ArraySlice<UInt8>
 

@@ -40,9 +40,9 @@ struct BoxReader {
     return source.bytes(at: box.start, count: Int(count))
   }
 
-  /// The byte offset of the end of the last complete top-level box; 0 if there is none. The limit
-  /// on the number of boxes is higher than for `top`, because a fragmented movie has two top-level
-  /// boxes for each fragment.
+  /// The byte offset of the end of the complete top-level boxes at the start of the file; 0 if
+  /// there are none. The limit on the number of boxes is higher than for `top`, because a
+  /// fragmented movie has two top-level boxes for each fragment.
   var topEnd: Int64 {
     boxes(from: 0, to: source.byteCount ?? 0, limit: Self.maximumFragments).last?.end ?? 0
   }

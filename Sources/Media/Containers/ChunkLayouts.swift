@@ -14,7 +14,8 @@ struct ChunkLayouts {
   }
 
   /// Reads the `chan` chunk of a Core Audio file (Apple Core Audio Format Specification 1.0).
-  /// Returns nil if it states no ambisonic layout with `channels` channels.
+  /// Returns nil if the file has none, or if the chunk states no ambisonic layout with `channels`
+  /// channels.
   func coreAudio(channels: Int) -> ChannelLayout? {
     guard let chunk = chunk("chan", .coreAudio), chunk.length <= UInt64(size) else { return nil }
     let wanted = min(Int(chunk.length), 12 + 20 * AudioTrack.maximumChannels)
@@ -23,8 +24,8 @@ struct ChunkLayouts {
     }
   }
 
-  /// Returns the audio length that a Core Audio file states, in bytes without the edit count; nil
-  /// if no length above 0 is stated.
+  /// Returns the audio length that a Core Audio file states, in bytes, not counting the 4 bytes of
+  /// the edit count; nil if no length above 0 is stated.
   func coreAudioDataLength() -> Int64? {
     guard let chunk = chunk("data", .coreAudio), chunk.length != .max else { return nil }
     return Int64(exactly: chunk.length).flatMap { $0 > 4 ? $0 - 4 : nil }

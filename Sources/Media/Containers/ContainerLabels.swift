@@ -3,7 +3,7 @@
 import Ambisonics
 import CFFmpeg
 
-/// Ambisonic labels and lengths that libavformat may not report.
+/// The ambisonic labels and the audio length in a container, which libavformat may not report.
 struct ContainerLabels {
   private enum Kind {
     case quickTime([Int: ChannelLayout])
@@ -45,9 +45,9 @@ struct ContainerLabels {
     return .ambisonics(order: order, convention: .fuMa, headLocked: false)
   }
 
-  /// Returns the number of frames that a WAV or Core Audio header states; nil if the header states
-  /// none, if the samples have no fixed size, or if the file has another format. For a truncated
-  /// file, libavformat reports a different length.
+  /// Returns the number of frames that the header of a RIFF or Core Audio file states; nil if
+  /// `ChunkLayouts` returns no length, if the samples have no fixed size, or if the file has
+  /// another format. For a truncated file, libavformat reports a different length.
   func statedFrames(_ parameters: UnsafeMutablePointer<AVCodecParameters>) -> Int64? {
     let bits = Int64(av_get_exact_bits_per_sample(parameters.pointee.codec_id))
     let frameBits = bits * Int64(parameters.pointee.ch_layout.nb_channels)

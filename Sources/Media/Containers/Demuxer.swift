@@ -34,7 +34,7 @@ final class Demuxer {
 
   /// Opens a container.
   ///
-  /// - Throws: `MediaError` if the source cannot be read, if no demuxer accepts the bytes, or if
+  /// - Throws: `MediaError` if the source cannot be read, if libavformat cannot open it, or if
   ///   `interrupt` is raised.
   init(source: any ByteSource, interrupt: InterruptFlag?) throws(MediaError) {
     av_log_set_level(AV_LOG_QUIET)
@@ -67,10 +67,10 @@ final class Demuxer {
     guard result >= 0 || context.pointee.nb_streams > 0 else { throw Self.openError(result, io) }
   }
 
-  /// Opens a container. If libavformat rejects a movie with an incomplete last box, opens the movie
-  /// without that box.
+  /// Opens a container.
   ///
-  /// libavformat rejects a file that is truncated within a `moof` box.
+  /// libavformat rejects a movie that is truncated within a `moof` box. Such a movie is opened
+  /// without the incomplete box if a complete box follows the `moov` box.
   ///
   /// - Throws: the errors of `init(source:interrupt:)`.
   static func opening(
@@ -112,8 +112,8 @@ final class Demuxer {
     metadata(context.pointee.metadata, name) ?? metadata(selected?.pointee.metadata, name)
   }
 
-  /// Returns a tag of a stream. In a file with one audio stream, a tag of the file is used instead
-  /// if the stream lacks it. Returns nil if there is none.
+  /// Returns a tag of a stream. If the stream lacks the tag and the file has exactly one audio
+  /// stream, returns the tag of the file. Returns nil if there is no such tag.
   func tag(_ name: String, of stream: UnsafeMutablePointer<AVStream>) -> String? {
     if let tag = metadata(stream.pointee.metadata, name) { return tag }
     guard streams(of: AVMEDIA_TYPE_AUDIO).count == 1 else { return nil }
@@ -185,8 +185,8 @@ final class Demuxer {
     return stalls > Self.longestStall ? .end : .damaged
   }
 
-  /// Moves to the last position at or before `timestamp`, in the selected stream's time base.
-  /// Returns false if no stream is selected or if seeking fails.
+  /// Moves to the last seekable position at or before `timestamp`, which counts units of the
+  /// selected stream's time base. Returns false if no stream is selected or if seeking fails.
   func seek(timestamp: Int64) -> Bool {
     guard let index = selected?.pointee.index else { return false }
     lastPacketPlace = -1

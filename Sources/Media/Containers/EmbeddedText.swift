@@ -7,8 +7,8 @@ package enum EmbeddedText {
   /// The largest number of bytes that are parsed in a metadata sample or returned for an
   /// attachment.
   private static let limit = 1 << 20
-  /// The largest total size of the timed metadata that is read, in bytes. Each sample of it counts
-  /// as at least `sampleCost` bytes.
+  /// The number of bytes after which reading of timed metadata ends. Each metadata sample counts as
+  /// at least `sampleCost` bytes.
   private static let totalLimit = 64 << 20
   private static let sampleCost = 64
   /// The largest number of objects that are read from timed metadata.

@@ -80,8 +80,8 @@ extension MovieBoxes {
     }.first
   }
 
-  /// Returns the layout from the first `chan` or `SA3D` box that describes a soundfield, in `boxes`
-  /// or in a `wave` box among them; nil if there is none.
+  /// Returns the layout from the first `chan` or `SA3D` box that describes a soundfield with
+  /// `channels` channels, in `boxes` or in a `wave` box among them; nil if there is none.
   ///
   /// - Parameter isInner: whether `boxes` are the children of a QuickTime `wave` box.
   private func layout(in boxes: [Box], channels: Int, isInner: Bool = false) -> ChannelLayout? {

@@ -3,7 +3,7 @@
 import CFFmpeg
 
 /// Decodes the packets of one track to float32 samples and applies the stream's level metadata.
-/// Mutes invalid samples and rejects each invalid frame of the codec (`AVFrame`).
+/// Rejects damaged `AVFrame`s and mutes invalid samples in the others.
 final class Decoder {
   enum Step {
     /// A frame is ready for `append`.
@@ -21,7 +21,7 @@ final class Decoder {
     case end
   }
 
-  /// The next call that the decoder expects.
+  /// The call that the decoder expects next; none in `end`.
   enum State {
     /// Call `step` to decode packets.
     case packets
@@ -58,7 +58,7 @@ final class Decoder {
   private var gain: AACGain
   private var fader = DropoutFader()
   private var remix: ChannelRemix?
-  /// The layout to which frames with a different number of channels are mixed.
+  /// The layout to which a frame is mixed if its number of channels differs from the queue's.
   private var home = AVChannelLayout()
 
   /// Opens the decoder of a track and selects the stream of the track in `demuxer`.
@@ -91,7 +91,8 @@ final class Decoder {
   /// The `AVFrame` that `step` decoded last.
   var frame: UnsafeMutablePointer<AVFrame> { codec.frame }
 
-  /// The number of channels of the decoded frames; nil if they are not mixed.
+  /// The number of channels that the latest appended frame had before mixing; nil if it was not
+  /// mixed.
   var mixedChannels: Int? { remix?.input.channels }
 
   /// Makes the codec keep the encoder delay in its output.

@@ -2,14 +2,14 @@
 
 import SignalProcessing
 
-/// A queue of frames: channels x frames, one plane per channel.
+/// A queue of frames with one plane per channel.
 final class PlanarQueue {
   let channels: Int
   private(set) var count = 0
   private var start = 0
   private var capacity = 0
   private var storage: UnsafeMutablePointer<Float>?
-  /// One pointer per channel, to the first frame (`heads`) or past the last frame (`tails`).
+  /// The arrays that `headPlanes` and `tailPlanes` fill and return, with one pointer per channel.
   private let heads: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>
   private let tails: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>
 

@@ -17,7 +17,8 @@ package final class StreamResampler {
     self.channels = channels
   }
 
-  /// Resamples channels x frames. Returns the number of output frames in each `plane`.
+  /// Resamples the first `frames` samples of each of `planes`. Returns the number of output frames
+  /// in each `plane`.
   package func process(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) -> Int {

@@ -39,7 +39,7 @@ extension ChannelLayout {
     guard speakers.count == channels.count, Set(speakers).count == speakers.count else {
       return nil
     }
-    // One channel is mono, regardless of the container's label.
+    // One channel is mono, whichever loudspeaker its label names.
     return speakers.count == 1 ? .mono : .speakers(speakers)
   }
 }

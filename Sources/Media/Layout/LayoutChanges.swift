@@ -6,7 +6,7 @@ import CFFmpeg
 /// The changes of the channel layout that a codec and a container allow in mid-stream.
 struct LayoutChanges: Equatable {
   let arePossible: Bool
-  /// The layouts to expect later in the stream; empty if none is known.
+  /// The layouts to expect later in the stream.
   let expected: [ChannelLayout]
 
   private static let front: [Speaker] = [.frontLeft, .frontRight, .frontCenter, .lowFrequency]
@@ -27,7 +27,7 @@ struct LayoutChanges: Equatable {
       (arePossible, largest) = (format == .ogg, Self.backs)
     default: (arePossible, largest) = (false, nil)
     }
-    // A bare stream may have been extracted from a broadcast.
+    // A bare AC-3, E-AC-3 or DTS stream may have been extracted from a broadcast.
     let isBroadcast = [.transportStream, .bareDolby, .bareDTS].contains(format)
     expected =
       arePossible && (isMultichannel || isBroadcast) ? [largest].compactMap(\.self) : []

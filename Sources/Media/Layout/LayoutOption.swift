@@ -16,7 +16,7 @@ public enum LayoutOption: Sendable, Equatable {
   case fuMa
   /// Two channels that were made for headphones.
   case binaural
-  /// Loudspeakers. `name` is the name of the layout, in lower case.
+  /// Loudspeakers. `name` is the name of the layout or the list of channel names, in lower case.
   case speakers(name: String, [Speaker])
 
   /// The names that the help and the messages list. Other FFmpeg names and lists such as
@@ -26,9 +26,10 @@ public enum LayoutOption: Sendable, Equatable {
 
   /// Parses the name of a layout.
   ///
-  /// - Parameter text: one of `names`, one of FFmpeg's layout names, or a list of FFmpeg's channel
-  ///   names in upper case.
-  /// - Throws: `MediaError.unknownLayout` if `text` is none of these.
+  /// - Parameter text: one of `names`, FFmpeg's name of a loudspeaker layout, or a list of FFmpeg's
+  ///   channel names in upper case.
+  /// - Throws: `MediaError.unknownLayout` if `text` is none of these, or if a channel is repeated
+  ///   or is not a `Speaker`.
   public init(_ text: String) throws(MediaError) {
     switch text.lowercased() {
     case "auto": self = .auto
@@ -169,7 +170,7 @@ extension LayoutOption {
   }()
 
   /// Returns the loudspeakers for one of FFmpeg's layout names or for a list of its channel names;
-  /// nil if `text` is neither.
+  /// nil if `text` is neither, or if a channel is repeated or is not a `Speaker`.
   private static func named(_ text: String) -> [Speaker]? {
     var layout = AVChannelLayout()
     defer { av_channel_layout_uninit(&layout) }

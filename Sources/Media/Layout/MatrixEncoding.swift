@@ -2,7 +2,7 @@
 
 import CFFmpeg
 
-/// The matrix encoding that a codec indicates.
+/// The matrix encoding that a coded stream indicates.
 public enum MatrixEncoding: String, Sendable, CaseIterable {
   /// Dolby Surround: left, centre, right and one surround in two channels.
   case dolbySurround = "Dolby Surround"

@@ -2,7 +2,8 @@
 
 private import Glibc
 
-/// Applies the reference level and the gains of an AAC stream to decoded frames.
+/// Applies the reference level of an AAC stream and, unless `mode` is `.off`, its gains to decoded
+/// frames.
 struct AACGain {
   let mode: DynamicRange
   private var levels = AACLevels()

@@ -6,10 +6,11 @@ private import Glibc
 ///
 /// Fill elements that precede the channels are parsed in sequence. Fill elements that follow the
 /// channels are preceded by entropy-coded spectra, so they are searched for backwards from the end
-/// mark. Other data can match by chance, so a match after the channels counts only if the previous
-/// unit matched with the same reference level.
+/// mark. Other data can match by chance, so a match after the channels counts only if the last such
+/// match had the same reference level and no unit without a match came between.
 struct AACLevels {
-  /// The newest accepted data; nil until data has been accepted.
+  /// The newest accepted data, with the last reference level if it states none; nil until data has
+  /// been accepted.
   private(set) var newest: AACDynamicRange?
   private var candidate: AACDynamicRange?
   /// The number of access units since `newest` was set.
@@ -76,7 +77,7 @@ struct AACLevels {
   }
 
   /// Finds dynamic range data with a reference level in a fill element that ends at the end mark;
-  /// nil if there is none. The element has 2 to 14 bytes of content.
+  /// nil if there is none. Only elements with 2 to 14 bytes of content are found.
   private static func trailing(_ bytes: ArraySlice<UInt8>) -> AACDynamicRange? {
     let tail = bytes.suffix(20)
     guard let last = tail.last, last != 0 || tail.count > 1 else { return nil }

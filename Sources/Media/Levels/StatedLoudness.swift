@@ -3,7 +3,7 @@
 import CFFmpeg
 private import Glibc
 
-/// The loudness of a decoded track as the file states it.
+/// The loudness of a decoded track according to the metadata of the file.
 public struct StatedLoudness: Sendable, Equatable {
   public enum Origin: String, Sendable {
     /// The dialogue level in AC-3 and E-AC-3 (A/52, 5.4.2.8).

@@ -16,13 +16,13 @@ import CFFmpeg
 /// ## Threading
 /// Use a reader from one thread at a time. Any thread may raise the `InterruptFlag`.
 public final class AudioFileReader: @unchecked Sendable {
-  /// The audio tracks of the file, including those that cannot be decoded.
+  /// The audio tracks of the file, including those that cannot be played.
   public let tracks: [AudioTrack]
   /// The track that is read, corrected by the format of its first frame.
   public let track: AudioTrack
   public let title: String?
   public let artist: String?
-  /// The stated loudness of the frames that `read` returns; nil if none is stated.
+  /// The stated loudness of the frames that `read` returns; nil if no plausible loudness is stated.
   public let statedLoudness: StatedLoudness?
   /// The layout of the frames that `read` returns next. If `followsLayout` is set, `nextLayout` and
   /// `seek` may change it.
@@ -43,8 +43,8 @@ public final class AudioFileReader: @unchecked Sendable {
   ///   - dynamicRange: how the level metadata of AC-3, E-AC-3 and AAC is applied.
   ///   - interrupt: makes the reader throw `MediaError.interrupted` once raised.
   ///   - onWarning: called for the first warning of each kind.
-  /// - Throws: `MediaError` if the file or the track cannot be read, or if the rate is out of
-  ///   range.
+  /// - Throws: `MediaError` if the file or the track cannot be read, if the rate is out of range,
+  ///   or if `interrupt` is raised.
   public convenience init(
     path: String, track: Int? = nil, sampleRate: Int? = nil, dynamicRange: DynamicRange = .line,
     interrupt: InterruptFlag? = nil, onWarning: ((MediaWarning) -> Void)? = nil
@@ -133,8 +133,8 @@ public final class AudioFileReader: @unchecked Sendable {
     return layout
   }
 
-  /// Reads the next frames, channels x frames. If `followsLayout` is set, reading stops at the end
-  /// of a run until `nextLayout` is called.
+  /// Reads the next frames into `planar`, which holds one plane per channel. If `followsLayout` is
+  /// set, reading stops at the end of a run until `nextLayout` is called.
   ///
   /// - Returns: the number of frames read, which is less than `frames` only at the end of a run or
   ///   of the track.

@@ -4,8 +4,8 @@ import Ambisonics
 import CFFmpeg
 
 extension AudioTrack {
-  /// Returns the audio tracks of an open container. Reads the labels that libavformat may not
-  /// report from `source`, which must be the source of `demuxer`.
+  /// Returns the audio tracks of an open container. `source`, which must be the source of
+  /// `demuxer`, is searched for labels that libavformat may not report.
   static func all(in demuxer: Demuxer, source: any ByteSource) -> [AudioTrack] {
     let labels = ContainerLabels(demuxer: demuxer, source: source)
     defer { demuxer.resume() }
@@ -16,7 +16,8 @@ extension AudioTrack {
 
   /// Returns the track to play: `preferred` or, if that is nil, the richest track.
   ///
-  /// - Throws: `.noAudio` if there is no audio track; `.unplayable` if the track cannot be decoded.
+  /// - Throws: `.noAudio` if there is no audio track; `.unplayable` if `preferred` cannot be played
+  ///   or if no track can be.
   static func chosen(
     of tracks: [AudioTrack], preferred: AudioTrack?, in demuxer: Demuxer
   ) throws(MediaError) -> AudioTrack {

@@ -34,7 +34,7 @@ public struct AudioTrack: Sendable, Equatable {
   public internal(set) var matrixEncoding: MatrixEncoding?
   let changes: LayoutChanges
   let streamIndex: Int
-  /// The number of frames that a WAV or Core Audio header states; nil if the header states none or
+  /// The number of frames that a WAV or Core Audio header states; nil if it cannot be computed or
   /// the file has another format.
   let statedFrames: Int64?
 
@@ -47,7 +47,7 @@ public struct AudioTrack: Sendable, Equatable {
 }
 
 extension AudioTrack {
-  /// Returns the richest track that can be decoded; nil if there is none. The order of the criteria
+  /// Returns the richest track that can be played; nil if there is none. The order of the criteria
   /// is: main sound, most channels, a soundfield, the default track, the lowest number.
   static func richest(of tracks: [AudioTrack]) -> AudioTrack? {
     tracks.filter(\.isDecodable).max { lower, higher in

@@ -6,10 +6,10 @@ public enum MediaError: Error, Sendable, Equatable {
   case notFound(path: String)
   case permissionDenied(path: String)
   case isDirectory(path: String)
-  /// The path does not name a regular file. `kind` is what it names, with an article ("a FIFO").
+  /// The path names neither a regular file nor a directory. `kind` is what it names, with an
+  /// article ("a FIFO").
   case notRegularFile(path: String, kind: String)
   case emptyFile(path: String)
-  /// The track has no frames.
   case noFrames(path: String)
   case unrecognised(path: String)
   case missingIndex(path: String)
@@ -82,7 +82,8 @@ extension MediaError: CustomStringConvertible {
       "\(printable(path)): contains \(hasVideo ? "video but no audio" : "no audio"); "
         + "choose a file with an audio track"
     case .unplayable(let path, let track, let problem):
-      "\(printable(path)): audio track \(track) cannot be played: \(problem); convert it first"
+      "\(printable(path)): audio track \(track) cannot be played: \(problem); "
+        + "convert the track first"
     case .noSuchTrack(let path, let track, let count):
       "\(printable(path)): has no audio track \(track); "
         + (count == 1 ? "its only audio track is track 1" : "choose from 1 to \(count)")
@@ -97,7 +98,8 @@ extension MediaError: CustomStringConvertible {
         + "choose one of \(LayoutOption.names.joined(separator: ", ")) "
         + "or give a list of loudspeakers such as FL+FR+LFE"
     case .layoutMismatch(let layout, let accepted, let channels):
-      "\(layoutSetting) \(printable(layout)) needs \(alternatives(accepted)) channels, "
+      "\(layoutSetting) \(printable(layout)) needs \(alternatives(accepted)) "
+        + (accepted == [1] ? "channel, " : "channels, ")
         + "but the track has \(channels); choose another layout"
     case .unlabelledChannels(let channels):
       "the file does not identify its \(channels) channels; set \(layoutSetting) to "
@@ -106,7 +108,8 @@ extension MediaError: CustomStringConvertible {
       "\(printable(path)): cannot be written (\(printable(reason))); "
         + "choose another folder or free some space"
     case .writerFormat(let channels, let sampleRate):
-      "cannot write a WAV file of \(channels) channels at \(sampleRate) Hz; "
+      "cannot write a WAV file with \(channels) \(channels == 1 ? "channel" : "channels") at "
+        + "\(sampleRate) Hz; "
         + "choose 1 to \(WAVWriter.maximumChannels) channels and 1 to 4294967 Hz"
     case .interrupted: "interrupted"
     }

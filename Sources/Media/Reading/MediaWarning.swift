@@ -3,8 +3,8 @@
 /// A kind of problem in a file that can still be played, and the number of its occurrences.
 public struct MediaWarning: Sendable, Equatable {
   public enum Kind: Sendable, Equatable, Hashable, CaseIterable {
-    /// Packets did not decode, or the container is damaged. `count` is the number of packets and
-    /// damaged places.
+    /// Packets did not decode, decoded frames were rejected, or the container is damaged. `count`
+    /// is the number of packets, rejected frames and damaged places.
     case corruptPackets
     /// Audio is missing according to the timestamps. `count` is the number of places.
     case missingAudio
@@ -16,7 +16,7 @@ public struct MediaWarning: Sendable, Equatable {
     case sampleRateChange
     /// The number of channels changed in mid-stream; the frames are mixed to the first layout.
     case channelChange
-    /// A track cannot be decoded; another track is played.
+    /// A track cannot be played; another track is played.
     case trackSkipped
   }
 
@@ -49,7 +49,7 @@ extension MediaWarning: CustomStringConvertible {
       "the sample rate changes \(place) (\(detail)); the output rate stays the same"
     case .channelChange:
       "the number of channels changes \(place) (\(detail)); "
-        + "the rest of the track is mixed to the first layout"
+        + "frames with another number of channels are mixed to the first layout"
     case .trackSkipped: detail
     }
   }

@@ -74,7 +74,7 @@ struct StreamClock {
     let jump = frames(ticks: timestamp.subtractingReportingOverflow(origin).partialValue) - position
     guard abs(jump) <= Int64(Self.longestGapSeconds * sampleRate) else { return (lost ?? 0, false) }
     if let lost {
-      // A coarse timestamp cannot improve a recorded count with which it agrees.
+      // Within the tolerance, the estimated loss is more precise than a coarse timestamp.
       return (abs(jump - lost) <= tolerance ? lost : max(0, jump), false)
     }
     let threshold = Int64(sampleRate) * (isSampleExact ? 10 : 250) / 1000
@@ -88,8 +88,9 @@ struct StreamClock {
   /// Returns a frame's timestamp; nil if no timestamp is known.
   func timestamp(frame: Int64) -> Int64? { origin.map { $0 + ticks(frames: frame) } }
 
-  /// Sets the position from the first timestamp after a seek, and returns it in frames. Returns nil
-  /// if this timestamp or the first timestamp of the track is unknown.
+  /// Clears the recorded losses, sets the position from the first timestamp after a seek, and
+  /// returns the position. Changes nothing and returns nil if this timestamp or the first timestamp
+  /// of the track is unknown.
   mutating func settle(at timestamp: Int64) -> Int64? {
     guard let origin, timestamp != FF_NO_TIMESTAMP else { return nil }
     lost = 0

@@ -42,8 +42,8 @@ final class TrackDecoder {
 
   /// Returns a new decoder of `track` at the start of the reopened file.
   ///
-  /// - Throws: `.trackLost` if the file no longer has the track, and the errors of opening and
-  ///   reading the file.
+  /// - Throws: `.trackLost` if the file no longer has the track; the errors of `init` and of
+  ///   opening and reading the file.
   func restarted(as track: AudioTrack) throws(MediaError) -> TrackDecoder {
     let demuxer = try Demuxer(reopening: demuxer)
     guard demuxer.streams.indices.contains(track.streamIndex) else {
@@ -228,7 +228,8 @@ extension TrackDecoder {
     }
   }
 
-  /// Trims the padding at the end of an MP4 file.
+  /// Trims the padding at the end of an MP4 file: the frames beyond the stated length, unless the
+  /// duration of the packet includes them.
   private func trimPadding(_ queue: PlanarQueue) {
     let ticks = decoder.lastPacket.duration
     guard clock.isTrusted, demuxer.format == .quickTime, ticks > 0,
@@ -252,7 +253,7 @@ extension TrackDecoder {
   }
 }
 
-/// Estimates the length of packets that did not decode.
+/// Counts decoding errors, and estimates how many packets a damaged packet contains.
 private struct PacketLosses {
   /// The number of errors since the last frame that decoded; rejected packets do not count.
   var errorRun = 0

@@ -7,7 +7,8 @@ public struct CodedSegment: Sendable, Equatable {
   /// The bytes to read before the segment, such as a `moov` box.
   public var initialisation: [UInt8]
   public var bytes: [UInt8]
-  /// The time of the first frame, in seconds, for a container without a clock; nil if unknown.
+  /// The time of the first frame, in seconds; nil to use the timestamps of the container, if it has
+  /// any.
   public var time: Double?
 
   public init(name: String, initialisation: [UInt8] = [], bytes: [UInt8], time: Double? = nil) {

@@ -5,8 +5,8 @@ import CFFmpeg
 
 /// Decodes consecutive segments as one continuous sound.
 ///
-/// The decoder keeps its state between segments. Rejected frames become silence, and so do gaps
-/// between frames that are longer than 10 ms and shorter than 60 s. A segment that does not follow
+/// The decoder keeps its state between segments. Rejected frames become silence. Gaps of more than
+/// 10 ms and less than 60 s between frames are filled with silence. A segment that does not follow
 /// the previous one needs a new decoder.
 ///
 /// ## Threading
@@ -50,7 +50,8 @@ public final class SegmentDecoder: @unchecked Sendable {
   ///   - sampleRate: 8000 to 384000 Hz; nil for the segment's own rate.
   ///   - dynamicRange: how the level metadata of AC-3, E-AC-3 and AAC is applied.
   ///   - interrupt: makes the decoder throw `MediaError.interrupted` once raised.
-  /// - Throws: `MediaError`; `.unrecognised` if no frame of the segment can be decoded.
+  /// - Throws: `MediaError` if the segment cannot be read or has no playable track, or if the rate
+  ///   is out of range; `.unrecognised` if no frame can be decoded, or after too many errors.
   public init(
     first: CodedSegment, isStart: Bool, sampleRate: Int? = nil,
     dynamicRange: DynamicRange = .line, interrupt: InterruptFlag? = nil
@@ -96,10 +97,11 @@ public final class SegmentDecoder: @unchecked Sendable {
   /// Declares that no segment follows, so that `read` returns the remaining frames.
   public func finish() { isFinishing = true }
 
-  /// Reads the next frames, channels x frames.
+  /// Reads the next frames into `planes`, one plane per channel.
   ///
-  /// - Returns: the number of frames read; fewer than `frames` at the end of a segment.
-  /// - Throws: `.interrupted` or `.readFailed`.
+  /// - Returns: the number of frames read; fewer than `frames` at the end of a segment or after too
+  ///   many errors.
+  /// - Throws: `.interrupted`.
   public func read(
     into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(MediaError) -> Int {
@@ -119,7 +121,8 @@ public final class SegmentDecoder: @unchecked Sendable {
 extension SegmentDecoder {
   /// Decodes the first frame. Returns the number of errors before it.
   ///
-  /// - Throws: `.unrecognised` if no frame can be decoded, or after too many errors.
+  /// - Throws: `.unrecognised` if no frame can be decoded, or after too many errors;
+  ///   `.interrupted`.
   private static func decodeFirstFrame(
     of segment: SegmentDemuxer, with decoder: Decoder
   ) throws(MediaError) -> Int {

@@ -2,21 +2,23 @@
 
 import CFFmpeg
 
-/// The packets of one audio track of one segment, with their times.
+/// A segment that is open for reading the packets of one audio track.
 struct SegmentDemuxer {
   let demuxer: Demuxer
   let track: AudioTrack
   let stream: UnsafeMutablePointer<AVStream>
-  /// The timestamp of the first packet; nil if there is no packet.
+  /// The timestamp of the first packet in the stream's time base, or FF_NO_TIMESTAMP; nil if there
+  /// is no packet.
   private let firstTimestamp: Int64?
   private let statedTime: Double?
   /// The encoder delay in frames; 0 if not stated.
   let encoderDelay: Int64
 
   /// Opens a segment and selects the track with the identifier `wanted` or, without such a track,
-  /// the richest track.
+  /// the track that `AudioTrack.richest` returns.
   ///
-  /// - Throws: `MediaError` if the segment cannot be read or has no playable track.
+  /// - Throws: `MediaError` if the segment cannot be read, has no audio track, or has a selected
+  ///   track that cannot be decoded.
   init(
     _ segment: CodedSegment, track wanted: Int?, interrupt: InterruptFlag?
   ) throws(MediaError) {
@@ -40,8 +42,8 @@ struct SegmentDemuxer {
   /// The time of the first packet in seconds; nil if unknown.
   var start: Double? { firstTimestamp.flatMap { statedTime ?? time($0) } }
 
-  /// Converts a timestamp in the stream's time base to seconds; nil if there is no timestamp or the
-  /// container has no clock.
+  /// Converts a timestamp in the stream's time base to seconds; nil for FF_NO_TIMESTAMP and for a
+  /// bare stream, which has no clock.
   func time(_ timestamp: Int64) -> Double? {
     guard timestamp != FF_NO_TIMESTAMP, !demuxer.isBareStream else { return nil }
     let base = stream.pointee.time_base

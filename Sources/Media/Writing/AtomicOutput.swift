@@ -92,7 +92,8 @@ final class AtomicOutput {
     }
   }
 
-  /// Writes all of `bytes` by repeated calls to `step`. Returns false if a call fails.
+  /// Writes all of `bytes` by repeated calls to `step`. Repeats a call that a signal interrupted;
+  /// returns false if a call fails for another reason.
   private func write(
     _ bytes: UnsafeRawBufferPointer, _ step: (UnsafeRawBufferPointer) -> Int
   ) -> Bool {

@@ -5,7 +5,6 @@ package import Ambisonics
 /// The bytes before the samples of a WAV file (Microsoft, "Multiple channel audio data and WAVE
 /// files"). A file larger than 4 GiB becomes an RF64 file (EBU Tech 3306).
 package struct WAVHeader {
-  /// The format of the samples.
   package enum Encoding: Sendable {
     case float32
     /// 24-bit signed integers.

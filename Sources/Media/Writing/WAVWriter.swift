@@ -27,7 +27,7 @@ public final class WAVWriter: @unchecked Sendable {
   /// More bytes than any header has.
   private static let headerRoom: Int64 = 4096
 
-  /// Creates the unfinished file and writes its first header.
+  /// Creates the unfinished file, or opens a device or FIFO, and writes the first header.
   ///
   /// - Parameters:
   ///   - path: the path of the file in an existing folder.
@@ -56,7 +56,7 @@ public final class WAVWriter: @unchecked Sendable {
   /// `output` removes a file that was not closed.
   deinit { buffer.deallocate() }
 
-  /// Appends `count` frames, channels x frames.
+  /// Appends `count` frames from one plane per channel.
   ///
   /// - Throws: `MediaError.writeFailed`, after removing the unfinished file.
   public func write(
@@ -110,7 +110,7 @@ public final class WAVWriter: @unchecked Sendable {
 }
 
 extension WAVWriter {
-  /// Appends interleaved samples, frames x channels.
+  /// Appends complete frames of interleaved samples.
   ///
   /// - Throws: `MediaError.writeFailed`, after removing the unfinished file.
   public func write(interleaved samples: [Float]) throws(MediaError) {

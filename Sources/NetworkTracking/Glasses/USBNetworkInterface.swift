@@ -36,7 +36,8 @@ struct USBNetworkInterface: Sendable, Equatable {
     (self.serial, self.addresses) = (serial, addresses)
   }
 
-  /// Returns nil if the interface does not belong to a USB device.
+  /// Returns nil if the interface does not belong to a USB device, or if the device's IDs cannot be
+  /// read.
   private init?(_ name: String, in folder: String) {
     // The link leads to the USB interface, whose parent is the device.
     guard let interface = SystemFile.resolved("\(folder)/\(name)/device") else { return nil }

@@ -10,13 +10,14 @@ import HeadTracking
 /// | 14 | time of the sample in nanoseconds, u64 |
 /// | 34 | angular velocity in rad/s, three f32 |
 /// | 46 | specific force in m/s2, three f32 |
-/// | 78 | `00 40 1F 00 00 40` for these two sensors |
+/// | 78 | `00 40 1F 00 00 40` if the frame contains these readings |
 ///
 /// Numbers are little-endian. The glasses apply their factory calibration. Sources:
 /// opentrack/opentrack, tracker-xreal-one; taowen/ar-glass-lib.
 ///
 /// The axes are uncertain, because the available descriptions give three different sets of axes.
-/// The driver chooses the set for which the specific force of the first samples points upwards.
+/// If no mounting is given, the driver chooses the set for which the specific force of the first
+/// samples points upwards.
 struct XREALOneStream: Sendable {
   private static let length = 134
   private static let header: [UInt8] = [0x28, 0x36, 0x00, 0x00, 0x00, 0x80]
@@ -26,8 +27,8 @@ struct XREALOneStream: Sendable {
 
   /// Bytes that do not form a complete frame yet.
   private(set) var rest: [UInt8] = []
-  /// Whether the bytes before the current position belong to a frame. A series of other bytes thus
-  /// counts as one damaged frame.
+  /// False after a byte that belongs to no frame, so that a series of such bytes counts as one
+  /// damaged frame.
   private var isInStep = true
   private var axes: AxisMap?
   private var force = SIMD3<Double>.zero
@@ -37,7 +38,7 @@ struct XREALOneStream: Sendable {
   /// - Parameter axes: the mounting; nil to choose it from the first samples.
   init(axes: AxisMap?) { self.axes = axes }
 
-  /// Decodes the next bytes of the stream, which need not end with a complete frame.
+  /// Decodes the next bytes of the stream. The last frame may be incomplete.
   ///
   /// - Parameter arrival: the arrival time, in CLOCK_MONOTONIC nanoseconds.
   /// - Returns: the readings, oldest first, and the number of damaged frames.

@@ -30,13 +30,14 @@ package final class XREALOneTrackers: TrackerProvider {
     0x0438: "XREAL One", 0x0436: "XREAL One Pro", 0x043E: "XREAL 1S",
   ]
   private static let connectMilliseconds = 1000
-  /// Time after a failed connection attempt in which `connect` throws the same error without
-  /// another attempt, in nanoseconds.
+  /// For this time after a failed attempt, in nanoseconds, `connect` throws the same error without
+  /// another attempt.
   private static let retryTime: Int64 = 2_000_000_000
 
   /// - Parameters:
-  ///   - axes: the mounting of the glasses' sensor; nil to find it from the direction of gravity.
-  ///   - capture: receives the bytes of the glasses that are opened; nil for none.
+  ///   - axes: the mounting of the glasses' sensor; nil to find it from the direction of gravity
+  ///     or, for calibrated glasses, to use `rightUpBack`.
+  ///   - capture: receives the bytes that the connected glasses send; nil for no capture.
   package convenience init(axes: AxisMap? = nil, capture: FrameCapture? = nil) {
     self.init(axes: axes, capture: capture, at: Place())
   }

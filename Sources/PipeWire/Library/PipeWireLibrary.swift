@@ -54,7 +54,7 @@ final class Listener<Events> {
     hook.initialize(to: spa_hook())
   }
 
-  /// Stops the callbacks. Call it before the object that calls them is destroyed.
+  /// Stops the callbacks. Call this function before the observed object is destroyed.
   func remove() { pipewire_remove_hook(hook) }
 
   deinit {

@@ -11,12 +11,12 @@ class BoundObject: CallbackTarget {
   private(set) var proxy: UnsafeMutableRawPointer?
   private(set) var properties: [String: String] = [:]
   private let library: PipeWireLibrary
-  /// Called when something is requested from the server.
+  /// Called after each request for a parameter.
   private let ask: () -> Void
   /// Called when the object changes.
   let tell: () -> Void
-  /// The flags of the announced parameters, by parameter ID. A parameter's flags change when its
-  /// values change.
+  /// The flags of the parameters that `update` has requested, by parameter ID. A parameter's flags
+  /// change when its values change.
   private var flags: [UInt32: UInt32] = [:]
   private var removeListener: () -> Void = {}
 
@@ -49,7 +49,8 @@ class BoundObject: CallbackTarget {
     }
   }
 
-  /// Calls `request` with the ID of each parameter in `wanted` whose values have changed.
+  /// Calls `request` with the ID of each parameter in `wanted` that is new or has other values than
+  /// before, and then `ask`.
   func update(
     _ parameters: UnsafePointer<spa_param_info>?, count: UInt32, wanted: [UInt32],
     request: (UInt32) -> Void

@@ -5,7 +5,7 @@ import CRealtime
 import Glibc
 internal import SoundServer
 
-/// A connection to a PipeWire server, and the objects that the server describes on it.
+/// A connection to a PipeWire server, and the objects that the server has described.
 ///
 /// ## Threading
 /// Use it on the loop's thread or with the loop's lock held.

@@ -47,7 +47,7 @@ final class Graph: CallbackTarget {
     if let registry { pipewire_listen_registry(registry, listener.hook, listener.events, userdata) }
   }
 
-  /// Releases all objects. Call it before the connection ends.
+  /// Releases all objects. Call this function before the connection ends.
   func close() {
     listener?.remove()
     for node in nodes.values { node.release() }
@@ -68,7 +68,7 @@ final class Graph: CallbackTarget {
     nodes.sorted { $0.key < $1.key }.map { sink($0.value) }
   }
 
-  /// Returns the ID of the sink that a node is linked to; nil if there is none.
+  /// Returns the ID of a sink that the node `node` is linked to; nil if there is none.
   func sinkID(linkedFrom node: UInt32) -> UInt32? {
     links.values.first { $0.output == node && nodes[$0.input] != nil }?.input
   }

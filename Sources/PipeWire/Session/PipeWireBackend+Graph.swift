@@ -10,13 +10,14 @@ extension PipeWireBackend {
   /// Time without a link to a sink after which the sink counts as lost [ns].
   private static let patienceForLink: Int64 = 700_000_000
 
-  /// Time without a cycle after which the graph counts as stopped [ns]. Only then is a sink that
-  /// the server reports as suspended treated as suspended.
+  /// Time without a cycle after which the graph counts as stopped [ns]. A sink that
+  /// the server reports as suspended counts as suspended only after this time.
   private static let quietOfSuspension: Int64 = 300_000_000
 
-  /// Time after a start or restart in which stalls do not lengthen the cycles [ns].
+  /// For this time after a start, a restart or a change of the sink, stalls do not lengthen the
+  /// cycles [ns].
   private static let startup: Int64 = 5_000_000_000
-  /// Time after the first gap of a stall in which further gaps belong to that stall [ns].
+  /// For this time after the first gap of a stall, further gaps belong to the same stall [ns].
   private static let stall: Int64 = 1_000_000_000
   /// Time within which a second stall lengthens the cycles [ns].
   private static let stallMemory: Int64 = 10_000_000_000
@@ -106,7 +107,7 @@ extension PipeWireBackend {
     return !stream.flow.wantsPause && board.draft.sink?.state == .suspended && isQuiet
   }
 
-  /// Ends `drain` when the last frame has been heard.
+  /// Ends `drain` once the last frame has been heard or the graph has stopped.
   func noteDrained(_ now: Int64) {
     guard stream.flow.isDraining else { return }
     let end = stream.control.pointee.end.load(ordering: .relaxed)

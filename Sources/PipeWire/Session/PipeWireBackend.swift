@@ -8,15 +8,16 @@ import Synchronization
 /// The libpipewire backend of an output.
 final class PipeWireBackend: OutputBackend {
   static let unopened: String? =
-    "the stream did not start: it has no sink, or its sink does not run"
+    "the stream did not start: it has no sink, or its sink is not running"
 
-  /// The longest time for which a change of the sink or of the position can cause gaps [ns].
+  /// Time after a restart of playback or a change of the sink in which gaps do not count as
+  /// underruns [ns].
   private static let changeDuration: Int64 = 300_000_000
 
   let loop: ThreadedLoop
   let connection: Connection
   let stream: OutputStream
-  /// The sink that the stream was last linked to; nil if unknown.
+  /// The ID of the sink that the stream was last linked to; nil if unknown.
   var sinkID: UInt32?
   var unlinkedSince: Int64?
   /// The last value of `SinkNode.interruptions` that was handled.
@@ -24,8 +25,8 @@ final class PipeWireBackend: OutputBackend {
   var missesSeen: Int64 = 0
   /// The time of the first gap of the last stall, CLOCK_MONOTONIC [ns].
   var lastStall: Int64 = .min / 2
-  /// Time before which gaps do not count as underruns, because a change of the sink or of the
-  /// position can cause them, CLOCK_MONOTONIC [ns].
+  /// Time before which gaps do not count as underruns, because playback has just restarted or the
+  /// sink has changed, CLOCK_MONOTONIC [ns].
   var missesCountFrom: Int64 = 0
 
   /// The time of the last call of `resume`, CLOCK_MONOTONIC [ns].
@@ -37,7 +38,7 @@ final class PipeWireBackend: OutputBackend {
   /// Called with the current time at every tick while the stream is open.
   var onRunning: (Int64) -> Void = { _ in }
 
-  /// - Parameter makeStream: called once, when libpipewire is loaded.
+  /// - Parameter makeStream: called once, after libpipewire has been loaded.
   init(
     _ configuration: AudioOutputConfiguration, makeStream: (PipeWireLibrary) -> OutputStream
   ) throws(SoundServerError) {
@@ -141,7 +142,7 @@ final class PipeWireBackend: OutputBackend {
     noteBeginning()
   }
 
-  /// Does nothing, because there is no queue.
+  /// Does nothing, because no queued sound can be rendered again.
   func refresh() {}
 
   func drain() {

@@ -14,8 +14,8 @@ public final class PipeWireSinkMonitor: SinkMonitor {
   ///
   /// - Parameters:
   ///   - serverAddress: the name or the path of the server's socket; nil for the user's own server.
-  ///   - onChange: receives the sinks after each change of a sink or of the default sink, or an
-  ///     empty array if the server is lost.
+  ///   - onChange: receives the sinks when they are first known and after each change of a sink or
+  ///     of the default sink, or an empty array if the server is lost.
   /// - Throws: `noPipeWire` if libpipewire is not installed or too old, or `systemFailure`.
   public init(
     serverAddress: String? = nil, onChange: @escaping @Sendable ([Sink]) -> Void

@@ -23,9 +23,9 @@ struct PumpControl: ~Copyable {
   let quantum = Atomic<Int64>(0)
   /// The time from the start of the last cycle until its first frame is heard [ns].
   let delay = Atomic<Int64>(0)
-  /// The number of silent cycles since the last call of `drain`.
+  /// The number of silent buffers that were sent since the last call of `drain`.
   let heldCycles = Atomic<Int64>(0)
-  /// The number of frames that can be rendered in the next buffer; 0 for any number.
+  /// The number of frames that can be rendered in the next buffer; 0 if it is not limited.
   let available = Atomic<Int64>(0)
   /// The number of times that the graph skipped one or more cycles.
   let misses = Atomic<Int64>(0)
@@ -98,8 +98,8 @@ struct StreamPump {
     } else {
       observe(&cycle)
     }
-    // Sequential consistency guarantees that either this thread sees `isBlocked`, or the thread
-    // that set it sees `isRendering`.
+    // Sequential consistency guarantees that this thread sees `isBlocked`, or that the thread that
+    // set it sees `isRendering`, or both.
     control.pointee.isRendering.store(true, ordering: .sequentiallyConsistent)
     let isBlocked = control.pointee.isBlocked.load(ordering: .sequentiallyConsistent)
     if isBlocked || control.pointee.isHeld.load(ordering: .relaxed) {
@@ -113,8 +113,8 @@ struct StreamPump {
     control.pointee.quantum.store(lastFrames, ordering: .relaxed)
   }
 
-  /// Corrects the number of frames in the first cycle after a change of the cycle length. In that
-  /// cycle, the server still asks for the number of frames of the previous cycle.
+  /// Corrects the number of frames of a virtual sink whose cycle length has just changed. In the
+  /// first cycle, the server still asks for as many frames as in the cycle before.
   @_noLocks
   private func limit(_ cycle: inout pipewire_cycle) {
     let available = control.pointee.available.load(ordering: .relaxed)
@@ -151,7 +151,7 @@ struct StreamPump {
     if let samples = cycle.samples {
       for index in 0..<Int(cycle.frames) * Self.channelCount { samples[index] = 0 }
     }
-    // Time passes without new frames, so accept the next report.
+    // Time passes without new frames, so accept the next report unconditionally.
     clock.relock()
     control.pointee.heldCycles.add(1, ordering: .relaxed)
     pipewire_end(functions, stream, &cycle, cycle.frames)
@@ -169,7 +169,7 @@ struct StreamPump {
     if isRelocked { clock.relock() }
     let elapsed = cycle.now &- last.now
     if lastFrames > 0, !isReset, !isRelocked, cycle.rate > 0 {
-      // If the cycle length has just changed, the graph may already count with the new length.
+      // If the cycle length has just changed, the graph may already have counted the new length.
       let frames = lastFrames > cycle.frames ? lastFrames : cycle.frames
       let length = frames &* 1_000_000_000 / sampleRate
       // Check the graph's own count, too: the elapsed time alone could also mean a late cycle.
@@ -183,8 +183,8 @@ struct StreamPump {
     lastFrames = cycle.frames
   }
 
-  /// Returns the number of rendered frames that are not yet audible at `time`; 0 before the first
-  /// report.
+  /// Returns the number of rendered frames that are not yet audible at `time`; 0 if the clock has
+  /// received no report since it was reset.
   func framesQueued(at time: Int64) -> Int {
     let written = counters.pointee.framesWritten.load(ordering: .relaxed)
     guard let heard = clock.positionHeard(at: time, written: written) else { return 0 }

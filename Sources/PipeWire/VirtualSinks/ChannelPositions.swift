@@ -34,7 +34,7 @@ private let speakersByPosition: [UInt32: Speaker] = Dictionary(
   uniqueKeysWithValues: positions.map { ($0.value.rawValue, $0.key) })
 
 extension ChannelLayout {
-  /// The layout of channels at these positions; nil if a position is unknown or there are none.
+  /// The layout of channels at these positions; nil if a position is unknown or `values` is empty.
   init?(pipeWire values: [UInt32]) {
     if values == [SPA_AUDIO_CHANNEL_MONO.rawValue] {
       self = .mono

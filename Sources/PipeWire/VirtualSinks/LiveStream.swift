@@ -36,9 +36,9 @@ final class LiveStream: OutputStream {
   private var isActive = false
   /// The last time at which a program was linked to the sink, CLOCK_MONOTONIC [ns].
   private var lastUse: Int64 = 0
-  /// The latency after the playback stream.
+  /// The latency that the nodes after the playback stream report.
   private var downstream = latency(SPA_DIRECTION_INPUT)
-  /// The latency before the sink.
+  /// The latency that the nodes before the sink report.
   private var upstream = latency(SPA_DIRECTION_OUTPUT)
 
   init(
@@ -100,14 +100,14 @@ final class LiveStream: OutputStream {
     return isOpen(state) && isOpen(sinkState)
   }
 
-  // The graph runs only while programs play to this sink or to the real sink.
+  // The graph runs the streams only while programs play to this sink or to the real sink.
   override var isRequestDue: Bool {
     super.isRequestDue && state == PW_STREAM_STATE_STREAMING
       && sinkState == PW_STREAM_STATE_STREAMING
   }
 
-  // PipeWire 0.3.65 stops a triggered stream forever when its properties change, so the sink
-  // requests the length of a cycle, not the triggered playback stream.
+  // PipeWire 0.3.65 stops a triggered stream forever when its properties change, so the sink, and
+  // not the triggered playback stream, requests the length of a cycle.
   override var requester: OpaquePointer? { sink }
 
   override func open(on core: OpaquePointer) -> Bool {

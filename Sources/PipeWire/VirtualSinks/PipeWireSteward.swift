@@ -25,10 +25,10 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
   /// The earliest time of the next attempt to connect, CLOCK_MONOTONIC [ns]. Only the loop's thread
   /// uses this property.
   private var retryTime: Int64 = 0
-  /// The time at which each stream was first seen with a link, CLOCK_MONOTONIC [ns]. This property
-  /// and the next one need the loop's lock.
+  /// The time at which each linked stream was found to be linked, CLOCK_MONOTONIC [ns]. This
+  /// property and the next one need the loop's lock.
   private var linkTimes: [UInt64: Int64] = [:]
-  /// The moves that wait until their streams have settled: the sink for each stream.
+  /// The moves that wait until their streams have settled: the sink's name for each stream.
   private var delayedMoves: [UInt64: String] = [:]
 
   /// Starts to observe the server.
@@ -88,7 +88,7 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
     }
   }
 
-  /// Performs the delayed moves of streams that have settled.
+  /// Updates the link times, and performs the delayed moves of streams that have settled.
   private func followLinks(_ contents: ServerContents, _ now: Int64) {
     let linked = contents.streams.filter { $0.sink != nil }.map { ($0.id, linkTimes[$0.id] ?? now) }
     linkTimes = Dictionary(linked) { first, _ in first }

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// The files in which WirePlumber stores its settings.
+/// The files of WirePlumber's stored settings that can refer to a virtual sink.
 ///
 /// `default-nodes` holds the default sinks that the user chose. `restore-stream` holds the volumes
 /// of streams and sinks, and the sinks of streams that were moved.

@@ -8,16 +8,17 @@ import Synchronization
 /// Passes a virtual sink's sound through the render callback in each cycle of the graph.
 ///
 /// The sink's stream triggers the playback stream in the same cycle. If the server resamples, the
-/// numbers of frames of the two streams can differ. The difference is held until the next cycle.
+/// streams can have different numbers of frames in a cycle. Surplus frames are held until the next
+/// cycle.
 ///
 /// ## Threading
 /// While the streams exist, only the data thread may use this value. Any thread may use `control`.
 struct SinkFeed {
-  /// The largest number of frames to hold between cycles. More held frames would add latency.
+  /// The largest number of frames to hold between cycles, because held frames add latency.
   private static var mostHeld: Int {
     @_noLocks get { 64 }
   }
-  /// The largest number of frames in a cycle.
+  /// The largest number of frames that are rendered in a cycle. A longer cycle is silent.
   private static var longestCycle: Int {
     @_noLocks get { 16_384 }
   }
@@ -45,7 +46,7 @@ struct SinkFeed {
   private var heldFrames = 0
   private var sink: OpaquePointer?
   private var playback: OpaquePointer?
-  /// The sound of this cycle that has not been rendered yet.
+  /// The sound of this cycle; nil if there is none or if `render` has already taken it.
   private var input: UnsafePointer<Float>?
   private var inputFrames = 0
   private var gain: Float = 0
@@ -114,8 +115,8 @@ struct SinkFeed {
     noteCycle(at: taken.now)
   }
 
-  /// Counts a cycle in `steadyCycles` if it begins within a quarter of its length of the time at
-  /// which it is due. Otherwise, resets the counter.
+  /// Counts a cycle in `steadyCycles` if it begins early or late by less than a quarter of its
+  /// length. Otherwise, resets the counter.
   @_noLocks
   private mutating func noteCycle(at time: Int64) {
     let length = Int64(inputFrames) &* 1_000_000_000 / sampleRate

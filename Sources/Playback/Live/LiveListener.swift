@@ -23,13 +23,13 @@ package enum ListeningRefusal: Error, Sendable, Equatable, CustomStringConvertib
     case .loudspeakers(let sink):
       "'\(sink)' leads to loudspeakers, whose sound the microphone would pick up again"
     case .unknownDevice(let sink): "it is not known whether '\(sink)' leads to headphones"
-    case .ownMonitor(let sink): "the input is the sound of '\(sink)' itself"
+    case .ownMonitor(let sink): "the input is the monitor of '\(sink)' itself"
     case .playback(let error): error.description
     }
   }
 }
 
-/// Plays sound while it arrives, such as that of a microphone, with head tracking.
+/// Plays sound as it arrives, for example from a microphone, with head tracking.
 ///
 /// Listening ends if the sink disappears, or if it led to headphones and no longer does. The sound
 /// does not move to another sink, because that sink could lead to loudspeakers near the microphone.
@@ -81,7 +81,8 @@ package final class LiveListener: Sendable {
 
   // MARK: Listening
 
-  /// Begins to play sound of this format. This can take a second or two.
+  /// Begins to play sound of this format instead of any earlier sound. This can take a second or
+  /// two.
   ///
   /// - Parameters:
   ///   - onlyHeadphones: whether to refuse sinks that are not known to lead to headphones.
@@ -166,7 +167,7 @@ package final class LiveListener: Sendable {
     return true
   }
 
-  /// Ends listening at once.
+  /// Ends listening at once, without an event.
   package func endListening() {
     let monitor = state.withLock { state in
       defer { state.monitor = nil }
@@ -178,7 +179,8 @@ package final class LiveListener: Sendable {
 
   package var isListening: Bool { state.withLock { $0.output != nil } }
 
-  /// Queues samples, frames x channels, in the format given to `listen`.
+  /// Queues samples, frames x channels, in the format given to `listen`; drops them if there is no
+  /// output.
   package func receive(_ samples: UnsafePointer<Float>, frames: Int) {
     state.withLock { $0.output }?.write(samples, frames: frames)
   }

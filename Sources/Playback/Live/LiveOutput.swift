@@ -7,14 +7,14 @@ internal import Rendering
 internal import SoundServer
 private import Synchronization
 
-/// Renders sound that arrives on another clock, and plays it to one sink.
+/// Renders live sound, which has its own clock, and plays it to one sink.
 ///
 /// ## Threading
 /// One thread may call `write`. Any thread may use the other members.
 final class LiveOutput: @unchecked Sendable {
   /// How much sound waits in the clock bridge [s].
   private static let depth = ClockBridge.Depth(initial: 0.016, longest: 0.08, excess: 0.04)
-  /// With PulseAudio, the initial and smallest depth of the queue [ms].
+  /// With PulseAudio, the initial and smallest depth of an adaptive queue [ms].
   private static let latency = 24.0
   /// The largest number of frames to read at a time.
   private static let capacity = 4096

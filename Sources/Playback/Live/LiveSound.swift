@@ -6,7 +6,7 @@ internal import Rendering
 private import SignalProcessing
 private import SoundSources
 
-/// The format of sound that is heard while it arrives.
+/// The format of sound that is heard as it arrives.
 package struct LiveSound: Sendable, Equatable {
   package let layout: ChannelLayout
   /// The sample rate [Hz].
@@ -40,8 +40,8 @@ final class LivePreparation {
   private let stems: PlanarScratch
   private var output: [Float]
 
-  /// - Parameter mix: the settings for mixing a soundfield; nil for no mix. They have no effect on
-  ///   other layouts.
+  /// - Parameter mix: the settings for mixing a soundfield of order 1 or higher; nil for no mix.
+  ///   They have no effect on other layouts.
   /// - Throws: `neuralSeparator` if the neural separator cannot be used.
   init(_ sound: LiveSound, mix: MixSettings?) throws(PlaybackError) {
     channels = sound.layout.channelCount
@@ -78,7 +78,7 @@ final class LivePreparation {
     set { if let newValue { mixer?.value = newValue } }
   }
 
-  /// Passes the prepared frames to `body`, in pieces.
+  /// Passes the prepared frames to `body`, in one or more pieces.
   ///
   /// - Parameter samples: frames x channels.
   func prepare(

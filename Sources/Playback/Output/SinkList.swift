@@ -2,7 +2,7 @@
 
 public import SoundServer
 
-/// Reads the sinks of the user's sound server.
+/// Reads the sinks of a sound server.
 public enum SinkList {
   /// Returns the server's sinks, in the server's order. The automatic choice of the server can take
   /// half a second in addition to `timeoutMilliseconds`.

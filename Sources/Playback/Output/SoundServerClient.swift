@@ -9,7 +9,7 @@ internal import SoundServer
 enum SoundServerClient: Equatable {
   /// A server with PulseAudio's protocol, at this address; nil for libpulse's default.
   case pulseAudio(String?)
-  /// A PipeWire server, at the name or the path of its socket; nil for the user's own server.
+  /// A PipeWire server, by the name or the path of its socket; nil for the user's own server.
   case pipeWire(String?)
 
   /// How long to wait for an answer from PipeWire before PulseAudio is used [ms].

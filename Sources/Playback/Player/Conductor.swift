@@ -13,8 +13,9 @@ internal import System
 /// loss of the server or the sink.
 ///
 /// For a seek during playback, the new sound is read while the old sound plays on. Then the feed
-/// fades to the new sound. A pause stops the output only when the silence has reached the listener.
-/// An output that is opened paused begins when there is enough sound for its queue.
+/// fades to the new sound. A pause fades the sound out, and stops the output when the silence has
+/// reached the listener. An output that is opened paused begins when there is enough sound for its
+/// queue.
 final class Conductor: @unchecked Sendable {
   struct Wishes {
     var isPaused = false
@@ -27,7 +28,7 @@ final class Conductor: @unchecked Sendable {
   let wishes = Mutex(Wishes())
   private let worker = Worker()
   private let source: any SoundSource
-  /// The stream that the source reads from; nil if no sound arrives during playback.
+  /// The stream that the source reads from; nil if it reads from none.
   private let streamed: (any StreamedSource)?
   private let feed: RenderFeed
   private let output: any AudioOutput
@@ -37,7 +38,7 @@ final class Conductor: @unchecked Sendable {
   private static let readFrames = 2048
   /// The longest sleep of the thread [ms]. A wish wakes it earlier.
   private static let lookMilliseconds = 40
-  /// The longest time for which the old sound plays on during a seek [ns].
+  /// Time after which a seek ends the old sound even if little new sound has been read [ns].
   private static let longestPreparation: Int64 = 300_000_000
 
   // Use the following properties on the conductor's thread only.
@@ -52,7 +53,7 @@ final class Conductor: @unchecked Sendable {
   private var heardLayout: ChannelLayout
   /// The seek during which the old sound plays on; nil if there is none.
   private var coming: (frame: Int, firstWritten: Int, since: Int64, isOrdered: Bool)?
-  /// Whether queued sound was lost with the output.
+  /// Whether queued sound has been lost with an output since the last seek.
   private var isCut = false
 
   /// Creates a conductor. `startsPaused` states whether the output is opened paused.
@@ -223,7 +224,8 @@ final class Conductor: @unchecked Sendable {
     isCorked = false
   }
 
-  /// Starts an output that was opened paused, once its queue can be filled with sound.
+  /// Starts an output that was opened paused, once its queue can be filled with sound or the source
+  /// has ended. If the user has paused, the output stays paused.
   private func beginWhenReady() {
     guard awaitsSound, isAtEnd || feed.ring.fill >= feed.resumeFrames else { return }
     awaitsSound = false

@@ -7,13 +7,13 @@ private import SoundServer
 internal import SoundSources
 private import Synchronization
 
-/// The pose source and the trackers of the listener's head.
+/// Supplies the head pose, and runs the trackers of the head and of the device.
 ///
 /// ## Threading
 /// It may be used from any thread.
 final class PlayedHead: Sendable {
   let stage: HeadToStageSource
-  /// The source of live poses; nil if the head's motion is recorded or not tracked.
+  /// The source of live poses; nil if the head's motion comes from a recording or is not tracked.
   let poses: HeadPoseSource?
   private let tracker: TrackerSession?
   private let device: TrackerSession?
@@ -57,7 +57,8 @@ final class PlayedHead: Sendable {
             defer { id = tracker.id }
             return id == nil
           }
-          // A tracker that reconnects during playback has lost its yaw reference.
+          // Only the first tracker gets an earlier front, and only once: after a reconnection, its
+          // yaw reference may differ.
           if isFirst, let front = fronts[tracker.id] { source.keepFront(front) }
         }
         events.add(.tracker(event))
@@ -97,14 +98,15 @@ final class PlayedHead: Sendable {
   var connected: TrackerDescription? { tracker?.tracker }
 
   /// The ID of the last connected tracker, and the yaw of the front in that tracker's world [rad];
-  /// nil if there is no front.
+  /// nil if no tracker has been connected or there is no front.
   var front: (tracker: String, yaw: Double)? {
     guard let id = memory.id.withLock({ $0 }), let yaw = poses?.front else { return nil }
     return (id, yaw)
   }
 }
 
-/// Returns the Bluetooth address of the output for these options; nil if unknown.
+/// Returns the Bluetooth address of the sink that the options name, or else of the default sink;
+/// nil if that sink is not a Bluetooth device or cannot be found.
 private func outputAddress(_ options: PlayerOptions) -> String? {
   let client = SoundServerClient(options.output, serverAddress: options.serverAddress)
   let sinks = try? client.sinks(timeoutMilliseconds: 1000)

@@ -4,13 +4,15 @@ public import AudioMix
 internal import SoundSources
 
 extension Player {
-  /// Whether the source can be mixed: it is a soundfield of order 1 or higher.
+  /// Whether the source can be mixed, which requires a soundfield of order 1 or higher.
   public var canMix: Bool { stems != nil }
 
-  /// The style and the amount (0 to 1) of the mix; nil before the first mix. A change takes 50 ms.
+  /// The style and the amount (0 to 1) of the mix; nil until a mix is set here or in the options. A
+  /// change takes 50 ms.
   ///
-  /// The first mix interrupts the sound for a moment. Setting nil selects the style `standard`.
-  /// Setting has no effect if the source cannot be mixed.
+  /// While the value is nil, setting a mix interrupts the sound for a moment. Setting nil selects
+  /// the style `standard` and keeps the amount. If the source cannot be mixed, setting has no
+  /// effect.
   public var mix: (style: MixStyle, amount: Double)? {
     get { stems?.isActive == true ? feed.mixer?.value : nil }
     set {

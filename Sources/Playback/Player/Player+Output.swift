@@ -8,8 +8,8 @@ extension Player {
   /// Returns the named sink. If no sink is named, returns the default sink or else the first sink;
   /// nil if the server has none.
   ///
-  /// - Throws: `PlaybackError.output` if the server cannot be reached, does not answer or has no
-  ///   sink with the requested name.
+  /// - Throws: `PlaybackError.output` if the server's sinks cannot be read, or none of them has the
+  ///   requested name.
   static func sink(
     _ options: PlayerOptions, _ client: SoundServerClient
   ) throws(PlaybackError) -> Sink? {

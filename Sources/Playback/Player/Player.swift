@@ -32,7 +32,8 @@ public final class Player: @unchecked Sendable {
   /// Notes for the listener about the initial HRTF set, one sentence each.
   public let notes: [String]
 
-  /// The loudspeakers or the soundfield that the stage consists of, after an upmix.
+  /// The loudspeakers or the soundfield that the stage consists of, after matrix decoding or an
+  /// upmix.
   public let stageLayout: ChannelLayout
   private let options: PlayerOptions
   /// Whether the source is a soundfield.
@@ -53,8 +54,9 @@ public final class Player: @unchecked Sendable {
   let stems: MixStemSource?
   private let shared = Mutex(Shared())
 
-  /// How long to wait for the loudness scan [ms]: until `patience` after the start of the player's
-  /// creation, but for at least `shortestPatience` after the design of the filters.
+  /// How long the first read may wait for a good loudness estimate [ms]: `patience` minus the time
+  /// from the start of the player's creation to the end of the filter design, but at least
+  /// `shortestPatience`.
   private static let (patience, shortestPatience) = (120, 60)
   /// How long `stop` waits until the sound has faded out [ns]. Programs have 0.5 s for their end.
   private static let longestFadeOut: Int64 = 330_000_000
@@ -63,7 +65,8 @@ public final class Player: @unchecked Sendable {
 
   /// Creates a player for a file, a playlist or a folder; see ``SoundOpener``.
   ///
-  /// - Throws: the reason why the sound server, the source or the render settings cannot be used.
+  /// - Throws: the reason why the sound server, the source or the render settings cannot be used;
+  ///   `PlaybackError.interrupted` if the creation was interrupted.
   public convenience init(
     path: String, options: PlayerOptions = PlayerOptions()
   ) throws(PlaybackError) {
@@ -76,7 +79,8 @@ public final class Player: @unchecked Sendable {
   /// - Parameters:
   ///   - options: the player's settings.
   ///   - makeSource: creates the source at the playback sample rate [Hz].
-  /// - Throws: the reason why the sound server, the source or the render settings cannot be used.
+  /// - Throws: the reason why the sound server, the source or the render settings cannot be used;
+  ///   `PlaybackError.interrupted` if the creation was interrupted.
   public init(
     options: PlayerOptions, makeSource: (_ sampleRate: Int) throws(PlaybackError) -> any SoundSource
   ) throws(PlaybackError) {
@@ -138,7 +142,7 @@ public final class Player: @unchecked Sendable {
         channels: $0.fieldChannels, headLocked: $0.headLocked, sampleRate: Double(rate),
         settings: mix)
     }
-    // Create the head, the renderer and the output.
+    // Create the pose source, the renderer and the output.
     let head = PlayedHead(options, events)
     self.head = head
     let renderer = Renderer(
@@ -150,13 +154,14 @@ public final class Player: @unchecked Sendable {
       channelCount: (stems?.layout ?? layout).channelCount, capacity: rate * 5 / 2)
     feed = RenderFeed(ring: ring, renderer: renderer, head: head.stage, mixer: mixer)
     feed.volume = linearGain(decibels: settings.gainDecibels)
-    // A queue that begins with silence would delay the first sound.
+    // If the sound is not streamed, the output waits for it: a queue that begins with silence would
+    // delay the first sound.
     let startsPaused = client.hasQueue && made.stream == nil
     let output = try Self.makeOutput(
       client, options, rate, feed, isHeadKnown: !head.stage.becomesKnown,
       startsPaused: startsPaused)
     self.output = output
-    // Create the objects that change the decoder or the route during playback.
+    // Create the objects that change the decoder and follow the route during playback.
     redesigner = Redesigner(
       renderer: renderer, layout: layout, told: hrtf.notes, tell: events.add)
     let rendering = RoutedRendering(
@@ -203,7 +208,8 @@ public final class Player: @unchecked Sendable {
 
   /// Connects to the sound server and begins to play.
   ///
-  /// - Throws: `PlaybackError.output` if the stream cannot be opened. The player is then stopped.
+  /// - Throws: `PlaybackError.output` if the stream cannot be opened or the player has been
+  ///   stopped. After an error, the player cannot be started again.
   public func start() throws(PlaybackError) {
     head.start()
     conductor.start()
@@ -227,7 +233,7 @@ public final class Player: @unchecked Sendable {
   /// position that is not finite.
   public func seek(toSeconds seconds: Double) {
     guard seconds.isFinite else { return }
-    // No source lasts a century, and the frames of a century fit in an integer.
+    // No source is as long as 3e9 s (95 years), and the number of frames in 3e9 s fits in `Int`.
     let limited = max(0, min(seconds, duration ?? 3e9))
     conductor.wish { $0.seek = Int(limited * Double(sampleRate)) }
   }
@@ -238,7 +244,8 @@ public final class Player: @unchecked Sendable {
     seek(toSeconds: (pending ?? position) + seconds)
   }
 
-  /// The linear playback gain, clamped to 0 ... 10 (+20 dB). A change takes 50 ms.
+  /// The linear playback gain, initially that of `RenderSettings.gainDecibels`. A new value is
+  /// clamped to 0 ... 10 (+20 dB). A change takes 50 ms.
   public var volume: Float {
     get { feed.volume }
     set { feed.volume = min(10, max(0, newValue)) }
@@ -255,7 +262,7 @@ public final class Player: @unchecked Sendable {
 
   /// The target loudness at the ears [LUFS], clamped to -70 ... 0; always nil if the player was
   /// created without levelling. During playback, the gain follows a change at 0.9 dB/s. Setting nil
-  /// has no effect.
+  /// or a value that is not finite has no effect.
   public var loudnessTarget: Double? {
     get { levelBoard?.content.withLock { $0.target } }
     set {
@@ -267,8 +274,8 @@ public final class Player: @unchecked Sendable {
   /// How the programme is rendered, for which device, and why.
   public var routeDecision: RouteDecision { route.decision }
 
-  /// Declares that the programme is available with more channels. If mono or stereo is playing,
-  /// `.multichannelOffered` follows.
+  /// Declares that the programme is available with more channels. If its present layout is mono
+  /// or stereo, `.multichannelOffered` follows.
   ///
   /// - Parameter offer: how the listener can get the additional channels.
   public func declareMultichannelContent(_ offer: MultichannelOffer) {
@@ -278,20 +285,22 @@ public final class Player: @unchecked Sendable {
   /// The render settings with the latest requested decoder.
   public var decoding: RenderSettings { rendering.settings }
 
-  /// Changes the HRTF set, equalisation, decoder design, bus order, headphones and head size.
+  /// Changes the HRTF set, equalisation, decoder design, bus order, headphone profile and head
+  /// size.
   ///
   /// The other settings stay as they are. Another thread designs the decoder, which is then faded
-  /// in. `.decoderChanged` or `.decoderKept` follows, unless a newer request replaces this one or
-  /// the player is stopped.
+  /// in. `.decoderChanged` or `.decoderKept` follows, unless a newer request or a change of the
+  /// device replaces this request, or the player is stopped.
   public func decode(by settings: RenderSettings) { rendering.decode(by: settings) }
 
-  /// Moves the front of the stage to the current direction of the head.
+  /// Moves the front of the stage to the direction that the head faces.
   public func recenter() { head.poses?.recenter() }
 
   /// The ID of the last connected tracker, and the yaw of the front in that tracker's world [rad].
   ///
-  /// The value is nil before the first sample of a tracker, and while the stage is relative to a
-  /// device (`PlayerOptions.deviceTracker`).
+  /// The value is nil before the first sample of a tracker, while the stage is relative to a device
+  /// (`PlayerOptions.deviceTracker`), and if `PlayerOptions.head` is neither `.automatic` nor
+  /// `.tracker`.
   public var front: (tracker: String, yaw: Double)? { head.front }
 
   /// Fades out and ends playback. The player cannot be started again.
@@ -335,7 +344,7 @@ public final class Player: @unchecked Sendable {
   /// Returns the events since the last call, oldest first, but no more than the latest 1024.
   public func takeEvents() -> [PlayerEvent] { events.take() }
 
-  /// Returns the peak and RMS levels of both ears since the last call.
+  /// Returns the linear peak and RMS levels of both output channels since the last call.
   public func levels() -> LevelMeter.Levels { feed.renderer.levels() }
 
   public var status: PlayerStatus {

@@ -8,7 +8,7 @@ internal import SoundSources
 
 /// How the stage relates to the head.
 public enum StageMode: String, Sendable, CaseIterable {
-  /// The stage stands still in the room.
+  /// The stage stands still while the head turns.
   case tracked
   /// The stage is fixed to the head.
   case fixed
@@ -28,11 +28,11 @@ public enum StageMode: String, Sendable, CaseIterable {
 /// The source of the head pose.
 public enum HeadChoice: Sendable {
   /// The first head tracker that appears, preferably the tracker in the earphones that play the
-  /// sound. Without a tracker, the head faces the front.
+  /// sound. Without a tracker, the head is assumed to face the front.
   case automatic
-  /// The tracker with this ID, as soon as it is connected.
+  /// The tracker that `TrackerList.match` finds for this identifier, as soon as it is connected.
   case tracker(String)
-  /// Recorded motion, which follows the position in the source.
+  /// Motion from a recording, whose time is the position in the source.
   case recorded(HeadTrajectory)
   /// A pose source that the caller feeds.
   case source(HeadPoseSource)
@@ -67,27 +67,28 @@ public struct PlayerOptions: Sendable {
   public var render = RenderSettings()
   /// The source of the head pose. Default: automatic.
   public var head = HeadChoice.automatic
-  /// Settings that trackers do not report themselves, such as their axes.
+  /// The settings for finding and reading trackers, such as their axes.
   public var trackerSettings = TrackerSettings()
-  /// Whether AirPods, Galaxy Buds and Bluetooth LE trackers count as trackers. This has no effect
+  /// Whether to look for AirPods, Galaxy Buds and Bluetooth LE trackers. The setting has no effect
   /// if `trackerSettings` contains providers. Default: true.
   public var usesEarphones = true
   /// Returns the user's calibration of a tracker, which supplements the tracker's own calibration.
   /// The function is called on the tracker's thread when a tracker is opened. Default: none.
   public var calibration: @Sendable (TrackerDescription) -> TrackerCalibration? = { _ in nil }
-  /// The ID of the tracker on a device such as a screen or a seat; nil for none. The stage stands
-  /// still relative to the device. The setting has no effect if `head` is `.recorded` or `.none`.
+  /// The identifier, as in `HeadChoice.tracker`, of the tracker on a device such as a screen or a
+  /// seat; nil for none. The stage stands still relative to the device. The setting has no effect
+  /// if `head` is `.recorded` or `.none`.
   public var deviceTracker: String?
   /// How far ahead the head pose is predicted. Default: automatic.
   public var prediction = HeadPrediction.automatic
-  /// Fronts from earlier sessions, by tracker ID: the yaw in the tracker's own world [rad]. They
-  /// are used when the first tracker connects.
+  /// Fronts from earlier sessions, by tracker ID: the yaw in the tracker's own world [rad].
+  /// Only the first tracker that connects uses its front.
   public var fronts: [String: Double] = [:]
   /// How the stage relates to the head. Default: tracked.
   public var mode = StageMode.tracked
-  /// The policy for the route. `render` replaces its `spatialization` and can set its
-  /// `cancelsCrosstalk`. Default: binaural sound on headphones and unknown devices, plain stereo on
-  /// loudspeakers.
+  /// The policy for the route. `render.spatialization` replaces its `spatialization`. If
+  /// `render.playback` is not headphones, its `cancelsCrosstalk` becomes true. Default: binaural
+  /// sound on headphones and unknown devices, plain stereo on loudspeakers.
   public var route = RoutePolicy()
   /// The server's name for the sink; nil for the default sink. The server decides whether playback
   /// follows changes of the default.
@@ -99,10 +100,11 @@ public struct PlayerOptions: Sendable {
   public var rewriting = RewritingChoice.automatic
   /// The kind of sound server. Default: automatic.
   public var output = OutputChoice.automatic
-  /// The server's address; nil for the user's own server. For PipeWire, it is the name or the path
-  /// of a socket; otherwise, it has the syntax of `PULSE_SERVER`.
+  /// The server's address; nil for the default server. If `output` is `.pipeWire`, the address is
+  /// the name or the path of a socket; otherwise, it has the syntax of `PULSE_SERVER`.
   public var serverAddress: String?
-  /// A flag that, once raised, interrupts the creation of a player. Default: nil.
+  /// A flag that, once raised, interrupts the reading of the HRTF set and the design of the decoder
+  /// during the creation of a player. Default: nil.
   public var interrupt: InterruptFlag?
 
   public init() {}

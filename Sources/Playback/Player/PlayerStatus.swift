@@ -12,7 +12,7 @@ public struct PlayerStatus: Sendable {
   public enum State: String, Sendable {
     case playing
     case paused
-    /// The player waits in silence because the source delivers too slowly.
+    /// The player waits in silence until the source has delivered enough sound.
     case buffering
     /// The output is not connected, or its server or sink is missing, suspended or frozen.
     case waitingForOutput
@@ -29,7 +29,8 @@ public struct PlayerStatus: Sendable {
   public var mode: StageMode
   /// How the programme is rendered, for which device, and why.
   public var route: RouteDecision
-  /// The state of the head pose; nil if the head's motion is recorded or not tracked.
+  /// The state of the head pose; nil if the head's motion comes from a recording or is not
+  /// tracked.
   public var head: HeadPoseStatus?
   public var tracker: TrackerDescription?
   public var output: AudioOutputStatus
@@ -37,7 +38,7 @@ public struct PlayerStatus: Sendable {
   public var volume: Float
   /// The style and the amount of the mix; nil if the sound is not mixed.
   public var mix: MixStatus?
-  /// The report on levelling; nil if levelling is off, or before the first sound.
+  /// The report on levelling; nil if levelling is off, or before the source is read.
   public var loudness: LoudnessReport?
   /// The number of frames muted because of invalid samples.
   public var mutedFrames: Int
@@ -58,13 +59,13 @@ public enum PlayerEvent: Sendable, Equatable {
   case deviceTracker(TrackerEvent)
   /// A warning about the source, or a note about a newly chosen HRTF set. Playback continues.
   case warning(String)
-  /// Playback waits because the source delivers too slowly.
+  /// Playback is interrupted until the source has delivered enough sound.
   case buffering
   case resumed
   case modeChanged(StageMode)
   /// The style or the amount of the mix was set.
   case mixChanged(MixStyle, amount: Double)
-  /// The current decision, after a change of the route or the treatment.
+  /// The current decision, when the output has established its route or the decision has changed.
   case routeChanged(RouteDecision)
   /// The source has this layout from now on.
   case layoutChanged(ChannelLayout)
@@ -75,9 +76,9 @@ public enum PlayerEvent: Sendable, Equatable {
   /// The requested decoder cannot be used. The old decoder remains.
   case decoderKept(RenderSettings, reason: PlaybackError)
   /// The source was read for the first time, the origin of the loudness value has changed, or the
-  /// gain that the levelling aims at has changed by more than 1 dB.
+  /// gain that the levelling aims at differs by more than 1 dB from that in the last such event.
   case loudness(LoudnessReport)
-  /// An event of a source that is fetched during playback.
+  /// An event of a streamed source.
   case news(SourceNews)
   case finished
   /// Reading the source or seeking in it failed. After a failed read, the sound that was already

@@ -43,9 +43,9 @@ final class Redesigner: Sendable {
   /// Requests a decoder.
   ///
   /// - Parameters:
-  ///   - isTold: whether `.decoderChanged` reports the new decoder.
+  ///   - isTold: whether `.decoderChanged` reports the new decoder. A failure is always reported.
   ///   - arrived: called on the redesigner's thread once the new decoder alone is audible, or after
-  ///     about 1 s. It is not called if the request is replaced or fails.
+  ///     about 1 s. It is not called if the request is replaced, fails or is cancelled by `stop`.
   func wish(
     _ settings: RenderSettings, isTold: Bool,
     arrived: @escaping @Sendable (RenderSettings) -> Void

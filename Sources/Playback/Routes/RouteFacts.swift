@@ -62,8 +62,8 @@ public struct RouteFacts: Sendable, Equatable {
     if let kind = portType.flatMap(Self.device(of:)) { return (kind, .portType) }
     if let kind = port.flatMap(Self.device(named:)) { return (kind, .portName) }
     if let kind = formFactor.flatMap({ device(form: $0) }) { return (kind, .formFactor) }
-    // Car and conference loudspeakers also use these profiles, but their form factor has already
-    // identified them. PulseAudio 15 and later call the hands-free profile of a headset
+    // Car and conference loudspeakers also use these profiles, but their form factor, if known, has
+    // already identified them. PulseAudio 15 and later call the hands-free profile of a headset
     // `handsfree_head_unit`.
     if let profile = bluetoothProfile,
       profile.hasPrefix("headset") || profile.hasPrefix("handsfree")

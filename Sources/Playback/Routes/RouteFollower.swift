@@ -24,7 +24,8 @@ final class RouteFollower: Sendable {
 
   /// - Parameters:
   ///   - facts: the facts about the sink; nil if the sink is unknown.
-  ///   - tell: receives `.routeChanged` for a new decision or a new sink.
+  ///   - tell: receives `.routeChanged` for a new decision, and for each established or changed
+  ///     route.
   ///   - apply: carries out the decision after each change of the state.
   init(
     policy: RoutePolicy, programme: Programme, facts: RouteFacts?, mode: StageMode,

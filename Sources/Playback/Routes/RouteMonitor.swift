@@ -5,7 +5,8 @@ internal import SoundServer
 internal import SoundSources
 private import Synchronization
 
-/// Informs a program of the outputs that can play spatial sound and of whether the user allows it.
+/// Informs a program of the server's sinks: whether they can play spatial sound, and whether the
+/// user allows spatial sound on them.
 ///
 /// ```swift
 /// let monitor = try RouteMonitor { event in
@@ -20,9 +21,10 @@ private import Synchronization
 public final class RouteMonitor: Sendable {
   /// A change that the monitor reports.
   public enum Event: Sendable, Equatable {
-    /// The routes have changed. The array is empty if there is no sound server.
+    /// The routes have changed. The array is empty if there is no sound server or no sink.
     case routesChanged([SpatialRoute])
-    /// Multichannel content is rendered spatially on the route in use.
+    /// The program has multichannel content, and spatial sound is possible and allowed on the route
+    /// in use.
     case spatialOffered(SpatialRoute)
     /// The last offer no longer applies.
     case spatialWithdrawn
@@ -103,7 +105,7 @@ public final class RouteMonitor: Sendable {
   ///   - sink: the server's name for the sink that the program plays to; nil for the default sink.
   ///   - output: see `PlayerOptions.output`.
   ///   - serverAddress: see `PlayerOptions.serverAddress`.
-  ///   - onEvent: receives the initial routes and every change.
+  ///   - onEvent: receives the initial routes, if there are any, and every change.
   /// - Throws: `PlaybackError.output` if the system lacks resources, or if `output` is PipeWire and
   ///   libpipewire is missing or too old.
   public init(
@@ -140,8 +142,8 @@ public final class RouteMonitor: Sendable {
     }
   }
 
-  /// Declares whether the program has content with more channels than stereo. If it has such
-  /// content and the route is spatial, `.spatialOffered` follows.
+  /// Declares whether the program has content with more channels than stereo. If true and the
+  /// route in use is spatial, `.spatialOffered` follows. If false, an earlier offer is withdrawn.
   public func declareMultichannelContent(_ isThere: Bool) {
     board.update { $0.hasMultichannel = isThere }
   }

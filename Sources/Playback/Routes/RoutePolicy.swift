@@ -63,7 +63,8 @@ public struct RoutePolicy: Sendable, Equatable {
 
   public init() {}
 
-  /// Returns this policy with the changes that `settings` requires.
+  /// Returns this policy with the `spatialization` of `settings`, and with crosstalk cancellation
+  /// if the playback device in `settings` is not headphones.
   func applying(_ settings: RenderSettings) -> RoutePolicy {
     var policy = self
     policy.spatialization = settings.spatialization
@@ -105,8 +106,9 @@ public struct RoutePolicy: Sendable, Equatable {
   public func allows(_ facts: RouteFacts) -> Bool { spatialization != .off && !isOff(facts) }
 
   /// Returns the kind of device that a sink leads to: what the listener has set, or else what the
-  /// sound server reports. Bluetooth devices of unknown kind count as headphones. Headphones that
-  /// are reported on an unplugged port count as unknown.
+  /// sound server reports. If `cancelsCrosstalk` is true, devices of unknown kind count as
+  /// loudspeakers; otherwise, Bluetooth devices among them count as headphones. Headphones that are
+  /// reported on an unplugged port count as unknown.
   package func kind(of sink: Sink) -> RouteDevice {
     let (kind, isForced) = device(RouteFacts(sink))
     if isForced { return kind }
@@ -129,8 +131,8 @@ public struct RoutePolicy: Sendable, Equatable {
     case .speakers: return (.loudspeakers, true)
     case .automatic, .off, nil:
       let kind = facts?.device.kind ?? .unknown
-      // A listener who asks for crosstalk cancellation knows more than a server that reports
-      // nothing.
+      // A listener who asks for crosstalk cancellation has loudspeakers, even if the server does
+      // not report them.
       return kind == .unknown && cancelsCrosstalk ? (.loudspeakers, true) : (kind, false)
     }
   }

@@ -89,7 +89,8 @@ extension RouteDecision {
     switch treatment {
     case .binaural: .headphones
     case .crosstalkCancelled: loudspeakers
-    // Plain stereo also passes through the headphone equaliser, if there is one.
+    // On headphones, plain stereo also passes through the equaliser of the headphone profile, if
+    // there is one. The filters for loudspeakers do not contain this equaliser.
     case .plainStereo:
       settings.headphones == nil ? nil : device == .loudspeakers ? loudspeakers : .headphones
     }

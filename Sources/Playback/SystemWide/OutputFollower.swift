@@ -6,7 +6,8 @@ package import SoundServer
 ///
 /// The named sink is chosen while it exists. Otherwise, the latest event decides: the user made a
 /// real sink the default, or headphones appeared on a sink. If that sink or those headphones
-/// disappear, the previous event decides.
+/// disappear, the previous event decides. If no event is left, the choice is the default sink if it
+/// is real, or else the first sink with headphones, or else the first sink.
 package struct OutputFollower: Sendable, Equatable {
   private enum Reason: Sendable, Equatable {
     case isDefault
@@ -22,10 +23,11 @@ package struct OutputFollower: Sendable, Equatable {
   /// The choices without duplicates, oldest first.
   private var history: [Choice] = []
   /// Whether each real sink led to headphones at the last report; nil before the first report and
-  /// without a server.
+  /// after a report without sinks.
   private var known: [String: Bool]?
   private var lastDefault: String?
-  /// Whether, at least once, the first default sink that a server reported was a real sink.
+  /// Whether a real sink has been the first default sink to be reported after this program or the
+  /// server started.
   private var hasFollowed = false
 
   /// The name of the sink to play to; nil if there has been none yet.
@@ -53,7 +55,7 @@ package struct OutputFollower: Sendable, Equatable {
     }
   }
 
-  /// Updates `sink` and `realDefault` for new contents. Empty contents change neither.
+  /// Updates `sink` and `realDefault` for new contents. Contents without sinks change neither.
   package mutating func follow(_ contents: ServerContents) {
     guard !contents.sinks.isEmpty else {
       (known, lastDefault) = (nil, nil)
@@ -74,12 +76,13 @@ package struct OutputFollower: Sendable, Equatable {
     defer { lastDefault = contents.defaultSink ?? lastDefault }
     guard let now = contents.defaultSink, !SinkLayout.isOurs(now) else { return }
     guard let before = lastDefault else {
-      // After a restart of the server, the user's earlier choice counts.
+      // After a restart of the server, the user's earlier choice remains.
       if !hasFollowed || realDefault == nil { choose(now, .isDefault) }
       hasFollowed = true
       return
     }
-    // If the former default sink is gone, the server chose the new default sink.
+    // If the former default sink is gone, ignore the change: the server and not the user chose the
+    // new default sink.
     if now != before, contents.sinks.contains(where: { $0.name == before }) {
       choose(now, .isDefault)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits a repeated request to one in `spacing` and to `count` in `period`.
+/// Limits how often a request is made: at most once in each `spacing`, and at most `count` times in
+/// each `period`.
 package struct RequestLimit: Sendable, Equatable {
   private let spacing: Int64
   private let count: Int

@@ -16,8 +16,8 @@ package struct RoleTreatments: Sendable, Equatable {
   /// Creates the default: calls and event sounds are plain.
   package init() {}
 
-  /// Creates the default and applies `changes`, such as "phone=spatial". Ignores texts of any other
-  /// form.
+  /// Creates the default and applies `changes`, such as "phone=spatial". A change without exactly
+  /// one role and one treatment is ignored.
   package init(_ changes: [String]) {
     for change in changes {
       let parts = change.split(separator: "=").map(String.init)

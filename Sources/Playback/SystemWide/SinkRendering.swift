@@ -8,11 +8,11 @@ internal import SoundServer
 private import SoundSources
 private import Surround
 
-/// Renders the sound of one virtual sink with the treatment for the real sink's route.
+/// Renders live sound, such as a virtual sink's, with the treatment for the real sink's route.
 ///
 /// ## Threading
-/// It may be used from any thread. The output calls the functions of `callback` on its audio
-/// thread.
+/// It may be used from any thread, but only the audio thread may render with `renderer` or
+/// `callback`.
 final class SinkRendering: Sendable {
   /// The length of a partition of the filters [frames]. PipeWire's cycles are usually multiples of
   /// this length, so the filters usually transform only complete blocks.
@@ -31,10 +31,10 @@ final class SinkRendering: Sendable {
   /// - Parameters:
   ///   - options: how to render. Settings about sources and levelling are ignored.
   ///   - isLimited: whether the true peak is limited.
-  ///   - sampleRate: the sample rate of the virtual sink and of the output [Hz].
+  ///   - sampleRate: the sample rate of the input and of the output [Hz].
   ///   - sink: the real sink; nil if there is none yet.
   ///   - poses: a source that only this rendering reads; nil if the head is not tracked.
-  /// - Throws: the reason why the HRTF set cannot be used for the layout.
+  /// - Throws: the reason why the decoder cannot be designed.
   init(
     layout: ChannelLayout, options: PlayerOptions, isLimited: Bool, sampleRate: Int, sink: Sink?,
     hrtf: HRTFChoice, poses: HeadPoseSource?, tell: @escaping @Sendable (PlayerEvent) -> Void

@@ -40,7 +40,7 @@ package final class SinkStage: LiveStage {
   ///   - describe: returns a sentence that tells the listener about an event, without a full stop;
   ///     nil if the listener need not know.
   ///   - atEnd: called when the stage stops, with the front as in `Player.front`.
-  /// - Throws: the reason why the HRTF set cannot be used.
+  /// - Throws: the reason why the HRTF set cannot be read, or why a decoder cannot be designed.
   package init(
     layouts: [SinkLayout], options: PlayerOptions, isLimited: Bool, sink: Sink?,
     describe: @escaping @Sendable (PlayerEvent) -> String?,
@@ -134,7 +134,8 @@ package final class SinkStage: LiveStage {
   private func predict(for sink: String) {
     for rendering in renderings.values {
       rendering.poses?.prediction = options.prediction.pose(for: sink)
-      // Correct quickly, because nothing is rendered again and the queue is short.
+      // Correct prediction errors quickly, because nothing is rendered again and the queue is
+      // short.
       rendering.poses?.correctsQuickly = true
     }
   }
@@ -143,7 +144,7 @@ package final class SinkStage: LiveStage {
     var live = LiveHead()
     live.tracker = played.connected?.name
     guard let poses = played.poses else { return live }
-    // No audio thread reads this source, because the renderers read branches of it.
+    // The lock suffices: no audio thread reads this source, because the renderers read branches.
     state.withLock { _ in live.pose = poses.pose(at: monotonic_nanoseconds()) }
     let status = poses.status
     if status.freshness == .waiting { live.pose = nil }

@@ -6,8 +6,8 @@ package import SoundServer
 ///
 /// A stream on a virtual sink is moved to the virtual sink that fits its layout, or to the real
 /// sink if the treatment of its role is plain. A stream that appears on a real sink, or that the
-/// user has moved, stays there. A stream on a virtual sink is placed again if its channels or its
-/// role change.
+/// user has moved, stays there. If the channels or the role of a stream change while it is on a
+/// virtual sink, or after it was moved because of its role, its sink is chosen again.
 package struct StreamRouting: Sendable, Equatable {
   /// A request to move a stream.
   package struct Move: Sendable, Equatable {
@@ -25,11 +25,10 @@ package struct StreamRouting: Sendable, Equatable {
   /// The latest change of the default sink to a real sink.
   private var foreign: DefaultChange?
 
-  /// The longest time from a change of the default sink to the report that a stream has followed
-  /// [ns].
+  /// A stream that moves to a new default sink at most this long after the default has changed
+  /// counts as following the default [ns].
   private static let followTime: Int64 = 2_000_000_000
-  /// The longest time by which the report that a stream has followed may precede the report of the
-  /// new default sink [ns].
+  /// Like `followTime`, but for a move that is reported before the change of the default [ns].
   private static let precedingTime: Int64 = 500_000_000
   /// The time after which a request that has had no effect is repeated [ns].
   private static let retryTime: Int64 = 1_000_000_000
@@ -68,7 +67,8 @@ package struct StreamRouting: Sendable, Equatable {
     }
   }
 
-  /// The streams that stay where they are, because the user moved them or requests had no effect.
+  /// The IDs of the streams that stay where they are because the user moved them or requests had no
+  /// effect.
   package var streamsMovedByHand: Set<UInt64> {
     Set(placements.filter { $0.value.kind == .byHand }.keys)
   }
@@ -88,7 +88,7 @@ package struct StreamRouting: Sendable, Equatable {
     }
   }
 
-  /// Updates the kind of a placement for the stream's current sink.
+  /// Updates a placement for the stream's current sink, channels and role.
   private func follow(
     _ stream: ProgramStream, _ placement: inout Placement, at here: String, _ present: Set<String>,
     _ now: Int64
@@ -105,7 +105,8 @@ package struct StreamRouting: Sendable, Equatable {
       if isOnOurs { placement.begin(.placed, at: here) } else { placement.expected = here }
     case .placed:
       guard !isExpected else { break }
-      // The server moves a stream that follows the default sink or whose sink is removed.
+      // If a stream follows the default sink or its sink is gone, the server, not the user, has
+      // moved it.
       let isRescued = !present.contains(placement.expected)
       if isRescued || isFollower(at: here, now) {
         placement.begin(.placed, at: here)
@@ -184,7 +185,7 @@ package struct StreamRouting: Sendable, Equatable {
       (self.kind, expected, origin, requests) = (kind, here, nil, 0)
     }
 
-    /// Returns the sink to request now; nil for no request.
+    /// Returns the sink to request now, and counts the request; nil for no request.
     mutating func request(_ target: String?, at here: String, _ now: Int64) -> String? {
       guard let target, kind == .placed else { return nil }
       if here == target {

@@ -27,8 +27,8 @@ package struct SystemWideCleanUp: Sendable {
   /// Restores the default sink, moves the streams on virtual sinks to a real sink, and removes the
   /// virtual sinks and the server's stored references to them. This can take several seconds.
   ///
-  /// - Parameter previousDefault: the default sink to restore; nil if unknown. If it does not exist
-  ///   and a virtual sink is the default, a real sink becomes the default.
+  /// - Parameter previousDefault: the default sink to restore; nil if unknown. If it is unknown or
+  ///   does not exist, and a virtual sink is the default, a real sink becomes the default.
   /// - Throws: the reason why the server cannot be observed.
   package func run(previousDefault: String?) throws(SoundServerError) {
     let latest = Latest()

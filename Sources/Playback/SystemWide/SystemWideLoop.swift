@@ -24,7 +24,8 @@ struct SystemWideLoop {
   /// The latest time at which a stream played to each sink [ns].
   private var lastUse: [SinkLayout: Int64] = [:]
   private var inUse: [SinkLayout: Bool] = [:]
-  /// The streams of the latest report, by ID. `layout` is nil for a stream on a real sink.
+  /// The streams of the latest report, by ID. `layout` is nil for a stream that is not on a virtual
+  /// sink.
   private var places: [UInt64: (layout: SinkLayout?, stream: ProgramStream)] = [:]
 
   private static let restartTime: Int64 = 2_000_000_000
@@ -42,7 +43,7 @@ struct SystemWideLoop {
       layouts: settings.layouts, roles: settings.roles, ownsDefault: settings.takesDefault)
   }
 
-  /// Whether the next step is due soon, even without a report.
+  /// Whether a change is pending, so the next step is due earlier than usual.
   private(set) var isWaiting = false
 
   var status: SystemWideStatus {
@@ -143,7 +144,7 @@ struct SystemWideLoop {
       let layout = stream.sink.flatMap(SinkLayout.init(sinkName:))
       let former = places[stream.id]
       places[stream.id] = (layout, stream)
-      // Do not report programs that have always played to a real sink.
+      // Do not report a stream that has never been on a virtual sink.
       if former?.layout != layout { tell(.routed(stream, layout)) }
     }
     for (id, place) in gone {

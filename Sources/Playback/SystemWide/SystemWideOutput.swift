@@ -7,8 +7,8 @@ internal import System
 
 /// Plays the sound of other programs through virtual sinks.
 ///
-/// The output moves each stream on a virtual sink to the virtual sink that fits the stream's
-/// layout, or to the real sink if the treatment of the stream's role is plain. It can make the
+/// Unless the user has moved a stream, the output moves it from a virtual sink to the one that fits
+/// its layout, or to the real sink if the treatment of its role is plain. The output can make the
 /// widest virtual sink the default sink. `OutputFollower` chooses the real sink to play to.
 ///
 /// ## Threading

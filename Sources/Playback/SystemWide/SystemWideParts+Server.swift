@@ -17,7 +17,7 @@ extension SystemWideParts {
   ///   - keeper: the `command` for `PulseSinkKeeper`; nil for no keeper. PipeWire needs none.
   ///   - describe: see `SinkStage`.
   ///   - atEnd: see `SinkStage`.
-  /// - Throws: the reason why the HRTF set cannot be used.
+  /// - Throws: the reason why the HRTF set cannot be read, or why a decoder cannot be designed.
   package init(
     layouts: [SinkLayout], options: PlayerOptions, isLimited: Bool, keeper: [String]?,
     describe: @escaping @Sendable (PlayerEvent) -> String?,

@@ -47,10 +47,12 @@ package protocol LiveStage: AnyObject, Sendable {
   /// Adapts the treatment to another real sink or to changed ports.
   func follow(_ sink: Sink)
 
-  /// Returns the notes for the listener since the last call, as sentences without full stops.
+  /// Returns the notes for the listener that are new since the last call, as sentences without full
+  /// stops.
   func takeNotes() -> [String]
 
-  /// Releases the trackers. Call it after all virtual sinks have stopped.
+  /// Cancels designs in progress and releases the trackers. Call it after all virtual sinks have
+  /// stopped.
   func stop()
 }
 

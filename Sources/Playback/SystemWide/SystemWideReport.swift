@@ -13,7 +13,7 @@ package enum SystemWideEvent: Sendable, Equatable {
   case failed(SinkLayout, SoundServerError)
   /// A stream now plays to the virtual sink with this layout, or has left the virtual sinks (nil).
   case routed(ProgramStream, SinkLayout?)
-  /// A program that played to a virtual sink has ended its stream.
+  /// A stream that was on a virtual sink has ended, or the server has been lost.
   case ended(ProgramStream)
   /// Another program keeps changing the default sink. The output waits before it makes a virtual
   /// sink the default again.
@@ -34,7 +34,7 @@ package struct SystemWideStatus: Sendable, Equatable {
   package var output: Sink?
   /// Whether a virtual sink is the default sink.
   package var isDefault = false
-  /// The virtual sinks that run, the narrowest first.
+  /// The virtual sinks that were started, in ascending order of channel count.
   package var sinks: [Entry] = []
   /// The streams of all other programs.
   package var streams: [ProgramStream] = []

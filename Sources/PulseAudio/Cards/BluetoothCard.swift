@@ -18,7 +18,7 @@ public struct BluetoothCard: Sendable, Equatable {
       (self.isAvailable, self.priority) = (isAvailable, priority)
     }
 
-    /// Whether this is the hands-free or the headset profile.
+    /// Whether this is a hands-free or headset profile.
     public var isHandsFree: Bool { name.hasPrefix("handsfree") || name.hasPrefix("headset") }
   }
 
@@ -33,7 +33,8 @@ public struct BluetoothCard: Sendable, Equatable {
       (self.name, self.description) = (name, description)
     }
 
-    /// The rank of the microphone's sound quality; higher is better, and 0 means unknown.
+    /// The codec's rank by the sound quality of the microphone; higher is better, and 0 means
+    /// unknown.
     fileprivate var rank: Int { max(Self.rank(name), Self.rank(description)) }
 
     private static func rank(_ codec: String) -> Int {
@@ -60,18 +61,20 @@ public struct BluetoothCard: Sendable, Equatable {
   }
 
   /// Returns the profile to use for recording: of the available profiles with a microphone, the one
-  /// that the server prefers; nil if there is none.
+  /// that the server prefers; nil if there is none. With `handsFreeOnly`, only hands-free and
+  /// headset profiles count.
   public func microphoneProfile(handsFreeOnly: Bool) -> Profile? {
     profiles.filter { $0.hasMicrophone && $0.isAvailable && (!handsFreeOnly || $0.isHandsFree) }
       .max { $0.priority < $1.priority }
   }
 
-  /// Returns the codec with the best sound; nil if no codec is known.
+  /// Returns the codec with the best microphone sound; nil if no codec has a known rank.
   public static func best(of codecs: [Codec]) -> Codec? {
     codecs.filter { $0.rank > 0 }.max { $0.rank < $1.rank }
   }
 
-  /// Returns whether a source belongs to this card, judging by their names. False for monitors.
+  /// Returns whether a source belongs to this card, judging by the names of both. Returns false for
+  /// a monitor.
   public func owns(_ source: Source) -> Bool {
     let address = name.split(separator: ".").last ?? ""
     return !source.isMonitor && source.name.hasPrefix("bluez") && !address.isEmpty

@@ -28,8 +28,8 @@ extension ClientConnection {
     return results.first == 1
   }
 
-  /// Sends a message to an object of the server. Returns the answer; nil if there is no such object
-  /// or the object refuses the message.
+  /// Sends a message to an object of the server. Returns the answer; nil if libpulse cannot send
+  /// messages to this server, or if the object does not exist or refuses the message.
   func send(
     _ message: String, _ parameters: String?, to object: String
   ) throws(SoundServerError) -> String? {

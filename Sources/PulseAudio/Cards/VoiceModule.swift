@@ -7,8 +7,8 @@ import System
 /// The server's module for echo cancellation and noise suppression.
 ///
 /// The module provides a sink and a source. The source supplies the sound of an input, from which
-/// the module has removed the echo of the sink's sound. While the module is loaded, its sink is the
-/// default sink, and the streams on the former default sink play to it.
+/// the module has removed the echo of the sink's sound. When the module is loaded, its sink becomes
+/// the default sink, and the streams on the former default sink are moved to it.
 ///
 /// ## Threading
 /// Use it from one thread at a time.
@@ -17,13 +17,13 @@ package final class VoiceModule: @unchecked Sendable {
   package static let sinkName = "stillstage_voice_output"
   private static let moduleName = "module-echo-cancel"
   private static let timeout = 4000
-  /// The options of the WebRTC method. By default, PulseAudio's analogue gain control changes the
-  /// volume of the input permanently.
+  /// The options of the WebRTC method. They turn gain control off, because its default, analogue
+  /// gain control, changes the volume of the input permanently.
   private static let method = "analog_gain_control=0 digital_gain_control=0"
 
   private let serverAddress: String?
   private var index: UInt32?
-  /// The real sink to which the module plays the sound of its own sink.
+  /// The name of the sink to which the module plays the sound of its own sink.
   package private(set) var realSink: String
 
   /// Loads the module.
@@ -31,7 +31,8 @@ package final class VoiceModule: @unchecked Sendable {
   /// - Parameters:
   ///   - source: the name of the input to process.
   ///   - channels: the number of channels of the input, 1 or 2.
-  ///   - willLoad: receives the name of the current default sink before the module is loaded.
+  ///   - willLoad: receives the name of the default sink, or of the first sink if there is no
+  ///     default, before the module is loaded.
   /// - Throws: the reason why the module cannot be loaded.
   package init(
     source: String, channels: Int, serverAddress: String? = nil,
@@ -106,8 +107,9 @@ package final class VoiceModule: @unchecked Sendable {
 
   /// Unloads the modules of processes that have ended.
   ///
-  /// - Parameter fallback: the sink that replaces the module's sink, as the default and for its
-  ///   streams; nil for the server's choice.
+  /// - Parameter fallback: the sink that receives the streams of the module's sink, and becomes the
+  ///   default if the module's sink is the default. The server chooses a sink if `fallback` is nil
+  ///   or does not exist.
   package static func removeOrphans(
     serverAddress: String? = nil, fallback: String?
   ) throws(SoundServerError) {

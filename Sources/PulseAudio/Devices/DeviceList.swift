@@ -30,7 +30,7 @@ final class DeviceList<Device: PulseDevice>: CallbackTarget {
   /// Whether the list and the server's description have arrived.
   var isComplete: Bool { hasEnded && connection.isDescribed }
   var names: [String] { found.map(\.name) }
-  /// The devices, in the server's order.
+  /// The devices received so far, in the server's order.
   var devices: [Device] {
     found.map { device in
       var device = device

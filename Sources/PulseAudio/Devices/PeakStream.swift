@@ -43,9 +43,9 @@ final class PeakBoard: Sendable {
     }
   }
 
-  /// The time for which packets are collected [ns].
+  /// How long `collect` waits for packets [ns].
   private static let collectionTime: Int64 = 30_000_000
-  /// The time after a collection within which the collected packets are read [ns].
+  /// The time after a wait of `collect` during which it does not wait again [ns].
   private static let readingTime: Int64 = 2_000_000
   private let collected = Atomic<Int64>(0)
 

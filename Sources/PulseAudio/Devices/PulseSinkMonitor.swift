@@ -5,8 +5,8 @@ public import SoundServer
 /// Observes a server's sinks and default sink, even across restarts of the server.
 ///
 /// ## Threading
-/// Any thread may use the monitor. `onChange` is called on the monitor's own thread and must not
-/// stop the monitor.
+/// It may be used from any thread. `onChange` is called on a separate thread and must not call
+/// `stop`.
 public final class PulseSinkMonitor: SinkMonitor {
   private let observer: DeviceObserver<ObservedDevices<Sink>>
 

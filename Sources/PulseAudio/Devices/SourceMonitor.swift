@@ -5,8 +5,8 @@ public import SoundServer
 /// Observes a server's sources, even across restarts of the server, and measures their peaks.
 ///
 /// ## Threading
-/// Any thread may use the monitor. `onChange` is called on the monitor's own thread and must not
-/// stop the monitor.
+/// It may be used from any thread. `onChange` is called on a separate thread and must not call
+/// `stop`.
 public final class SourceMonitor: Sendable {
   private let observer: DeviceObserver<MeteredSources>
   private let levels: PeakBoard
@@ -42,11 +42,11 @@ public final class SourceMonitor: Sendable {
   /// channels count as one.
   public var peakCount: Int { levels.count }
 
-  /// Stops the monitor without waiting for the server. `onChange` is not called afterwards.
+  /// Stops observing without waiting for the server. `onChange` is not called afterwards.
   public func stop() { observer.stop() }
 }
 
-/// A server's sources, with a meter on each measured source.
+/// A server's sources, with a meter for each measured source.
 private final class MeteredSources: DeviceConnection {
   let levels = PeakBoard()
   private let sources: ObservedDevices<Source>

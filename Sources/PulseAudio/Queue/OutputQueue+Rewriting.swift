@@ -9,7 +9,8 @@ import Synchronization
 extension OutputQueue {
   struct TimingQuestion {
     var isAwaited = false
-    /// The stream position at which the preceding rewrite begins; nil without a preceding rewrite.
+    /// The start of the window that was written just before the request, as a stream position; nil
+    /// if there was none.
     var start: Int64?
     /// The time of the last request, CLOCK_MONOTONIC [ns].
     var time: Int64 = 0

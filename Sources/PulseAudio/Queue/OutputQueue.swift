@@ -52,8 +52,8 @@ final class OutputQueue {
     stream.flush()
   }
 
-  /// Counts an underrun and adapts the depth. Ignores underruns shortly after a flush and while the
-  /// server is not expected to request audio.
+  /// Relocks the clock, counts an underrun and adapts the depth. Only relocks the clock shortly
+  /// after a flush and while the server is not expected to request audio.
   func ranDry() {
     stream.renderer.pointee.clock.relock()
     guard stream.flow.isRequestDue, monotonic_nanoseconds() >= underrunsCountFrom else { return }
@@ -62,8 +62,8 @@ final class OutputQueue {
     stream.adaptDepth { $0.ranLow(now: monotonic_nanoseconds()) }
   }
 
-  /// Ignores a low queue for 0.5 s after the server starts to play. A null sink then takes most of
-  /// the queue at once.
+  /// Discards the latency reports from before the server started to play. Ignores a low queue for
+  /// 0.5 s, because a null sink takes most of the queue at once.
   func started() {
     lowCountsFrom = max(lowCountsFrom, monotonic_nanoseconds() + Self.settling)
     stream.renderer.pointee.clock.relock()

@@ -30,7 +30,8 @@ struct QueueOverwriter {
   private static let coverNanoseconds: Int64 = 70_000_000
   /// Minimum length of a window [ns].
   private static let leastNanoseconds: Int64 = 5_000_000
-  /// Excess of the shadow's length over the queue's depth, for sound in the sink [ms].
+  /// The shadow is longer than the queue's maximum depth by at least this, for the sound in the
+  /// sink [ms].
   private static let sinkMilliseconds = 300.0
   private static let fadeNanoseconds: Int64 = 2_500_000
   /// Largest sample difference that needs no crossfade: -80 dBFS.
@@ -40,7 +41,7 @@ struct QueueOverwriter {
   private let piece: UnsafeMutablePointer<Float>
   private let pieceFrames: Int
   private let framesPerNanosecond: Double
-  /// The stream position of the first frame since the stream began or was flushed.
+  /// The stream position of the first frame written since the stream began or was flushed.
   var firstQueued: Int64 = 0
   var margin = RewriteMargin(readAhead: 0, extra: 0, limit: 0)
   /// The recent maximum of the rendering time, at most 10 ms [ns].
@@ -94,7 +95,7 @@ struct QueueOverwriter {
     let count = Int64(rendered) < asked ? Int64(rendered) : asked
     let now = monotonic_nanoseconds()
     noteRenderingTime(now - begun)
-    // Drop the start of the window, which the sink may have read in the meantime.
+    // Drop the part of the window that the sink may have read in the meantime.
     let soonest = heard + frames(now - begun + margin.nanoseconds)
     let late = soonest > start ? soonest - start : 0
     guard count - late >= frames(Self.leastNanoseconds) else { return .late }

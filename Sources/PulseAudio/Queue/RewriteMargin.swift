@@ -15,7 +15,7 @@ struct RewriteMargin {
   private static let leastStep: Int64 = 250_000
   /// The margin is adjusted after this many measured writes without a lost start.
   private static let answersPerStep = 64
-  /// The number of measured writes to ignore after a lost start.
+  /// After a lost start, this many measured writes do not adjust the margin.
   private static let answersPerStepUp = 8
   /// A maximum of the read-ahead is remembered for at least this number of reports, and for at most
   /// twice that number.
@@ -124,7 +124,7 @@ struct RewriteJudge {
   private static let patienceBeyondLimit: Int64 = 4_000_000_000
 
   private var retryTime: Int64 = 0
-  /// The last time at which the read-ahead was within the limit.
+  /// The time from which `patienceBeyondLimit` counts, CLOCK_MONOTONIC [ns].
   private var withinLimit: Int64 = 0
 
   /// Restarts the time for which the sink may read beyond the limit.
@@ -132,8 +132,8 @@ struct RewriteJudge {
 
   /// Returns whether rewriting should stop.
   ///
-  /// - Parameter hasBegun: false shortly after a stream begins, when its sink may still report an
-  ///   old latency.
+  /// - Parameter hasBegun: false shortly after a stream begins, moves or is flushed, when its sink
+  ///   may still report an old latency.
   mutating func givesUp(_ margin: RewriteMargin, hasBegun: Bool, now: Int64) -> Bool {
     if !margin.isSinkBeyondLimit { withinLimit = now }
     let isBeyond = now - withinLimit > Self.patienceBeyondLimit

@@ -2,12 +2,13 @@
 
 /// Decides when to rewrite the queue, and limits the processor time of rewriting.
 ///
-/// Refreshes (calls of `ask`) lead to at most two rewrites per interval. While the queue needs
-/// changes, rewrites continue every 1.5 intervals without a refresh. The interval is 10, 20, 40, 80
-/// or 160 ms; slow rendering lengthens it. Times are CLOCK_MONOTONIC nanoseconds.
+/// Refreshes (calls of `ask`) lead to at most two rewrites per interval. Without a refresh,
+/// rewrites continue every 1.5 intervals until one finds that the queue needs no change. The
+/// interval is 10, 20, 40, 80 or 160 ms; slow rendering lengthens it. Times are CLOCK_MONOTONIC
+/// nanoseconds.
 struct RewriteSchedule {
-  /// The largest share of one core's time that rewriting may use. It is exceeded only if even the
-  /// longest interval is too short.
+  /// The largest share of one core's time that rewriting should use. If even the longest interval
+  /// is too short, rewriting uses more.
   static let largestShare = 0.25
   static let shortestInterval: Int64 = 10_000_000
   static let longestInterval: Int64 = 160_000_000

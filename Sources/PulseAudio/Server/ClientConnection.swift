@@ -4,7 +4,7 @@ import CPulse
 import CRealtime
 import SoundServer
 
-/// A connection to the server, with its own loop, whose requests wait for the answers.
+/// A connection to the server, with its own loop. Each request waits for its answer.
 final class ClientConnection {
   let loop: ThreadedLoop
   let connection: Connection
@@ -39,7 +39,7 @@ final class ClientConnection {
 
   /// Waits until a condition is true. Call it with the loop's lock held.
   ///
-  /// - Throws: `noServer` if the connection is lost, `serverSilent` if the deadline passes,
+  /// - Throws: `noServer` if the connection fails, `serverSilent` if the deadline passes,
   ///   `systemFailure` if there is no context.
   func wait(for condition: (OpaquePointer) -> Bool) throws(SoundServerError) {
     let place = describeServerAddress(connection.address)

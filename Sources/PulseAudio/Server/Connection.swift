@@ -21,7 +21,7 @@ final class Connection: CallbackTarget {
   private(set) var isPipeWire = false
   /// Receives the server's answers to `askServer`, on the loop's thread.
   var onDescription: (pa_server_info) -> Void = { _ in }
-  /// Receives each change of the kinds given to `subscribe`, with the index of the changed object.
+  /// Receives the changes that `subscribe` requested, with the index of the changed object.
   var onEvent: (pa_subscription_event_type_t, UInt32) -> Void = { _, _ in }
   private let applicationName: String
 

@@ -2,7 +2,8 @@
 
 import Glibc
 
-/// Describes a server's address for error messages. For nil, describes libpulse's default address.
+/// Describes a server's address for error messages. For nil, describes libpulse's default address,
+/// but does not consider libpulse's configuration file.
 func describeServerAddress(_ address: String?) -> String {
   if let address { return address }
   if let named = getenv("PULSE_SERVER") { return "PULSE_SERVER=\(String(cString: named))" }
@@ -13,7 +14,7 @@ func describeServerAddress(_ address: String?) -> String {
 }
 
 /// Returns whether a server's address is a network address. If `address` is nil, examines
-/// `PULSE_SERVER`. Returns false if neither is set.
+/// `PULSE_SERVER`. Examines only the first address of a list. Returns false if neither is set.
 func isRemoteServer(_ address: String?) -> Bool {
   guard let text = address ?? getenv("PULSE_SERVER").map({ String(cString: $0) }),
     let first = text.split(separator: " ").first

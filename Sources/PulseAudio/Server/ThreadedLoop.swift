@@ -79,7 +79,7 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
   func locked<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
     precondition(
       pa_threaded_mainloop_in_thread(handle) == 0,
-      "this function must not be called in a callback of the sound server")
+      "this function must not be called in a callback")
     pa_threaded_mainloop_lock(handle)
     defer { pa_threaded_mainloop_unlock(handle) }
     return try body()
@@ -102,14 +102,14 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
     timerfd_settime(timer, 0, &next, nil)
   }
 
-  /// Makes the loop call `onWake`. Any thread may call this function, without the lock.
+  /// Makes the loop call `onWake`. Any thread may call this function, with or without the lock.
   func wake() {
     guard !isRung.exchange(true, ordering: .acquiringAndReleasing) else { return }
     var one: UInt64 = 1
     _ = write(bell, &one, MemoryLayout<UInt64>.size)
   }
 
-  /// Makes the loop call `onAlarm` at `time`, CLOCK_MONOTONIC [ns]. Replaces an earlier alarm.
+  /// Makes the loop call `onAlarm` at `time`, CLOCK_MONOTONIC [ns]. Replaces the previous alarm.
   func setAlarm(at time: Int64) {
     let time = max(time, 1)
     var next = itimerspec(

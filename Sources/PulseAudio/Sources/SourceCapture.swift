@@ -9,11 +9,11 @@ import Synchronization
 ///
 /// The stream has the source's rate, channels and sample encoding. The server converts the encoding
 /// `.other` to float32. If the server moves the stream, the capture opens the original source
-/// again. After a loss, the capture retries about every 100 ms.
+/// again. About 100 ms after a loss and after each failed attempt, the capture tries again.
 ///
 /// ## Threading
 /// The receiver is called on a thread that the capture owns, one call at a time. The receiver must
-/// neither block nor stop the capture. Call `start` and `stop` on any other thread.
+/// neither block nor stop the capture. Call the capture's functions on any other thread.
 public final class SourceCapture: CallbackTarget, @unchecked Sendable {
   /// The recipient of the recorded sound. The capture retains it.
   public protocol Receiver: AnyObject, Sendable {
@@ -99,7 +99,8 @@ public final class SourceCapture: CallbackTarget, @unchecked Sendable {
     }
   }
 
-  /// Begins to record as soon as the source exists. Returns at once.
+  /// Begins to record as soon as the source exists. Returns at once. Does nothing if the capture
+  /// has been started before.
   public func startWaiting() {
     loop.locked {
       guard phase == .idle else { return }

@@ -15,8 +15,8 @@ extension OutputStream {
   /// PA_STREAM_ADJUST_LATENCY, it reads ahead by (tlength - 2 minreq) / 2, so a large `minreq`
   /// keeps the read-ahead short.
   ///
-  /// The server starts playing when `prebuf` bytes are queued: three quarters of the queue, or half
-  /// if the stream is written in large pieces.
+  /// The server starts playing when `prebuf` bytes are queued: three quarters of `queue`, or half
+  /// of it if the stream is written in large pieces.
   var attributes: pa_buffer_attr {
     let asked = depth.milliseconds
     let request = min(isToppedUp && isRewriting ? 5 : 10, asked / 4)
@@ -82,7 +82,8 @@ extension OutputStream {
     setAttributes()
   }
 
-  /// Forgets the previous sink's read-ahead, and requests a new buffer.
+  /// Forgets the previous sink's read-ahead. Requests a new buffer if the last request took that
+  /// read-ahead into account.
   func forgetConfiguredSink() {
     guard place.configuredMilliseconds > 0 else { return }
     place.configuredMilliseconds = 0

@@ -28,7 +28,7 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     var reportedMilliseconds = 0.0
   }
 
-  /// The time without a write after which a sink's suspended state is believed [ns].
+  /// The state `suspended` of a sink counts only after this time without a write [ns].
   private static let quietOfSuspension: Int64 = 300_000_000
 
   let configuration: AudioOutputConfiguration
@@ -99,7 +99,7 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     guard let handle else { return false }
     listen(to: handle)
     renderer.pointee.beginQueue()
-    // The server requests sound even for a paused stream. Nothing is queued until `resume`.
+    // The server requests sound even for a paused stream, so hold rendering until `resume`.
     wasOpenedPaused = flow.wantsPause
     if wasOpenedPaused { renderer.pointee.isHeld = true }
     place.configuredMilliseconds = 0
@@ -198,7 +198,8 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     with(userdata) { $0.onEvent(event) }
   }
 
-  /// Handles a change of the stream's state. The first write request needs the granted latency.
+  /// Handles a change of the stream's state. Reads the granted buffer as soon as the stream is
+  /// ready, because the first write request needs the granted latency.
   private func changed() {
     if let handle, pa_stream_get_state(handle) == PA_STREAM_READY { readBuffer() }
     onEvent(.changed)

@@ -26,8 +26,8 @@ struct StreamRenderer {
   var overwriter: QueueOverwriter
   /// Whether rendering is disabled, after `drain` or because the stream was opened paused.
   var isHeld = false
-  /// The granted depth of the queue and the sink together [ns]. It serves as the latency until the
-  /// server reports one.
+  /// The sum of the queue's granted depth and the sink's latency [ns]. It serves as the latency
+  /// until the server reports one.
   var grantedLatency: Int64 = 0
   /// The smallest request to answer [bytes].
   var leastFill = 0

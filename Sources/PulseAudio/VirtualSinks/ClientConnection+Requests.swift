@@ -149,7 +149,8 @@ extension ClientConnection {
 
   // MARK: -
 
-  /// Makes a request and returns its answer; empty if the request cannot be sent.
+  /// Makes a request and returns its answer; empty if the request cannot be sent. Closes the
+  /// connection if no answer arrives in time.
   func ask<Element>(
     _ request: (OpaquePointer, UnsafeMutableRawPointer) -> OpaquePointer?
   ) throws(SoundServerError) -> [Element] {

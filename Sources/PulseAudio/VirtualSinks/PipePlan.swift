@@ -27,7 +27,7 @@ struct PipePlan: Equatable {
   /// is long enough, if there are any.
   ///
   /// - Parameters:
-  ///   - delay: the time from reading a frame to hearing it [frames].
+  ///   - delay: the time from the read of a frame until it is audible [frames].
   ///   - pageCount: the fixed number of pages; nil to choose the number.
   init(channelCount: Int, sampleRate: Int, delay: Int, pageCount: Int? = nil) {
     let page = Self.bytesPerPage / (4 * channelCount)

@@ -8,7 +8,7 @@ public import System
 /// A child process that removes this process's virtual sinks when this process dies.
 ///
 /// The child reads from a pipe whose other end this process holds. When that end is closed, the
-/// child restores the default sink and unloads the modules.
+/// child unloads the sinks' modules, unless `dismiss` has been called.
 public final class PulseSinkKeeper: Sendable {
   private struct State {
     var child: ChildProcess?
@@ -27,7 +27,8 @@ public final class PulseSinkKeeper: Sendable {
   ///   - command: the program and its first arguments. The program must pass the remaining
   ///     arguments to `run(arguments:)`.
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  /// - Throws: the system's error if the child process cannot be started.
+  /// - Throws: the system's error if the pipe cannot be created or the child process cannot be
+  ///   started.
   public init(command: [String], serverAddress: String?) throws(SystemError) {
     (self.command, self.serverAddress) = (command, serverAddress)
     // A child that has died must not end this process through SIGPIPE.
@@ -37,10 +38,12 @@ public final class PulseSinkKeeper: Sendable {
 
   deinit { dismiss() }
 
-  /// The child's process ID; nil if there is no child.
+  /// The process ID of the latest child, which may have died; nil after `dismiss` or if a new child
+  /// could not be started.
   public var processID: Int32? { state.withLock { $0.child?.id } }
 
-  /// Sets the sink that becomes the default sink if the child removes the present default sink.
+  /// Sets the sink that becomes the default sink if the child removes the default sink. Ignores a
+  /// name with a line feed.
   public func setFallback(sinkName: String) {
     state.withLock { state in
       guard state.fallback != sinkName, !sinkName.contains("\n") else { return }
@@ -49,7 +52,7 @@ public final class PulseSinkKeeper: Sendable {
     }
   }
 
-  /// Starts the child again if it has died. Does nothing after `dismiss`.
+  /// Tries to start the child again if it has died. Does nothing after `dismiss`.
   public func attend() {
     state.withLock { state in
       guard !state.isDismissed, state.child?.ending() != nil || state.child == nil else { return }

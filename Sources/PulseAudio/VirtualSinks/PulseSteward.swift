@@ -6,7 +6,7 @@ import Glibc
 package import SoundServer
 import Synchronization
 
-/// Observes the sinks and streams of a PulseAudio server, and moves streams.
+/// Observes the sinks and streams of a PulseAudio server, moves streams and sets the default sink.
 package final class PulseSteward: StreamSteward, @unchecked Sendable {
   private static let retryInterval: Int64 = 250_000_000
 

@@ -7,9 +7,10 @@ import System
 
 /// A virtual sink on a PulseAudio server.
 ///
-/// Programs play to a module-pipe-sink. The output reads as many frames from the FIFO as the real
-/// sink asks for, so the virtual sink runs on the real sink's clock. On a remote server, programs
-/// play to a module-null-sink; its monitor is recorded and resampled to the real sink's clock.
+/// If the server is on this machine, programs play to a module-pipe-sink. The output reads as many
+/// frames from the module's FIFO as the real sink asks for, so the virtual sink runs on the real
+/// sink's clock. On a remote server, programs play to a module-null-sink, whose monitor is recorded
+/// and resampled to the real sink's clock.
 package final class PulseVirtualSink: VirtualSink, @unchecked Sendable {
   private static let interval = 100
 
@@ -70,7 +71,7 @@ package final class PulseVirtualSink: VirtualSink, @unchecked Sendable {
 
   package var status: AudioOutputStatus { output.status }
 
-  /// The number of frames that the server did not supply in time.
+  /// The number of frames that the server did not supply in time; see `SinkFeed.missingFrames`.
   package var missingFrames: Int { feed.missingFrames.load(ordering: .relaxed) }
 
   package func takeEvents() -> [AudioOutputEvent] { output.takeEvents(for: feed) }
@@ -111,7 +112,7 @@ package final class PulseVirtualSink: VirtualSink, @unchecked Sendable {
     }
   }
 
-  /// Regularly loads a lost module again and restarts a dead keeper.
+  /// Regularly restores what is lost: the module, the recording of its monitor, and the keeper.
   private func work() {
     while !worker.isStopped {
       worker.sleep(milliseconds: Self.interval)

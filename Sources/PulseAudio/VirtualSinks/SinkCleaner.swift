@@ -6,15 +6,15 @@ public import SoundServer
 /// Removes virtual sinks from a server, and the stored settings that refer to them.
 ///
 /// ## Threading
-/// Call it with the loop's lock held.
+/// Call `clean` with the lock of the connection's loop held.
 struct SinkCleaner {
   let connection: ClientConnection
 
   /// Removes the virtual sinks that `isRemoved` selects. Their streams move to the default sink.
   ///
   /// - Parameters:
-  ///   - fallback: the new default sink if a removed sink is the default; nil for the server's
-  ///     choice.
+  ///   - fallback: the new default sink if a removed sink is the default. If it is nil or is not a
+  ///     remaining sink, the server chooses.
   ///   - isRemoved: returns whether to remove the virtual sink with this name and owner.
   func clean(
     fallback: String?, where isRemoved: (String, SinkOwner) -> Bool
@@ -30,8 +30,8 @@ struct SinkCleaner {
     let target = sinks.map(\.name).first { $0 == fallback && removed[$0] == nil }
     if isOurs, let target { try connection.setDefault(sinkName: target) }
     for name in removed.keys { try connection.forgetDevices(withPrefix: name) }
-    // The server moves the streams of a removed sink to its default sink. Unlike a request to move
-    // the streams, this leaves no entry in the server's stored settings.
+    // The server moves the streams of a removed sink to the default sink. Unlike a request to
+    // move the streams, this leaves no entry in the server's stored settings.
     for index in removed.values { try connection.unloadModule(index) }
   }
 }
@@ -42,8 +42,8 @@ public enum PulseOrphans {
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  ///   - fallback: the new default sink if a removed sink is the default; nil for the server's
-  ///     choice.
+  ///   - fallback: the new default sink if a removed sink is the default. If it is nil or is not a
+  ///     remaining sink, the server chooses.
   ///   - prefix: the beginning of the names of the sinks to remove.
   ///   - timeoutMilliseconds: the longest total wait for the server's answers.
   /// - Throws: `noServer`, `serverSilent` or `systemFailure`.

@@ -14,7 +14,7 @@ import Synchronization
 /// Call `read` and `render` on the audio thread, and `restart` while that thread does neither. Any
 /// thread may use `delayFrames` and `missingFrames`.
 final class SinkFeed: @unchecked Sendable {
-  /// The longest wait for frames that the server is about to write [ns].
+  /// The longest time for which `read` waits for frames [ns].
   private static let patience: Int64 = 2_000_000
   /// The time without a read after which unread sound is out of date [ns].
   private static let idleTime: Int64 = 200_000_000
@@ -27,7 +27,8 @@ final class SinkFeed: @unchecked Sendable {
 
   /// The delay of the render callback [frames].
   let delayFrames: Atomic<Int>
-  /// The number of frames that the server did not supply in time.
+  /// The number of frames that the server did not supply in time. Of consecutive incomplete reads,
+  /// at most the first counts.
   let missingFrames = Atomic<Int>(0)
   private let source: any SinkSource
   private let render: LiveRenderCallback
@@ -55,7 +56,7 @@ final class SinkFeed: @unchecked Sendable {
 
   deinit { samples.deallocate() }
 
-  /// Drops outdated sound, and waits for at most 4 ms until the server has written new sound.
+  /// Drops outdated sound, and waits until 20 ms of sound are unread, but for at most 4 ms.
   func restart() {
     source.plan(delay: delay, resizing: .larger)
     source.restart()
@@ -83,7 +84,7 @@ final class SinkFeed: @unchecked Sendable {
     }
     let wanted = min(frameCount, Self.capacity)
     available = source.read(samples, frameCount: wanted)
-    // A server that is late or was idle fills the pipe within a short time.
+    // Wait briefly: a server that is late or was idle usually fills the pipe soon.
     while available < wanted, isFilled, monotonic_nanoseconds() - now < Self.patience {
       usleep(250)
       available += source.read(

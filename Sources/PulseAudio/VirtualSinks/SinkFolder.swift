@@ -8,11 +8,11 @@ import System
 struct SinkFolder {
   let path: String
 
-  /// Makes the folder `stillstage` in `runtimeFolder`, or checks the existing folder.
+  /// Makes the folder `stillstage` in `runtimeFolder`, or makes the existing folder private.
   ///
   /// - Parameter runtimeFolder: the user's runtime folder; nil for `XDG_RUNTIME_DIR`.
-  /// - Throws: `systemFailure` if the runtime folder is not an absolute path, or if the folder
-  ///   cannot be created or is not private to this user.
+  /// - Throws: `systemFailure` if the runtime folder is not set to an absolute path, or if the
+  ///   folder cannot be created, cannot be opened or cannot be made private to this user.
   init(in runtimeFolder: String?) throws(SoundServerError) {
     guard let parent = runtimeFolder ?? getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }),
       parent.hasPrefix("/")

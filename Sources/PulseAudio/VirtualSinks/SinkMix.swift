@@ -6,7 +6,7 @@ import SoundServer
 ///
 /// ## Threading
 /// The functions of `callback` run on the output's audio thread. Call everything else while that
-/// thread does not render.
+/// thread runs neither of them.
 final class SinkMix: @unchecked Sendable {
   /// The largest number of virtual sinks to mix.
   static let capacity = 16

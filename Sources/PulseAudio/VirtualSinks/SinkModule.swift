@@ -65,13 +65,13 @@ final class SinkModule {
     }
   }
 
-  /// Whether the module is loaded and the connection to its server works.
+  /// Whether `load` has loaded the module and the connection to the server still works.
   var isLoaded: Bool {
     guard let connection, index != nil else { return false }
     return connection.loop.locked { connection.connection.isGood }
   }
 
-  /// Unloads the module and waits for the server's answer.
+  /// Unloads the module, waits for the server's answer and closes the connection.
   func unload() {
     if let connection, let index, isLoaded {
       connection.loop.locked {

@@ -37,7 +37,8 @@ package final class SinkOutput: @unchecked Sendable {
 
   var status: AudioOutputStatus { state.withLock { $0.output?.status ?? $0.status } }
 
-  /// Returns the new events if `feed` was attached first; otherwise none.
+  /// Returns the new events if `feed` was attached before all other attached feeds; otherwise
+  /// none.
   func takeEvents(for feed: SinkFeed) -> [AudioOutputEvent] {
     state.withLock { state in
       guard state.feeds.first === feed else { return [] }
@@ -46,7 +47,8 @@ package final class SinkOutput: @unchecked Sendable {
     }
   }
 
-  /// Plays a feed, and opens the stream if it is closed.
+  /// Plays a feed, and opens the stream if it is closed. The configuration of the first call
+  /// applies to all feeds.
   ///
   /// - Throws: the errors of `PulseOutput.init` and `PulseOutput.start`.
   func attach(
@@ -57,7 +59,7 @@ package final class SinkOutput: @unchecked Sendable {
       if state.output == nil { try open(&state) }
       state.feeds.append(feed)
     }
-    // `deinit` waits for the end of the thread.
+    // The reference stays valid: `deinit` waits for the end of the thread.
     let this = Unmanaged.passUnretained(self)
     worker.start { this._withUnsafeGuaranteedRef { $0.work() } }
     setInUse(true, feed)
@@ -72,7 +74,8 @@ package final class SinkOutput: @unchecked Sendable {
     }
   }
 
-  /// Sets whether programs play to the sink of a feed. The stream is paused if no feed is in use.
+  /// Sets whether a feed is in use: whether programs play to its sink. The stream is paused while
+  /// no feed is in use.
   func setInUse(_ isInUse: Bool, _ feed: SinkFeed) {
     state.withLock { state in
       guard isInUse != state.used.contains(where: { $0 === feed }) else { return }

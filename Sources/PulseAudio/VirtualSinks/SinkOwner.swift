@@ -24,7 +24,7 @@ package struct SinkOwner: Sendable, Equatable {
   }
 
   /// Returns the start time, field 22 of `/proc/ID/stat`; nil if the process has ended. Field 2, in
-  /// parentheses, may contain blanks.
+  /// parentheses, may contain blanks, so the fields are counted from its end.
   private static func startTime(of id: pid_t) -> String? {
     guard let bytes = try? SystemFile.contents("/proc/\(id)/stat"),
       let end = bytes.lastIndex(of: UInt8(ascii: ")"))

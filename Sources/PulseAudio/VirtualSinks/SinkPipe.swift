@@ -24,7 +24,7 @@ final class SinkPipe {
   private var kept = 0
   /// The number of bytes to keep.
   private var wanted = 0
-  /// The number of bytes to keep according to the plan. `wanted` is less if the pipe holds less.
+  /// The number of bytes to keep according to the plan. `adapt` may set a smaller `wanted`.
   private var planned = 0
   /// The planned least and average numbers of unread bytes before a read.
   private var (least, usual) = (0, 0)
@@ -115,7 +115,8 @@ final class SinkPipe {
   }
 
   /// Keeps fewer bytes if too few are unread, because the kept bytes then take up too much of the
-  /// pipe. Keeps more bytes if enough have been unread for some time.
+  /// pipe. Keeps more bytes again, up to the planned number, if more bytes than the planned average
+  /// have been unread for some time.
   private func adapt(unread: Int) {
     smallest = min(smallest, unread)
     reads += 1

@@ -37,9 +37,9 @@ package final class HeadToStageSource: @unchecked Sendable {
     /// How far the stage compensates for the head; see `Point.share`.
     var share = 1.0
     var lastTime: Int64 = 0
-    /// The start of the current pass, in CLOCK_MONOTONIC nanoseconds.
+    /// The `start` of the latest `beginPass`, in CLOCK_MONOTONIC nanoseconds.
     var passStart: Int64 = 0
-    /// The share that was played at the start of the pass.
+    /// The share that was played at `passStart`.
     var passShare = 1.0
   }
 
@@ -94,8 +94,9 @@ package final class HeadToStageSource: @unchecked Sendable {
     set { madeNow.store(newValue, ordering: .relaxed) }
   }
 
-  /// Returns the pose for the sound that is heard at `time`, in CLOCK_MONOTONIC nanoseconds.
-  /// Successive calls must be in order of time.
+  /// Returns the point for the sound that is heard at `time`, in CLOCK_MONOTONIC nanoseconds. A
+  /// recorded trajectory is read at `sourceSeconds` instead. Successive calls must be in order of
+  /// time.
   func point(heardAt time: Int64, sourceSeconds: Double) -> Point {
     let share = advance(to: time)
     return Point(headToWorld: headToWorld(time, sourceSeconds), share: share)
@@ -117,9 +118,9 @@ package final class HeadToStageSource: @unchecked Sendable {
     if case .source = place { true } else { false }
   }
 
-  /// Begins a pass, which renders a window of the queue again. `start` and `end` are the times of
-  /// the first and last grid points to correct, in CLOCK_MONOTONIC nanoseconds. `played` is the
-  /// point that was played at `start`.
+  /// Begins a pass, which renders a window of the queue again. `start` is when the last grid point
+  /// that keeps its pose is heard, and `end` is when the last grid point of the pass is heard, both
+  /// in CLOCK_MONOTONIC nanoseconds. `played` is the point that was played at `start`.
   func beginPass(from start: Int64, to end: Int64, played: Point) {
     state.pointee.passStart = start
     state.pointee.passShare = played.share
@@ -130,14 +131,14 @@ package final class HeadToStageSource: @unchecked Sendable {
     }
   }
 
-  /// The tracker's sample interval, in seconds; 0 without a tracker.
+  /// The tracker's sample interval, in seconds; 0 without a tracker and before its first sample.
   var sampleSeconds: Double {
     guard case .source(let source) = place else { return 0 }
     return source._withUnsafeGuaranteedRef { Double($0.sampleIntervalOfPass) * 1e-9 }
   }
 
-  /// Returns the newest pose for the sound of the pass that is heard at `time`, in CLOCK_MONOTONIC
-  /// nanoseconds.
+  /// Returns the point, with the newest pose, for the frame of the pass heard at `time`, in
+  /// CLOCK_MONOTONIC nanoseconds.
   func pointOfPass(heardAt time: Int64) -> Point {
     var point = Point()
     if case .source(let source) = place {

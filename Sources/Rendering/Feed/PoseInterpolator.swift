@@ -2,7 +2,7 @@
 
 internal import Geometry
 
-/// Interpolates `headToWorld` on the renderer's grid from one pose per call.
+/// Interpolates `headToWorld` on the renderer's grid from one pose for each render call.
 ///
 /// ## Threading
 /// Use it on the rendering thread only. It does not allocate, lock or wait.
@@ -12,7 +12,7 @@ struct PoseInterpolator: ~Copyable {
   private let gridFrames = Renderer.gridFrames
 
   private struct State {
-    /// The number of frames before the current call.
+    /// The number of frames rendered before the current render call.
     var position = 0
     var frames = 0
     var start = Quaternion.identity

@@ -13,7 +13,8 @@ private import Synchronization
 ///
 /// ## Threading
 /// Only the audio thread may call `render` and `rewrite`, which allocate nothing, take no lock and
-/// never wait. Any thread may use the other members.
+/// never wait. Only the thread that writes to `ring` may call `prepareJump`. Any thread may use the
+/// other package members.
 package final class RenderFeed: @unchecked Sendable {
   package let ring: FrameRing
   package let renderer: Renderer
@@ -25,8 +26,8 @@ package final class RenderFeed: @unchecked Sendable {
   private let mixing: Unmanaged<StemMixer>?
 
   /// `wantedHold` is the number of the wanted hold; 0 if no hold is wanted. `held` is -1 unless the
-  /// output is silent. In silence, `held` is the value of `wantedHold` that the audio thread last
-  /// read.
+  /// sound has faded out for a hold or because the ring is too empty. After such a fade-out, `held`
+  /// is the value of `wantedHold` that the audio thread last read.
   ///
   /// Each hold has a new number from `holds`. A chunk that began before a hold therefore never
   /// counts as silent for that hold.
@@ -120,11 +121,13 @@ package final class RenderFeed: @unchecked Sendable {
   package var resumeFrames: Int { 3 * reserve }
   /// Declares that the frames written to the ring from now on come from another part of the source.
   package func prepareJump() { jump.prepare(afterWritten: ring.writtenFrames) }
-  /// Fades out, drops the frames that were written before `prepareJump`, and fades in.
+  /// Makes the audio thread fade out, drop the rest of the frames written before `prepareJump`, and
+  /// fade in.
   ///
   /// - Parameter frame: the source frame of the first frame written after `prepareJump`.
   package func jump(toSourceFrame frame: Int) { jump.order(toSourceFrame: frame) }
-  /// Cancels a prepared jump before the ring is flushed. Call this only while nothing is audible.
+  /// Cancels a prepared jump. Flush the ring afterwards, because it contains frames from both parts
+  /// of the source.
   package func cancelJump() { jump.cancel() }
   /// Whether a jump has been prepared and has not taken place yet.
   package var isJumping: Bool { jump.isPending }

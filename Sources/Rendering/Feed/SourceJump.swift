@@ -52,12 +52,13 @@ struct SourceJump: ~Copyable, @unchecked Sendable {
 
   // MARK: For the conductor
 
-  /// Declares that all frames written to the ring after the first `frames` frames are new. Call
-  /// this function before the new frames are written.
+  /// Declares that all frames written to the ring from now on are new. Call this function before
+  /// the new frames are written. `frames` is the ring's `writtenFrames`.
   func prepare(afterWritten frames: Int) { boundary.store(frames, ordering: .releasing) }
   /// Orders the prepared jump. `frame` is the source frame of the first new frame.
   func order(toSourceFrame frame: Int) { target.store(frame, ordering: .releasing) }
-  /// Forgets the jump. Call this function only while the sound is silent.
+  /// Forgets the jump. If the jump has not taken place, flush the ring afterwards, because it
+  /// contains old and new frames.
   func cancel() {
     target.store(-1, ordering: .relaxed)
     boundary.store(-1, ordering: .releasing)

@@ -88,7 +88,7 @@ package final class LiveRenderer: @unchecked Sendable {
     isIdle.store(true, ordering: .relaxed)
   }
 
-  /// Whether the last output was silence that was not rendered.
+  /// Whether rendering is paused because of silence. True before the first sound.
   package var isSilent: Bool { isIdle.load(ordering: .relaxed) }
 
   /// Renders the next frames.

@@ -8,19 +8,19 @@ internal import Synchronization
 /// updates `generation`.
 ///
 /// ## Threading
-/// One thread at a time may write and flush, and another may read and discard. Both sides are
-/// wait-free. Any thread may read `fill`.
+/// One thread at a time may write and flush, and one thread at a time may read and discard. All
+/// operations are wait-free. Any thread may read `fill`.
 public final class FrameRing: @unchecked Sendable {
   public let channelCount: Int
   /// The maximum number of frames in the queue.
   public let capacity: Int
 
   /// The memory of `written`, `taken`, `mark` and `seenGeneration`. Each value has its own 128
-  /// bytes because cores fetch cache lines in pairs.
+  /// bytes because some processors fetch cache lines in pairs.
   private let memory: UnsafeMutableRawPointer
   private let written: UnsafeMutablePointer<Atomic<Int>>
   private let taken: UnsafeMutablePointer<Atomic<Int>>
-  /// The generation (16 bits) and its first frame (48 bits) in one word.
+  /// The generation (16 bits) and the index of its first frame (48 bits) in one word.
   private let mark: UnsafeMutablePointer<Atomic<UInt64>>
   /// The generation that the consumer saw last. Only the consumer uses it.
   private let seenGeneration: UnsafeMutablePointer<Int>

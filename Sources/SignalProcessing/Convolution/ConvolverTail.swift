@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Convolves the input with a later part of the filters, in longer partitions.
+/// Convolves the input with the taps of one level of the `PartitionPlan`, but not the first level.
 ///
-/// A full block is processed at once or, in a deferred level, in steps spread over the next block.
+/// A full block is processed at once, or in steps while the next block arrives if the level is
+/// deferred.
 struct ConvolverTail: ~Copyable, @unchecked Sendable {
   private let bank: QuadBank
   private let set: InstructionSet
@@ -73,7 +74,7 @@ struct ConvolverTail: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - quadRows: quads x frames rows of four samples.
-  ///   - stride: floats from one quad to the next.
+  ///   - stride: the number of floats from one quad to the next.
   ///   - quadSounds: whether each quad has non-zero samples.
   ///   - frames: at most the number of frames until the block is full.
   @_noLocks

@@ -7,16 +7,16 @@ struct PartitionPlan: Equatable {
   struct Level: Equatable {
     /// The number of taps in a partition and of frames in a block; a power of two.
     var size: Int
-    /// The index of the first tap.
+    /// The index of the level's first tap in the filter.
     var offset: Int
     var partitions: Int
-    /// Whether the work on a block is spread over the next block.
+    /// Whether a full block is processed in steps while the next block arrives.
     var isDeferred: Bool
   }
 
   var levels: [Level]
 
-  /// The smallest block of a deferred level, in frames. The first level is not deferred.
+  /// A level is deferred if its block has at least this many frames, unless it is the first level.
   static let deferredSize = 512
   private static let largestSize = 8192
 
@@ -26,7 +26,7 @@ struct PartitionPlan: Equatable {
   ///   - taps: the number of taps of the longest filter.
   ///   - block: the first level's block, in frames; a power of two, at least 16.
   ///   - quads: the number of groups of four input signals.
-  ///   - productCost: the cost of one filter partition per quad and frame, in ns.
+  ///   - productCost: the cost of the products with one filter partition, in ns per quad and frame.
   init(taps: Int, block: Int, quads: Int, productCost: Double) {
     let cost = Cost(quads: Double(quads), product: productCost)
     levels = Self.best(from: 0, size: block, taps: max(1, taps), cost).levels

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Convolves each input with one filter per ear and sums the results, without latency.
+/// Convolves each input with one filter per ear and sums the results of each ear, without latency.
 ///
 /// The method is non-uniformly partitioned overlap-add in the frequency domain (`PartitionPlan`) on
 /// four inputs at a time (a quad). Every call transforms the newest block, even if it is
@@ -109,8 +109,8 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     state.pointee = State()
   }
 
-  /// The number of frames until the newest block is full. A call of `process` is most efficient
-  /// with this number.
+  /// The number of frames until the newest block is full. `process` is most efficient if each call
+  /// has this many frames.
   public var framesToBorder: Int {
     @_noLocks get { partition - state.pointee.fill }
   }
@@ -177,7 +177,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     index < 0 ? UnsafePointer(silence.pointer) : input + index * stride
   }
 
-  /// Sums the products of spectra and filters. Returns false if all input is silent.
+  /// Sums the products of spectra and filters. Returns false if all blocks in `bank` are silent.
   @_noLocks
   private func sum(isWhole: Bool) -> Bool {
     if isWhole {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The filters of one level, and the spectra of the input blocks to which they still apply.
+/// The filters of one level, and the spectra of the newest input blocks, one for each partition.
 ///
 /// ## Threading
 /// Use a bank from one thread at a time. After `init`, no call allocates, locks or waits.
@@ -18,7 +18,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
   private let scratch: AlignedFloats
   private let sums: AlignedFloats
   private let masks: AlignedFloats
-  /// partitions x quads flags: whether the quad has non-zero samples.
+  /// partitions x quads flags: for each block in `spectra`, whether each quad has non-zero samples.
   private let sounds: UnsafeMutablePointer<Bool>
   private let runs: UnsafeMutablePointer<Int>
   private let evenLanes: UnsafeMutablePointer<Int>
@@ -162,7 +162,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - share: the index of the share of bins.
   ///   - shares: the number of shares.
-  ///   - before: earlier sums; nil for zero.
+  ///   - before: the initial values of the sums, only if `shares` is 1; nil for zero.
   ///   - kept: receives the sums; nil to store them for `inverse`.
   @_noLocks
   func sum(

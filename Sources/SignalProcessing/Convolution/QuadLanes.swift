@@ -21,15 +21,15 @@ struct QuadLanes {
     inputs = order.map { Optional($0) } + [Int?](repeating: nil, count: empty)
   }
 
-  /// Returns the number of lanes whose inputs reach both ears equally; 0 unless the head is
-  /// symmetric. These lanes come first in a quad.
+  /// Returns the number of lanes of a quad whose inputs reach both ears equally; 0 unless
+  /// `isSymmetric`. These lanes come first in the quad.
   func evenLanes(quad: Int) -> Int { min(4, max(0, evenCount - 4 * quad)) }
 
-  /// Returns the filter of a lane; empty for an empty lane. For a symmetric head, the result is the
+  /// Returns the filter of a lane; empty for an empty lane. If `isSymmetric`, the result is the
   /// mean of the ears' filters. The right filter is negated first if its input reaches the ears
   /// with opposite signs.
   ///
-  /// - Parameter ear: 0 for the left ear, 1 for the right ear; not used if the head is symmetric.
+  /// - Parameter ear: 0 for the left ear, 1 for the right ear; not used if `isSymmetric`.
   func filter(lane: Int, ear: Int) -> [Float] {
     guard let input = inputs[lane] else { return [] }
     if !isSymmetric { return ear == 0 ? left[input] : right[input] }

@@ -5,10 +5,10 @@ internal import Synchronization
 
 /// Mutes NaN, infinite and out-of-range samples.
 ///
-/// A bad sample mutes the frame in every channel. The last output sample then decays with a time
-/// constant of 1 ms. The sound fades in within 5 ms after the last bad frame. The output magnitude
-/// is at most the bound. Good frames outside a fade-in pass unchanged. The output does not depend
-/// on the number of frames per call.
+/// A bad sample mutes the frame in every channel. In place of the muted sound, the last output
+/// sample decays with a time constant of 1 ms. The sound fades in within 5 ms after the last bad
+/// frame. The output magnitude is at most the bound. Good frames outside a fade-in pass unchanged.
+/// The output does not depend on the number of frames per call.
 ///
 /// ## Threading
 /// Call `process` and `reset` from one thread at a time; they are wait-free. Any thread may read
@@ -64,14 +64,14 @@ public struct FiniteGuard: ~Copyable, @unchecked Sendable {
     @_noLocks get { badFrames.load(ordering: .relaxed) }
   }
 
-  /// Ends a fade-in at once and forgets the last frame. `badFrameCount` does not change.
+  /// Ends muting or a fade-in at once and forgets the last frame. `badFrameCount` does not change.
   @_noLocks
   public func reset() {
     fadePosition.pointee = fadeFrames
     clearFrames(last, channelCount)
   }
 
-  /// Cleans the samples in place.
+  /// Mutes bad frames, and fades in the frames after them, in place.
   ///
   /// - Parameters:
   ///   - channels: `channelCount` pointers to `frames` samples each.

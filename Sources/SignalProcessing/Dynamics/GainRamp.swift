@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// A gain that follows its target in raised-cosine ramps of a fixed length.
 ///
-/// The gain starts at 0. At a gain of 1, samples pass unchanged. A new target takes effect at the
-/// next call of `process`.
+/// The gain starts at 0. At a gain of 1, samples pass unchanged. The ramp to a new target begins at
+/// the next call of `process`.
 ///
 /// ## Threading
 /// Any thread may read and set `targetGain`. Use all other members from one thread at a time; they
@@ -60,7 +60,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// The current ramp. To continue from an earlier state, set the value that was read then.
+  /// The current ramp. To return to an earlier state, set a value that was read earlier.
   public var state: State {
     @_noLocks get { current.pointee }
     @_noLocks nonmutating set { current.pointee = newValue }
@@ -75,7 +75,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Whether the output may be audible.
+  /// Whether the target is above 0 or the ramp to 0 has not ended.
   public var isAudible: Bool {
     @_noLocks get {
       if targetGain != 0 { return true }

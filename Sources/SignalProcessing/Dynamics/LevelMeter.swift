@@ -24,7 +24,7 @@ public struct LevelMeter: ~Copyable, @unchecked Sendable {
 
   public init() {}
 
-  /// Measures `frames` samples of each channel.
+  /// Adds the next `frames` samples of each channel to the measurement.
   @_noLocks
   public func process(
     _ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>, frames: Int
@@ -80,13 +80,13 @@ public struct LevelMeter: ~Copyable, @unchecked Sendable {
     return (peak, energy)
   }
 
-  /// Adds the energy of `frames` frames to `total`.
+  /// Adds the energy and the number of the newest frames to `total`.
   @_noLocks
   private func add(_ energy: Float, _ frames: Int, to total: borrowing Atomic<UInt64>) {
     var old = total.load(ordering: .relaxed)
     while true {
       let count = (old & 0xffff_ffff) + UInt64(frames)
-      // Restart the sum if nobody has read the meter for hours.
+      // Restart the sum after 2^31 frames without a reading, which is 12 hours at 48 kHz.
       let begun = count < 1 << 31 ? Float(bitPattern: UInt32(old >> 32)) : 0
       let sum = begun + energy
       let new = UInt64(sum.bitPattern) << 32 | (count < 1 << 31 ? count : UInt64(frames))

@@ -29,7 +29,7 @@ struct LimiterGain {
   private let releaseFactor: Int64
   private let scale: Double
 
-  /// Prepares the computation. `releaseFrames` is the time constant of the release, in frames.
+  /// `releaseFrames` is the time constant of the release, in frames.
   init(lookAheadFrames: Int, releaseFrames: Double) {
     self.lookAheadFrames = lookAheadFrames
     window = lookAheadFrames + 2
@@ -52,7 +52,8 @@ struct LimiterGain {
     for i in 0..<secondLength { values[2 * window + 1 + firstLength + i] = state.pointee.firstSum }
   }
 
-  /// The number of consecutive frames at unity after which earlier frames no longer matter.
+  /// The number of consecutive frames with an envelope of unity after which earlier frames have no
+  /// effect on the gain.
   private var settledFrames: Int {
     @_noLocks get { 2 * window + lookAheadFrames + 2 }
   }

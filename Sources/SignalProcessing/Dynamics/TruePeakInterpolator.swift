@@ -2,8 +2,8 @@
 
 internal import CRealtime
 
-/// Estimates the magnitude of the waveform between the samples by four-fold polyphase oversampling
-/// (ITU-R BS.1770-5, Annex 2) and parabolas through local maxima.
+/// Estimates the magnitude of the waveform at and between the samples by four-fold polyphase
+/// oversampling (ITU-R BS.1770-5, Annex 2) and parabolas at local maxima.
 ///
 /// The 12-tap phases of the recommendation roll off well below half the sample rate. In this
 /// implementation, each phase has 64 taps: a sinc function times a Kaiser window (beta 2.5). The
@@ -26,7 +26,7 @@ struct TruePeakInterpolator {
   private let magnitudes: UnsafeMutablePointer<Float>
   /// An upper bound on every estimate, as a multiple of the largest sample magnitude.
   let worstCaseGain: Float
-  /// The factor of `bend` in `bound`.
+  /// The factor of `bend` in `bound(peak:bend:)`.
   let bendGain: Float
 
   init() {
@@ -141,7 +141,7 @@ struct TruePeakInterpolator {
   /// - Parameters:
   ///   - context: `contextFrames` samples; the cell consists of frames 32 to 47.
   ///   - peaks: `cellFrames` values.
-  ///   - threshold: estimates that cannot exceed this value with the margin are skipped.
+  ///   - threshold: estimates that cannot exceed this value after the margin is added are skipped.
   ///   - margin: added to every estimate.
   @_noLocks
   func measure(

@@ -47,7 +47,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   private let cell = TruePeakInterpolator.cellFrames
   private let largestSample: Float = 1e9
   /// The share of the amplitude near half the sample rate that is added to every estimate. The
-  /// value comes from experiments with white noise, Gaussian noise and two-valued noise.
+  /// value comes from experiments with white noise of uniform, Gaussian and two-valued samples.
   private let nyquistShare: Float = 0.16
 
   private let interpolator = TruePeakInterpolator()
@@ -55,7 +55,7 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   private let gain: LimiterGain
   private let target: Float
   private let nyquistDecay: Float
-  /// The largest sample magnitude of a context for which no estimate from that context alone can
+  /// If no sample of a context has a larger magnitude, no estimate from this context alone can
   /// exceed the target.
   private let harmlessPeak: Float
   private let historySpan: Int
@@ -195,8 +195,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Appends the cell in `exchange` to the histories. Returns its largest magnitude and its largest
-  /// second difference.
+  /// Appends the cell in `exchange` to the histories. Returns the largest magnitudes of its
+  /// samples and of its second differences.
   @_noLocks
   private func store() -> (peak: Float, bend: Float) {
     if state.pointee.historyEnd == historyCapacity {
@@ -214,8 +214,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
 
   /// Appends one channel's cell to its history. Sets invalid samples to 0.
   ///
-  /// - Returns: the largest magnitude and the largest second difference. The second difference for
-  ///   sample n is centred on sample n - 1.
+  /// - Returns: the largest magnitudes of the samples and of the second differences. The second
+  ///   difference for sample n is centred on sample n - 1.
   @_noLocks
   private func keep(
     _ samples: UnsafePointer<Float>, _ history: UnsafeMutablePointer<Float>
@@ -267,8 +267,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
     return largest > target
   }
 
-  /// Raises `peaks` to the estimates for one channel. Returns the held amplitude near half the
-  /// sample rate.
+  /// Raises `peaks` to the estimates for one channel, except those that cannot exceed the target.
+  /// Returns the larger of `nyquist` and the newest amplitude near half the sample rate.
   @_noLocks
   private func measure(
     _ history: UnsafePointer<Float>, _ nyquist: Float, _ bound: Float

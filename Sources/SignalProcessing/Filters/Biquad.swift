@@ -25,8 +25,9 @@ public struct Biquad: Sendable, Equatable {
     return above * below.conjugate * (1 / below.squaredMagnitude)
   }
 
-  /// The filter with the same magnitude response and with zeros and poles outside the unit circle
-  /// reflected into it (Oppenheim and Schafer, Discrete-Time Signal Processing, 3rd edition, 5.6).
+  /// This filter with every zero and pole outside the unit circle reflected into the circle, which
+  /// preserves the magnitude response (Oppenheim and Schafer, Discrete-Time Signal Processing, 3rd
+  /// edition, section 5.6).
   public var minimumPhase: Biquad {
     let above = Self.reflected(b0, b1, b2)
     let below = Self.reflected(1, a1, a2)

@@ -14,10 +14,9 @@ public struct LowPass: ~Copyable, @unchecked Sendable {
   private let a2: Double
   private let state: UnsafeMutablePointer<Double>
 
-  /// Computes the coefficients.
-  ///
   /// - Parameters:
-  ///   - corner: the frequency of -6 dB, in Hz; at most 0.45 times the sample rate is used.
+  ///   - corner: the frequency at which the gain is -6 dB, in Hz. A value above 0.45 times the
+  ///     sample rate counts as this limit.
   ///   - sampleRate: the sample rate in Hz.
   public init(corner: Double, sampleRate: Double) {
     let angle = .pi * min(corner, 0.45 * sampleRate) / sampleRate
@@ -26,8 +25,8 @@ public struct LowPass: ~Copyable, @unchecked Sendable {
     b0 = k * k * norm
     a1 = 2 * (k * k - 1) * norm
     a2 = (1 - k * 2.0.squareRoot() + k * k) * norm
-    // The double poles of the analogue filter are at 45 degrees, so the response decays as
-    // x exp(-x), where x = sqrt(2) * angle * n at frame n.
+    // The double poles of the analogue filter are at 45 degrees to the real axis, so the response
+    // decays as x exp(-x), where x = sqrt(2) * angle * n at frame n.
     tailFrames = Int((13.2 / (angle * 2.0.squareRoot())).rounded(.up))
     state = .allocate(capacity: 4)
     state.initialize(repeating: 0, count: 4)

@@ -2,11 +2,11 @@
 
 internal import CRealtime
 
-/// Returns the minimum-phase response for a magnitude (Oppenheim and Schafer, Discrete-Time Signal
-/// Processing, 3rd edition, section 13.7).
+/// Returns the minimum-phase response that has a given magnitude (Oppenheim and Schafer,
+/// Discrete-Time Signal Processing, 3rd edition, section 13.7).
 ///
-/// - Parameter magnitude: bins 0 to size / 2, where size is a power of two. Values below 1e-12
-///   count as 1e-12.
+/// - Parameter magnitude: bins 0 to size / 2, where size is a power of two, at least 4. Values
+///   below 1e-12 count as 1e-12.
 /// - Returns: the complex response at the same bins.
 public func minimumPhaseResponse(magnitude: [Double]) -> [Complex] {
   let bins = magnitude.count

@@ -38,8 +38,8 @@ struct NyquistBandDetector {
     0.5 - 0.5 * realtime_cos(2 * .pi * (Double(i) + 0.5) / Double(frames))
   }
 
-  /// Returns the amplitude of 64 samples in the band, as the rms of full-band white noise with the
-  /// same spectral density.
+  /// Returns the amplitude in the band, measured over 64 samples, as the rms of full-band white
+  /// noise with the same spectral density.
   @_noLocks
   func amplitude(_ samples: UnsafePointer<Float>) -> Float {
     let values = UnsafeRawPointer(samples)

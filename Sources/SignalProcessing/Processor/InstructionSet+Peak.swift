@@ -6,8 +6,8 @@ internal import KernelsAVX2
 internal import KernelsAVX512
 
 extension InstructionSet {
-  /// Returns the largest measured number of multiplications and additions per second of CPU time on
-  /// one core. Runs `repetitions` tests in single precision with operands in registers.
+  /// Measures the peak rate of one core in single precision, with operands in registers. Returns
+  /// multiplications and additions per second of CPU time: the highest rate of `repetitions` tests.
   public func measuredPeak(repetitions: Int = 40) -> Double {
     let values = AlignedFloats(count: 14 * 16)
     for i in 0..<(14 * 16) { values.pointer[i] = i < 16 ? 0.999 : 0.001 * Float(1 + i) }

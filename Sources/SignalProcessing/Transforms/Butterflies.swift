@@ -12,7 +12,7 @@ struct SplitBuffer {
   }
 }
 
-/// The input of a transform stage: rows of values, `rowStride` floats apart.
+/// The input of a transform stage: complex values, in rows that begin `rowStride` floats apart.
 struct StageSource {
   let re: UnsafePointer<Float>
   let im: UnsafePointer<Float>

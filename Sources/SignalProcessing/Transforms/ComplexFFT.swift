@@ -3,7 +3,7 @@
 internal import CRealtime
 
 /// The discrete Fourier transform of `batch` interleaved complex sequences. Value n of sequence b
-/// is at index n * batch + b.
+/// is at index n * rowStride + b of the input and at index n * batch + b of the result.
 ///
 /// The algorithm is Stockham autosort, radix 4, with one radix-2 stage if needed (Stockham 1966;
 /// Van Loan, Computational Frameworks for the FFT, 1992, section 1.7).
@@ -24,7 +24,8 @@ struct ComplexFFT: ~Copyable, @unchecked Sendable {
     scratch = AlignedFloats(count: 4 * size * batch)
   }
 
-  /// Returns three powers of each stage's roots of unity, in the order of use.
+  /// Returns the factors of the radix-4 stages in the order of use: for each p of a stage that
+  /// splits transforms of length n, the first three powers of e^(-2 pi i p / n).
   private static func makeTwiddles(size: Int) -> AlignedFloats {
     let table = AlignedFloats(count: 6 * max(1, size / 2))
     var (n, at) = (size, 0)

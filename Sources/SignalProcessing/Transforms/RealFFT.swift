@@ -5,8 +5,9 @@ internal import CRealtime
 /// The discrete Fourier transform of `batch` interleaved real signals.
 ///
 /// Sample n of signal b is `time[n * batch + b]`. Bin k, 0 to size / 2, is `real[k * batch + b]`
-/// and `imaginary[k * batch + b]`. The even and odd samples of a signal form a complex sequence of
-/// half the length, whose transform is unfolded (Cooley, Lewis, Welch 1970).
+/// and `imaginary[k * batch + b]`. The even samples of a signal are the real parts, and the odd
+/// samples the imaginary parts, of a complex sequence of half the length. The signal's spectrum is
+/// computed from the transform of this sequence (Cooley, Lewis, Welch 1970).
 ///
 /// ## Threading
 /// Use an instance from one thread at a time. After `init`, no call allocates, locks or waits.
@@ -77,7 +78,7 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Converts the half-length spectrum to the bins of the signals.
+  /// Converts the spectra of the half-length sequences to the bins of the signals.
   @_noLocks
   private func unfold(
     _ z: SplitBuffer, real: UnsafeMutablePointer<Float>, imaginary: UnsafeMutablePointer<Float>
@@ -126,8 +127,8 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Converts the bins of the signals to the half-length spectrum, scaled for the inverse
-  /// transform.
+  /// Converts the bins of the signals to the spectra of the half-length sequences, scaled for the
+  /// inverse transform.
   @_noLocks
   private func fold(
     real: UnsafePointer<Float>, imaginary: UnsafePointer<Float>, into z: SplitBuffer

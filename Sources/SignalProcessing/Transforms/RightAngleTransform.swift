@@ -41,8 +41,8 @@ struct RightAngleTransform: ~Copyable, @unchecked Sendable {
     for (i, value) in table.enumerated() { twiddles.pointer[i] = value }
   }
 
-  /// Converts angles, rows x factors, to a table of chunks, each for four rows and one factor. A
-  /// chunk is 16 cosines and 16 sines, with four equal values for each row.
+  /// Converts `angles[row][factor]` to a table of chunks, each for four rows and one factor. A
+  /// chunk is 16 cosines, four equal ones for each row, then 16 sines in the same order.
   private static func chunks(_ angles: [[Double]]) -> [Float] {
     var table = [Float]()
     for first in stride(from: 0, to: angles.count, by: 4) {

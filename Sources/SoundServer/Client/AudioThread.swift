@@ -24,7 +24,7 @@ package enum AudioThread {
   /// (RLIMIT_MEMLOCK).
   package static func lockPages() { _ = mlockall(MCL_CURRENT | lockOnFault) }
 
-  /// Linux's MCL_ONFAULT: pages are locked once they are used.
+  /// Linux's MCL_ONFAULT: pages are locked when they are first used.
   private static let lockOnFault: Int32 = 4
 
   /// Linux's SCHED_RESET_ON_FORK.

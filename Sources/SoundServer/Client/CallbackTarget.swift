@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An object that a server's library passes to its callbacks. The object's owner keeps it alive.
+/// An object that a sound server's client library passes to callbacks of this program. The object's
+/// owner keeps it alive.
 ///
-/// The callbacks are closures in nonisolated functions, because an isolated closure would trap on
-/// the library's thread.
+/// The callbacks are closures in nonisolated functions, because a closure that is isolated to an
+/// actor would trap on the library's thread.
 package protocol CallbackTarget: AnyObject {}
 
 extension CallbackTarget {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The main loop of a sound server's client library. The loop runs on its own thread and ticks
-/// every 50 ms.
+/// at least every 50 ms.
 ///
 /// ## Threading
 /// Call the library on the loop's thread or with the lock held.
 package protocol ClientLoop: AnyObject {
-  /// Called on the loop's thread at every tick and soon after every `kick`. Set it before `start`.
+  /// Called on the loop's thread at every tick. Set it before `start`.
   var onTick: () -> Void { get set }
 
   /// Starts the thread.
@@ -14,7 +14,8 @@ package protocol ClientLoop: AnyObject {
   /// - Throws: `systemFailure`.
   func start() throws(SoundServerError)
 
-  /// Ends the thread without waiting for the server. Call it without the lock.
+  /// Ends the thread without waiting for the server. Call it without the lock, and not on the
+  /// loop's thread.
   func stop()
 
   /// Runs `body` with the lock held. Call this function on any thread but the loop's.

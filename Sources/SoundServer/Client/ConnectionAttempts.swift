@@ -4,10 +4,11 @@
 ///
 /// Times are CLOCK_MONOTONIC nanoseconds.
 package struct ConnectionAttempts {
-  /// The least time from a loss or a failure to the next attempt [ns]: almost two ticks.
+  /// The least time from a loss or a failure to the next attempt [ns]: slightly less than two tick
+  /// intervals.
   private static let retryInterval: Int64 = 95_000_000
 
-  /// The time that each attempt may take [ns].
+  /// The time from `begin` to the deadline [ns].
   private let timeout: Int64
   private var deadline: Int64 = 0
   private var retryTime: Int64 = 0

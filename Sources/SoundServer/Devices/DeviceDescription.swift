@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The properties that sinks and sources have in common.
+/// Properties that `Sink` and `Source` have in common.
 package protocol DeviceDescription: Sendable, Equatable {
-  /// The kinds of port that devices of this type have. Ports of other kinds become `other`.
+  /// The kinds of port that are distinguished for devices of this type. Other kinds become `other`.
   static var portKinds: Set<DevicePort.Kind> { get }
 
   var name: String { get set }
@@ -24,9 +24,9 @@ public enum DeviceState: String, Sendable, Equatable {
   case unknown
 }
 
-/// A connection of a sink or a source, such as a headphone or microphone jack.
+/// A port of a sink or a source, such as a headphone jack or a built-in microphone.
 public struct DevicePort: Sendable, Equatable {
-  /// The kind of connection or device behind a port.
+  /// The kind of connector or device that a port represents.
   public enum Kind: String, Sendable, Equatable {
     case headphones
     case microphone

@@ -6,15 +6,16 @@ import Synchronization
 /// A connection on which a server describes its devices of one kind.
 ///
 /// ## Threading
-/// `destroy` is called after the loop's thread has ended. Everything else runs on that thread.
+/// Any thread may read `loop`. `destroy` is called after the loop's thread has ended. Everything
+/// else runs on that thread.
 package protocol DeviceConnection: AnyObject {
   associatedtype Device: DeviceDescription
   associatedtype Loop: ClientLoop
 
   var loop: Loop { get }
-  /// Whether there is a connection, which may have been lost.
+  /// Whether a connection exists: it is being set up, is ready or has been lost.
   var isOpen: Bool { get }
-  /// Whether there is a connection that has not been lost.
+  /// Whether the connection is being set up or is ready.
   var isGood: Bool { get }
 
   /// Begins to connect. From then on, a change of `isGood` or of the devices kicks the loop.
@@ -23,11 +24,11 @@ package protocol DeviceConnection: AnyObject {
   /// Closes the connection without waiting for the server.
   func close()
 
-  /// Takes the next step towards a list of the devices. Returns the devices in the server's order;
-  /// nil if no list is ready.
+  /// Returns the devices in the server's order; nil if no list is ready. Also requests a new list
+  /// if one is needed.
   func readDevices() -> [Device]?
 
-  /// Closes the connection for good.
+  /// Closes the connection, which is not used afterwards.
   func destroy()
 }
 
@@ -42,7 +43,8 @@ package final class DeviceObserver<Connection: DeviceConnection>: @unchecked Sen
   private let onChange: @Sendable ([Connection.Device]) -> Void
   private let known = Mutex<[Connection.Device]>([])
   private let isStopped = Mutex(false)
-  /// The earliest time of the next attempt to connect. Only the loop's thread uses it.
+  /// The earliest time of the next attempt to connect, CLOCK_MONOTONIC [ns]. Only the loop's thread
+  /// uses it.
   private var retryTime: Int64 = 0
 
   /// Starts to observe the devices.

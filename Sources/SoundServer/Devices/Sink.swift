@@ -23,9 +23,10 @@ public struct Sink: Sendable, Equatable {
   public package(set) var formFactor: String?
   /// The ports, in the server's order.
   public package(set) var ports: [Port] = []
-  /// The profile of a Bluetooth device, such as "a2dp_sink"; nil if there is none.
+  /// The profile of a Bluetooth device, such as "a2dp_sink"; nil if the server reports none.
   public package(set) var bluetoothProfile: String?
-  /// The address of a Bluetooth device, such as `AA:BB:CC:DD:EE:FF`; nil if there is none.
+  /// The address of a Bluetooth device, such as `AA:BB:CC:DD:EE:FF`; nil if the server reports
+  /// none.
   public package(set) var bluetoothAddress: String?
   /// The name of the device's icon, such as "audio-card-pci"; nil if unknown.
   public package(set) var iconName: String?

@@ -23,9 +23,10 @@ public struct Source: Sendable, Equatable {
   public var activePort: Port? { ports.first(where: \.isActive) }
   /// The device's form factor, such as "headset" or "webcam"; nil if unknown.
   public package(set) var formFactor: String?
-  /// The profile of a Bluetooth device, such as "headset_head_unit"; nil if there is none.
+  /// The profile of a Bluetooth device, such as "headset_head_unit"; nil if the server reports
+  /// none.
   public package(set) var bluetoothProfile: String?
-  /// The codec of a Bluetooth device, such as "CVSD" or "mSBC"; nil if there is none.
+  /// The codec of a Bluetooth device, such as "CVSD" or "mSBC"; nil if the server reports none.
   public package(set) var bluetoothCodec: String?
   /// The name of the monitored sink; empty if the server does not name the sink. Nil if the source
   /// is not a monitor.
@@ -48,13 +49,13 @@ public enum SampleEncoding: String, Sendable, Equatable {
   case int16
   /// 24 bits in 3 bytes.
   case int24
-  /// 24 bits in the lower part of 4 bytes.
+  /// 24 bits in the less significant part of 4 bytes.
   case int24in32
   case int32
   /// An encoding that the server must convert to float32.
   case other
 
-  /// The size of one sample in bytes.
+  /// The size of one sample in bytes; for `other`, after the conversion to float32.
   package var bytes: Int {
     switch self {
     case .int16: 2

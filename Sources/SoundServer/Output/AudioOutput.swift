@@ -2,15 +2,15 @@
 
 /// A stereo stream to a sound server, fed by a render callback.
 ///
-/// A loss does not change the stream position. `AudioOutputStatus.framesQueuedAtLoss` is the number
-/// of frames that the last loss dropped.
+/// A loss of the server or the sink does not change the stream position.
+/// `AudioOutputStatus.framesQueuedAtLoss` is the number of frames that the last loss dropped.
 ///
 /// ## Threading
 /// The render callback runs on a thread that the output owns. On that thread, only `refresh` may be
 /// called. Any other thread may use the output. `start` and `drain` wait for the server, but each
 /// has a deadline.
 public protocol AudioOutput: AnyObject, Sendable {
-  /// A snapshot. Most of its values are updated about every 50 ms.
+  /// The latest values, most of which are updated about every 50 ms.
   var status: AudioOutputStatus { get }
 
   /// Returns the events since the last call, oldest first. Only the latest 256 are kept.
@@ -43,7 +43,7 @@ public protocol AudioOutput: AnyObject, Sendable {
   /// continues playback.
   ///
   /// - Returns: whether everything has been played; false, for example, after the timeout or a
-  ///   loss.
+  ///   loss. With PipeWire, also true if the graph has stopped.
   func drain(timeoutMilliseconds: Int) -> Bool
 
   /// Ends the stream at once, without waiting for the server. The output cannot be started again.

@@ -25,10 +25,11 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// The latency to request [ms]; with PipeWire, the length of a cycle. Default: nil, for an
   /// adaptive latency.
   ///
-  /// An adaptive latency grows when the queue runs low or cycles are skipped, and shrinks in quiet
-  /// times. With PulseAudio, it begins at 150 ms if the queue is rewritten or `latencyIsFree` is
-  /// true, otherwise at 50 ms. The limit is 200 ms. With PipeWire, it begins at 2.7 ms, and the
-  /// limit is 42.7 ms; if `latencyIsFree` is true, it is always 42.7 ms.
+  /// An adaptive latency grows when the queue runs low or, with PipeWire, when cycles are skipped
+  /// repeatedly. It shrinks after some time without either. With PulseAudio, it begins at 150 ms if
+  /// the queue is rewritten or `latencyIsFree` is true, otherwise at 50 ms. The limit is 200 ms.
+  /// With PipeWire, it begins at 2.7 ms, and the limit is 42.7 ms; if `latencyIsFree` is true, it
+  /// is always 42.7 ms.
   public var latencyMilliseconds: Double?
 
   /// Whether latency does no harm, because nothing can change the queued sound. Default: false.
@@ -53,18 +54,18 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// take as long again. Default: 2000.
   public var connectTimeoutMilliseconds = 2000
 
-  /// Whether the audio thread asks for real-time scheduling or a higher priority, and this process
-  /// locks its memory. Default: true.
+  /// Whether the audio thread asks for real-time scheduling or a higher priority, and whether this
+  /// process locks its memory. Default: true.
   public var raisesPriority = true
 
   /// Whether the server may move the stream to another sink. Default: true.
   package var mayMove = true
 
-  /// Whether requests for less than the stream's `minreq` remain unanswered, so that the server
-  /// receives large pieces. Default: false.
+  /// Whether requests for less than the stream's `minreq` remain unanswered, so that each write
+  /// is large. Default: false.
   package var writesLargePieces = false
 
-  /// The rules of an adaptive latency.
+  /// The limits and times of an adaptive latency. A PipeWire output uses only the times.
   package var queueRules = QueueDepth.Rules()
 
   /// The largest rewrite margin [ms]. Automatic rewriting stops if the sink reads further ahead.

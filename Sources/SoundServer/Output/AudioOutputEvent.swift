@@ -7,9 +7,9 @@ public struct AudioOutputEvent: Sendable, Equatable {
     case connected(sink: String)
     /// The connection was lost. `framesQueuedAtLoss` frames were written but will not be heard.
     case serverLost(reason: String, framesQueuedAtLoss: Int)
-    /// The sink or the stream was lost, or the stream cannot be opened again.
+    /// The sink or the stream was lost, or an attempt to open the stream again failed.
     case sinkLost(reason: String, framesQueuedAtLoss: Int)
-    /// The server is connected, but it does not answer or does not request audio that is due.
+    /// The server is connected, but does not answer or does not request audio when it should.
     case serverFrozen
     /// The server works again after `serverFrozen`.
     case serverThawed
@@ -25,7 +25,7 @@ public struct AudioOutputEvent: Sendable, Equatable {
     case underrun(total: Int)
     /// The requested latency or the state of rewriting changed.
     case queueChanged(milliseconds: Double, rewriting: QueueRewriting)
-    /// Everything that was written before `drain` has been played.
+    /// Everything that was written before `drain` has been played, or PipeWire's graph has stopped.
     case drained
   }
 

@@ -4,7 +4,7 @@
 public enum AudioOutputState: UInt8, Sendable, CaseIterable {
   /// The output has not been started.
   case idle
-  /// The output is opening its first stream.
+  /// The output is connecting to the server or opening its first stream.
   case connecting
   case playing
   case paused
@@ -14,9 +14,9 @@ public enum AudioOutputState: UInt8, Sendable, CaseIterable {
   case drained
   /// The connection is lost. The output tries to reconnect.
   case serverLost
-  /// The sink is missing, or the stream cannot be opened. The output tries again.
+  /// The sink or the stream was lost, or the stream cannot be opened. The output tries again.
   case sinkLost
-  /// The server is connected, but it does not answer or does not request audio that is due.
+  /// The server is connected, but does not answer or does not request audio when it should.
   case serverFrozen
   /// The first connection failed. Another call of `start` tries again.
   case failed
@@ -27,7 +27,7 @@ public enum AudioOutputState: UInt8, Sendable, CaseIterable {
 /// Whether the queue is rewritten, and if not, why.
 public enum QueueRewriting: Sendable, Equatable {
   case active
-  /// The render callback cannot render queued sound again.
+  /// The render callback cannot render queued sound again, or the output uses PipeWire.
   case unsupportedBySource
   /// The configuration disables rewriting.
   case switchedOff
@@ -80,13 +80,14 @@ public struct AudioOutputStatus: Sendable, Equatable {
   public package(set) var sinkLatencyMilliseconds = 0.0
   /// The latency from writing to hearing as last reported; nil before the first report.
   public package(set) var measuredLatencyMilliseconds: Double?
-  /// Whether times may be wrong by one cycle, as with PipeWire's PulseAudio protocol.
+  /// Whether reported latencies may be wrong by up to one cycle, as with PipeWire's PulseAudio
+  /// protocol.
   public package(set) var isLatencyApproximate = false
 
   public package(set) var rewriting = QueueRewriting.unsupportedBySource
   /// The distance from the audible frame to the first frame that can be rewritten.
   public package(set) var rewriteMarginMilliseconds = 0.0
-  /// The number of windows of the queue that have been rewritten.
+  /// The number of windows that have been rewritten.
   public package(set) var rewrites = 0
   /// The number of windows that were rendered too late to be written.
   public package(set) var lateRewrites = 0

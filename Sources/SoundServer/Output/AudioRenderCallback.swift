@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The function that renders the audio, and its context.
+/// The functions that render the audio, and their context.
 ///
-/// It is a C function with a context, because a call of a stored Swift closure retains the
+/// They are C functions with a context, because a call of a stored Swift closure retains the
 /// closure's context.
 ///
 /// ## Threading
-/// The function is called on the output's own thread. It must not block, allocate or call the
-/// output, except for `refresh`.
+/// The functions are called on the output's own thread. All except `prepare` must not block or
+/// allocate. Of the output's functions, they may call only `refresh`.
 public struct AudioRenderCallback: @unchecked Sendable {
   /// Renders the next frames.
   ///

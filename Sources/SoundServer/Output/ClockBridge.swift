@@ -8,9 +8,10 @@ private import Synchronization
 /// constant. If frames are missing, the sound pauses until enough frames wait again. It then fades
 /// in, unless the depth is constant.
 ///
-/// An adaptive buffer keeps as little sound waiting as the irregularity of the two sides permits.
-/// It becomes deeper after a pause or when a read leaves hardly any frames, and shallower again
-/// when every read for some time has left more than necessary.
+/// A buffer whose `Depth.longest` exceeds `Depth.initial` is adaptive: it keeps as little sound
+/// waiting as the irregularity of the two sides permits, but at least `Depth.initial`. It becomes
+/// deeper after a pause or when a read leaves hardly any frames, and shallower again when every
+/// read for some time has left more than necessary.
 ///
 /// ## Threading
 /// One thread may write, and another may call `restart` and `read`. Both sides are wait-free and do
@@ -18,18 +19,19 @@ private import Synchronization
 package final class ClockBridge: @unchecked Sendable {
   /// How much sound waits between the two clocks.
   package struct Depth: Sendable, Equatable {
-    /// The duration of waiting sound at the start [s].
+    /// The initial and shortest target duration of waiting sound [s].
     package var initial: Double
-    /// The limit up to which missing frames increase the duration of waiting sound [s].
+    /// The longest target duration of waiting sound [s]; `initial` if the target is constant.
     package var longest: Double
-    /// The average excess of waiting sound above which the excess is dropped at once [s].
+    /// If the smoothed duration of waiting sound exceeds the target by more than this, the excess
+    /// is dropped at once [s].
     package var excess: Double
 
     package init(initial: Double, longest: Double, excess: Double) {
       (self.initial, self.longest, self.excess) = (initial, longest, excess)
     }
 
-    /// Returns a depth that missing frames do not change. Sound is dropped only when the buffer is
+    /// Returns a depth that missing frames do not change. `read` drops sound only if the buffer is
     /// more than half full.
     package static func constant(_ seconds: Double) -> Depth {
       Depth(initial: seconds, longest: seconds, excess: .infinity)
@@ -49,13 +51,13 @@ package final class ClockBridge: @unchecked Sendable {
   private static let smoothing = 1.0
   private static let growth = 1.5
   private static let fadeSeconds = 0.01
-  /// The duration of sound that every read should leave [s]. A block that is later than all blocks
-  /// of the last seconds by less than this is no interruption.
+  /// The duration of sound that every read should leave [s]. The sound therefore continues even if
+  /// a block is later than all recent blocks by up to this time.
   private static let reserve = 0.008
-  /// The duration of sound below which a read has left too little [s].
+  /// A read that leaves less sound than this has left too little [s].
   private static let scarcity = 0.001
-  /// The increase of the depth when a read has left too little [s], and the least time between two
-  /// increases [s].
+  /// The increase of the depth when a read has left too little [s], and the least time from the
+  /// last increase of any kind to such an increase [s].
   private static let increase = 0.002
   private static let increaseInterval = 1.0
   /// How long the reads are observed before the depth is reduced [s]: initially, and at most.
@@ -79,9 +81,9 @@ package final class ClockBridge: @unchecked Sendable {
     var sounding = 0
     var error = 0.0
     var sum = 0.0
-    /// The least duration of sound that a read has left since the depth was last considered [s].
+    /// The least duration of sound that a read has left during the observation [s].
     var least = Double.infinity
-    /// The time since the depth was last considered, and since it was last increased [s].
+    /// The duration of the observation so far, and the time since the last increase [s].
     var observed = 0.0
     var sinceIncrease = 0.0
     /// How long to observe the reads before the depth is reduced [s].
@@ -110,7 +112,7 @@ package final class ClockBridge: @unchecked Sendable {
     reader.deallocate()
   }
 
-  /// The number of frames that can be read.
+  /// The number of waiting frames, without three that are kept for the interpolation.
   package var waitingFrames: Int {
     max(0, written.load(ordering: .acquiring) - taken.load(ordering: .relaxed) - 3)
   }
@@ -125,8 +127,8 @@ package final class ClockBridge: @unchecked Sendable {
 
   // MARK: The writer
 
-  /// Appends `frameCount` x channels samples; nil for silence. Of more than 65,536 frames, only the
-  /// newest 65,536 are appended.
+  /// Appends `frameCount` x `channelCount` samples; nil for silence. Of more than 65,536 frames,
+  /// only the newest 65,536 are appended.
   package func write(_ samples: UnsafePointer<Float>?, frameCount: Int) {
     let first = written.load(ordering: .relaxed)
     let count = min(frameCount, Self.capacity)
@@ -192,7 +194,7 @@ package final class ClockBridge: @unchecked Sendable {
   private func deepen(to seconds: Double) {
     setTarget(min(depth.longest, seconds))
     if reader.pointee.isReduced {
-      // The reduction was too early.
+      // The last reduction was too early, so observe more reads before the next one.
       reader.pointee.patience = min(Self.longestObservation, 2 * reader.pointee.patience)
       reader.pointee.isReduced = false
     }
@@ -213,7 +215,7 @@ package final class ClockBridge: @unchecked Sendable {
   /// unless the depth is constant. Returns the number of frames that then wait.
   private func prime(_ waiting: Int, _ frameCount: Int) -> Int {
     var wanted = Int(targetSeconds * sampleRate)
-    // A server may fill a long queue of its own at the start.
+    // At the start, a sound server may fill a long queue with one read, which must leave enough.
     if isAdaptive { wanted = max(wanted, frameCount + Int(Self.reserve * sampleRate)) }
     guard waiting >= wanted else { return waiting }
     reader.pointee.isPrimed = true
@@ -238,7 +240,8 @@ package final class ClockBridge: @unchecked Sendable {
     return waiting - excess
   }
 
-  /// Returns the number of written frames to read for each frame of the reader.
+  /// Updates the controller. Returns the resampling ratio: the number of written frames for each
+  /// frame that `read` returns.
   private func ratio(waiting: Int, frameCount: Int) -> Double {
     let time = Double(frameCount) / sampleRate
     let error =

@@ -16,7 +16,7 @@ struct AdaptationRow: Encodable {
   let stallPercent: Double
   let flipsPerMinute: Double
   let multichannelPercent: Double
-  /// The mean time from the recovery of the line to the end of the stereo sound, in s; nil if the
+  /// The mean time for which stereo still plays although the line has recovered, in s; nil if the
   /// line never recovered during stereo sound.
   let restoreSeconds: Double?
   /// Time to the first sound, in s; nil if nothing played.
@@ -33,8 +33,8 @@ struct AdaptationRow: Encodable {
   }
 }
 
-/// Runs `stillstage bench adaptation`. Prints the results even if goals or limits are not met, and
-/// then throws.
+/// Runs `stillstage bench adaptation`. If no trace files are given and the results do not meet the
+/// goals or limits, throws after printing the results.
 func benchAdaptationCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let files = command.all(Arguments.traces)
   try refuseOverwriting(files, by: [command[Options.chart]])
@@ -138,7 +138,8 @@ extension AdaptationTrial {
   /// The lowest rate that a chart shows, in kbit/s.
   private static let leastRate = 20.0
 
-  /// A chart with two panels for each connection: the rates, and below them the buffers.
+  /// A chart of Stillstage and GStreamer with two panels for each connection: the rates, and below
+  /// them the durations of the buffered sound.
   fileprivate var chart: Chart {
     var panels: [ChartPanel] = []
     for run in runs where run.rule == .stillstage {
@@ -156,7 +157,7 @@ extension AdaptationTrial {
           series: both.map(Self.buffer)))
     }
     return Chart(
-      title: "Bandwidth, bit rate played, and buffer", panels: panels,
+      title: "Bandwidth, bit rate of the sound, and buffer", panels: panels,
       size: ChartSize(width: 1200, height: 100 + 220 * panels.count))
   }
 
@@ -171,7 +172,7 @@ extension AdaptationTrial {
     return ChartSeries(name: "connection", x: steps.map(\.0), y: steps.map(\.1))
   }
 
-  /// Returns the rate played over time, in kbit/s; a gap is a stall.
+  /// Returns the bit rate of the played sound over time, in kbit/s; a gap is a stall.
   private static func heard(_ run: Run) -> ChartSeries {
     let steps = run.result.heard.filter { $0.start < shownSeconds }.flatMap { stretch in
       let rate = stretch.rendition.map { Ladder.bench[$0].bitRate / 1000 } ?? .nan

@@ -3,7 +3,7 @@
 import CommandSupport
 import Laboratory
 
-/// The table "Poor lines" of `bench adaptation`.
+/// The results of `bench adaptation` for the poor lines.
 struct PoorLineReport {
   private let plain = PoorLineTrial(hasOutage: false)
   private let interrupted = PoorLineTrial(hasOutage: true)
@@ -43,6 +43,6 @@ struct PoorLineReport {
         "\(decimal(floors.restore, 0)) s", "\(decimal(goals.restore, 0)) s"),
     ]
     let verdict = missedFloors.isEmpty ? "met" : "MISSED: \(missedFloors.joined(separator: "; "))"
-    return "\n" + table(cells) + "\nlimits without outage: \(verdict)\n"
+    return "\n" + table(cells) + "\nlimits for the lines without outage: \(verdict)\n"
   }
 }

@@ -17,7 +17,7 @@ func readTrace(_ path: String) throws(CommandFailure) -> BandwidthTrace {
 private func readBytes(_ path: String, atMost limit: Int = 16 << 20) throws(CommandFailure)
   -> [UInt8]
 {
-  // O_NONBLOCK: opening a FIFO or a terminal could block forever.
+  // Without O_NONBLOCK, opening a FIFO or a terminal could block forever.
   let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
   guard descriptor >= 0 else { throw unreadable(path, String(cString: strerror(errno))) }
   defer { close(descriptor) }
@@ -33,7 +33,7 @@ private func readBytes(_ path: String, atMost limit: Int = 16 << 20) throws(Comm
     guard count >= 0 else { throw unreadable(path, String(cString: strerror(errno))) }
     if count == 0 { return bytes }
     bytes += part[..<count]
-    guard bytes.count <= limit else { throw unreadable(path, "it is larger than 16 MB") }
+    guard bytes.count <= limit else { throw unreadable(path, "it is larger than 16 MiB") }
   }
 }
 

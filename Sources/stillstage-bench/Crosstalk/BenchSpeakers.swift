@@ -16,8 +16,8 @@ struct SpeakersRow: Encodable {
   let head: String
   let cancelling: Bool
   let angleDegrees: Double
-  /// Level of an ear's own signal relative to its level at the other ear, in dB: the mean over the
-  /// third octaves from 315 Hz to 8 kHz.
+  /// Level of an ear's own signal at this ear relative to the level of the same signal at the other
+  /// ear, in dB: the mean over the third octaves from 315 Hz to 8 kHz.
   let separationDecibels: Double
   let separationInThirdOctaves: [Double]
   let frequencies: [Double]
@@ -27,8 +27,8 @@ struct SpeakersRow: Encodable {
   let boostDecibels: Double
 }
 
-/// Runs `stillstage bench speakers` with the rigid sphere and, if there is one, with the default
-/// HRTF set.
+/// Runs `stillstage bench speakers` with the rigid sphere and, if it can be found and read, with
+/// libmysofa's default HRTF set.
 func benchSpeakersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let angle = command[Options.speakerAngle]
   let chosen = try playing { () throws(PlaybackError) in
@@ -36,7 +36,7 @@ func benchSpeakersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
   for note in chosen.notes { printNote(note) }
   var sets = [("sphere", RigidSphereHead().hrtfSet(sampleRate: 48000))]
-  // Without a default set, the choice is already the sphere.
+  // If the path is nil, `chosen` is the sphere, which `sets` already contains.
   if let path = chosen.set.path { sets.append((path, chosen.set.prepared(sampleRate: 48000))) }
   var rows: [SpeakersRow] = []
   for (name, set) in sets {

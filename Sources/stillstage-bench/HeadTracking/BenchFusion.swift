@@ -21,10 +21,10 @@ struct FusionRow: Encodable {
   /// Root mean square of the inclination error without the magnetometer.
   let inclinationDegrees: Double
   /// Root mean square of the heading error with the magnetometer, after subtracting the mean error;
-  /// nil without a magnetic field.
+  /// nil if a recording has no magnetic field.
   let headingDegrees: Double?
-  /// Root mean square of the heading error with the magnetometer, including the mean error; nil
-  /// without a magnetic field.
+  /// Root mean square of the heading error with the magnetometer, including the mean error; nil if
+  /// a recording has no magnetic field.
   let absoluteHeadingDegrees: Double?
   /// Magnitude of the heading's drift without the magnetometer.
   let driftDegreesPerMinute: Double
@@ -127,7 +127,8 @@ private struct FusionTrial {
 }
 
 extension FusionRow {
-  /// Averages one filter's rows over `count` recordings; nil if a recording has no row.
+  /// Averages one filter's rows over `count` recordings, but adds up their numbers of samples; nil
+  /// if a recording has no row.
   fileprivate init?(meanOf rows: [FusionRow], of count: Int) {
     guard rows.count == count, let first = rows.first else { return nil }
     func mean(_ value: (FusionRow) -> Double) -> Double {

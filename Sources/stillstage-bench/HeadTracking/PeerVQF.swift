@@ -14,7 +14,8 @@ struct PeerVQF {
   let microsecondsPerSample: Double
 
   /// Runs `peer-vqf` from the folder that the environment variable `STILLSTAGE_PEERS` names.
-  /// Returns nil if the program is missing or fails, or if its output is invalid.
+  /// Returns nil if the variable is not set, if the program is missing or fails, or if its output
+  /// is invalid.
   ///
   /// - Parameter count: the number of samples in the recording.
   init?(recording path: String, count: Int) {
@@ -26,8 +27,8 @@ struct PeerVQF {
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 1 << 16)
     while case let read = fread(&part, 1, part.count, pipe), read > 0 { bytes += part[..<read] }
-    // The output consists of native doubles: the cost, then the orientations of all samples without
-    // the magnetometer, and then those with it.
+    // The output consists of native doubles: the CPU time per sample, then the orientations of all
+    // samples without the magnetometer and, if there is a magnetic field, then those with it.
     guard pclose(pipe) == 0, bytes.count % 8 == 0 else { return nil }
     let numbers = bytes.withUnsafeBytes { Array($0.bindMemory(to: Double.self)) }
     guard let cost = numbers.first, [4 * count, 8 * count].contains(numbers.count - 1) else {

@@ -13,12 +13,12 @@ struct LatencyReport: Codable {
   var trackerRate: Double
   var chains: [ChainFigures]
   var renderer: [RendererFigures]
-  /// Settings that were skipped or failed, with the reasons.
+  /// The servers that were skipped and the settings that failed, with the reasons.
   var notes: [String]
 }
 
-/// Runs `stillstage bench latency`. If there is no virtual tracker yet, starts one, which runs this
-/// command again, and exits with the exit code of that run.
+/// Runs `stillstage bench latency`. Unless `--manual` is given or a virtual tracker already runs,
+/// runs this command again with a virtual tracker and exits with the exit code of that run.
 func benchLatencyCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let picture = try chartPath(command)
   let flags = fcntl(STDOUT_FILENO, F_GETFL)
@@ -107,7 +107,7 @@ private func measure(
           progress.show(index * plan.steps + $0)
         })
     } catch {
-      // Continue with the other settings, if there are any.
+      // If several settings are measured, note the failure and continue.
       guard plan.settings.count > 1, Signals.received == nil else { throw error }
       notes.append("\(setting.title): \(error.message ?? "failed")")
     }

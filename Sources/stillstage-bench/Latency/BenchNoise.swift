@@ -10,8 +10,9 @@ import Playback
 import Rendering
 import SoundSources
 
-/// Noise from the front that repeats forever, as a first-order soundfield or in a channel of a bed.
-/// Each part of the period is different, so its position can be found in a recording.
+/// Noise from the front that repeats forever, as a first-order soundfield or in the front centre
+/// channel of a bed. All parts of the period differ, so a recorded part shows its position in the
+/// period.
 final class BenchNoise: SoundSource {
   static let periodFrames = 1 << 17
   static let soundfield = ChannelLayout.ambisonics(
@@ -55,8 +56,8 @@ final class BenchNoise: SoundSource {
 
   func seek(toFrame frame: Int) throws(PlaybackError) { position = frame }
 
-  /// Renders the noise for a head at `yaw`, in degrees. Returns the second period, in which the
-  /// transient at the beginning is over.
+  /// Renders the noise for a head at `yaw`, in degrees. Returns the second period, because the
+  /// filters and the delays are still filling in the first.
   static func rendered(
     yaw: Double, sampleRate: Int, layout: ChannelLayout = soundfield
   ) throws(CommandFailure) -> EarSound {

@@ -75,8 +75,9 @@ private func row(
 ) throws(CommandFailure) -> TrackingErrorRow {
   let errors = model.errors(over: motion).map { $0 * degreesPerRadian }
   guard let spread = Distribution(errors) else {
+    let start = decimal(model.queue + model.path + 0.5, 2)
     throw CommandFailure(
-      "cannot use \(name): it has no pose to compare after the first 0.5 s; "
+      "cannot use \(name): it has no pose to compare after the first \(start) s; "
         + "choose another recording")
   }
   return TrackingErrorRow(

@@ -134,8 +134,8 @@ struct CaptureCheck: Codable {
     let guess = timeline.frame(at: Double(announced.time))
     let radius = sampleRate / 10
     guard guess - radius > 0, guess + radius + length < sound.frames else { return nil }
-    // The guess is close to the announced frame, so the difference between their frame numbers is
-    // close to the offset.
+    // The announced frame is recorded near the frame `guess`, so the offset between the frame
+    // numbers of the noise and the recording is near `position - guess`.
     let expected = Double(announced.position - guess)
     guard
       let found = SoundAlignment.find(

@@ -11,7 +11,7 @@ protocol LatencyChain {
   /// The playback sample rate, in Hz.
   var sampleRate: Int { get }
   var output: AudioOutputStatus { get }
-  /// The poses that are rendered.
+  /// The source of the poses that the renderer uses.
   var poses: HeadPoseSource { get }
 
   func start() throws(CommandFailure)

@@ -8,7 +8,7 @@ import SoundServer
 struct ChainFigures: Codable {
   var setting: LatencySetting
   var steps: Int
-  /// The number of steps that are not found in the recording.
+  /// The number of steps whose turns were not found in the recording.
   var unreadableSteps: Int
   /// Time from the tracker report to the midpoint of the turn in the recording, for the steps
   /// without an injected delay.
@@ -43,10 +43,10 @@ struct ChainFigures: Codable {
   var latencies: [Double]
 }
 
-/// A delay that the bench injected, and its value found in the measurement.
+/// A delay that the bench injected, and the delay that it measured.
 struct InjectedDelay: Codable {
   var milliseconds: Double
-  /// Difference between the mean latencies of steps with and without the delay, corrected for
+  /// Mean latency of the steps with the delay minus that of the steps without it, corrected for
   /// `ReadStep.wait` [analysis of covariance].
   var foundMilliseconds: Double
   /// The standard error of `foundMilliseconds`.
@@ -161,8 +161,8 @@ extension StageFigures {
       let step: ReadStep
       let sent, arrival: Int64
       let use: SampleUse
-      /// The time at which the report's sample was finished. A later report that was used in its
-      /// place is assumed to have the same processing time.
+      /// The time at which the report's sample was finished. If the renderer used a later report
+      /// instead, both are assumed to have the same processing time.
       var ready: Int64 { arrival + use.ready - use.arrival }
     }
     let all = steps.compactMap { step -> Stations? in
@@ -181,7 +181,8 @@ extension StageFigures {
 }
 
 extension InjectedDelay {
-  /// Compares the delayed steps with the undelayed ones; nil if a group has too few steps.
+  /// Compares the delayed steps with the undelayed ones; nil if a group has fewer than four steps
+  /// with a known `wait`.
   fileprivate init?(_ milliseconds: Double, _ plain: [ReadStep], _ delayed: [ReadStep]) {
     let groups = [plain, delayed].map { steps in
       steps.compactMap { step in step.wait.map { (wait: $0, latency: step.half) } }

@@ -107,7 +107,8 @@ final class LatencyRun {
       samples.withLock { $0.append(measurement.head) }
     }
     /// Returns the time of the first sample, at or after `time`, whose pose differs from the last
-    /// pose before `time` by more than half a step. Returns nil if there is none.
+    /// pose before `time` by more than half the angle of a turn. Returns nil if there is no such
+    /// sample or no pose before `time`.
     func turn(after time: Int64) -> Int64? {
       samples.withLock { samples in
         guard let before = samples.last(where: { $0.time < time })?.headToWorld else { return nil }
@@ -137,7 +138,8 @@ final class LatencyRun {
     session.stop()
   }
 
-  /// Measures steps of the head.
+  /// Turns the head in steps, alternately to the left and to the front. Then stops playback,
+  /// recording and tracking.
   ///
   /// - Parameters:
   ///   - injected: the delay that the tracker adds in every second pair of steps, in ms; nil for
@@ -188,7 +190,7 @@ final class LatencyRun {
     }
   }
 
-  /// Stores the latest use of a sample and the delays that the server reports.
+  /// Stores the latest use of a sample, and the delay and the queue length that the server reports.
   private func look() {
     if let use = chain.poses.latestUse, use != uses.last { uses.append(use) }
     let now = monotonic_nanoseconds()

@@ -29,7 +29,8 @@ struct LatencySetting: Codable, Hashable {
 
   var server: Server
   var output: Output
-  /// The requested length of the queue, or of PipeWire's cycle, in ms; nil for the default.
+  /// The requested latency of queue and sink, or length of PipeWire's cycle, in ms; nil for the
+  /// default.
   var queueMilliseconds: Double?
 
   var layout: ChannelLayout {
@@ -123,7 +124,8 @@ extension LatencySetting.Output {
     if command[Options.throughSink] {
       guard server != .current else {
         throw .usage(
-          "--through-sink needs a private server; use --server pulseaudio or --server pipewire")
+          "--through-sink needs a private server; use --server pulseaudio or --server pipewire, "
+            + "and omit --source")
       }
       guard !isAppended, !command.isGiven(Options.soundServer) else {
         throw .usage("--through-sink cannot be combined with --appended or --output; omit them")

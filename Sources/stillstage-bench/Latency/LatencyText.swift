@@ -8,7 +8,8 @@ import Laboratory
 extension LatencyReport {
   /// The report as tables.
   var text: String {
-    var text = "\(machine.processor), \(machine.cores) cores, load \(decimal(machine.load, 1))\n"
+    let cores = machine.cores == 1 ? "1 core" : "\(machine.cores) cores"
+    var text = "\(machine.processor), \(cores), load \(decimal(machine.load, 1))\n"
     text += "tracker at \(decimal(trackerRate, 0)) Hz; all times in milliseconds\n"
     for chain in chains { text += "\n" + (chains.count == 1 ? chain.text : chain.shortText) }
     if chains.count > 1 { text += "\n" + comparison }
@@ -79,7 +80,7 @@ extension ChainFigures {
         """
     }
     let depth = decimal(grantedQueueMilliseconds, 1)
-    text += "underruns: \(underruns); queue depth granted by the server: \(depth) ms\n"
+    text += "underruns: \(underruns); queue or PipeWire cycle granted by the server: \(depth) ms\n"
     if setting.output == .rewritten {
       text += """
         rewriting \(rewriting): \(rewrites) windows were written, \(lostRewriteHeads) of which \
@@ -146,7 +147,8 @@ extension LatencyReport {
 
 extension LatencySetting {
   fileprivate var shortTitle: String {
-    "\(server.rawValue) \(output.rawValue) \(queueMilliseconds.map { decimal($0, 0) } ?? "")"
+    let depth = queueMilliseconds.map { "\(decimal($0, 0)) ms" } ?? ""
+    return "\(server.rawValue) \(output.rawValue) \(depth)"
   }
 }
 

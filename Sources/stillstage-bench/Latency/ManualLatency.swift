@@ -23,7 +23,7 @@ struct ManualReport: Codable {
   /// Difference between the yaw in the recorded sound and the tracker's yaw after correction for
   /// the lag, in degrees rms.
   var residualDegrees: Double
-  /// Difference between the tracker's extreme yaws, in degrees.
+  /// Difference between the tracker's largest and smallest yaw, in degrees.
   var reachDegrees: Double
   var queue: Distribution?
   var capture: CaptureCheck
@@ -38,7 +38,7 @@ func manualLatencyCommand(
     throw .usage("--manual needs --tracker ID; 'stillstage trackers' lists the IDs of trackers")
   }
   if picture != nil {
-    throw .usage("--chart works only with the virtual tracker; omit --chart or --manual")
+    throw .usage("--chart works only with the virtual tracker; omit --chart")
   }
   // Without `--server`, the user's own sound server is measured.
   let choice = command.isGiven(Options.benchServer) ? command[Options.benchServer] : .current

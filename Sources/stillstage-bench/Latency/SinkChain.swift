@@ -9,7 +9,7 @@ import SoundServer
 import Synchronization
 import System
 
-/// The chain of `sink`: another program, pacat, plays the noise to a virtual sink.
+/// The engine of `stillstage sink`. Another program, pacat, plays the noise to a virtual sink.
 final class SinkChain: LatencyChain {
   /// The layout of the virtual sink. The noise is in the front centre channel.
   static let layout = SinkLayout.surround71

@@ -37,8 +37,8 @@ struct VirtualTrackerProgram {
     return HelperProgram.output(of: ["/usr/bin/python3", "-c", check]) != nil
   }
 
-  /// Runs the program and exits with its exit code. If this process receives a signal, terminates
-  /// the program and throws `interrupted`.
+  /// Runs the program and exits with its exit code, or with `failed` if a signal ended it. If this
+  /// process receives a signal, terminates the program and throws `interrupted`.
   func become() throws(CommandFailure) -> Never {
     var template = Array("/tmp/stillstage-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {

@@ -23,7 +23,8 @@ struct BenchPlan {
       ?? .ambisonics(order: job.order, convention: .ambiX, headLocked: false)
   }
 
-  /// The jobs in the order of measurement. A decoder job directly precedes its bare loop.
+  /// The jobs in the order of measurement. A bare-loop job directly follows the decoder job with
+  /// the same path, order and block size.
   var jobs: [BenchJob] {
     var jobs: [BenchJob] = []
     let judged = blocks.filter { $0 == 32 || $0 == 128 }

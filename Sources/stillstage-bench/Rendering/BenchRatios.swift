@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension BenchRatio {
-  /// Returns the ratios for which there are rows.
+  /// Returns each ratio for which both rows were measured.
   static func all(_ rows: [BenchRow]) -> [BenchRatio] {
     let own = rows.filter {
       $0.job.renderer == .decoder && $0.job.taps == 512 && $0.job.blockFrames == 128

@@ -27,8 +27,8 @@ func benchRenderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Measures all rows. A decoder and its bare loop are measured alternately, twice each, so that a
-/// disturbance affects both. The faster result counts.
+/// Measures the jobs, and leaves out those that did not run. A decoder and its bare loop are
+/// measured alternately, twice each, so that a disturbance affects both. The faster result counts.
 private func measured(
   _ jobs: [BenchJob], _ measurement: BenchMeasurement
 ) throws(CommandFailure) -> (rows: [BenchRow], peak: Double) {
@@ -59,8 +59,8 @@ extension BenchJob {
   }
 }
 
-/// Adds the operation counts from the program with counters (Tests/CountedSections), if there are
-/// any.
+/// Adds the operation counts that the program with counters (Tests/CountedSections) reports. Does
+/// nothing if this is that program, or if that program is missing or fails.
 private func count(_ rows: inout [BenchRow], _ command: ParsedCommand) {
   guard BenchOperations.now == nil, let program = Peer.program("stillstage-bench-counted") else {
     return

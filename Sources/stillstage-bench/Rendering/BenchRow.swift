@@ -125,7 +125,7 @@ struct BenchReport: Codable {
   var machine: BenchMachine
   /// The instruction set of the kernels that ran.
   var instructionSet: String
-  /// The peak rate of one core, in 1e9 multiplications and additions per second.
+  /// The peak rate of one core, in 1e9 operations (multiplications or additions) per second.
   var peakGigaFLOPS: Double
   /// The sample rate, in Hz.
   var sampleRate: Int

@@ -8,7 +8,7 @@ import Laboratory
 struct Peer {
   private let words: [String]
 
-  /// Returns nil if the program is missing.
+  /// Returns nil if `STILLSTAGE_PEERS` is not set or its folder lacks the executable program.
   init?(for job: BenchJob, repetitions: Int) {
     var arguments = ["\(job.order)", "\(job.blockFrames)"]
     if job.renderer == .bareLoop { arguments += [job.path.rawValue, "\(repetitions)"] }

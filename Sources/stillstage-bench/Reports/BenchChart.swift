@@ -53,7 +53,7 @@ extension BenchReport {
       yScale: .logarithmic(base: 10), series: (own + loop).filter { !$0.x.isEmpty })
   }
 
-  /// The peer's name and, if known, filter length.
+  /// The peer's name and, if the peer was measured, its filter length.
   private var peerName: String {
     let taps = rows.first { $0.job.renderer == .libspatialaudio }?.job.taps
     return taps.map { "libspatial., \($0) taps" } ?? "libspatial."

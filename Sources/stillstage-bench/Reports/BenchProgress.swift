@@ -3,7 +3,7 @@
 import CommandSupport
 import Glibc
 
-/// Shows the progress and the duration of a measurement if standard error is a terminal.
+/// Shows the progress and the elapsed time of a measurement if standard error is a terminal.
 struct BenchProgress {
   let total: Int
   private let line = isTerminal(STDERR_FILENO) ? ActivityLine("measuring") : nil

@@ -26,7 +26,7 @@ private struct UpmixReport: Encodable {
   let machine: BenchMachine
   let sampleRate: Int
   let seconds: Double
-  /// Measurements that were skipped, with the reasons.
+  /// The measurements that were skipped because a program is missing.
   let notes: [String]
   let rows: [UpmixRow]
 }
@@ -55,7 +55,8 @@ func benchUpmixCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
   progress.end()
   let notes =
-    peer == nil ? ["skipped ffmpeg's surround filter: run 'apt install ffmpeg' to measure it"] : []
+    peer == nil
+    ? ["skipped FFmpeg's surround filter: ffmpeg is missing; 'apt install ffmpeg' installs it"] : []
   for note in notes { printNote(note) }
   if let path = command[Options.chart] { try draw(rows, to: path) }
   if command[Options.json] {

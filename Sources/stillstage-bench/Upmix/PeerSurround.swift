@@ -19,7 +19,8 @@ struct PeerSurround {
 
   private static let filter = "surround=chl_out=5.1"
 
-  /// Returns FL, FR, FC, SL, SR x frames, including the filter's delay; nil if the program failed.
+  /// Returns the channels FL, FR, FC, SL and SR, delayed by the filter; nil if the program fails or
+  /// its output is invalid.
   func upmix(_ input: String) -> [[Double]]? {
     let output = "\(folder)/peer.wav"
     let words = [
@@ -32,8 +33,8 @@ struct PeerSurround {
     return [0, 1, 2, 4, 5].map { channels[$0] }
   }
 
-  /// Returns the filter's CPU seconds for a file, without the time to read the file; nil if the
-  /// program failed.
+  /// Returns the filter's CPU seconds for a file: the program's least time with the filter minus
+  /// its least time without it, in three runs each; nil if all runs of either kind fail.
   func seconds(_ input: String) -> Double? {
     func time(_ filter: [String]) -> Double? {
       let words =
@@ -58,7 +59,7 @@ struct PeerSurround {
   }
 }
 
-/// Reads a complete audio file: channels x frames.
+/// Reads a complete audio file. Returns the samples of each channel.
 func readSound(_ path: String) throws(MediaError) -> [[Double]] {
   let reader = try AudioFileReader(path: path)
   let count = reader.track.layout.channelCount

@@ -77,11 +77,11 @@ private final class CalibrationGuide: Sendable {
   private let heard: Heard
   private let line = GuideLine()
 
-  /// The samples, the last failure and the time of the connection, passed between threads.
+  /// What the session reports to the guide, passed between threads.
   private final class Heard: Sendable {
     let measurements = Mutex<[TrackerMeasurement]>([])
     let failure = Mutex<String?>(nil)
-    /// The time of the connection, in CLOCK_MONOTONIC nanoseconds; nil before it.
+    /// When the tracker was connected, in CLOCK_MONOTONIC nanoseconds; nil until then.
     let connection = Mutex<Int64?>(nil)
   }
 
@@ -186,7 +186,8 @@ private final class CalibrationGuide: Sendable {
     return Outcome(calibration: calibration, summary: calibrationSummary(report, axes))
   }
 
-  /// Records the resting tracker. Throws an error if it moves or sends no samples.
+  /// Records the resting tracker. Throws an error if the tracker moves or sends too few samples, or
+  /// if `take` throws one.
   private func rest() throws(CommandFailure) -> StillnessReport {
     let begin = monotonic_nanoseconds()
     // Discard the first samples, which may be late and less accurate. A Bluetooth tracker takes up
@@ -230,7 +231,7 @@ private final class CalibrationGuide: Sendable {
   }
 
   /// Returns how far the head has turned and what the listener must do next, as text; nil if any
-  /// pose is accepted.
+  /// pose is accepted, or before the first sample.
   private static func progress(_ wanted: HeldPose) -> String? {
     guard let angle = wanted.angleDegrees else { return nil }
     let turned = "turned by \(decimal(angle, 0)) degrees"

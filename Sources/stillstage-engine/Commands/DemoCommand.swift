@@ -10,12 +10,12 @@ import ScreenView
 import SoundServer
 import SoundSources
 
-/// The file to which the scene is rendered if it cannot be played.
+/// The file to which the scene is rendered if the scene cannot be played.
 let demoFile = "demo.wav"
 
 /// Runs `stillstage demo`.
 ///
-/// - Parameter play: plays the scene, if playback is possible and no output file is given.
+/// - Parameter play: called if playback is possible and no output file is given; plays the scene.
 func demoCommand(
   _ command: ParsedCommand, play: (ParsedCommand) throws(CommandFailure) -> Void
 ) throws(CommandFailure) {

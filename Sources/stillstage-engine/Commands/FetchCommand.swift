@@ -98,8 +98,8 @@ private func report(
   let names = jobs.map(\.rendition.shownName.withoutControls).joined(separator: ", ")
   let size = decimal(Double(outcome.bytes) / 1e6, 1)
   try printOutput(
-    "\(names): \(count) segment\(count == 1 ? " is" : "s are") complete, "
-      + "\(outcome.fetched) fetched now (\(size) MB)\n")
+    "\(names): \(count) segment\(count == 1 ? " is" : "s are") complete; "
+      + "this run fetched \(outcome.fetched)\(count == 1 ? "" : " of them") (\(size) MB)\n")
 }
 
 /// Returns a line for each run of consecutive segments that are missing for the same reason. After

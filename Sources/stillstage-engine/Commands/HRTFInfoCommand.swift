@@ -4,8 +4,8 @@ import Binaural
 import CommandOptions
 import CommandSupport
 
-/// Runs `stillstage hrtf info`. Prints the summary even if the file is not usable, and then throws
-/// an error.
+/// Runs `stillstage hrtf info`. If the file fails a check, still prints the summary, and then
+/// throws an error.
 func hrtfInfoCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let summary: HRTFSummary
   let loader = SofaLoader(isCancelled: { Signals.received != nil })

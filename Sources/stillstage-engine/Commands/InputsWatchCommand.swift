@@ -48,7 +48,7 @@ private final class LevelDisplay {
 
   private let isJSON: Bool
   private let console: Console
-  /// The JSON strings for the names that have been written; the keys are the names.
+  /// The names that have been written, each mapped to its JSON string.
   private var printed: [String: String] = [:]
 
   init(isJSON: Bool, console: Console) { (self.isJSON, self.console) = (isJSON, console) }
@@ -100,7 +100,7 @@ private final class LevelDisplay {
     text.append(UInt8(ascii: "}"))
   }
 
-  /// Appends a number with two decimals. Its magnitude must be at most 9999.99.
+  /// Appends `value` with two decimals. The magnitude of `value` must be at most 9999.99.
   private func appendHundredths(_ value: Double, to text: inout [UInt8]) {
     let units = Int((value * 100).rounded())
     let magnitude = abs(units)

@@ -123,7 +123,7 @@ private func tuningFile(_ command: ParsedCommand) -> String? {
   return ["auto", "off"].contains(tuning) ? nil : tuning
 }
 
-/// Renders the complete sound block by block.
+/// Renders the complete sound and calls `body` with each block.
 private func readAll(
   _ sound: any RenderedSound,
   _ body: (UnsafePointer<UnsafeMutablePointer<Float>>, Int) throws(CommandFailure) -> Void

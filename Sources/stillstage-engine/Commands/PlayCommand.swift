@@ -90,8 +90,8 @@ private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {
 /// Starts and returns the network tracker that the command names. Returns nil if the command names
 /// none or uses a recorded motion.
 ///
-/// - Parameter onSilence: called with a note if no message arrives within 5 s, or if messages
-///   arrive but none of the first second contains a pose.
+/// - Parameter onSilence: called with a note if no message arrives within 5 s, or if no pose
+///   arrives within 1 s after the first message without a pose.
 func playedNetworkTracker(
   _ command: ParsedCommand, onSilence: @escaping @Sendable (String) -> Void = { printNote($0) }
 ) throws(CommandFailure) -> PlayedNetworkTracker? {
@@ -141,7 +141,8 @@ private func deviceTracker(
 }
 
 /// Returns the ID of the head's tracker: `id` or, if `id` is nil, the first tracker other than the
-/// device's. Throws an error if there is none, or if both trackers are the same.
+/// device's. Throws an error if there is no such tracker, if `id` or `device` does not match
+/// exactly one tracker, or if both match the same one.
 private func tracker(
   _ id: String?, beside device: String?, _ settings: TrackerSettings
 ) throws(CommandFailure) -> String {

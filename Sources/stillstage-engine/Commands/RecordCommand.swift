@@ -28,7 +28,7 @@ func listenCommand(_ command: ParsedCommand) throws(CommandFailure) {
 private func record(
   _ settings: RecordSettings, _ command: ParsedCommand
 ) throws(CommandFailure) {
-  // A recording can last for days.
+  // Otherwise, the memory use would grow during a recording that lasts for days.
   LargeBlocks.returnToSystem()
   var settings = settings
   let preparation = InputPreparation(command)

@@ -61,7 +61,7 @@ func renderCommand(_ command: ParsedCommand) throws(CommandFailure) {
         isLimited: command[Options.limiter])
     }
   }
-  // Open the log only after the input and the options are checked.
+  // Opening truncates an existing log, so it must follow all checks of the input and the options.
   let events = try EventLog(path: command[Options.events])
   for note in hrtf.notes where target == nil { printNote(note) }
   if command[Options.renderLoudness].target != nil {
@@ -123,8 +123,8 @@ private func measureLoudness(
   }
 }
 
-/// Logs the measured loudness and the gain. Prints a note if the sound is too quiet to measure, or
-/// if its true peak exceeds -1 dBTP and the limiter is off.
+/// Logs the measured loudness and the gain. Prints a note if the true peak after the gain exceeds
+/// -1 dBTP and the limiter is off. If the sound is too quiet to measure, only prints a note.
 private func note(
   _ measured: LoudnessMeasurement?, gain: Double, _ command: ParsedCommand, in events: EventLog
 ) {

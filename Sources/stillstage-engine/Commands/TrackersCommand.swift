@@ -31,7 +31,7 @@ func trackersCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try printOutput(table([heading] + trackers.map(row)) + details + advice)
 }
 
-/// Searches for new Bluetooth LE trackers for 10 s.
+/// Searches for new Bluetooth LE trackers for 10 s or until a signal.
 private func searchForNewTrackers() {
   printNote("searching for Bluetooth LE trackers for 10 s; wake yours with its button")
   let problem = LowEnergyScan.run(seconds: 10) { Signals.received != nil }
@@ -118,7 +118,7 @@ private func kernelAdvice(_ trackers: [TrackerDescription]) -> String {
     """
 }
 
-/// Returns what the trackers' drivers were verified with; empty if all were verified on hardware.
+/// Returns a note on trackers whose drivers were not verified on hardware; empty if there are none.
 private func evidenceNote(_ trackers: [TrackerDescription]) -> String {
   func names(_ evidence: TrackerEvidence) -> String {
     var names: [String] = []

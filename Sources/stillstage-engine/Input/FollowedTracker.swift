@@ -38,7 +38,7 @@ func follow(
   }
 }
 
-/// Messages about the tracker's events, passed between threads.
+/// Messages about the tracker, passed between threads.
 final class TrackerEvents: Sendable {
   private let texts = Mutex<[String]>([])
 

@@ -7,7 +7,7 @@ import HeadTracking
 import Synchronization
 
 /// Writes a tracker's samples as CSV: the orientation and, if the first sample has raw data, the
-/// raw columns.
+/// raw data.
 final class MotionRecorder: Sendable {
   private let waiting = Mutex<[TrackerMeasurement]>([])
   private let state = Mutex(State())
@@ -34,8 +34,8 @@ final class MotionRecorder: Sendable {
   func add(_ measurement: TrackerMeasurement) { waiting.withLock { $0.append(measurement) } }
 
   /// Writes the samples that were added since the previous call. Skips a sample that is not later
-  /// than the previous one. Skips samples without raw data if the first one has raw data, and vice
-  /// versa.
+  /// than the last written one. Skips samples without raw data if the first sample has raw data,
+  /// and vice versa.
   func flush() throws(CommandFailure) {
     let measurements = waiting.withLock { waiting in
       defer { waiting = [] }

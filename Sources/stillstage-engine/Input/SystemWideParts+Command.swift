@@ -10,8 +10,8 @@ import Rendering
 /// The hidden command that runs the keeper of PulseAudio's virtual sinks.
 let keeperCommand = "sink-keeper"
 
-/// Prepares the renderers and the functions that make the virtual sinks, for the options of
-/// `sink`.
+/// Prepares the renderers and the functions that make the virtual sinks, as the options of `sink`
+/// state.
 func systemWideParts(_ command: ParsedCommand) throws(CommandFailure) -> SystemWideParts {
   let network = try playedNetworkTracker(command)
   var options = try playerOptions(command, network)
@@ -37,7 +37,7 @@ func systemWideCleanUp(_ command: ParsedCommand) -> SystemWideCleanUp {
   SystemWideCleanUp(output: OutputChoice(command[Options.soundServer]))
 }
 
-/// Returns a note about an event for the listener; nil if the event needs no note.
+/// Returns a note for the listener about an event; nil if the event needs no note.
 @Sendable private func note(_ event: PlayerEvent) -> String? {
   switch event {
   case .tracker(let event): event.note

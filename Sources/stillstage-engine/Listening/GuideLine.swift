@@ -19,7 +19,7 @@ final class GuideLine: Sendable {
 
   func clear() { console.withLock { $0.clear() } }
 
-  /// Restores the terminal.
+  /// Clears the line and restores the terminal.
   func end() {
     console.withLock { console in
       console.clear()

@@ -21,7 +21,7 @@ struct PlayDisplay {
   var awaited: String?
   /// Whether to begin with the full-screen view.
   var isFullScreen = false
-  /// The positions of the sounds on the stage; empty if the source does not state them.
+  /// The sounds on the stage with their positions; empty if the source does not state them.
   var parts: [ListeningState.Source] = []
 }
 
@@ -83,7 +83,7 @@ private func pausing(_ player: Player) -> Suspension.Actions {
       player.pause()
       // The sound in the queue plays to its end before the output pauses.
       for _ in 0..<100 where player.status.output.state == .playing { usleep(10_000) }
-      // Give the request time to reach the server.
+      // Let the request to pause reach the sound server.
       usleep(20_000)
     },
     resume: {

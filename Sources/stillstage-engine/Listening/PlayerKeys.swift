@@ -137,7 +137,7 @@ final class PlayerKeys {
     let now = player.decoding.hrtfPath
     guard sets.next(after: now) != now else {
       return .noEffect(
-        "there is no other HRTF set in the folder HRTF of the data folder; see HRTF/README.md")
+        "there is no other HRTF set to switch to; see HRTF/README.md")
     }
     return decodeOtherwise { $0.hrtfPath = sets.next(after: now) }
   }
@@ -164,7 +164,7 @@ final class PlayerKeys {
 
   // MARK: Mix
 
-  /// Changes the mix, starting from `standard` if there is none. The amount is limited to 0 to 1.
+  /// Changes the mix, starting from `standard` if there is none. The amount is limited to 0...1.
   private func changeMix(
     _ change: ((style: MixStyle, amount: Double)) -> (MixStyle, Double)
   ) -> Outcome {

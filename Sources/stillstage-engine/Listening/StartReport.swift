@@ -59,7 +59,6 @@ struct SourceFacts {
 
 /// The lines that `play` and `demo` print at the start.
 struct StartReport {
-  /// Each line with its label.
   let lines: [(label: String, text: String)]
 
   init(_ display: PlayDisplay, _ player: Player) {

@@ -17,12 +17,12 @@ struct InputPicker {
   private var holds: [String: PeakHold] = [:]
   private var peaks: [String: [Float]] = [:]
   private var shownLines = 0
-  /// Why the chosen input cannot be remembered; nil if there is no reason.
+  /// Why the selected input was refused when the user pressed Enter; nil if it was not.
   private var refusal: String?
 
   init(showsMonitors: Bool) { self.showsMonitors = showsMonitors }
 
-  /// Runs until the user chooses an input, or until `q` or a signal ends the command.
+  /// Runs until an input is remembered, or until `q` or a signal ends the command.
   func run() throws(CommandFailure) {
     var picker = self
     try picker.pick()

@@ -6,7 +6,8 @@ import CommandSupport
 import PulseAudio
 import SoundServer
 
-/// Prepares the input that the options demand, and undoes the changes to the sound server.
+/// Prepares the input that the options demand, and later undoes the changes that this makes to the
+/// sound server.
 final class InputPreparation {
   /// The longest time for undoing the changes after a signal, in ms.
   static let patience = 6000
@@ -25,7 +26,8 @@ final class InputPreparation {
   /// The default sink before the voice mode was set up; nil without the voice mode.
   var realSink: String? { voice?.realSink }
 
-  /// Whether the input is fixed by the options, so that no other input replaces it.
+  /// Whether `--bluetooth` or the voice mode is used. The recording then does not change to the
+  /// remembered input when that input becomes available.
   var isFixed: Bool { voice != nil || bluetooth != nil || command[Options.bluetooth] != .off }
 
   /// Returns the input to record, and adapts the settings to it.
@@ -75,7 +77,8 @@ final class InputPreparation {
           + "has only one; choose another input or mode")
   }
 
-  /// Returns the microphone that `--bluetooth` selects; nil if there is none.
+  /// Returns the microphone that `--bluetooth` selects; nil without this option, or if no Bluetooth
+  /// microphone can be used.
   private func bluetoothInput() throws(CommandFailure) -> Input? {
     let choice = command[Options.bluetooth]
     guard choice != .off else { return nil }
@@ -107,7 +110,7 @@ final class InputPreparation {
     }
   }
 
-  /// Undoes all changes. Call it after the recording has ended.
+  /// Undoes all changes. Call this after the recording has ended.
   func undo() {
     if let voice {
       voice.stop()

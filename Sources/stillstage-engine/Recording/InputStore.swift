@@ -16,7 +16,7 @@ struct InputStore {
 
   private let path = StateFolder.path.map { $0 + "/input.json" }
 
-  /// Returns the name of the remembered input; nil if there is none.
+  /// Returns the name of the remembered input; nil if there is none, or if it cannot be read.
   func read() -> String? {
     guard let path, let data = try? Data(contentsOf: URL(filePath: path)) else { return nil }
     return (try? JSONDecoder().decode(Content.self, from: data))?.input
@@ -35,7 +35,7 @@ struct InputStore {
     guard let path else {
       throw CommandFailure(
         "cannot store the choice of an input: neither XDG_STATE_HOME nor HOME is an absolute path; "
-          + "set one of them")
+          + "set one of them to such a path")
     }
     guard let name else {
       guard unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR else {

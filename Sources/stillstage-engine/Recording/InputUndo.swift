@@ -9,8 +9,8 @@ import SoundServer
 import System
 import UserFiles
 
-/// Stores what a recording has changed on the sound server. If the process is killed, the next
-/// `record` or `listen` undoes the changes. The files are in the user's state folder.
+/// Stores in a file in the user's state folder what a recording has changed on the sound server. If
+/// the process is killed, the next `record` or `listen` undoes the changes.
 struct InputUndo {
   private struct Content: Codable {
     var bluetooth: BluetoothMicrophone.Former?
@@ -84,7 +84,8 @@ struct InputUndo {
     }
     guard let former = content.bluetooth else { return nil }
     return BluetoothMicrophone.restore(former, serverAddress: content.server)
-      ? "the profile '\(former.profile)' of '\(former.card)' is restored after a killed recording"
+      ? "the profile '\(former.profile)' of '\(former.card)', which a killed recording had changed"
+        + ", is restored"
       : "the profile '\(former.profile)' of '\(former.card)' cannot be restored; select it yourself"
   }
 }

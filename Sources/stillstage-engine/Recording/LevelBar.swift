@@ -7,7 +7,7 @@ import Rendering
 enum LevelBar {
   private static let lowest = -60.0
 
-  /// Returns the peaks in dBFS, such as "-12.0 -13.5"; "--" for levels below -100 dBFS.
+  /// Returns the levels in dBFS, such as "-12.0 -13.5"; "--" stands for a level below -100 dBFS.
   static func numbers(_ peaks: [Float]) -> String {
     peaks.map { $0 < 1e-5 ? "--" : decimal(Double(decibels($0)), 1) }.joined(separator: " ")
   }
@@ -16,7 +16,8 @@ enum LevelBar {
   ///
   /// - Parameters:
   ///   - peak: the level that the bar shows, linear.
-  ///   - hold: the held peak, shown as the character `|` unless the bar covers it.
+  ///   - hold: the held peak, linear. The character `|` shows it, unless the bar covers that
+  ///     character or the peak is at the lower end of the scale.
   ///   - width: the number of characters.
   static func bar(_ peak: Float, hold: Float, width: Int) -> String {
     let (level, mark) = (position(peak, width), position(hold, width))

@@ -44,7 +44,8 @@ final class RecordingLoudness: @unchecked Sendable {
     lock.withLock { _ in meter?.add(block.planes, frames: block.frames) }
   }
 
-  /// The integrated loudness in LUFS; nil if no block has exceeded -70 LUFS so far.
+  /// The integrated loudness in LUFS; nil if the momentary loudness has not exceeded -70 LUFS
+  /// so far.
   var integrated: Double? { lock.withLock { _ in meter?.integrated } }
 }
 
@@ -72,7 +73,7 @@ final class MediaKeys: Sendable {
 
   func set(_ status: MediaControls.Status) { controls?.set(status) }
 
-  /// Returns the commands since the last call.
+  /// Returns the commands that have arrived since the last call.
   func take() -> [MediaControls.Command] {
     waiting.all.withLock { all in
       defer { all = [] }

@@ -14,7 +14,7 @@ struct RecordLine {
   private var history: [(time: Double, power: Double)] = []
   private var direction: FieldDirection?
 
-  /// Adds the levels since the last call.
+  /// Adds the levels of the sound since the last call.
   ///
   /// - Parameter time: the present time on any steady clock, in seconds.
   mutating func add(_ levels: RecorderLevels, at time: Double) {
@@ -126,7 +126,7 @@ struct RecorderEventText {
     case .waiting(let cause, let reason):
       name = "waiting"
       own = ["cause": .text(cause.rawValue), "reason": .text(reason)]
-      note = "no sound arrives (\(reason))"
+      note = "no sound is arriving (\(reason))"
     case .returned(let input): (name, own, note) = ("returned", ["input": .text(input)], nil)
     case .inputChanged(let input):
       (name, own, note) = ("input", ["input": .text(input)], "now recording '\(input)'")

@@ -26,7 +26,8 @@ final class RecordListening {
   private var isMotionFailed = false
   private var reportedDrops = 0
   private var reportedPauses = 0
-  /// Why `listen` must end: the output is no longer permitted; nil if it is.
+  /// Why `listen` must end: the output is gone or no longer leads to headphones; nil if `listen`
+  /// need not end.
   private(set) var loss: String?
   /// The name of the sink that the sound goes to; nil if nothing is heard.
   private(set) var sink: String?
@@ -126,7 +127,7 @@ final class RecordListening {
     return made
   }
 
-  /// Saves the pose of the head for each recorded block.
+  /// Adds the pose of the head at the end of each recorded block to `motion`.
   private func save(_ motion: MotionSaver, of listener: LiveListener) -> BlockDelivery {
     recorder.deliver { [weak recorder] block in
       guard let recorder else { return }
@@ -181,12 +182,14 @@ final class RecordListening {
     reportPauses()
     let drops = recorder.unheardFrames
     if drops > reportedDrops {
-      note("\(drops - reportedDrops) frames were not heard, because the computer was too slow")
+      note(
+        "not all sound was heard, because the computer was too slow (frames lost: "
+          + "\(drops - reportedDrops))")
       reportedDrops = drops
     }
   }
 
-  /// Writes to the event log if playback has paused since the last call, because frames were late.
+  /// Writes an event to the log if a lack of frames has paused playback since the last call.
   private func reportPauses() {
     guard let listener, listener.pauses > reportedPauses else { return }
     reportedPauses = listener.pauses

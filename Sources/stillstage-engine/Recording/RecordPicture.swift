@@ -24,7 +24,7 @@ final class RecordPicture: Sendable {
   private struct State {
     var windowFrames = 1
     var sampleRate = 1.0
-    /// The number of frames in `windows`.
+    /// The number of frames that `windows` covers.
     var position = 0
     var channels = 0
     var isField = false

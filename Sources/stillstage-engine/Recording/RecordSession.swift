@@ -80,7 +80,8 @@ final class RecordSession {
     decibels == 0 ? 1 : Float(pow(10, decibels / 20))
   }
 
-  /// Records until the recorder finishes, the user ends the recording or a signal arrives.
+  /// Records until the recorder finishes, the user ends the recording, `listen` loses its output or
+  /// a signal arrives.
   func run() throws(CommandFailure) {
     try start()
     defer { listening.stop() }
@@ -159,7 +160,7 @@ final class RecordSession {
     return false
   }
 
-  /// Whether the recording is paused or, without a file, whether nothing is heard.
+  /// Whether the recording is paused or, for `listen`, whether nothing is heard.
   private var isPaused: Bool {
     command.name == .listen ? !listening.isListening : recorder.isPaused
   }
@@ -239,7 +240,7 @@ final class RecordSession {
       let input = inputs?.current.first(where: { $0.name == name && !$0.isMonitor })
     else { return }
     isSubstitute = false
-    note("the remembered input '\(name)' is back")
+    note("the remembered input '\(name)' is available again")
     change(to: input)
   }
 

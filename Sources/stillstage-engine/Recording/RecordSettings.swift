@@ -78,7 +78,8 @@ struct RecordSettings {
       throw .usage(
         count == 4
           ? "four channels would be recorded from '\(input.name)'; say what they are with "
-            + "'--mic-format' ambix, fuma or a-format, or choose other channels with '--channels'"
+            + "'--mic-format ambix', 'fuma' or 'a-format', or choose other channels with "
+            + "'--channels'"
           : "\(count) channels would be recorded from '\(input.name)'; select the "
             + "microphone's channels with '--channels', and say what they are with '--mic-format'")
     }
@@ -153,7 +154,7 @@ struct RecordSettings {
       all += (first - 1...last - 1)
     }
     guard Set(all).count == all.count else {
-      throw .usage("'--channels \(text)' names a channel twice; name each channel once")
+      throw .usage("'--channels \(text)' names a channel more than once; name each channel once")
     }
     return all
   }
@@ -164,7 +165,7 @@ struct RecordSettings {
     let text = command[Options.microphoneFormat]
     let radius = command[Options.microphoneRadius].map { $0 / 1000 }
     if radius != nil, !text.hasPrefix("a-format") {
-      throw .usage("'--mic-radius' works only with '--mic-format a-format'")
+      throw .usage("'--mic-radius' works only with '--mic-format a-format[:MIC]'")
     }
     switch text {
     case "auto": return nil
@@ -187,8 +188,8 @@ struct RecordSettings {
     return .aFormat(microphone)
   }
 
-  /// Returns the microphone for the text after "a-format:": capsules, a name or a path. Empty text
-  /// means the default microphone.
+  /// Returns the microphone for the text after "a-format:": four capsules, a name or a path. Empty
+  /// text means the default microphone.
   private static func tetrahedral(
     _ text: String, _ command: ParsedCommand
   ) throws(CommandFailure) -> TetrahedralMicrophone {
@@ -198,7 +199,7 @@ struct RecordSettings {
     if words.count == 4, capsules.count == 4 {
       guard Capsule.areTetrahedron(capsules) else {
         throw .usage(
-          "the capsules \(text) are not the corners of a regular tetrahedron; name four "
+          "the capsules \(text) are not at the corners of a regular tetrahedron; name four "
             + "that are, such as flu,frd,bld,bru")
       }
       return TetrahedralMicrophone(capsules: capsules)

@@ -45,7 +45,8 @@ final class PlayerReporter {
   private var isPausedByRemoval = false
 
   /// - Parameters:
-  ///   - isQuiet: whether to show neither the status line nor what is played.
+  ///   - isQuiet: whether to omit the description of what is played and, unless the user displays
+  ///     the keys or the full-screen view, the status line.
   ///   - pausesOnRemoval: whether to pause while both earphones are out.
   init(
     player: Player, console: Console, events: EventLog, keys: PlayerKeys, isQuiet: Bool,
@@ -168,7 +169,7 @@ final class PlayerReporter {
   /// key repeats quickly.
   private func showSoon() { if !isFullScreen { shownAt = 0 } }
 
-  /// Says why a key has no effect, but not again within 3 s.
+  /// Says why a key has no effect, but does not repeat the same reason within 3 s.
   private func refuse(_ reason: String) {
     let now = monotonic_nanoseconds()
     defer { refusal = (reason, now + 3_000_000_000) }
@@ -311,7 +312,7 @@ final class PlayerReporter {
   private func tell(_ decision: RouteDecision) {
     // The status line shows the mode, so a change of the mode needs no note.
     let isNews = decision != told && decision.reason != .modeOff && told?.reason != .modeOff
-    // At the start, report only a surprising treatment.
+    // At the start, report a treatment only if it is not binaural.
     let isSurprise = decision.treatment != .binaural && decision.reason != .modeOff
     if isNews, told != nil || isSurprise {
       say((decision.facts.map { "\($0.name): " } ?? "") + decision.text)

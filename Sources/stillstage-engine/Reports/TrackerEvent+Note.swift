@@ -3,7 +3,7 @@
 import HeadTracking
 
 extension TrackerEvent {
-  /// The note about an event of the head's tracker; nil for none.
+  /// The note about an event of the head tracker; nil if the event needs none.
   var note: String? {
     switch self {
     case .waiting, .discontinuity, .recentered: nil
@@ -18,7 +18,7 @@ extension TrackerEvent {
     }
   }
 
-  /// The note about an event of the device's tracker; nil for none.
+  /// The note about an event of the device tracker; nil if the event needs none.
   var deviceNote: String? {
     switch self {
     case .waiting, .discontinuity, .recentered, .worn: nil

@@ -183,8 +183,8 @@ private final class MemoryServer: ResourceFetcher {
   }
 
   @Test(arguments: [
-    (15, "the decryption key has 15 bytes, not 16"),
-    (17, "the decryption key has 17 bytes, not 16"),
+    (15, "the decryption key must have 16 bytes, but has 15"),
+    (17, "the decryption key must have 16 bytes, but has 17"),
     (5000, "the decryption key has more than 16 bytes"),
     (-1, "the decryption key cannot be fetched: the server answered with status 404"),
     (16, "it is damaged, or its key or initialisation vector is wrong"),

@@ -71,7 +71,7 @@ import Testing
     ("#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"a\",NAME=\"a\",CHANNELS=\"5.1\"", "CHANNELS is '5.1'"),
     ("#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"a\",NAME=\"a\",SAMPLE-RATE=x", "SAMPLE-RATE is 'x'"),
     ("#EXT-X-START:TIME-OFFSET=x", "TIME-OFFSET is 'x', not a decimal number"),
-    ("#EXT-X-VERSION:x", "EXT-X-VERSION is not a whole number"),
+    ("#EXT-X-VERSION:x", "EXT-X-VERSION is 'x', not a valid whole number"),
   ])
   func malformedAttributesAreIgnoredWithANote(line: String, note: String) throws {
     let isVariant = line.contains("STREAM-INF")

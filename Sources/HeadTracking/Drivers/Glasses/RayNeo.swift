@@ -63,7 +63,7 @@ extension RayNeo {
     guard Self.boards.contains(board) else {
       throw .featureFailed(
         report: Int(Command.information.rawValue),
-        reason: "the board \(String(board, radix: 16)) of these RayNeo glasses is not supported")
+        reason: "the board 0x\(String(board, radix: 16)) of these RayNeo glasses is not supported")
     }
     axes = chosenAxes ?? (board == Self.air4 ? .rightUpBack : Self.usualAxes)
     matrix = ask(.calibration, link).flatMap(Self.matrix) ?? Self.identity
@@ -91,8 +91,8 @@ extension RayNeo {
     report.count >= 64 && report[0] == 0x99 && report[1] == 0xC8 && report[8] == command
   }
 
-  /// Returns the columns of the factory's matrix; nil if the answer has none, or one that differs
-  /// much from the identity.
+  /// Returns the columns of the factory's matrix; nil if the answer has none, or if an element
+  /// differs from the identity by 0.2 or more.
   private static func matrix(_ answer: [UInt8]) -> [SIMD3<Double>]? {
     guard answer[9] != 0xFF else { return nil }
     let columns = (0..<3).map { answer.floats(9 + 12 * $0) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rokid Air and Max (04d2:162b to 162f, 2180): glasses that report raw samples of a nine-axis
-/// sensor without a command.
+/// Rokid Air and Max (04d2:162b to 162f, 2180): glasses that send raw samples of a nine-axis
+/// sensor without being asked to.
 ///
 /// Axes: x right, y up, z back. Sources: badicsalex/ar-drivers-rs, src/rokid.rs;
 /// taowen/ar-glass-lib.
@@ -12,7 +12,7 @@ struct Rokid: TrackerDriver {
   let protocolDescription = "Rokid Air"
   private let axes: AxisMap
   private var clock = DeviceClock(nanosecondsPerTick: 1)
-  /// The latest specific force and angular velocity, unless they have already formed a sample.
+  /// The latest specific force and angular velocity that have not yet formed a sample.
   private var force: (time: UInt64, value: SIMD3<Double>)?
   private var rate: (time: UInt64, value: SIMD3<Double>)?
 
@@ -71,7 +71,7 @@ struct Rokid: TrackerDriver {
 /// each.
 ///
 /// Source: taowen/ar-glass-lib, after xelsed/rokidmaxwmdapi. Everything is uncertain, because the
-/// only source was not tested. A force of about 1 is taken to be in g, a force of about 10 in m/s2.
+/// only source was not tested. A specific force below 3 is taken to be in g, otherwise in m/s2.
 struct RokidMax2: TrackerDriver {
   let protocolDescription = "Rokid Max 2"
   let inputLength = 1024

@@ -100,7 +100,7 @@ extension VITUREPose {
   }
 
   /// Returns the orientation from roll, pitch and yaw: turns about z, then the new x, then the new
-  /// y.
+  /// y. Returns nil if an angle is outside -720 to 720 degrees.
   private func angles(_ report: [UInt8]) -> Quaternion? {
     let angles = SIMD3(report.f32be(18), report.f32be(22), report.f32be(26))
     guard (0..<3).allSatisfy({ abs(angles[$0]) <= 720 }) else { return nil }

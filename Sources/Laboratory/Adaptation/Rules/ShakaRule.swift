@@ -5,7 +5,7 @@ import HLS
 /// Shaka Player's default rule (`SimpleAbrManager`).
 ///
 /// The estimate is the lower of two throughput averages with half-lives of 2 s and 5 s. Downloads
-/// below 16 kB do not count.
+/// below 16 kB do not count. Until the others total 128 kB, the estimate is 1 Mbit/s.
 struct ShakaRule: AdaptationRule {
   private let ladder: Ladder
   private var fast = HalfLifeMean(halfLife: 2)

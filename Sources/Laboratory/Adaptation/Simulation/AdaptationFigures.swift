@@ -10,8 +10,8 @@ package struct AdaptationFigures: Sendable, Equatable {
   package var flipsPerMinute: Double
   /// Time with multichannel sound, in percent of the time from the first sound to the end.
   package var multichannelPercent: Double
-  /// The time for which stereo plays although the line has recovered, in s: the mean over the
-  /// stretches of stereo in which the line recovers; nil if there are none.
+  /// The time for which stereo plays although the connection has recovered, in s: the mean over
+  /// the stretches of stereo in which this occurs; nil if there are none.
   package var restoreSeconds: Double?
   /// Time from opening to the first sound, in s; nil if nothing played.
   package var startSeconds: Double?
@@ -49,7 +49,8 @@ package struct AdaptationFigures: Sendable, Equatable {
     restoreSeconds = waits.isEmpty ? nil : waits.reduce(0, +) / Double(waits.count)
   }
 
-  /// Returns the start of each stretch of stereo or multichannel sound.
+  /// Returns the start of each stretch of stereo or multichannel sound. A stall does not end a
+  /// stretch.
   private static func turns(
     _ heard: [HeardStretch], _ isMultichannel: (Int) -> Bool
   ) -> [(time: Double, isMultichannel: Bool)] {

@@ -57,7 +57,7 @@ extension BandwidthTrace {
       })
   }
 
-  /// A line whose rate slowly rises and falls.
+  /// A line whose rate slowly rises and falls, with fluctuations.
   static func ramp(seed: UInt64 = 5) -> BandwidthTrace {
     var chance = SeededGenerator(seed)
     return BandwidthTrace(

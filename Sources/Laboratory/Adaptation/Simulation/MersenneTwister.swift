@@ -11,7 +11,7 @@ struct MersenneTwister {
 
   private var state: [UInt32]
   private var index = size
-  /// The second value of the last pair of normal deviates; nil if there is no unused one.
+  /// The second value of the last pair of normal deviates; nil if `gaussian` has returned it.
   private var spare: Double?
 
   /// Initialises the state from a seed, as `init_by_array` of the reference implementation does.

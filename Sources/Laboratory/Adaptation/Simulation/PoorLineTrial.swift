@@ -2,8 +2,8 @@
 
 import HLS
 
-/// A simulation of Stillstage's rule with an on-demand presentation over several lines, 10 minutes
-/// each. Each figure of a line is the median of five runs, which start at different places in the
+/// A simulation of Stillstage's rule with an on-demand presentation over several lines. Each figure
+/// of a line is the median of five runs of 10 minutes, which start at different places in the
 /// trace.
 package struct PoorLineTrial: Sendable {
   package struct Line: Sendable {
@@ -16,7 +16,7 @@ package struct PoorLineTrial: Sendable {
   package let mean: AdaptationFigures
 
   /// The limits and goals for the means, in the units of `AdaptationFigures`. The limits apply to
-  /// the lines without an outage.
+  /// the runs without an outage.
   package static let floors = Limits(stall: 0.25, flips: 0.6, multichannel: 70, restore: 12)
   package static let goals = Limits(stall: 0.1, flips: 0.4, multichannel: 80, restore: 6)
 

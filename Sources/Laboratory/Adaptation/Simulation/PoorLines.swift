@@ -49,7 +49,8 @@ extension BandwidthTrace {
       })
   }
 
-  /// A line with a median of 1400 kbit/s, and fades of 2 to 8 s at 20 to 120 kbit/s.
+  /// A line with fades of 2 to 8 s at 20 to 120 kbit/s. Between the fades, its median rate is 1400
+  /// kbit/s.
   static func busLTE(seed: UInt32? = nil) -> BandwidthTrace {
     var chance = MersenneTwister(seed ?? 2)
     var left = 0

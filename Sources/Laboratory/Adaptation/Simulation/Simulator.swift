@@ -2,7 +2,7 @@
 
 import HLS
 
-/// The conditions under which the rules are compared.
+/// The conditions of a simulation.
 package struct SimulationConditions: Sendable, Equatable {
   /// The duration of a segment, in s.
   var segmentSeconds = 3.84
@@ -136,7 +136,7 @@ struct Simulator<Rule: AdaptationRule> {
   }
 
   /// After a change of rendition, fetches the last segment of the old rendition in the new one too,
-  /// if there is time. The download occupies the line, but the simulation does not play it. See
+  /// if there is time. The download occupies the line, but its sound is not played. See
   /// `Supplier.overlap`.
   private mutating func overlap() {
     let number = player.segments.count - 2
