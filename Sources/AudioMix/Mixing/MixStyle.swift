@@ -44,7 +44,7 @@ public enum MixTarget: Sendable, Equatable {
   /// Ambience as a first-order soundfield (W, Y, Z, X), then speech in one channel.
   case ambienceAndSpeech
 
-  /// Whether the mix is a soundfield. In debug builds, the compiler takes a comparison for a
+  /// Whether the mix is a soundfield. In debug builds, the compiler reports `== .field` as a
   /// possible lock, but not this property.
   var isField: Bool {
     @_noLocks get {
@@ -61,7 +61,7 @@ public struct MixSettings: Sendable, Equatable {
   public var style: MixStyle
   /// How far the style is applied, 0 to 1. Default: 0.5.
   public var amount: Double
-  /// The camera's horizontal field of view around the front, in radians. Default: 70 degrees.
+  /// The camera's horizontal field of view, centred on the front, in radians. Default: 70 degrees.
   public var fieldOfView: Double
   /// The corrections of speech and ambience. Default: none.
   public var tuning: MixTuning
