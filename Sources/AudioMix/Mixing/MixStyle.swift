@@ -9,7 +9,7 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
   /// Like `cinematic`, but with less reverberation and more bass in the speech, and with a quieter
   /// ambience.
   case studio
-  /// Talkers outside the camera's field of view become as quiet as the ambience.
+  /// Everything except the talkers in the camera's field of view is quieter.
   case inFrame = "in-frame"
   case cinematicForeground = "cinematic-foreground"
   case cinematicBackground = "cinematic-background"
@@ -39,7 +39,7 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
 
 /// The output channels of a mix.
 public enum MixTarget: Sendable, Equatable {
-  /// A soundfield with the channels of the input.
+  /// A soundfield with the same channels as the input.
   case field
   /// Ambience as a first-order soundfield (W, Y, Z, X), then speech in one channel.
   case ambienceAndSpeech
