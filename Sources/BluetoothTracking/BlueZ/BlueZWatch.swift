@@ -6,7 +6,7 @@ import DBus
 import Synchronization
 
 /// Keeps a list of BlueZ's objects. It asks BlueZ for the list again only after a D-Bus signal
-/// about a change, after a failure, or if the caller demands it.
+/// about a change, after a failure or a lost connection, or if the caller demands it.
 ///
 /// ## Threading
 /// A watch may be used from any thread.

@@ -14,7 +14,7 @@ struct BluetoothDevice: Equatable {
   var isResolved = false
   /// The services, as lower-case UUIDs.
   var services: [String] = []
-  /// Vendor and product, such as `bluetooth:v004Cp2014d0100`; empty if unknown.
+  /// The IDs of vendor and product, such as `bluetooth:v004Cp2014d0100`; empty if unknown.
   var modalias = ""
   /// The adapter's address, such as `00:11:22:33:44:55`; empty if unknown.
   var adapter = ""
