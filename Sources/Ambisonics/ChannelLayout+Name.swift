@@ -12,7 +12,7 @@ extension ChannelLayout {
     switch self {
     case .mono: return "mono"
     case .stereo: return "stereo"
-    case .unknown(let channels): return "\(channels) channels"
+    case .unknown(let channels): return channels == 1 ? "1 channel" : "\(channels) channels"
     case .ambisonics(let order, _, let headLocked):
       return "ambisonic, order \(order)" + (headLocked ? " with stereo" : "")
     case .speakers(let speakers):

@@ -7,13 +7,14 @@ public enum ChannelLayout: Sendable, Equatable {
   case ambisonics(order: Int, convention: AmbisonicConvention, headLocked: Bool)
   /// Loudspeakers, one per channel.
   case speakers([Speaker])
-  /// Channels that no other case describes, for example of a file without a channel layout.
+  /// Channels that no other case describes, such as those of a multichannel file without a
+  /// channel layout.
   case unknown(channels: Int)
 
   public static let mono = ChannelLayout.speakers([.frontCenter])
   public static let stereo = ChannelLayout.speakers([.frontLeft, .frontRight])
 
-  /// The number of all channels, including head-locked stereo.
+  /// The number of channels, including head-locked stereo.
   public var channelCount: Int {
     switch self {
     case .ambisonics(let order, _, let headLocked):

@@ -7,7 +7,7 @@ public enum FuMa {
   /// The ACN index of each FuMa channel, in the order W X Y Z R S T U V K L M N O P Q.
   public static let ambisonicChannels = [0, 3, 1, 2, 6, 7, 5, 8, 4, 12, 13, 11, 14, 10, 15, 9]
 
-  /// The gain that converts each FuMa channel to SN3D, in FuMa order.
+  /// The gains that convert the FuMa channels to SN3D, in FuMa order.
   public static let gainsToSN3D: [Double] = {
     let (w, s, l) = (2.0.squareRoot(), 3.0.squareRoot() / 2, (32.0 / 45.0).squareRoot())
     let (n, p) = (5.0.squareRoot() / 3, (5.0 / 8.0).squareRoot())
@@ -16,8 +16,8 @@ public enum FuMa {
 }
 
 extension AmbisonicConvention {
-  /// Returns, for each ambisonic channel in stream order, its ACN index and the gain that converts
-  /// it to SN3D.
+  /// Returns, for each ambisonic channel in stream order, its ACN index and its gain for the
+  /// conversion to SN3D.
   ///
   /// - Parameter order: the ambisonic order; at most 3 for FuMa.
   public func conversion(order: Int) -> [(channel: Int, gain: Double)] {

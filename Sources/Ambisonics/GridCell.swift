@@ -4,7 +4,7 @@ public import Geometry
 
 /// Consecutive frames of one grid cell, and the poses at both ends of the cell; see `PoseGrid`.
 public struct GridCell {
-  /// The index, in the stream, of the first of these frames.
+  /// The index of the first frame, counted from the start of the stream.
   public let frame: Int
   /// The number of frames, 1 to 16.
   public let frames: Int

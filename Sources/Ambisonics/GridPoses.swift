@@ -13,8 +13,8 @@ public struct GridPoses {
   ///
   /// - Parameters:
   ///   - frame: the index of the next frame in the stream.
-  ///   - poses: the poses at consecutive grid points, starting with point `frame / 16` and
-  ///     including both ends of each cell.
+  ///   - poses: the poses at consecutive grid points, from point `frame / 16` to the end of the
+  ///     last cell that is used. Their memory must outlive this value.
   @_noLocks
   public init(frame: Int, poses: UnsafePointer<Quaternion>) {
     self.frame = frame

@@ -6,12 +6,13 @@ private import CRealtime
 /// results are in single precision.
 ///
 /// ## Threading
-/// `evaluate` may be called from several threads. It does not allocate, lock or wait.
+/// `evaluate` may be called from several threads at once. It does not allocate, lock or wait.
 public struct HarmonicEvaluator: ~Copyable, @unchecked Sendable {
   public let order: Int
   /// The SN3D factor of each channel.
   private let scales: UnsafeMutablePointer<Double>
-  /// 1 / n for n up to the order, because a division takes much longer than a multiplication.
+  /// 1 / n for n from 1 to the order, because a division takes much longer than a multiplication.
+  /// Element 0 is not used.
   private let inverses: UnsafeMutablePointer<Double>
 
   public init(order: Int) {

@@ -31,7 +31,7 @@ public struct RampedMatrix: ~Copyable, @unchecked Sendable {
   /// Mixes the inputs into the outputs for the frames of a cell.
   ///
   /// - Parameters:
-  ///   - input: inputs x frames, starting at the first frame of `cell`.
+  ///   - input: inputs x frames, starting at frame `cell.frame`.
   ///   - output: outputs x frames, overwritten; must not overlap `input`.
   ///   - inputStride: floats from one input to the next.
   ///   - outputStride: floats from one output to the next.

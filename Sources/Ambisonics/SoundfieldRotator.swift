@@ -6,7 +6,8 @@ public import SignalProcessing
 /// Rotates a soundfield by the inverse of the head's rotation.
 ///
 /// Rotation matrices are computed at the points of a `PoseGrid`. Between the points, their elements
-/// are interpolated linearly or, if the head turns very fast, along a parabola.
+/// are interpolated linearly or, if the rotation in a cell is large (see `GridCell.motion`), along
+/// a parabola.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
@@ -31,7 +32,7 @@ public struct SoundfieldRotator: ~Copyable, @unchecked Sendable {
 
   deinit { motion.deallocate() }
 
-  /// Forgets the gains of the previous cell, so that the stream may continue at any frame.
+  /// Forgets the gains of the previous cell, so that the next call does not continue from them.
   @_noLocks
   public func reset() { gains.reset() }
 

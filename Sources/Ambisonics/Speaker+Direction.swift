@@ -9,8 +9,8 @@ extension Speaker {
   /// Returns the direction of the loudspeaker in a layout; nil for low-frequency effects.
   ///
   /// Most angles follow ITU-R BS.775-4, BS.2051-3 system J and, for 22.2, BS.2051-3 system H. A
-  /// single pair of surrounds is at +-110 degrees. It is at +-135 degrees if the layout has neither
-  /// a centre loudspeaker nor one left of the centre, as in quad.
+  /// single pair of surrounds is at +-135 degrees if the layout contains neither `frontCenter` nor
+  /// `frontLeftOfCenter`, as in quad; otherwise, it is at +-110 degrees.
   public func direction(in layout: [Speaker]) -> Direction? {
     let hasSides = layout.contains(.sideLeft) || layout.contains(.sideRight)
     let hasBacks = layout.contains(.backLeft) || layout.contains(.backRight)

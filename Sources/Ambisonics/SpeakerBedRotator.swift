@@ -35,7 +35,7 @@ public struct SpeakerBedRotator: ~Copyable, @unchecked Sendable {
 
   deinit { directions.deallocate() }
 
-  /// Forgets the gains of the previous cell, so that the stream may continue at any frame.
+  /// Forgets the gains of the previous cell, so that the next call does not continue from them.
   @_noLocks
   public func reset() { matrix.gains.reset() }
 
@@ -43,7 +43,7 @@ public struct SpeakerBedRotator: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: speakers x frames, in planes that are `stride` floats apart. The next frame is at
-  ///     index `poses.phase`. 8 frames past the end must be readable.
+  ///     index `poses.phase`. 7 frames past the end must be readable.
   ///   - output: channels x frames [ACN, SN3D], in the same arrangement; must not overlap `input`.
   ///   - stride: floats from one plane to the next.
   ///   - frames: the number of frames to encode.

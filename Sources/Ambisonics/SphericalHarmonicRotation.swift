@@ -21,8 +21,8 @@ public struct SphericalHarmonicRotation: ~Copyable {
   /// Five coefficients of the recurrence for each row, one per term, in the order that
   /// `raiseDegree` expects.
   private let coefficients: UnsafeMutablePointer<Double>
-  /// Two offsets for each term: of its row in the matrix of degree 1, and of its row in the matrix
-  /// of the degree below.
+  /// Two offsets for each term: that of its row in the matrix of degree 1, counted from the first
+  /// element, and that of its row in the matrix of the degree below, counted from row 0.
   private let places: UnsafeMutablePointer<Int>
   /// The column factors, 16 values for each degree; used from degree 2 on.
   private let columns: AlignedDoubles
@@ -66,8 +66,8 @@ public struct SphericalHarmonicRotation: ~Copyable {
     places.deallocate()
   }
 
-  /// Returns the index of the first coefficient of the matrix of a degree. Each row of the matrix
-  /// computes one output channel.
+  /// Returns the index at which the matrix of `degree` starts in the values that `compute` writes.
+  /// Each row of the matrix computes one output channel.
   @_noLocks
   public static func blockOffset(degree: Int) -> Int {
     var offset = 0
@@ -113,7 +113,7 @@ public struct SphericalHarmonicRotation: ~Copyable {
   ) {
     let first = rows.pointer
     let half = Self.rowLength * (2 * order + 1)
-    // Pointers to the middle rows of the matrices of the degree below and of the degree to compute.
+    // Both point to row 0 of a matrix: that of the degree below and that of the degree to compute.
     var below = first + Self.rowLength * (order + 1)
     var above = below + half
     fillFirstDegree(rotation, first, below)

@@ -22,7 +22,7 @@ public enum SphericalHarmonics {
     return l
   }
 
-  /// Returns the order of a soundfield with this number of channels, 0 to 7; nil if there is no
+  /// Returns the order, 0 to 7, of a soundfield with this number of channels; nil if there is no
   /// such order.
   public static func order(ofChannels channels: Int) -> Int? {
     (0...maximumOrder).first { channelCount(order: $0) == channels }

@@ -11,7 +11,7 @@ public import SignalProcessing
 /// the output only by rounding errors.
 ///
 /// ## Threading
-/// One caller at a time. `process` does not allocate, lock or wait.
+/// Use a decoder from one thread at a time. `process` does not allocate, lock or wait.
 public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   /// The number of input channels.
   public let channels: Int

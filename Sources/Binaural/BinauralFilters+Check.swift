@@ -35,7 +35,8 @@ extension BinauralFilters {
     guard direct == nil else { return nil }
     let level = diffuseFieldLevelDecibels
     guard abs(level) <= HRTFLimit.designLevel else {
-      return "has a diffuse-field level of \(decimal(level, digits: 1)) dB; 0 dB is expected"
+      return "has a diffuse-field level of \(decimal(level, digits: 1)) dB; "
+        + "-12 to 12 dB are supported"
     }
     return nil
   }

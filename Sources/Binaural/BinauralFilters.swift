@@ -7,9 +7,11 @@ public struct BinauralFilters: Sendable {
   public let order: Int
   /// The sample rate, in Hz.
   public let sampleRate: Double
-  /// The left ear's filters: (order + 1)^2 channels x taps; empty for direct filters.
+  /// The filters for the left ear or loudspeaker: (order + 1)^2 channels x taps; empty for direct
+  /// filters.
   public let left: [[Float]]
-  /// The right ear's filters: (order + 1)^2 channels x taps; empty for direct filters.
+  /// The filters for the right ear or loudspeaker: (order + 1)^2 channels x taps; empty for direct
+  /// filters.
   public let right: [[Float]]
   /// The filters that render loudspeakers through the responses for their own directions; nil for
   /// filters that decode a soundfield.
@@ -18,8 +20,8 @@ public struct BinauralFilters: Sendable {
   public var planeWaves: PlaneWaveResponses?
   /// The impulse response of the headphone equaliser; nil if there is none.
   ///
-  /// The filters include the equaliser unless `planeWaves` is set. A signal path that bypasses the
-  /// filters must apply the equaliser.
+  /// The filters include the equaliser unless `planeWaves` is set. Signal paths that bypass the
+  /// filters must apply the equaliser. If `planeWaves` is set, all signal paths must apply it.
   public internal(set) var equaliser: [Float]?
 
   /// The delay of the ear signals relative to the impulse responses of the set, in s. Direct

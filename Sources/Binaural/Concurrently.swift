@@ -3,6 +3,7 @@
 import Glibc
 
 /// Calls `body` with each number from 0 to `count - 1` and returns after all calls have ended.
+/// `count` must be 1 or more.
 ///
 /// The call with `count - 1` runs on the caller's thread. Each other call runs on a new thread, or
 /// on the caller's thread if no thread can be created.

@@ -14,8 +14,8 @@ public protocol RenderedSound: AnyObject {
   var frames: Int? { get }
   /// The number of frames muted so far because of invalid samples.
   var mutedFrameCount: Int { get }
-  /// The layout changes of the source that were recorded so far, with their times in seconds; empty
-  /// if the renderer does not record them.
+  /// The changes of the content's layout so far, with their times in seconds; always empty if the
+  /// renderer does not collect them.
   var layoutChanges: [(seconds: Double, layout: ChannelLayout)] { get }
   /// The frames from the last call of `next`, channels x frames; valid until the next call.
   var output: UnsafePointer<UnsafeMutablePointer<Float>> { get }
@@ -35,7 +35,7 @@ public final class OfflineRenderer: RenderedSound {
   public var frames: Int? { source.duration.map { $0 + renderer.tailFrames } }
   public let renderer: Renderer
 
-  /// The layout changes of the content so far, with their times in seconds.
+  /// The changes of the content's layout so far, with their times in seconds.
   public private(set) var layoutChanges: [(seconds: Double, layout: ChannelLayout)] = []
   private var heardLayout: ChannelLayout
 
@@ -126,7 +126,7 @@ public final class OfflineRenderer: RenderedSound {
     return isSpatial ? .spatial : .plain
   }
 
-  /// Renders `count` frames of `input`, and records the content's layout changes.
+  /// Renders the first `count` frames of `input`, and collects the changes of the content's layout.
   private func renderRead(_ count: Int) {
     var done = 0
     while done < count {
@@ -163,7 +163,8 @@ public final class OfflineRenderer: RenderedSound {
       right: ears.planes[1] + offset)
   }
 
-  /// Compensates for the latency: drops the first `latencyFrames` frames of the output.
+  /// Compensates for the latency: drops the rendered frames that belong to the first
+  /// `renderer.latencyFrames` frames of the output.
   ///
   /// - Returns: the number of frames that remain of the `count` rendered frames.
   private func drop(from count: Int) -> Int {

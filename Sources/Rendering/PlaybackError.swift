@@ -59,7 +59,7 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
         + "leave out \(name(.headCircumference))"
     case .decoderIsLater:
       "the parametric decoder has a longer delay than the others, so playback cannot switch to or "
-        + "from it; start playback again with \(name(.decoder))"
+        + "from it; to change the decoder, start playback again with \(name(.decoder))"
     case .mixNeedsSoundfield(let layout):
       "only soundfields of order 1 or higher can be separated, but the layout of the source is or "
         + "may become '\(layout.name)'; choose a soundfield, or name the layout with "

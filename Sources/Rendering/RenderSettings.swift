@@ -51,18 +51,18 @@ public enum Upmix: String, Sendable, CaseIterable {
 
 /// Settings for rendering a source.
 public struct RenderSettings: Sendable, Equatable {
-  /// The path of a SOFA file. Default: nil, which selects libmysofa's default set or a rigid
-  /// sphere.
+  /// The path of a SOFA file. Default: nil, which selects libmysofa's default set, or a rigid
+  /// sphere if that set cannot be used.
   public var hrtfPath: String?
-  /// The equalisation of the HRTF set's colouration. Default: none.
+  /// The equalisation of the HRTF set's diffuse-field response. Default: none.
   public var equalisation = DecoderDesign.Equalisation.none
   /// The decoder design. Default: MagLS.
   public var method = DecoderDesign.Method.magnitudeLeastSquares
   /// Whether loudspeaker channels are decoded directly, without a soundfield. Ambisonic sources
   /// then cause an error. Default: false.
   public var isDirect = false
-  /// Whether first-order soundfields are decoded by `ParametricDecoder`. Other sources then cause
-  /// an error. Default: false.
+  /// Whether first-order soundfields are decoded by `ParametricDecoder`. Other sources and playback
+  /// through loudspeakers then cause an error. Default: false.
   public var isParametric = false
   /// The order of the soundfield that loudspeaker channels are encoded into, 1 to 7. Default: 5.
   public var busOrder = 5
@@ -74,7 +74,7 @@ public struct RenderSettings: Sendable, Equatable {
   /// The circumference of the listener's head, in metres. The interaural delays of the HRTF set are
   /// scaled to it. Default: nil, which means no scaling.
   public var headCircumference: Double?
-  /// The interpretation of the channels. Default: `.auto`, the stated layout if there is one.
+  /// The interpretation of the channels. Default: `.auto`.
   public var layout = LayoutOption.auto
   /// The audio track, counted from 1. Default: nil, which means automatic selection.
   public var track: Int?

@@ -7,7 +7,8 @@ internal import Geometry
 /// Rendering the latest output again for other poses.
 ///
 /// ## Threading
-/// Use these members on the thread that calls `process`. They are wait-free.
+/// Use these members on the thread that calls `process`, or before its first call. They are
+/// wait-free.
 extension Renderer {
   /// Whether the latest output can be rendered again.
   package var isRewritable: Bool { history.isKept && rewriter.canFill(spatial) }
@@ -19,7 +20,7 @@ extension Renderer {
   func isPure(at frame: Int) -> Bool { history.cell(frame).isPure }
 
   /// Returns a plan for rendering a window again; nil if that is impossible. The window begins
-  /// `framesBack` frames before the end of the rendered output.
+  /// `framesBack` frames before the end of the rendered output, and has at most `frames` frames.
   @_noLocks
   func planRewrite(framesBack: Int, frames: Int) -> RewritePlan? {
     if !history.isKept { return nil }

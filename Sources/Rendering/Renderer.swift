@@ -10,7 +10,7 @@ internal import Surround
 /// Renders the channels of a source to two ears for a moving head.
 ///
 /// Apart from rounding, the output does not depend on how the frames are divided among the calls,
-/// as long as gain, mode and decoder stay the same.
+/// as long as gain, mode and decoder stay the same and no decoder output is muted.
 ///
 /// ## Threading
 /// One thread at a time may call `process`, which allocates nothing, takes no lock and never waits.
@@ -47,7 +47,7 @@ public final class Renderer: @unchecked Sendable {
     }
   }
 
-  /// The number of frames between two grid points.
+  /// The number of frames from one grid point to the next.
   public static let gridFrames = PoseGrid.cellFrames
 
   public let layout: ChannelLayout
@@ -138,7 +138,7 @@ public final class Renderer: @unchecked Sendable {
     history = RenderHistory(
       channels: channels, frames: keptFrames, stateBytes: limiter.stateByteCount)
     rewriter = QueueRewriter(channels: channels, sampleRate: rate, policy: policy)
-    // The modes start at their final gains. Only the output gain fades in, if `isRamped` is set.
+    // Both modes start at their target gains. The output gain fades in if `isRamped` is set.
     spatialGain.settle()
     plainGain.settle()
     if !finish.isRamped { outputGain.settle() }
@@ -212,8 +212,9 @@ public final class Renderer: @unchecked Sendable {
     grid.points(forNext: frames)
   }
 
-  /// Discards all sound rendered so far. The grid starts again at point 0. If `Finish.isRamped` is
-  /// set, the output fades in again. Call this function on the rendering thread.
+  /// Clears the filters, the limiter and the history. The grid starts again at point 0. If
+  /// `Finish.isRamped` is set, the output fades in again. Call this function on the rendering
+  /// thread.
   public func reset() {
     grid.reset()
     spatial.reset()

@@ -2,7 +2,7 @@
 
 /// Why the sound server could not be used.
 public enum SoundServerError: Error, Equatable {
-  /// Nothing listens at the address, or the server rejected or ended the connection.
+  /// A PulseAudio server cannot be reached, or it rejected or ended the connection.
   case noServer(address: String, reason: String)
   /// PipeWire cannot be reached, or libpipewire is missing or too old.
   case noPipeWire(reason: String)
@@ -16,7 +16,7 @@ public enum SoundServerError: Error, Equatable {
   case unknownSource(name: String, available: [String])
   /// The sample rate is outside the server's range of 1 Hz to 384 kHz.
   case unsupportedSampleRate(Int)
-  /// The server did not open a stream, or did not load a module that the stream needs.
+  /// A stream could not be opened, or a module could not be loaded, for another reason.
   case streamRefused(reason: String)
   /// `stop` was called before or during `start`.
   case stopped
@@ -41,7 +41,7 @@ public enum SoundServerError: Error, Equatable {
         ? "no sink is named '\(name)': the server has no sinks; connect a device"
         : "no sink is named '\(name)'; choose from: \(available.joined(separator: ", "))"
     case .noSink(let address):
-      "the sound server at \(address) has no sinks; connect a device or create a virtual sink"
+      "the sound server at \(address) has no sinks; connect a device"
     case .unknownSource(let name, let available):
       available.isEmpty
         ? "no input is named '\(name)': the server has no inputs; connect a microphone"

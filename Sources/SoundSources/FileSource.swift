@@ -23,8 +23,8 @@ public final class FileSource: SoundSource {
   ///     level metadata.
   ///   - sampleRate: the rate to resample to, in Hz; nil for the file's own rate.
   ///   - interrupt: a flag that, once raised, makes the source throw `PlaybackError.interrupted`.
-  /// - Throws: `PlaybackError.media` if the file cannot be read or its channels do not fit the
-  ///   settings, or `.interrupted`.
+  /// - Throws: `PlaybackError.media` if the file or the track cannot be read, if `sampleRate` is
+  ///   not from 8000 to 384000, or if the channels do not fit the settings; or `.interrupted`.
   public init(
     path: String, settings: RenderSettings, sampleRate: Int? = nil,
     interrupt: InterruptFlag? = nil
@@ -53,7 +53,8 @@ public final class FileSource: SoundSource {
     reader.followsLayout = reader.track.canChangeChannels
   }
 
-  /// Returns the path of a file with its size and modification time; nil if there is no such file.
+  /// Returns a text that states a file's absolute path, size and modification time; nil if they
+  /// cannot be found out.
   private static func identity(of path: String) -> String? {
     var status = stat()
     guard stat(path, &status) == 0, let real = realpath(path, nil) else { return nil }
@@ -75,7 +76,7 @@ public final class FileSource: SoundSource {
   public var layoutOrigin: LayoutOrigin {
     guard option == .auto else { return .chosen }
     if case .unknown = reader.track.layout { return .channelCount }
-    // Mono and stereo need no label, and many mono and stereo files have none.
+    // Mono and stereo never count as stated: they need no label, and many files have none.
     return layout.channelCount > 2 ? .stated : .channelCount
   }
 
@@ -104,7 +105,7 @@ public final class FileSource: SoundSource {
   public func nextLayout() throws(PlaybackError) -> ChannelLayout? {
     do throws(MediaError) {
       guard let next = try reader.nextLayout() else { return nil }
-      // An unlabelled layout in the middle of a stream is not an error.
+      // In the middle of a stream, a layout that `resolve` rejects is no error but stays unknown.
       return next == reader.track.layout
         ? layout : (try? LayoutOption.auto.resolve(next)) ?? next
     } catch { throw PlaybackError(error) }

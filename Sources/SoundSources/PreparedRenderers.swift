@@ -8,7 +8,7 @@ extension OfflineRenderer {
   ///
   /// - Parameters:
   ///   - source: the source to render.
-  ///   - head: `headToWorld` over the time of the source.
+  ///   - head: the motion of the head, timed from the start of the source.
   ///   - hrtf: the HRTF set.
   ///   - settings: the settings of the renderer.
   ///   - isLimited: whether the true peak is limited to -1 dBTP.
@@ -30,7 +30,8 @@ extension LayoutRenderer {
   /// - Parameters:
   ///   - source: the source to render.
   ///   - target: the output layout.
-  ///   - head: `headToWorld` over the time of the source; nil to convert the layout only.
+  ///   - head: the motion of the head, timed from the start of the source; nil to convert the
+  ///     layout only.
   ///   - settings: the settings of the renderer.
   /// - Throws: any error from the source or its preparation.
   public convenience init(

@@ -3,10 +3,12 @@
 private import Glibc
 internal import Rendering
 
-/// Reads in pieces until `frames` frames have been read or a piece is empty.
+/// Calls `piece` until it has written `frames` frames in total or returns 0. Returns the number of
+/// frames written.
 ///
 /// - Parameters:
 ///   - planes: channels x frames.
+///   - atMost: the largest number of frames to request in one call of `piece`.
 ///   - piece: writes at most the given number of frames to the given planes, and returns the number
 ///     of frames written.
 func readPieces(

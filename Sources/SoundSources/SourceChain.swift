@@ -6,7 +6,7 @@ package import Rendering
 package import Surround
 
 /// Wraps a source in the steps that precede rendering: the matrix decoding or the upmix of stereo,
-/// and the mix.
+/// the conversion to one bus if the layout changes, and the mix.
 ///
 /// The steps do not depend on the head. Each step reads ahead by its latency, so that frame
 /// numbers do not change.

@@ -16,15 +16,16 @@ final class UpmixedSource: SoundSource {
   private let output: PlanarScratch
   /// Pointers to the samples of `input` that are filled next, one per channel.
   private let targets: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
-  /// The number of frames read since the last seek.
+  /// The number of frames read from `source` since the last seek.
   private var taken = 0
   private var hasEnded = false
-  /// The first frame in `output`, counted from the first frame read since the last seek.
+  /// The first frame in `output`, counted from the first frame read from `source` since the last
+  /// seek.
   private var made: Int
-  /// The next frame to return, counted from the first frame read since the last seek.
+  /// The next frame to return, counted like `made`.
   private var next = 0
 
-  /// Reading starts this many seconds before the target of a seek.
+  /// A seek starts to read at least this many seconds before its target, or at frame 0.
   private static let prerollSeconds = 1.5
 
   init(_ source: any SoundSource, settings: UpmixSettings) {

@@ -14,8 +14,8 @@ public struct AmplitudePanner: Sendable {
   /// The number of gains per direction: one for each loudspeaker.
   public let outputs: Int
 
-  /// The indices of three corners, and the rows of the inverse of the matrix whose columns are the
-  /// corners.
+  /// Three points by index. `rows` is the inverse of the 3 x 3 matrix whose columns are the vectors
+  /// to these points.
   private struct Triangle {
     let corners: [Int]
     let rows: [SIMD3<Double>]
@@ -55,7 +55,8 @@ public struct AmplitudePanner: Sendable {
   public func gains(_ v: SIMD3<Double>) -> [Double] {
     var gains = [Double](repeating: 0, count: outputs)
     var spread = 0.0
-    // A direction on an edge, or in a face with four corners, is in several triangles.
+    // A direction on an edge, or in a face with more than three corners, is in several triangles:
+    // add their gains.
     for triangle in triangles {
       let shares = triangle.rows.map { dot($0, v) }
       guard shares.allSatisfy({ $0 > -1e-9 }) else { continue }

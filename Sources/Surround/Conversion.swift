@@ -7,13 +7,14 @@ private import Geometry
 /// method depends on the target:
 ///
 /// - For stereo, `Treatment(plain:)` supplies the gains.
-/// - For other loudspeakers, a channel passes at gain 1 if the target has its loudspeaker;
-///   otherwise it is panned by `AmplitudePanner`. A soundfield is decoded by `FieldSpeakerDecoder`.
+/// - For other loudspeakers, a channel passes at gain 1 if the target has its loudspeaker, or has a
+///   side or back surround at the same position; otherwise it is panned by `AmplitudePanner`. A
+///   soundfield is decoded by `FieldSpeakerDecoder`.
 /// - For the first-order soundfield, loudspeakers are encoded at their positions. A soundfield
 ///   keeps the channels of degrees 0 and 1.
 ///
 /// Low-frequency effects pass at gain 1 to the target's channel for low-frequency effects; without
-/// such a channel, they are dropped.
+/// such a channel, they are dropped. Head-locked stereo is converted like stereo.
 public enum Conversion {
   /// The first-order soundfield in ACN order and SN3D scale.
   public static let firstOrder = ChannelLayout.ambisonics(

@@ -12,7 +12,7 @@ public enum FieldSpeakerDecoder {
   /// Returns the gains of the decoder.
   ///
   /// - Parameters:
-  ///   - order: the order of the soundfield, in ACN order and SN3D scale.
+  ///   - order: the order of the soundfield. Its channels are in ACN order and SN3D scale.
   ///   - speakers: the loudspeakers of one layout. Loudspeakers for low-frequency effects stay
   ///     silent.
   /// - Returns: loudspeakers x (order + 1)^2.

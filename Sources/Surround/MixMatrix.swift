@@ -53,8 +53,7 @@ public struct MixMatrix: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: inputs x frames.
-  ///   - output: outputs x frames, overwritten.
-  ///   - frames: the number of frames.
+  ///   - output: outputs x frames, overwritten. It must not share memory with `input`.
   @_noLocks
   public func mix(
     _ input: UnsafePointer<UnsafeMutablePointer<Float>>,

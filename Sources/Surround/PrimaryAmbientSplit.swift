@@ -40,8 +40,8 @@ struct PrimaryAmbientSplit: ~Copyable {
   /// The number of bins on either side of a bin in the running means that form the floor.
   private let reach: Int
   /// Four smoothed planes: the powers of left and right, and the real and imaginary parts of the
-  /// cross spectrum. Each plane has space for one bin before the first bin and for eight after the
-  /// last.
+  /// cross spectrum. Each plane has space for at least one bin before the first bin and eight after
+  /// the last.
   private let running: AlignedFloats
   private let planeStride: Int
   private let level: AlignedFloats
@@ -186,8 +186,8 @@ struct PrimaryAmbientSplit: ~Copyable {
   }
 
   /// Limits the ambience to `floorFactor` times the floor. The logarithm of the floor is the
-  /// smoothed logarithm of the ambience, averaged over neighbouring bins with triangular weights by
-  /// two running means.
+  /// smoothed logarithm of the ambience, averaged over neighbouring bins. Two running means, one
+  /// after the other, give the average triangular weights.
   private func limitByFloor() {
     let wide = sums.pointer + 2 * reach
     let length = 2 * reach + 1
@@ -241,7 +241,8 @@ struct PrimaryAmbientSplit: ~Copyable {
       let belongs =
         unit((s.centreWidth - imbalance) * steepness) * unit(inPhase)
         * unit((dominant - dominance.lowerBound) * dominanceScale)
-      // The make-up gain fades out as the dominance rises from 39/40 to 1.
+      // Apply the make-up gain twice. The second one fades out as the dominance rises from 39/40
+      // to 1.
       let company = unit((1 - dominant) * 40)
       let mask = unit(belongs.squareRoot() * s.centreMakeUp) * (1 + company * (s.centreMakeUp - 1))
 

@@ -9,7 +9,7 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
   /// Like `cinematic`, but with less reverberation and more bass in the speech, and with a quieter
   /// ambience.
   case studio
-  /// Talkers outside the camera's field of view become as quiet as the ambience.
+  /// Everything except the talkers in the camera's field of view is quieter.
   case inFrame = "in-frame"
   case cinematicForeground = "cinematic-foreground"
   case cinematicBackground = "cinematic-background"
@@ -39,12 +39,12 @@ public enum MixStyle: String, Sendable, Equatable, CaseIterable {
 
 /// The output channels of a mix.
 public enum MixTarget: Sendable, Equatable {
-  /// A soundfield with the channels of the input.
+  /// A soundfield with the same channels as the input.
   case field
   /// Ambience as a first-order soundfield (W, Y, Z, X), then speech in one channel.
   case ambienceAndSpeech
 
-  /// Whether the mix is a soundfield. In debug builds, the compiler takes a comparison for a
+  /// Whether the mix is a soundfield. In debug builds, the compiler reports `== .field` as a
   /// possible lock, but not this property.
   var isField: Bool {
     @_noLocks get {
@@ -61,7 +61,7 @@ public struct MixSettings: Sendable, Equatable {
   public var style: MixStyle
   /// How far the style is applied, 0 to 1. Default: 0.5.
   public var amount: Double
-  /// The camera's horizontal field of view around the front, in radians. Default: 70 degrees.
+  /// The camera's horizontal field of view, centred on the front, in radians. Default: 70 degrees.
   public var fieldOfView: Double
   /// The corrections of speech and ambience. Default: none.
   public var tuning: MixTuning

@@ -93,7 +93,7 @@ public final class StemMixer: @unchecked Sendable {
     return index << 32 | UInt64(limited.bitPattern)
   }
 
-  /// Ends any fade and clears the filters of the tuning.
+  /// Ends any fade and clears the state of the tuning's filters.
   public func reset() {
     follow()
     state.pointee.position = rampFrames
@@ -231,7 +231,7 @@ public final class StemMixer: @unchecked Sendable {
   }
 
   /// Returns one sample of the ambience of a channel. If `x` is NaN or its magnitude exceeds 1e4,
-  /// `x` bypasses the filters.
+  /// `x` bypasses the tuning.
   @_noLocks
   private func tunedAmbience(_ gain: Float, _ x: Float, _ rest: Float, _ c: Int) -> Float {
     let isValid = abs(x) <= 1e4

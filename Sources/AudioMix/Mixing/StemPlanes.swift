@@ -8,8 +8,8 @@ public enum StemPlanes {
   /// The number of planes after the channels of the soundfield.
   public static let count = 13
 
-  // These are not constants, because the compiler takes the access to the constant of another file
-  // for a possible lock.
+  // These are not constants, because the compiler reports an access to a constant of another file
+  // as a possible lock.
   static var image: Int { @_noLocks get { 0 } }
   static var framedImage: Int { @_noLocks get { 4 } }
   static var studioImage: Int { @_noLocks get { 8 } }

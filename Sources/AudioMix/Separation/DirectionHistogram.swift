@@ -6,20 +6,21 @@ internal import SignalProcessing
 /// A decaying histogram of directions on the sphere.
 ///
 /// The entries are collected in the 600 cells of a Fibonacci grid. A cell also stores the weighted
-/// sum of the directions of its entries, so that peaks are not limited to the grid. The cells are
-/// smoothed with the kernel exp(40 (cos g - 1)), where g is the angle between the centres of two
-/// cells.
+/// sum of the directions of its entries, so that a peak can lie between the centres of the cells.
+/// The cells are smoothed with the kernel exp(40 (cos g - 1)), where g is the angle between the
+/// centres of two cells.
 struct DirectionHistogram: ~Copyable {
   static let cells = 600
   private static let face = 24
 
   /// The centres of the cells: x, y, z and 0.
   let centres: UnsafeMutablePointer<SIMD4<Float>>
-  /// For each cell, the smoothed sums: of the weighted directions (x, y, z) and of the weights.
+  /// For each cell, the smoothed sums of the weighted directions (x, y, z) and of the weights (w).
   let smooth: UnsafeMutablePointer<SIMD4<Float>>
   /// For each cell, the smoothed sum of the weights minus the median over all cells, at least 0.
+  /// `SourceTracker` then sets the values around the peaks to 0.
   let heights: AlignedFloats
-  /// The highest smoothed sum of weights divided by the mean over all cells; 0 without entries.
+  /// The ratio of `peak` to the mean of the smoothed sums of weights; 0 without entries.
   private(set) var concentration: Float = 0
   /// The highest smoothed sum of weights.
   private(set) var peak: Float = 0

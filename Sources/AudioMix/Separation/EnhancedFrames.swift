@@ -39,7 +39,8 @@ final class EnhancedFrames {
   private let pair: RealFFT
   private let time, real, imaginary: AlignedFloats
   private let mask: AlignedFloats
-  /// The overlapping sums of the beams, as sound. After `addSum`, the first hop is complete.
+  /// The sum of the beams in the time domain, added up over the overlapping windows. After
+  /// `addSum`, the first hop is complete.
   private let sum: AlignedFloats
   /// The newest eight hops of the sum (`plain`), and the newest four hops of the enhanced sum
   /// (`enhanced`).

@@ -14,7 +14,8 @@ struct FieldDirections: ~Copyable {
   private let bins: Range<Int>
   /// Smoothed E and I: four values per bin.
   private let flow: AlignedFloats
-  /// The power of W in each bin, averaged with the time constants `present` and `longTerm`.
+  /// Two averages of the power of W per bin, with the time constants `present` and `longTerm` of
+  /// `SeparationSettings`.
   private let levels: AlignedFloats
   private let newest: Float
   private let newestLong: Float

@@ -86,8 +86,8 @@ struct FrameSeparator: ~Copyable {
     enhanced?.reset()
   }
 
-  /// Processes one analysis frame, and adds images to the overlapping sums. With an enhancer, these
-  /// are the images of the analysis frame `delayHops` earlier.
+  /// Processes one analysis frame, and adds its images to the overlapping sums. With an enhancer,
+  /// it adds the images of the analysis frame `delayHops` earlier instead.
   ///
   /// - Parameters:
   ///   - field: 4 planes of `windowFrames` samples, with a magnitude of at most 10 000.

@@ -2,9 +2,9 @@
 
 internal import CRealtime
 
-/// Judges from the concentration of the direction histogram how reverberant the field is. The time
-/// average of the concentration is weighted by the height of the highest peak, so that pauses have
-/// little effect.
+/// Estimates the reverberance of the field from the concentration of the direction histogram. The
+/// time average of the concentration is weighted by the height of the highest peak, so that pauses
+/// have little effect.
 struct Reverberance {
   /// How reverberant the field is now, 0 to 1.
   private(set) var present: Float = 0

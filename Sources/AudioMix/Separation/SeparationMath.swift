@@ -14,7 +14,7 @@ func store(_ v: Lanes, _ p: UnsafeMutablePointer<Float>) {
   UnsafeMutableRawPointer(p).storeBytes(of: v, as: Lanes.self)
 }
 
-/// Returns the larger of each pair of elements. It is faster than `pointwiseMax`.
+/// Returns the larger of each pair of elements. This function is faster than `pointwiseMax`.
 @inline(__always)
 func greatest(_ a: Lanes, _ b: Lanes) -> Lanes {
   let mask = unsafeBitCast(a .> b, to: SIMD8<Int32>.self)
@@ -46,8 +46,8 @@ func ramp(_ x: Float, _ range: (none: Float, full: Float)) -> Float {
   min(1, max(0, (x - range.none) / (range.full - range.none)))
 }
 
-/// Returns the weight of the newest value in an exponential mean. `hop` is the time between two
-/// values, and `time` is the time constant, both in seconds.
+/// Returns the weight of the newest value in an exponential mean. `hop` is the time between
+/// consecutive values, and `time` is the time constant, both in seconds.
 func newestWeight(_ hop: Double, _ time: Double) -> Float {
   Float(1 - realtime_exp(-hop / time))
 }

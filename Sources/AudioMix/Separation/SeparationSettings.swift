@@ -19,7 +19,7 @@ package struct SeparationSettings: Sendable {
   package var separation = 0.785
   /// The largest angle between a peak of the histogram and the source to which it is assigned.
   package var association = 0.52
-  /// The least height of a peak relative to the highest peak.
+  /// The least height, relative to the highest peak, of a peak that can be a source.
   package var relativePeak: Float = 0.3
   /// The time constant over which the strength of a source is averaged.
   package var strengthTime = 0.6
@@ -45,16 +45,16 @@ package struct SeparationSettings: Sendable {
   package var tonalityWeight: Float = 10
   /// The modulation that is assumed for a new source.
   package var assumedModulation: Float = 2
-  /// The modulation up to which a source is certainly not speech (`none`), and from which it
-  /// certainly is (`full`).
+  /// The modulation, after the subtraction for tonality, up to which a source does not count as
+  /// speech (`none`), and from which it does (`full`).
   package var speechModulation: (none: Float, full: Float) = (0.9, 1.5)
   /// The concentration of the histogram up to which the sound counts as diffuse (`none`), and from
   /// which it counts as directional (`full`).
   package var concentration: (none: Float, full: Float) = (4, 8)
-  /// The averaged concentration of the histogram in a reverberant field (`none`) and in a free
-  /// field (`full`). In a reverberant field, each beam is replaced by `reverberantBeam` times the
-  /// beam plus (1 - `reverberantBeam`) times W. `reverberantSubtraction` then replaces
-  /// `subtraction`.
+  /// The averaged concentration of the histogram up to which the field counts as reverberant
+  /// (`none`), and from which it counts as free (`full`). In a field that stays reverberant, each
+  /// beam is replaced by `reverberantBeam` times the beam plus (1 - `reverberantBeam`) times W, and
+  /// `subtraction` by `reverberantSubtraction`.
   package var freeField: (none: Float, full: Float) = (20, 34)
   package var reverberantBeam: Float = 0.3
   package var reverberantSubtraction: Float = 0.7
@@ -63,17 +63,17 @@ package struct SeparationSettings: Sendable {
   /// `pauseGain` while the field sounds like speech and the gate is open.
   package var hidingReverberance: (none: Float, full: Float) = (0.6, 1)
   package var hiddenGain: Float = 0.35
-  /// The averaged concentration in a crowded field (`none`) and in a clear field (`full`). In a
-  /// crowded field, `crowdedPeak` and `crowdedStrength` replace `relativePeak` and
-  /// `activeStrength`.
+  /// The averaged concentration up to which the field counts as crowded (`none`), and from which it
+  /// counts as clear (`full`). In a crowded field, `crowdedPeak` and `crowdedStrength` replace
+  /// `relativePeak` and `activeStrength`.
   package var clearField: (none: Float, full: Float) = (24, 46)
-  /// The largest part of the histogram that is lost per analysis frame, in addition to the decay,
-  /// in a field that has just become reverberant.
+  /// The greatest fraction by which the histogram is reduced per analysis frame, in addition to the
+  /// decay, in a field that has just become reverberant.
   package var histogramLoss: Float = 0.1
   package var crowdedPeak: Float = 0.7
   package var crowdedStrength: Float = 0.6
-  /// The level of a source after the spectral subtraction, relative to the noise, at which its gate
-  /// is closed (`none`) and fully open (`full`).
+  /// The level of a source after the spectral subtraction, relative to the noise of its beam, up to
+  /// which its gate is closed (`none`), and from which it is fully open (`full`).
   package var gateRange: (none: Float, full: Float) = (-12, -6)
   /// The greatest fall, in dB per second, of the level that controls the gate.
   package var gateFall = 120.0

@@ -12,11 +12,12 @@ internal import SignalProcessing
 ///
 /// 1. The powers q_j are measured with beams that have nulls at all other sources and otherwise the
 ///    least noise in a diffuse field (LCMV). P is the mean power of the part of the field that is
-///    orthogonal to all sources.
+///    orthogonal to all sources after whitening by Gamma.
 /// 2. The beam of least noise for source k is w = R^-1 g_k / (g_k^T R^-1 g_k). Its noise power is
-///    lambda = 1 / (g_k^T R^-1 g_k). R is inverted with the Woodbury identity.
-/// 3. Spectral subtraction multiplies the output b of the beam by max(1 - c lambda / |b|^2, least
-///    gain), where c is the factor `subtraction`.
+///    lambda = 1 / (g_k^T R^-1 g_k). R is inverted with the Woodbury identity. In a reverberant
+///    field, the beam is mixed with W, and lambda is the noise power of both together.
+/// 3. Spectral subtraction multiplies the output b of the beam by
+///    max(1 - c lambda / |b|^2, `leastGain`), where c is `factor`.
 struct SourceBeams: ~Copyable {
   private(set) var count = 0
   /// The slots and steering vectors of the active sources: the first `count` elements.
@@ -34,7 +35,7 @@ struct SourceBeams: ~Copyable {
   private let bins: Int
   private let band: Range<Int>
   private let diffuse: AlignedFloats
-  /// The smoothed powers of the LCMV beams of the slots.
+  /// For each slot and bin, the smoothed power of the LCMV beam.
   private let powers: AlignedFloats
   private var identities = InlineArray<3, Int>(repeating: 0)
   private var matrix = SymmetricMatrix3()
@@ -44,8 +45,8 @@ struct SourceBeams: ~Copyable {
   private let subtraction: Float
   private let leastGain: Float
   private let reverberantBeam, reverberantSubtraction: Float
-  /// The share of the beam of least noise in its sum with W (`narrow`), and the factor of the noise
-  /// power in the spectral subtraction (`factor`).
+  /// `narrow` is the weight of the beam of least noise, to which W is added with the weight
+  /// 1 - `narrow`. `factor` is the factor of the noise power in the spectral subtraction.
   private var narrow: Float = 1
   private var factor: Float = 1
 
@@ -122,7 +123,7 @@ struct SourceBeams: ~Copyable {
     inverse = matrix.inverse
   }
 
-  /// Updates P and the powers q_j of the sources in each bin.
+  /// Updates, in each bin, P and the powers of the LCMV beams, from which `form` computes q_j.
   private func estimate(_ real: UnsafePointer<Float>, _ imaginary: UnsafePointer<Float>) {
     let rest = 1 / Float(4 - count)
     var weights = InlineArray<3, SIMD4<Float>>(repeating: .zero)

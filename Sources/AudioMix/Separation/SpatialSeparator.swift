@@ -9,9 +9,7 @@ internal import SignalProcessing
 /// them, and `SpeechEvidence` weights them. A `SpeechEnhancer` can attenuate what is not speech in
 /// the beams.
 ///
-/// The result does not depend on the number of frames in a call. A separator that starts at a
-/// multiple of `alignmentFrames` gives practically the same result after `settlingFrames` as one
-/// that started earlier.
+/// The result does not depend on the number of frames in a call.
 ///
 /// ## Threading
 /// Use a separator from one thread at a time. Without an enhancer, `process` does not allocate,
@@ -21,8 +19,8 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   public let latencyFrames: Int
   /// The number of frames from the start of one analysis frame to the start of the next.
   public let hopFrames: Int
-  /// A separator whose first frame is a multiple of this number gives, after `settlingFrames`,
-  /// practically the same result as one that started earlier.
+  /// If two separators start at different frame numbers that are multiples of this number, they
+  /// give practically the same result once the later one has settled (`settlingFrames`).
   public let alignmentFrames: Int
   /// The number of frames after which earlier input has practically no effect.
   public let settlingFrames: Int
@@ -78,7 +76,7 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
     sums = AlignedFloats(count: Self.outputs * windowFrames)
   }
 
-  /// Discards all earlier sound, so that a new stream can start. `fieldOfView` remains.
+  /// Discards all earlier sound, so that a new stream can start. `fieldOfView` keeps its value.
   public mutating func reset() {
     frames.reset()
     history.clear()
@@ -155,7 +153,8 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
     frames.process(clean.pointer, addingTo: sums.pointer)
   }
 
-  /// Moves the first hop of each channel to its end, so that the frames are in chronological order.
+  /// Moves the first hop of each channel, which is the newest, to the end of the channel. The
+  /// frames are then in chronological order.
   private func rotate(_ samples: borrowing AlignedFloats) {
     let length = samples.count / 4
     for c in 0..<4 {

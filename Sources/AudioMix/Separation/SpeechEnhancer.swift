@@ -3,7 +3,7 @@
 /// A program or model that attenuates everything but speech in one channel of sound at 48 kHz.
 ///
 /// ## Threading
-/// A separator calls its enhancer on the thread that calls the separator's `process`.
+/// A separator calls its enhancer on the thread that calls the separator's `process` or `reset`.
 public protocol SpeechEnhancer: AnyObject {
   /// Replaces the next samples of the stream with enhanced samples.
   ///
@@ -12,7 +12,7 @@ public protocol SpeechEnhancer: AnyObject {
   ///
   /// - Parameters:
   ///   - samples: `frames` samples.
-  ///   - frames: 1 or more.
+  ///   - frames: the number of samples, 1 or more.
   func enhance(_ samples: UnsafeMutablePointer<Float>, frames: Int)
 
   /// Discards all earlier samples, so that a new stream can start.

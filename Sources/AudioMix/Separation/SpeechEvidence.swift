@@ -64,12 +64,13 @@ struct SpeechEvidence: ~Copyable {
   /// `fieldProbability` and `probability`.
   mutating func advance() { place = (place + 1) % (Self.lag + 1) }
 
-  /// Takes the next power spectrum of W, and returns the likelihood of speech in it, 0 to 1.
+  /// Takes the next power spectrum of W, and returns how likely W is to contain speech, 0 to 1.
   mutating func fieldProbability(powers: UnsafePointer<Float>) -> Float {
     probability(slot: Self.field, identity: 1, powers: powers, assumedModulation: 0)
   }
 
-  /// Takes the next power spectrum of a source, and returns the likelihood of speech in it, 0 to 1.
+  /// Takes the next power spectrum of a source, and returns how likely the source is to be speech,
+  /// 0 to 1.
   mutating func probability(
     slot: Int, identity: Int, powers: UnsafePointer<Float>
   ) -> Float {

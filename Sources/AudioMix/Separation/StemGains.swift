@@ -37,7 +37,8 @@ struct StemGains {
     return ramp(held[slot], settings.gateRange)
   }
 
-  /// Takes the power of the next analysis frame, and returns the gain of the expander as a factor.
+  /// Takes the power of the talkers in the next analysis frame, and returns the gain of the
+  /// expander as a factor.
   mutating func expansion(power: Float) -> Float {
     level += (power - level) * newestLevel
     loudest = max(loudest * loudestKeep, power)

@@ -19,15 +19,15 @@ struct BandEnergies {
 
   /// Pieces below -60 dB are in the first bin, and those of 39.9 dB or more in the last one.
   private static let (lowest, binsPerDecibel, binCount) = (-60.0, 10.0, 1001)
-  /// How far a piece may be below the loud pieces to count as active, in bins.
+  /// The largest distance of an active piece below the 95 % quantile of the levels, in bins.
   private static let activeBins = 250
 
   private var bins = [Bin](repeating: Bin(), count: binCount)
   private let pieceFrames: Int
   private var sums = Piece.zero
   private var count = 0
-  /// A high-pass and a low-pass filter for each band, with their states. A filter is nil if the
-  /// band has no lower edge or if the edge is too high for the sample rate.
+  /// A high-pass and a low-pass filter for each band, with their states. The high-pass filter of
+  /// the lowest band is nil, and so are filters whose frequency is too high for the sample rate.
   private var sections: [(filter: Biquad?, s1: Double, s2: Double)]
 
   static let edges = [100.0, 350, 2000, 6000]
@@ -81,8 +81,8 @@ struct BandEnergies {
   /// The number and the mean of all pieces.
   var all: (count: Int, mean: Piece) { Self.summary(bins[...]) }
 
-  /// The number and the mean of the pieces that are above -60 dB and at most 25 dB below the 95 %
-  /// quantile of the levels of all pieces.
+  /// The number and the mean of the pieces whose level is at least -60 dB and at most 25 dB below
+  /// the 95 % quantile of all levels.
   var active: (count: Int, mean: Piece) {
     let total = bins.reduce(0) { $0 + $1.count }
     var (loud, below) = (0, bins[0].count)

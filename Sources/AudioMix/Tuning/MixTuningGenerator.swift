@@ -16,7 +16,7 @@ public final class MixTuningGenerator: @unchecked Sendable {
   private static let blockFrames = 1024
   /// The target level of speech: the RMS level in dB relative to full scale.
   static let speechLevel = -23.0
-  /// The smallest intended difference between the levels of speech and ambience, in dB.
+  /// The smallest intended level of speech relative to the ambience, in dB.
   static let distance = 6.0
   /// The usual long-term levels of speech from 100 to 350 Hz (`low`) and from 2 to 6 kHz (`high`),
   /// in dB relative to the level from 350 to 2000 Hz. [D. Byrne et al., "An international
@@ -27,7 +27,7 @@ public final class MixTuningGenerator: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - sampleRate: the sample rate in Hz, at least 1000.
-  ///   - fieldOfView: the field of view in radians; see `MixSettings`.
+  ///   - fieldOfView: the field of view in radians, which does not affect the tuning.
   public init(sampleRate: Double, fieldOfView: Double = 70 * .pi / 180) {
     separator = SpatialSeparator(sampleRate: sampleRate, fieldOfView: fieldOfView)
     block = SeparatedBlock(capacity: Self.blockFrames)

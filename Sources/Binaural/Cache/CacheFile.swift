@@ -3,7 +3,7 @@
 import Glibc
 import System
 
-/// Reads cache files defensively and replaces them atomically.
+/// Reads, lists and atomically replaces cache files.
 enum CacheFile {
   static let temporaryPrefix = ".new-"
 
@@ -44,7 +44,8 @@ enum CacheFile {
     utimensat(AT_FDCWD, path, nil, 0)
   }
 
-  /// Creates a folder and its missing parents, to which only the user has access. Ignores errors.
+  /// Creates the missing folders of an absolute path. Only the user has access to the new folders.
+  /// Ignores errors.
   static func makeFolder(_ path: String) {
     var parent = ""
     for part in path.split(separator: "/") {

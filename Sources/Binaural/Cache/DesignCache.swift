@@ -21,7 +21,7 @@ public struct DesignCache: Sendable {
   /// Creates a cache.
   ///
   /// - Parameters:
-  ///   - folder: a path. The folder is created when the first entry is stored.
+  ///   - folder: an absolute path. The folder is created when the first entry is stored.
   ///   - limit: the maximum total size of all entries, in bytes.
   public init(folder: String, limit: Int = DesignCache.largestBytes) {
     self.folder = folder
@@ -99,8 +99,8 @@ public struct DesignCache: Sendable {
   func path(_ key: DesignKey) -> String { "\(folder)/\(key.name)\(Self.ending)" }
 
   /// Removes the least recently used entries until the total size is within the limit, but keeps
-  /// the file `spared`. Also removes temporary files that are more than an hour old, because killed
-  /// programs left them.
+  /// the file `spared`. Also removes temporary files that are more than an hour old, which killed
+  /// programs may have left.
   private func tidy(sparing spared: String) {
     let now = time(nil)
     var entries: [CacheFile.Found] = []

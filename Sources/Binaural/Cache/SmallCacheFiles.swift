@@ -40,7 +40,7 @@ package struct SmallCacheFiles: Sendable {
   private static let largestBytes = 4096
 
   /// - Parameters:
-  ///   - folder: a path. The folder is created when the first entry is stored.
+  ///   - folder: an absolute path. The folder is created when the first entry is stored.
   ///   - ending: the file name extension, including the dot.
   ///   - limit: the maximum number of entries. The least recently used entries are removed first.
   package init(folder: String, ending: String, limit: Int) {

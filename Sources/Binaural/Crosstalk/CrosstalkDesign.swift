@@ -49,8 +49,8 @@ public struct CrosstalkDesign: Sendable, Equatable {
     return time(inverse.sum, inverse.difference, plant)
   }
 
-  /// Returns the regularised inverses of the sum and the difference, divided by the colour. In the
-  /// band `highest`, the inverses fade to 1.
+  /// Returns the regularised inverses of the sum and the difference, divided by the colour. Before
+  /// this division, the inverses fade to 1 in the band `highest`.
   private func inverses(
     _ modes: LoudspeakerModes, _ colour: [Complex]
   ) -> (sum: [Complex], difference: [Complex]) {

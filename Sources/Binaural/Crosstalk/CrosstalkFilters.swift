@@ -14,8 +14,8 @@ public struct CrosstalkFilters: Sendable, Equatable {
   /// The sample rate, in Hz.
   public let sampleRate: Double
 
-  /// Returns a decoder's filters followed by these crosstalk filters. The delay of the crosstalk
-  /// filters is removed.
+  /// Returns the filters of a decoder whose ear signals pass through these crosstalk filters. The
+  /// delay of the crosstalk filters is removed.
   ///
   /// - Parameters:
   ///   - left: the decoder's filters for the left ear, inputs x taps.
@@ -47,7 +47,7 @@ package struct LoudspeakerPlant {
   package var binWidth: Double { sampleRate / Double(size) }
   package var bins: Int { size / 2 + 1 }
 
-  /// The positions of the loudspeakers and of the head.
+  /// The positions of the loudspeakers, and the position and orientation of the head.
   package struct Placement: Sendable, Equatable {
     /// The angle from the front to either loudspeaker, in radians.
     var angle: Double
@@ -67,8 +67,8 @@ package struct LoudspeakerPlant {
   ///
   /// - Parameters:
   ///   - set: a set that was prepared for the playback rate.
-  ///   - placement: the positions. Level and delay change with the distance of the head from each
-  ///     loudspeaker; at the intended distance, they are those of the set.
+  ///   - placement: the loudspeakers and the head. Level and delay change with the distance of the
+  ///     head from each loudspeaker; at the intended distance, they are those of the set.
   ///   - size: the size of the transform.
   package init(_ set: HRTFSet, _ placement: Placement, size: Int) {
     sampleRate = set.sampleRate

@@ -10,9 +10,9 @@ struct LoudspeakerModes {
   private(set) var sum: [Complex]
   private(set) var difference: [Complex]
 
-  /// Computes the modes from two mean responses: that of each ear to the loudspeaker on its own
-  /// side, and that of each ear to the other loudspeaker. Advances both modes by the delay of the
-  /// first mean response.
+  /// Computes the modes from two responses, each averaged over both ears: the response to the
+  /// loudspeaker on the ear's own side, and the response to the other loudspeaker. Advances both
+  /// modes by the delay of the first response.
   init(_ plant: LoudspeakerPlant) {
     binWidth = plant.binWidth
     let bins = 0..<plant.bins
@@ -78,8 +78,9 @@ struct LoudspeakerModes {
   /// Divides the sum and the difference by their mean level and their common colour. Returns the
   /// colour in each bin.
   ///
-  /// The colour is the amplitude of both modes relative to the mean level, smoothed over a third of
-  /// an octave, with minimum phase. Its mean power from 200 Hz to 8 kHz is about 1.
+  /// The colour is the RMS amplitude of the two modes relative to the mean level, smoothed over a
+  /// third of an octave and constant above 16 kHz, with minimum phase. Its mean power from 200 Hz
+  /// to 8 kHz is about 1.
   ///
   /// - Parameter limit: the largest deviation of the colour from the mean level, in dB.
   mutating func takeColour(limit: Double) -> [Complex] {

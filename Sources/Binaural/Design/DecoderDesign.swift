@@ -9,11 +9,11 @@ private import Synchronization
 public struct DecoderDesign: Sendable {
   /// The method that projects the set's responses onto the ambisonic channels.
   public enum Method: String, Sendable, CaseIterable {
-    /// Least squares of the complex responses up to 1.5 kHz and, after a crossfade of half an
-    /// octave, of the magnitudes (Schoerkhuber, Zaunschirm, Hoeldrich, "Binaural rendering of
+    /// A least-squares fit to the complex responses up to 1.5 kHz and, after a crossfade of half an
+    /// octave, to the magnitudes (Schoerkhuber, Zaunschirm, Hoeldrich, "Binaural rendering of
     /// Ambisonic signals via magnitude least squares", DAGA 2018).
     case magnitudeLeastSquares = "magls"
-    /// Least squares of the complex responses at all frequencies.
+    /// A least-squares fit to the complex responses at all frequencies.
     case leastSquares = "ls"
     /// `magnitudeLeastSquares`, constrained so that the covariance of the ear signals in a diffuse
     /// field matches that of the set (`EarCoefficients.constrained(to:)`).
@@ -24,7 +24,8 @@ public struct DecoderDesign: Sendable {
   public enum Equalisation: String, Sendable, CaseIterable {
     /// The colour is kept.
     case none
-    /// A minimum-phase filter common to both ears makes the set's diffuse field flat.
+    /// A minimum-phase filter common to both ears makes the set's diffuse field approximately flat
+    /// from 100 Hz to 16 kHz.
     case diffuse
   }
 
@@ -33,8 +34,9 @@ public struct DecoderDesign: Sendable {
   public var order: Int
   public var equalisation: Equalisation
 
-  /// The frequency in Hz at which magnitude least squares begins to fit the magnitudes. Hearing
-  /// relies mainly on phase differences below it and on level differences above it.
+  /// The frequency in Hz at which magnitude least squares begins to fit the magnitudes. Lateral
+  /// localisation relies mainly on interaural phase differences below this frequency and on
+  /// interaural level differences above it.
   static let cutOn = 1500.0
   /// The width of the crossfade from complex responses to magnitudes, in octaves, beginning at
   /// `cutOn`.
@@ -52,7 +54,7 @@ public struct DecoderDesign: Sendable {
   /// Returns the filters for a set that was prepared for the playback rate and normalised in level.
   ///
   /// In every bin, a gain from -20 to 20 dB matches the decoder's energy in the diffuse field to
-  /// that of the set.
+  /// that of the set after `equalisation`.
   ///
   /// - Parameter isCancelled: polled during the design, on several threads; return true to stop.
   /// - Throws: `HRTFError.refused` if the projection cannot be computed, and
@@ -108,18 +110,18 @@ public struct DecoderDesign: Sendable {
     return filled
   }
 
-  /// Returns the length of the filters, a multiple of 64. The usual length is 512 taps at 48 kHz
-  /// and proportional at other rates. If the responses need more than 1.25 times the usual length,
-  /// the filters have the length that the responses need.
+  /// Returns the length of the filters, rounded up to a multiple of 64. The usual length is 512
+  /// taps at 48 kHz and is proportional to the sample rate. If the responses need more than 1.25
+  /// times the usual length, the filters have the length that the responses need.
   func filterTaps(_ set: HRTFSet) -> Int {
     let usual = set.sampleRate * 512 / 48000
     let needed = Double(set.effectiveTaps) + BinauralFilters.delaySeconds * set.sampleRate
     return Int(((needed > 1.25 * usual ? needed : usual) / 64).rounded(.up)) * 64
   }
 
-  /// Returns the coefficients of all bins, incomplete after a cancellation. The bins below `cutOn`
-  /// (all bins for `leastSquares`) are fitted to the complex responses, and the bins above it to
-  /// the magnitudes. Two threads compute one ear each.
+  /// Returns the coefficients of all bins. The bins below `cutOn` (all bins for `leastSquares`) are
+  /// fitted to the complex responses, and the bins above the crossfade to the magnitudes. Each ear
+  /// is computed on its own thread. The result is incomplete after a cancellation.
   private func solve(
     _ responses: DirectionalResponses, _ projection: HarmonicProjection,
     _ isCancelled: @escaping @Sendable () -> Bool
@@ -164,8 +166,8 @@ public struct DecoderDesign: Sendable {
     return results.withLock { ($0[0], $0[1]) }
   }
 
-  /// Matches the energy in the diffuse field to that of the set in every bin, with a gain from -20
-  /// to 20 dB. For `covarianceConstrained`, also matches the covariance of the ears.
+  /// Matches the energy in the diffuse field to that of `responses` in every bin, with a gain from
+  /// -20 to 20 dB. For `covarianceConstrained`, also matches the covariance of the ears.
   private func match(_ coefficients: inout [EarCoefficients], to responses: DirectionalResponses) {
     for k in coefficients.indices {
       let wanted = responses.diffuseCovariance(bin: k)
@@ -194,7 +196,8 @@ public struct DecoderDesign: Sendable {
     return Complex(angle: sum.angle)
   }
 
-  /// Transforms the coefficients to filters, delayed by `delay` s so that they are causal.
+  /// Transforms the coefficients to filters for SN3D channels, delayed by `delay` seconds so that
+  /// they are causal.
   private func finish(
     _ coefficients: [EarCoefficients], _ responses: DirectionalResponses, taps: Int, delay: Double
   ) -> BinauralFilters {
@@ -239,8 +242,8 @@ public struct DecoderDesign: Sendable {
     return filter
   }
 
-  /// Flattens the diffuse field of the set from 100 Hz to 16 kHz, with at most 15 dB of gain or
-  /// attenuation.
+  /// Flattens the diffuse field of the responses from 100 Hz to 16 kHz, with at most 15 dB of gain
+  /// or attenuation. Below and above this band, the gain is constant.
   static func flatten(_ responses: inout DirectionalResponses) {
     let energy = (0..<responses.bins).map { responses.diffuseEnergy(bin: $0) / 2 }
     let (low, high) = (responses.bin(ofFrequency: 100), responses.bin(ofFrequency: 16000))

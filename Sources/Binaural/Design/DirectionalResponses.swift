@@ -6,20 +6,23 @@ internal import SignalProcessing
 
 /// The frequency responses of both ears to sound from several directions, bin by bin.
 ///
-/// A bin's row contains the left real, left imaginary, right real and right imaginary parts, each
-/// for `lanes` directions. Values beyond the last direction are zero.
+/// The row of a bin in `values` contains the left real, left imaginary, right real and right
+/// imaginary parts. Each part has `lanes` elements: one for each direction, then zeros up to a
+/// multiple of 8.
 struct DirectionalResponses {
   let sampleRate: Double
   /// The size of the transform; the bins are 0 to size / 2.
   let size: Int
   /// Unit vectors to the sources.
   private(set) var directions: [SIMD3<Double>]
-  /// The weights of the directions in sums. Weights that represent areas sum to 1.
+  /// The weight of each direction in sums over the directions. Weights that represent areas add up
+  /// to 1.
   var weights: [Double]
   private(set) var lanes: Int
   private(set) var values: [Float]
 
-  /// Returns the transform size for filters with `taps` samples.
+  /// Returns the smallest power of two that is at least 1024 and at least four times `taps` (twice
+  /// `taps` above 4096 taps).
   static func transformSize(taps: Int) -> Int {
     var size = 1024
     while size < (taps <= 4096 ? 4 : 2) * taps { size *= 2 }
@@ -56,7 +59,8 @@ struct DirectionalResponses {
     }
   }
 
-  /// Returns the index of a real part in `values`. The imaginary part is `lanes` after it.
+  /// Returns the index of a real part in `values`. The imaginary part is `lanes` elements after
+  /// the real part.
   func index(bin: Int, ear: Int, direction: Int) -> Int {
     (bin * 4 + ear * 2) * lanes + direction
   }
@@ -126,8 +130,8 @@ struct DirectionalResponses {
     }
   }
 
-  /// Calls `body` with an ear's part of a bin's row: `lanes` real parts, then `lanes` imaginary
-  /// parts.
+  /// Calls `body` with a pointer to an ear's elements in a bin's row: `lanes` real parts, then
+  /// `lanes` imaginary parts. The elements that follow in `values` can also be read.
   func withRow<Result>(
     bin: Int, ear: Int, _ body: (UnsafePointer<Float>) -> Result
   ) -> Result {

@@ -6,7 +6,8 @@ internal import SignalProcessing
 struct EarCovariance {
   var left: Double
   var right: Double
-  /// The cross-covariance: left times the conjugate of right.
+  /// The cross-covariance: the mean product of the left ear's signal and the conjugate of the right
+  /// ear's signal.
   var cross: Complex
 
   init(left: Double, right: Double, cross: Complex) {
@@ -33,8 +34,8 @@ struct EarCovariance {
 }
 
 extension EarCoefficients {
-  /// Returns the nearest decoder with the covariance `wanted` in the diffuse field, or this decoder
-  /// if Kx or Ky^H Kx (see below) is nearly singular.
+  /// Returns the decoder nearest to this one that has the covariance `wanted` in the diffuse field.
+  /// Returns this decoder unchanged if Kx or Ky^H Kx (see below) is nearly singular.
   ///
   /// With the decoder's own covariance C = Kx Kx^H and the wanted covariance R = Ky Ky^H, the
   /// matrix M = Ky P Kx^-1 gives M C M^H = R for any unitary P. The nearest decoder has P = V U^H,
@@ -81,7 +82,7 @@ private struct EarMatrix {
   ///
   /// For a 2 x 2 matrix, H + |det A| H^-1 = trace(H) I by the Cayley-Hamilton theorem. Multiplied
   /// by U, this gives A + (det A / |det A|) adj(A)^H = trace(H) U, where adj(A) is the adjugate of
-  /// A. The scale follows from trace(H)^2 = ||A||^2 + 2 |det A| with the Frobenius norm ||A||.
+  /// A. The trace follows from trace(H)^2 = ||A||^2 + 2 |det A| with the Frobenius norm ||A||.
   var unitaryFactor: EarMatrix? {
     let size = determinant.squaredMagnitude.squareRoot()
     let norm = [a, b, c, d].reduce(0) { $0 + $1.squaredMagnitude }

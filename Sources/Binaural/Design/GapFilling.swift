@@ -6,11 +6,12 @@ private import SignalProcessing
 
 /// Computes responses for unmeasured directions, such as those far below the horizon.
 ///
-/// The responses are advanced by their arrival times at a rigid sphere. A spherical-harmonic model
-/// of order 4 is fitted to them and evaluated in the gaps. (Ahrens, Thomas, Tashev, "HRTF magnitude
-/// modeling using a non-regularized least-squares fit of spherical harmonics coefficients on
-/// incomplete data", APSIPA 2012, also fit a low order.) In every bin, the mean energy of the
-/// computed responses is limited to that of the measured responses.
+/// The measured responses are advanced by their arrival times at a rigid sphere. A
+/// spherical-harmonic model of order 4 is fitted to them and evaluated in the gaps, and the results
+/// are delayed by their arrival times. (Ahrens, Thomas, Tashev, "HRTF magnitude modeling using a
+/// non-regularized least-squares fit of spherical harmonics coefficients on incomplete data",
+/// APSIPA 2012, also fit a low order.) In every bin, the mean energy of the computed responses is
+/// limited to that of the measured responses.
 enum GapFilling {
   static let order = 4
   static let gap = 15 / 180 * Double.pi
@@ -30,9 +31,9 @@ enum GapFilling {
   }
 
   /// Returns the arrival time at an ear (0 left, 1 right) relative to that at the centre of the
-  /// head, in s; negative for the ear that faces the source.
+  /// head, in s; negative if the source is on the ear's side.
   ///
-  /// Sound travels straight to an ear that faces the source, and around the sphere to the other ear
+  /// Sound travels straight to the ear on the source's side, and around the sphere to the other ear
   /// (Woodworth 1938).
   ///
   /// - Parameter v: the unit vector to the source, relative to the head.
@@ -47,8 +48,9 @@ enum GapFilling {
   /// The latest possible arrival time, in s: that of sound from the side opposite the ear.
   static var latestArrival: Double { .pi / 2 * headRadius / speedOfSound }
 
-  /// Returns the responses, followed by computed responses for the gaps. If any responses are
-  /// added, the caller must set the weights. The result is incomplete after a cancellation.
+  /// Returns the responses, followed by computed responses for the gaps. Adds nothing if there are
+  /// no gaps or if the model cannot be fitted. Otherwise all weights are 0, and the caller must set
+  /// them. The result is incomplete after a cancellation.
   static func fill(
     _ responses: DirectionalResponses, _ isCancelled: () -> Bool = { false }
   ) -> DirectionalResponses {

@@ -180,8 +180,8 @@ final class HarmonicProjection: @unchecked Sendable {
   }
 }
 
-/// Combines the magnitudes of (hr, hi) with the phases of (zr, zi) rotated by `turn`. Returns the
-/// sum of these values with the weight `share` and of (hr, hi) with the weight 1 - `share`.
+/// Combines the magnitudes of (hr, hi) with the phases of (zr, zi) rotated by `turn`. Returns
+/// `share` times these values plus (1 - `share`) times (hr, hi).
 @inline(__always)
 private func phased(
   _ hr: SIMD8<Float>, _ hi: SIMD8<Float>, _ zr: SIMD8<Float>, _ zi: SIMD8<Float>,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Computes the weights that interpolate a direction between three known directions around it.
+/// Computes weights for interpolation at a direction from the values at three known directions
+/// around it.
 ///
 /// The three directions form a Delaunay triangle. The weights are barycentric, as in vector base
 /// amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997), and sum to 1.
@@ -13,11 +14,11 @@ struct SphericalInterpolation {
   init(_ directions: [SIMD3<Double>]) { self.directions = directions }
 
   /// Returns the indices of the three directions around `v` and their weights. Returns only the
-  /// nearest direction if it equals `v` or if no triangle is found.
+  /// nearest direction, with the weight 1, if it equals `v` or if no triangle is found. The result
+  /// is empty if there are no known directions.
   func weights(at v: SIMD3<Double>) -> [(direction: Int, weight: Double)] {
     let near = nearest(to: v)
     guard let first = near.first else { return [] }
-    // A known direction needs no interpolation.
     if distance(directions[first], v) < 1e-12 { return [(first, 1)] }
     for i in near.indices {
       for j in near.indices.dropFirst(i + 1) {
@@ -65,8 +66,8 @@ struct SphericalInterpolation {
     return positive.map { $0 / sum }
   }
 
-  /// Whether no direction in `near` is inside the circle through the corners, that is, beyond the
-  /// plane through the corners as seen from the centre of the sphere.
+  /// Whether the circle through the corners contains no direction in `near`. Directions inside the
+  /// circle are beyond the plane through the corners, as seen from the centre of the sphere.
   private func isEmpty(_ corners: [Int], among near: [Int]) -> Bool {
     let (a, b, c) = (directions[corners[0]], directions[corners[1]], directions[corners[2]])
     var normal = cross(b - a, c - a)

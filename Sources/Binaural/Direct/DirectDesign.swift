@@ -99,7 +99,7 @@ public struct DirectDesign: Sendable {
   }
 
   /// Returns the filters, components x `taps`: the principal components with the colour restored
-  /// and without the frames before the arrival.
+  /// and without the frames before the arrival. The last eighth of each filter is faded out.
   private static func filters(
     _ components: PrincipalComponents, _ colour: [Double], size: Int, taps: Int
   ) -> [[Float]] {

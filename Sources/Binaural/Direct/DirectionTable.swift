@@ -20,9 +20,9 @@ struct DirectionTable: ~Copyable {
   /// Looks up the gains of a direction.
   ///
   /// - Parameters:
-  ///   - v: a unit vector relative to the head.
-  ///   - left: receives `rank` gains.
-  ///   - right: receives `rank` gains.
+  ///   - v: the unit vector to the source, relative to the head.
+  ///   - left: receives the left ear's gains, one for each filter.
+  ///   - right: receives the right ear's gains, one for each filter.
   @_noLocks
   func look(
     up v: SIMD3<Double>, left: UnsafeMutablePointer<Float>, right: UnsafeMutablePointer<Float>

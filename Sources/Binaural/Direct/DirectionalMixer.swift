@@ -5,7 +5,7 @@ private import CRealtime
 internal import Geometry
 private import SignalProcessing
 
-/// Mixes loudspeakers into the inputs of a `DirectionalBank`. Gains and delays depend on the
+/// Mixes loudspeaker signals into the inputs of a `DirectionalBank`. Gains and delays depend on the
 /// directions of the loudspeakers relative to the head.
 ///
 /// Gains and delays are computed at grid points and change linearly between them.

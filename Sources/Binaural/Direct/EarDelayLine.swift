@@ -20,7 +20,7 @@ struct EarDelayLine: ~Copyable {
   /// The delay for an arrival time of 0, in frames.
   private let base: Float
   private let sampleRate: Double
-  /// The number of frames on each side that contribute to an output frame.
+  /// The number of frames on each side of a position that contribute to an output frame.
   private let reach: Int
   private let phases: Int
   private let cell = PoseGrid.cellFrames
@@ -30,8 +30,8 @@ struct EarDelayLine: ~Copyable {
   /// The ring buffers, speakers x 2 x `length`. Each ring is stored twice in succession, so that
   /// the frames around a position are contiguous.
   private let rings: AlignedFloats
-  /// The delays in the current cell in frames, speakers x 2 ears x 3: the delay at the start, the
-  /// slope per frame, and the delay at the end.
+  /// The delays in the current cell, speakers x 2 ears x 3: the delay at the start of the cell in
+  /// frames, the slope per frame, and the delay at the end of the cell in frames.
   private let delays: AlignedFloats
   /// The index in a ring at which the next frame is written.
   private let position: UnsafeMutablePointer<Int>
@@ -109,8 +109,8 @@ struct EarDelayLine: ~Copyable {
     }
   }
 
-  /// Writes the next frames of a loudspeaker, at most one cell. Call `advance` after they have been
-  /// read.
+  /// Writes the next frames of a loudspeaker, at most `PoseGrid.cellFrames`. Call `advance` after
+  /// all reads for these frames.
   @_noLocks
   func write(_ samples: UnsafePointer<Float>, speaker: Int, frames: Int) {
     let ring = rings.pointer + speaker * 2 * length
@@ -124,9 +124,9 @@ struct EarDelayLine: ~Copyable {
   @_noLocks
   func advance(by frames: Int) { position.pointee = (position.pointee + frames) & (length - 1) }
 
-  /// Reads the frames that were just written, delayed for an ear.
+  /// Reads the signal delayed for an ear, at the times of the frames that were just written.
   ///
-  /// - Parameter offset: the index in the cell of the first frame to read.
+  /// - Parameter offset: the index in the cell of the first of these frames.
   @_noLocks
   func read(
     _ output: UnsafeMutablePointer<Float>, speaker: Int, ear: Int, frames: Int, offset: Int

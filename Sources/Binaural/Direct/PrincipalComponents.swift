@@ -38,7 +38,7 @@ struct PrincipalComponents {
     self.vectors = vectors
   }
 
-  /// Returns the scalar product of every row with every vector: rows x count.
+  /// Returns the scalar product of every row with every vector: rows x vectors.
   func gains(of rows: [Float]) -> [Float] {
     let columns = vectors[0].count
     let (count, rank) = (rows.count / columns, vectors.count)

@@ -11,7 +11,8 @@ struct DistanceShell {
   let radius: Double
   let notes: [String]
 
-  /// The largest relative step from one distance to the next within a shell.
+  /// The largest relative step between consecutive distances that are treated as one distance (a
+  /// shell).
   private static let tolerance = 0.05
 
   init(_ positions: [SIMD3<Double>]) {
@@ -47,7 +48,7 @@ struct DistanceShell {
 func metres(_ value: Double) -> String { decimal(value, digits: 2) }
 
 /// Formats a number with a fixed number of decimal places. Numbers that are not finite, or whose
-/// magnitude is 1e12 or more, are printed in Swift's default format.
+/// magnitude is 1e12 or more, have Swift's default format.
 package func decimal(_ value: Double, digits: Int) -> String {
   guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
   let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }

@@ -12,7 +12,7 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   case timedOut(path: String, seconds: Double)
   /// A signal killed the reader.
   case crashed(path: String, signal: Int32)
-  /// No executable `stillstage-sofa` was found at these paths, or it cannot be started.
+  /// No executable `stillstage-sofa` was found at any of `places`, or it cannot be started.
   case readerNotFound(places: [String])
   /// The reader ran but did not give a valid answer.
   case readerFailed(path: String, reason: String)
@@ -50,7 +50,7 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Replaces control characters with spaces.
+/// Replaces each control character with a space.
 func withoutControlCharacters(_ text: String) -> String {
   var scalars = String.UnicodeScalarView()
   for scalar in text.unicodeScalars {

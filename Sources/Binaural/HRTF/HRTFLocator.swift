@@ -8,7 +8,8 @@ public struct HRTFLocator: Sendable {
   private let exists: @Sendable (String) -> Bool
   private let package: @Sendable (String) -> String?
 
-  /// Creates a locator that uses the files of this machine and the environment of this process.
+  /// Creates a locator that uses the files of this machine, the environment of this process and
+  /// pkg-config.
   public init() {
     self.init(variable: environmentVariable, exists: isRegularFile, package: pkgConfigVariable)
   }

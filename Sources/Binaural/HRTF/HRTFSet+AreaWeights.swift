@@ -8,8 +8,9 @@ extension HRTFSet {
   /// Returns the areas of the directions' Voronoi cells, scaled to sum to 1. Equal directions share
   /// a cell equally.
   ///
-  /// - Parameter limitingCaps: whether to limit each area to three times the median before scaling.
-  ///   The directions on the rim of an unmeasured cap then do not represent the entire cap.
+  /// - Parameter limitingCaps: whether to limit each area to three times the median area before
+  ///   scaling. If so, the directions around a large part of the sphere without measurements do not
+  ///   represent all of that part.
   public func areaWeights(limitingCaps: Bool) -> [Double] {
     Self.areaWeights(SphericalVoronoi(directions).areas, limitingCaps: limitingCaps)
   }

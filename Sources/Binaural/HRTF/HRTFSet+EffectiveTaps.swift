@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HRTFSet {
-  /// The number of taps after which at most a millionth (-60 dB) of the set's energy remains.
+  /// The smallest number of taps after which at most a millionth (-60 dB) of the set's energy
+  /// remains; `taps` for a silent set.
   var effectiveTaps: Int {
     var energy = [Double](repeating: 0, count: taps)
     for row in 0..<(directions.count * 2) {

@@ -25,7 +25,8 @@ extension HRTFSet {
     return 10 * log10(mean)
   }
 
-  /// Returns the set scaled by one gain to a diffuse-field level of 0 dB.
+  /// Returns the set scaled by one gain to a diffuse-field level of 0 dB; unchanged if the set is
+  /// silent.
   public func normalized() -> HRTFSet {
     scaled(byDecibels: -diffuseFieldLevelDecibels)
   }

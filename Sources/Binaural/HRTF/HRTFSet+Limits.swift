@@ -5,17 +5,18 @@ import Glibc
 /// Limits on sets and decoders. They bound the memory and the time of a design, and exclude
 /// implausible levels.
 enum HRTFLimit {
-  /// The maximum length, in s, of the responses that are used, including the longest delay in the
-  /// set.
+  /// The maximum sum of the length of the responses and the longest delay in the set, in s. Longer
+  /// responses are cut off.
   static let responseSeconds = 0.0625
   /// The longest accepted delay of a response, in s. Sound travels about 11 m in this time.
   static let delaySeconds = 0.03125
   /// The maximum number of directions that are used.
   static let directions = 16_384
-  /// The maximum product of the number of directions and the number of bins. A bin of one direction
-  /// takes 16 bytes.
+  /// The maximum product of the number of directions and the number of frequency bins in a design.
+  /// At least 400 directions of a set are used even if they exceed it. A bin of one direction takes
+  /// 16 bytes.
   static let responseValues = 1 << 25
-  /// The maximum number of samples in a prepared set.
+  /// The maximum number of samples in a set that `prepared(sampleRate:)` resampled.
   static let preparedSamples = 1 << 26
   /// The accepted diffuse-field levels of a set before normalisation, in dB.
   static let levels = -60.0...60.0
@@ -24,8 +25,9 @@ enum HRTFLimit {
 }
 
 extension HRTFSet {
-  /// Returns the set reduced to the limits. Adds a note if more than a millionth (-60 dB) of the
-  /// energy was cut off, and another if directions were left out.
+  /// Returns the set reduced to `HRTFLimit.responseSeconds` and `HRTFLimit.directions`. Adds a note
+  /// if more than a millionth (-60 dB) of the energy was cut off, and another if directions were
+  /// left out.
   ///
   /// - Throws: `HRTFError.refused` if a delay is too long or the diffuse-field level is outside
   ///   `HRTFLimit.levels`.
@@ -41,7 +43,7 @@ extension HRTFSet {
     result = result.thinned(to: HRTFLimit.directions)
     if result.directions.count < directions.count {
       result.notes.append(
-        "the set has \(directions.count) directions; \(result.directions.count) evenly "
+        "the set has \(directions.count) directions; \(result.directions.count) roughly evenly "
           + "distributed ones are used")
     }
     let level = result.estimatedLevelDecibels
@@ -54,8 +56,9 @@ extension HRTFSet {
 
   func refusal(_ check: String) -> HRTFError { .refused(path: path ?? name, check: check) }
 
-  /// The diffuse-field level in dB. To save time, this is the unweighted mean over some of the
-  /// directions if that mean is far from the limits.
+  /// The diffuse-field level in dB. To save time, it is first computed without area weights, from
+  /// fewer than 1000 directions. The exact level is computed only if this estimate is not between
+  /// -40 and 40 dB.
   private var estimatedLevelDecibels: Double {
     let step = max(1, directions.count / 500)
     var weights = [Double](repeating: 0, count: directions.count)
@@ -100,8 +103,8 @@ extension HRTFSet {
     }
   }
 
-  /// Returns the set with at most `count` directions. If directions are left out, the remaining
-  /// ones are evenly distributed on the sphere.
+  /// Returns the set with at most `count` directions. If it has more, the directions nearest to the
+  /// points of a Fibonacci lattice are kept. They are roughly evenly distributed on the sphere.
   func thinned(to count: Int) -> HRTFSet {
     guard directions.count > count else { return self }
     let grid = NeighbourGrid(directions)

@@ -41,9 +41,9 @@ extension HRTFSet {
 }
 
 extension BinauralFilters {
-  /// Returns these filters with the right ear's filters replaced by the mirror images of the left
-  /// ear's. These are the left ear's filters, negated for the channels whose spherical harmonic is
-  /// antisymmetric from left to right (m < 0).
+  /// Returns these filters with the right ear's filters replaced by copies of the left ear's. The
+  /// copies are negated for the channels whose spherical harmonic is antisymmetric from left to
+  /// right (m < 0).
   ///
   /// Exactly symmetric filters reduce the cost of the convolution
   /// (`PartitionedConvolver.isSymmetric`).

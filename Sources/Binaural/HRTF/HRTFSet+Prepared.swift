@@ -5,10 +5,11 @@ extension HRTFSet {
   /// are zero.
   ///
   /// The time axis and the transfer functions are preserved, so the sample values are halved at
-  /// twice the rate. Ringing before t = 0 is cut off. Resampling and fractional delays use a
-  /// Kaiser-windowed sinc (beta 12, 32 zero crossings on each side). The passband extends to 0.88
-  /// times the lower of the two Nyquist frequencies, and components above 1.12 times that frequency
-  /// are attenuated by more than 100 dB.
+  /// twice the rate. Sound before t = 0 is cut off: ringing, and the start of responses with
+  /// negative delays. Resampling and fractional delays use a Kaiser-windowed sinc (beta 12, 32 zero
+  /// crossings on each side). The passband extends to 0.88 times the lower of the two Nyquist
+  /// frequencies, and components above 1.12 times that frequency are attenuated by more than
+  /// 100 dB.
   ///
   /// If the interpolated responses would exceed `HRTFLimit.preparedSamples`, some directions are
   /// left out.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HRTFSet {
-  /// The minimum number of directions in a set: a first-order soundfield has four channels.
+  /// The minimum number of directions in a set: the number of channels of a first-order soundfield.
   static let fewestDirections = 4
 
   /// Creates a set from the measurements that `DistanceShell` selects in a SOFA file. `EarOrder`
-  /// assigns the channels to the ears. The set is reduced to the limits in `HRTFLimit`.
+  /// assigns the channels to the ears. The set is reduced as in `limited()`.
   ///
   /// - Throws: `HRTFError.refused` if there are too few directions, or if a delay or the level is
   ///   outside the limits.
@@ -50,8 +50,8 @@ extension HRTFSet {
 }
 
 extension SofaContents {
-  /// Returns the delay of a channel in a measurement, in samples, which the impulse response does
-  /// not include; 0 if the file has no delays.
+  /// Returns the delay, in samples, that a channel's impulse response in a measurement does not
+  /// include; 0 if the file has no delays.
   func delay(measurement: Int, channel: Int) -> Double {
     switch delays.count {
     case 0: 0

@@ -5,19 +5,19 @@ import Geometry
 /// A description of a SOFA file for display.
 public struct HRTFSummary: Sendable, Equatable {
   public var path: String
-  /// The SOFA convention. This property and the next five contain attributes of the file. Each is
-  /// nil or empty if the file does not state it.
+  /// The SOFA convention. This property and the next five contain attributes of the file. A
+  /// property is nil or empty if the file has no such attribute.
   public var convention: String?
   public var title: String?
   public var database: String?
   public var listener: String?
   public var organization: String?
   public var license: String?
-  /// The sample rate, in Hz.
+  /// The sample rate, in Hz; nil if unknown.
   public var sampleRate: Double?
-  /// The length of an impulse response in samples, without its additional delay.
+  /// The length of an impulse response in samples, without its additional delay; nil if unknown.
   public var taps: Int?
-  /// The number of measurements in the file.
+  /// The number of measurements in the file; nil if unknown.
   public var measurements: Int?
   /// The contents of an accepted file; nil if the file was refused.
   public var content: Content?

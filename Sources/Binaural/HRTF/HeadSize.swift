@@ -3,7 +3,7 @@
 private import CRealtime
 private import SignalProcessing
 
-/// The size of a head: that of the rigid sphere with the same interaural delays.
+/// The size of a head: the size of the rigid sphere with the same interaural delays.
 ///
 /// A sphere's interaural delay is approximately proportional to the sine of the direction's angle
 /// from the median plane. At low frequencies, the factor is 3 a / c (radius a, speed of sound c).
@@ -19,8 +19,8 @@ public struct HeadSize: Sendable, Equatable {
 
   private init(radius: Double) { self.radius = radius }
 
-  /// Estimates the size from a set's interaural delays; nil unless the radius is between 5 and 14
-  /// cm.
+  /// Estimates the size from a set's interaural delays; nil if the radius is not between 5 and 14
+  /// cm, or if all directions are near the median plane.
   public init?(of set: HRTFSet) {
     let weights = set.areaWeights
     var (product, square) = (0.0, 0.0)
@@ -55,8 +55,8 @@ public struct HeadSize: Sendable, Equatable {
         let far = sphere.value(frequency: Double(bin) * width, cosine: -sine)
         return Complex(near.re, near.im) * Complex(far.re, -far.im)
       }
-      // The directions at one angle form a ring about the interaural axis. Its length is
-      // proportional to the cosine.
+      // The directions at one angle from the median plane form a circle about the interaural axis.
+      // The circumference of the circle is proportional to the cosine of the angle.
       let weight = realtime_cos(degrees * .pi / 180)
       product += weight * sine * InterauralDelays.delay(spectra, bins, width)
       square += weight * sine * sine
@@ -68,13 +68,13 @@ public struct HeadSize: Sendable, Equatable {
 extension HRTFSet {
   /// Returns the set for a head of a different size: interaural delays change, magnitudes do not.
   ///
-  /// The responses of the two ears are shifted in opposite directions, each by half the change. Up
-  /// to 600 Hz, the measured delay is scaled by `factor`. From 2 kHz on, the change is multiplied
-  /// by the ratio of a rigid sphere's delay at high frequencies to its delay at low frequencies.
-  /// The delay at high frequencies is (a / c) (angle + sin(angle)) (Woodworth 1938), and the delay
-  /// at low frequencies is `HeadSize.slope(radius:)` times sin(angle). In these formulas, a is the
-  /// radius, c is the speed of sound, and angle is the angle from the median plane. The transition
-  /// between 600 Hz and 2 kHz is smooth.
+  /// The responses of the two ears are shifted in opposite directions, each by half the change of
+  /// the interaural delay. Up to 600 Hz, the measured delay is scaled by `factor`. From 2 kHz on,
+  /// the change is multiplied by the ratio of a rigid sphere's delay at high frequencies to its
+  /// delay at low frequencies. The delay at high frequencies is (a / c) (angle + sin(angle))
+  /// (Woodworth 1938), and the delay at low frequencies is `HeadSize.slope(radius:)` times
+  /// sin(angle). In these formulas, a is `GapFilling.headRadius`, c is the speed of sound, and
+  /// angle is the angle from the median plane. The transition between 600 Hz and 2 kHz is smooth.
   ///
   /// - Parameter factor: greater than 0.
   public func withInterauralDelays(scaledBy factor: Double) -> HRTFSet {
@@ -127,7 +127,7 @@ private struct EarShift: ~Copyable {
   /// Returns a response delayed by `seconds`, with `room` samples added before it.
   ///
   /// - Parameters:
-  ///   - seconds: the delay up to 600 Hz; negative to advance the response.
+  ///   - seconds: the delay of the components up to 600 Hz; negative to advance the response.
   ///   - sine: the sine of the angle from the median plane, at least 0.
   ///   - taps: the number of samples to return.
   func moved(

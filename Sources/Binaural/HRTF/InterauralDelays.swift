@@ -44,7 +44,7 @@ struct InterauralDelays {
   ///
   /// - Parameters:
   ///   - spectra: the left ear's response times the conjugate of the right ear's, for each bin.
-  ///   - bins: the bins of `spectra` in the transform.
+  ///   - bins: the indices of the bins that `spectra` contains.
   ///   - width: the width of a bin, in Hz.
   static func delay(_ spectra: [Complex], _ bins: ClosedRange<Int>, _ width: Double) -> Double {
     func correlation(_ seconds: Double) -> Double {

@@ -10,7 +10,8 @@ struct NeighbourGrid {
   private let order: [Int]
 
   init(_ directions: [SIMD3<Double>]) {
-    // A cube that the sphere passes through contains about three directions.
+    // In a large set, a cube that the sphere passes through contains about three directions on
+    // average.
     let cubes = max(1, min(100, Int(Double(directions.count).squareRoot() / 3.5)))
     self.cubes = cubes
     side = 2 / Double(cubes)

@@ -68,8 +68,8 @@ public struct RigidSphereHead: Sendable {
     return (0...steps).flatMap { ring -> [SIMD3<Double>] in
       let elevation = Double(ring) * .pi / Double(steps) - .pi / 2
       let radius = ring == 0 || ring == steps ? 0 : cos(elevation)
-      // The number of directions is a multiple of four, so that the ring includes front, left, back
-      // and right. A pole has one direction.
+      // The number of directions on a ring is a multiple of four, so that the ring includes front,
+      // left, back and right. A pole has one direction.
       let count = max(1, 4 * Int((radius * 2 * Double(steps) / 4).rounded()))
       return (0..<count).map { step in
         let azimuth = 2 * .pi * Double(step) / Double(count)
@@ -83,7 +83,8 @@ public struct RigidSphereHead: Sendable {
   private func orderResponses(taps: Int, sampleRate: Double) -> [[Double]] {
     let sphere = SphereTransferFunction(
       radius: headRadius, sourceDistance: sourceDistance, speedOfSound: speedOfSound)
-    // At four times the length, ringing after the end of the response does not alias into it.
+    // The transform is four times as long as a response, so that ringing after the end of the
+    // response does not alias into it.
     let size = 4 * taps
     let limit = min(Self.bandLimit, sampleRate / 2)
     let arrival = Self.centreArrivalMilliseconds / 1000
@@ -100,7 +101,8 @@ public struct RigidSphereHead: Sendable {
           turns.withUnsafeBufferPointer { turns in
             var phase = 0
             for n in 0..<taps {
-              // sin(x) = cos(x - pi / 2) is a quarter of the table before cos(x).
+              // The value of sin(x) = cos(x - pi / 2) precedes that of cos(x) by a quarter of the
+              // table.
               let quarter = phase < taps ? phase + 3 * taps : phase - taps
               response[n] += re * turns[phase] - im * turns[quarter]
               phase += bin

@@ -3,7 +3,8 @@
 /// The decoded answer of `stillstage-sofa`. Its numbers are validated again, because that program
 /// parses untrusted files.
 struct SofaContents {
-  /// The global attributes of the file by name, and its M, R, N and SamplingRate.
+  /// The global attributes that `stillstage-sofa` reports, by name, and the file's M, R, N and
+  /// SamplingRate.
   var attributes: [String: String]
   var notes: [String]
   var measurements: Int
@@ -76,7 +77,7 @@ struct SofaText {
   }
 }
 
-/// Reads little-endian numbers from the front of a byte array.
+/// Reads bytes and little-endian numbers one after another from a byte array.
 private struct ByteReader {
   private let bytes: [UInt8]
   private var next = 0

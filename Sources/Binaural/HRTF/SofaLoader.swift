@@ -9,12 +9,12 @@ import System
 /// ## Threading
 /// All members may be used from any thread. `load` blocks until the file is read.
 public struct SofaLoader: Sendable {
-  /// The path of the reader; nil to search `readerPlaces`.
+  /// The path of the reader `stillstage-sofa`; nil to search `readerPlaces`.
   public var readerPath: String?
   /// The time after which the reader is stopped, in s; see `CapturedProgram.timeoutSeconds`.
   public var timeoutSeconds: Double
-  /// The cache from which `load` takes the contents of a file until the file changes; nil to read
-  /// the file each time.
+  /// The cache that `load` uses for the contents of files; nil to read a file each time. A file
+  /// that has changed is read again.
   public var cache: DesignCache?
   /// A function that is polled while the file is read. It returns true to stop the reader.
   public var isCancelled: @Sendable () -> Bool
@@ -46,10 +46,11 @@ public struct SofaLoader: Sendable {
   /// Reads a SimpleFreeFieldHRIR SOFA file.
   ///
   /// The levels of lateral sources identify the left ear. If the levels do not distinguish the
-  /// ears, ReceiverPosition is used. Only the measurements at one source distance are used: the
-  /// distance that has the most.
+  /// ears, ReceiverPosition is used. Only the measurements at the source distance with the most
+  /// measurements are used.
   ///
-  /// - Throws: `HRTFError` if the file cannot be read or used.
+  /// - Throws: `HRTFError` if the file cannot be read or used, or if the reader fails or is
+  ///   stopped.
   public func load(_ path: String) throws(HRTFError) -> HRTFSet {
     try HRTFSet(contents(path), path: path)
   }
@@ -70,7 +71,8 @@ public struct SofaLoader: Sendable {
 
   /// Returns the contents of a file, from the cache or from the reader.
   ///
-  /// - Throws: `HRTFError` if the file cannot be read or the reader refuses it.
+  /// - Throws: `HRTFError` if the file cannot be read, or if the reader refuses it, fails or is
+  ///   stopped.
   func contents(_ path: String) throws(HRTFError) -> SofaContents {
     let identity = cache.flatMap { _ in Self.identity(of: path) }
     if let cache, let identity, let kept = cache.loadBytes(identity),
@@ -155,8 +157,8 @@ public struct SofaLoader: Sendable {
 extension ProgramLaunch {
   /// The environment for helper programs such as the SOFA reader.
   ///
-  /// It contains the variables that the dynamic loader, a sanitizer or pkg-config needs, and the ID
-  /// of this process. It disables Swift's crash reporter, because that can hang.
+  /// It contains PATH, HOME, the variables of the dynamic loader, the sanitizers and pkg-config,
+  /// and the ID of this process. It disables Swift's crash reporter, which can hang.
   package static var readerEnvironment: [String] {
     let names = [
       "PATH", "HOME", "LD_LIBRARY_PATH", "LD_PRELOAD", "PKG_CONFIG_PATH", "PKG_CONFIG_LIBDIR",

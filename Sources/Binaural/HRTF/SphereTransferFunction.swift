@@ -45,7 +45,7 @@ struct SphereTransferFunction {
     while true {
       let slope = lastNear.adding(near, timesImaginary: -(m + 1) * za)
       let term = far.divided(by: slope).scaled((2 * m + 1) / mu)
-      // Multiply the paper's result by i exp(-i mu), then conjugate it.
+      // The coefficient in the paper is i exp(-i mu) times `term`. Append its complex conjugate.
       let (c, s) = (cos(mu), sin(mu))
       terms.append(Term(re: term.re * s - term.im * c, im: -(term.re * c + term.im * s)))
       // The series also ends before the polynomials overflow. The coefficient, which contains their

@@ -6,11 +6,12 @@ import Glibc
 ///
 /// Each cell is computed in the plane that touches the sphere at the cell's direction (gnomonic
 /// projection): a large square is clipped with the bisectors between the direction and its
-/// neighbours. The square cuts off cells at 89.99 degrees from their direction.
+/// neighbours. The square limits a cell to about 89.99 degrees from its direction.
 struct SphericalVoronoi {
   /// The area of each direction's cell in steradians. Equal directions share a cell equally.
   let areas: [Double]
-  /// The largest angle from any point on the sphere to the nearest direction, in radians.
+  /// The largest angle from any point on the sphere to the nearest direction, in radians;
+  /// approximate from about 90 degrees on.
   let largestGap: Double
 
   init(_ directions: [SIMD3<Double>]) {

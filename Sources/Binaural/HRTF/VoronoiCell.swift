@@ -100,7 +100,7 @@ func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
   SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
 }
 
-/// Returns a unit vector perpendicular to a unit vector.
+/// Returns a unit vector perpendicular to the unit vector `p`.
 private func perpendicular(_ p: SIMD3<Double>) -> SIMD3<Double> {
   let axis = abs(p.z) < 0.7 ? SIMD3<Double>(0, 0, 1) : SIMD3(1, 0, 0)
   let v = cross(axis, p)

@@ -26,8 +26,8 @@ public struct HeadphoneProfile: Sendable, Equatable {
   /// dB.
   ///
   /// Leaves out filters whose frequency is at least 0.499 times the sample rate. The level is the
-  /// mean power from 200 Hz to 8 kHz, weighted by `field`. The response ends when at most -90 dB of
-  /// its energy remains, and after 0.25 s at the latest.
+  /// mean power from 200 Hz to 8 kHz, weighted by `field`. The response ends when at most a
+  /// billionth (-90 dB) of its energy remains, and after 0.25 s at the latest.
   ///
   /// - Parameters:
   ///   - sampleRate: the playback rate, in Hz.

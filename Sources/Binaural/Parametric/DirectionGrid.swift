@@ -22,8 +22,9 @@ enum DirectionGrid {
     }
   }
 
-  /// Returns the direction with an index on the grid, as a unit vector. The indices run through all
-  /// azimuths, from the front on, for each elevation, from the bottom up.
+  /// Returns the direction with an index on the grid, as a unit vector. The lowest elevation has
+  /// the first 72 indices, the next elevation has the next 72, and so on. At each elevation, the
+  /// azimuths start at the front and proceed to the left.
   static func direction(_ point: Int) -> SIMD3<Double> {
     let azimuth = Double(point % azimuths) * step
     let elevation = Double(point / azimuths - elevations / 2) * step

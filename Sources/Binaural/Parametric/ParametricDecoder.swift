@@ -18,7 +18,7 @@ private import SignalProcessing
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.
 public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
-  /// The time constant of the averaging of covariances, in s.
+  /// The time constant with which covariances are averaged, in s.
   static let memory = 0.020
 
   /// The additional delay relative to `BinauralDecoder`, in frames.
@@ -73,7 +73,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     precondition(filters.sampleRate == waves.sampleRate)
     latencyFrames = waves.frame
     size = waves.size
-    // The output of the analysis frame that begins with the last sample has this length.
+    // The output of the analysis frame that begins with the last input sample has this length.
     tailFrames = size
     hop = waves.frame / 2
     let memory = Double(hop) / (waves.sampleRate * Self.memory)
@@ -213,8 +213,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
     for point in first...last { poses[point % poseCount] = given.poses[point - first] }
   }
 
-  /// Renders the analysis frame that ends at `end` and adds its output to `sums`. Then moves the
-  /// second half of the history to its beginning.
+  /// Renders the analysis frame that ends at `end`, advances `sums` by a hop and adds the output.
+  /// Then moves the second half of `history` to the first half.
   @_noLocks
   private func renderFrame(at end: Int) {
     let frame = 2 * hop

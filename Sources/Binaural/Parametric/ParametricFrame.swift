@@ -12,7 +12,7 @@ private import SignalProcessing
 /// conjugate transpose. The waves s are estimated from the channels x with the least mean square
 /// error: s = P B' C^-1 x = (pd P^-1 + B'B)^-1 B' x.
 ///
-/// The ear signals are y = H s + M (x - B s), where H contains the responses to the two directions
+/// The ear signals are y = H s + M (x - B s), where H contains the ears' responses to the two waves
 /// and M is the linear decoder. According to the model, the energy at an ear is H P H' + pd M M'.
 /// The energy of y is lower by pd (H - M B) (pd P^-1 + B'B)^-1 (H - M B)'. The gain of the residual
 /// x - B s is therefore raised until the energy is correct, at most to `largestGain`. (The approach
@@ -38,7 +38,8 @@ struct ParametricFrame: ~Copyable {
   private let waves: PlaneWaveResponses
 
   static var largestGain: Float { @_noLocks get { 2 } }
-  /// The width of a band as a fraction of its lower edge. A band has at least one bin.
+  /// The width of a band as a fraction of its lower edge, before it is rounded to one or more bins.
+  /// The last band may be narrower.
   static let bandwidth = 0.12
 
   /// - Parameters:
@@ -118,7 +119,7 @@ struct ParametricFrame: ~Copyable {
   ///   - real: the real parts of the soundfield's spectra, relative to the stage: bins x 4
   ///     channels, in ACN order and SN3D scale.
   ///   - imaginary: the imaginary parts in the same arrangement.
-  ///   - pose: the head pose for this analysis frame.
+  ///   - pose: the rotation from the head to the stage in this analysis frame.
   ///   - earReal: receives the real parts of the ears' spectra, bins x 2 ears.
   ///   - earImaginary: receives the imaginary parts of the ears' spectra, bins x 2 ears.
   @_noLocks
@@ -151,7 +152,7 @@ struct ParametricFrame: ~Copyable {
   }
 
   /// Updates the covariance of a band and writes it to `eigen.matrix`, in N3D scale and the order W
-  /// X Y Z. Returns false for silence.
+  /// X Y Z. Returns false if the covariance is zero.
   @_noLocks
   private func measure(
     _ band: Int, _ re: UnsafePointer<SIMD4<Float>>, _ im: UnsafePointer<SIMD4<Float>>,
@@ -186,8 +187,8 @@ struct ParametricFrame: ~Copyable {
     return trace > 0
   }
 
-  /// Writes both ears' responses to `direction`, which is relative to the head, for a range of
-  /// bins.
+  /// Fills a range of bins of `target` with both ears' responses to a wave from `direction`, which
+  /// is relative to the head.
   @_noLocks
   private func lookUp(
     _ direction: SIMD3<Double>, into target: UnsafeMutablePointer<SIMD4<Float>>,

@@ -6,9 +6,10 @@ internal import SignalProcessing
 
 /// The responses of both ears to plane waves from any direction, bin by bin.
 ///
-/// Each response is advanced by the time at which its wave arrives at the ear of a rigid sphere.
-/// The advanced responses are interpolated to `DirectionGrid`. A look-up interpolates between the
-/// directions of the grid, and delays the result by the arrival time for the exact direction.
+/// Each response is advanced by the time at which its wave arrives at the ear of a rigid sphere,
+/// relative to the arrival at the sphere's centre. The advanced responses are interpolated to
+/// `DirectionGrid`. A look-up interpolates between the directions of the grid, and delays the
+/// result by the arrival time for the exact direction.
 /// (Brinkmann, Weinzierl, "Comparison of head-related transfer functions pre-processing techniques
 /// for spherical harmonics decomposition", AES AVAR 2018, compare alignment methods.)
 public final class PlaneWaveResponses: @unchecked Sendable {
@@ -57,8 +58,8 @@ public final class PlaneWaveResponses: @unchecked Sendable {
     return frame
   }
 
-  /// Returns the responses, each advanced by its arrival time at the sphere and delayed by `delay`
-  /// s: directions x bins x 4, arranged as in `table`.
+  /// Returns the responses, each advanced by the arrival time of its wave and delayed by `delay`
+  /// seconds: directions x bins x 4, arranged as in `table`.
   private static func aligned(_ responses: DirectionalResponses, delay: Double) -> [Float] {
     let bins = responses.bins
     var result = [Float](repeating: 0, count: responses.directions.count * bins * 4)
@@ -93,7 +94,7 @@ public final class PlaneWaveResponses: @unchecked Sendable {
   }
 
   /// Returns the indices and weights of the directions nearest to `v`, at most six. The weights sum
-  /// to 1, and the weighted mean of the directions points to `v` if they allow that.
+  /// to 1, and the weighted mean of the directions points to `v` if any weights make this possible.
   ///
   /// Of all such weights, these minimise the sum of (w d)^2 over the directions (weight w, distance
   /// d from `v`).
@@ -110,7 +111,8 @@ public final class PlaneWaveResponses: @unchecked Sendable {
       if nearest.count > 6 { nearest.removeLast() }
     }
     // On two axes perpendicular to v, direction i has the coordinates x_i and y_i. Its weight is
-    // u_i (a + b x_i + c y_i), where u_i decreases with the distance.
+    // u_i (a + b x_i + c y_i), where u_i decreases with the distance from v. The constants a, b and
+    // c are chosen so that the weights sum to 1 and the weighted sums of x_i and y_i are 0.
     let pole = abs(v.z) < 0.9 ? SIMD3(0, 0, 1.0) : SIMD3(1.0, 0, 0)
     let east = normalized(cross(pole, v))
     let north = cross(v, east)

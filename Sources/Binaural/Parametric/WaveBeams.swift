@@ -3,7 +3,7 @@
 private import CRealtime
 internal import Geometry
 
-/// The beams that extract the two waves of a `WaveModel`, relative to the head.
+/// The two waves of a `WaveModel` relative to the head, and the beams that extract these waves.
 struct WaveBeams {
   /// The directions of the waves: unit vectors relative to the head.
   let first: SIMD3<Double>

@@ -50,14 +50,16 @@ struct WaveModel {
     let misfit = Self.misfit(
       eigen, powers, seen: seen, shared: cosine * cosine, diffuse: diffusePower)
     // Waves that carry the same sound do not fit the model, nor does a soundfield with only the
-    // channel W. The linear decoder renders such sound.
+    // channel W. The greater the misfit, the more of the power counts as diffuse and is left to the
+    // linear decoder.
     let kept = max(0, min(1, 2 - 2 * misfit))
     firstPower = max(powers.x * kept, 1e-5 * power)
     secondPower = max(powers.y * kept, 1e-5 * power)
     diffusePower += (1 - kept) * (power - diffusePower)
   }
 
-  /// Returns about 1 for two waves and about 0 for one wave, with a narrow transition.
+  /// Returns a weight: about 1 for two waves and about 0 for one wave. It is 0.5 if the second
+  /// eigenvalue exceeds the mean of the two smallest by 0.2 % of the largest.
   ///
   /// With one wave, the second eigenvector is arbitrary and would change the direction of a wave in
   /// every analysis frame.
@@ -70,9 +72,9 @@ struct WaveModel {
     return square * square / (square * square + limit * limit)
   }
 
-  /// Returns the two directions in the order of their distance from the direction of `strongest`,
-  /// the eigenvector with the largest eigenvalue. The nearer direction is interpolated with that of
-  /// `strongest`: `pair` is its weight, and 1 - `pair` is the weight of `strongest`.
+  /// Returns the two directions, first the one nearer to the direction of `strongest`, which is the
+  /// eigenvector with the largest eigenvalue. The nearer direction is replaced by its mean with the
+  /// direction of `strongest`, with the weights `pair` and 1 - `pair`.
   @_noLocks
   private static func ordered(
     _ directions: (SIMD3<Double>, SIMD3<Double>), _ strongest: SIMD4<Double>, _ pair: Double
@@ -91,8 +93,8 @@ struct WaveModel {
   ///   - shared: (b1' b2)^2, which a wave with power 1 adds to the other wave's b' C b.
   @_noLocks
   private static func powers(_ seen: SIMD2<Double>, shared: Double) -> SIMD2<Double> {
-    // A wave with power 1 adds 16 to its own b' C b. Because of the excess of 0.02, two waves from
-    // one direction have equal powers.
+    // A wave with power 1 adds 16 to its own b' C b. `own` is larger by 0.02, so that there is also
+    // a solution for two waves from one direction: equal powers.
     let own = 16.02
     let determinant = own * own - shared * shared
     let first = (own * seen.x - shared * seen.y) / determinant
@@ -124,7 +126,7 @@ struct WaveModel {
   /// sphere. If the line misses the sphere, both are the direction nearest to the line.
   ///
   /// - Parameters:
-  ///   - u: an eigenvector that spans the plane of b1 and b2 together with `v`.
+  ///   - u: one of the two eigenvectors that span the plane of b1 and b2.
   ///   - v: the other eigenvector.
   @_noLocks
   private static func directions(

@@ -47,9 +47,9 @@ enum AAPNotification: Equatable {
     }
   }
 
-  /// Parses the charge of each part that is present. The payload has five bytes for a part: its
-  /// number, 1, the charge, the status (1 charging, 2 not charging, 4 absent) and 1. The leading
-  /// bud comes before the other bud.
+  /// Parses the charge of each part that is present. The payload consists of the number of parts
+  /// and five bytes for each part: its ID, 1, the charge, the status (1 charging, 2 not charging, 4
+  /// absent) and 1. The leading bud comes before the other bud.
   private static func battery(_ payload: ArraySlice<UInt8>) -> Self {
     let names: [UInt8: String] = [1: "headset", 2: "right", 4: "left", 8: "case"]
     var (levels, leading): ([String: Int], String?) = ([:], nil)

@@ -3,8 +3,8 @@
 import Geometry
 package import HeadTracking
 
-/// The host's side of head tracking with AirPods, and with Beats headphones that have the same
-/// chips.
+/// The host's part of the protocol for head tracking with AirPods, and with Beats headphones that
+/// have the same chips.
 package struct AirPodsProtocol: EarphoneProtocol {
   /// What the listener allows.
   package struct Settings: Sendable, Equatable {
@@ -115,7 +115,8 @@ package struct AirPodsProtocol: EarphoneProtocol {
       case .ready(let service): starter.ready(service, now: now)
       case .report(let service, let bytes):
         guard let report = MotionReport(bytes) else {
-          // Other services on the same link, such as an activity classifier, send shorter reports.
+          // Shorter reports come from other services on the same link, such as an activity
+          // classifier, and do not count as rejected.
           output.rejectedCount += bytes.count >= 56 ? 1 : 0
           continue
         }

@@ -19,7 +19,8 @@ struct HeadMotion {
   private var isSettled = false
 
   /// The earphones' orientation filter counts as settled when the tilt error of a report is below
-  /// this angle, in radians, or after `settlingTime`, in nanoseconds.
+  /// this angle, in radians, or when more than `settlingTime`, in nanoseconds, has passed since the
+  /// first report.
   private static let settledTilt = 5 * Double.pi / 180
   private static let settlingTime: Int64 = 1_000_000_000
   /// If the orientation differs by more than this angle, in radians, from the one that the angular
@@ -31,7 +32,7 @@ struct HeadMotion {
     if last != nil { discontinuities += 1 }
   }
 
-  /// Makes `take` ignore reports until the earphones' orientation filter has settled.
+  /// Makes `take` return no samples until the earphones' orientation filter has settled.
   mutating func beginSettling() { (firstArrival, isSettled) = (nil, false) }
 
   /// Returns the samples of the reports in one packet, oldest first; none while the earphones'

@@ -5,7 +5,7 @@ import Geometry
 /// Computes a continuous orientation from motion reports, whose quaternions lack the scalar part
 /// `w`.
 ///
-/// Of the two quaternions for an orientation, the earphones report the one whose `w` is positive.
+/// Of the two quaternions for an orientation, the earphones report the one with non-negative `w`.
 /// The reported components therefore change sign when the true `w` passes through zero. This type
 /// chooses the sign so that the orientation continues without a jump. If `w` is near zero, a scalar
 /// Kalman filter combines the measured `w^2` with the `w` that the angular velocity predicts.
@@ -15,7 +15,7 @@ struct MotionOrientation {
   /// Variance of `w`.
   private var variance = 0.0
 
-  /// `w` is filtered if `w^2` is below this value.
+  /// `w` is filtered only if `w^2` is below this value.
   private static let smallSquare = 0.01
   /// The variance of the measured `w^2`, which results from the rounding of each component to a
   /// multiple of 1/32767.
@@ -59,7 +59,7 @@ struct MotionOrientation {
     let sign: Double = along < 0 ? -1 : 1
     let (vector, root) = (report.vector * sign, measured.w * sign)
     variance += Self.growth * seconds
-    // If w is far from zero, and after a jump, the root is better than the prediction.
+    // If w is far from zero, and after a jump, `root` is more accurate than a filtered w.
     guard square < Self.smallSquare, abs(abs(predicted.w) - measured.w) < 0.1 else {
       variance = Self.rounding / max(1e-6, 4 * square)
       return Quaternion(w: root, x: vector.x, y: vector.y, z: vector.z).normalized

@@ -5,10 +5,11 @@ import Geometry
 
 /// A report from the service `devmotion6`: an orientation that the earphones compute.
 ///
-/// The layout is little-endian, with these fields (byte offsets in parentheses): report ID (0),
-/// time in ns (1), version (9), status (10), sensor time in us (12), quaternion x, y, z (20, i16,
-/// 1/32767), angular velocity (26, i16, 1/512 rad/s), gravity (44, i16, 1/1024 g), sample counter
-/// (54). The quaternion's w is not transmitted. It is the non-negative value that makes the norm 1.
+/// The layout is little-endian, with these fields (in parentheses: byte offset, type, unit): report
+/// ID (0), time in ns (1), version (9), status (10), sensor time in us (12), quaternion x, y, z
+/// (20, i16, 1/32767), angular velocity (26, i16, 1/512 rad/s), gravity (44, i16, 1/1024 g), sample
+/// counter (54). The quaternion's w is not transmitted. It is the non-negative value that makes the
+/// norm 1.
 struct MotionReport: Equatable {
   /// The time of the sample on the sensor's own clock, in microseconds.
   var microseconds: UInt64

@@ -2,7 +2,7 @@
 
 import Geometry
 
-/// Finds properties of a sensor service in their serialised form, by the text of their keys.
+/// Finds values in the serialised properties of a sensor service, by the text of their keys.
 enum SensorDescription {
   /// Whether the properties belong to the motion service `devmotion6`.
   static func isMotion(_ properties: ArraySlice<UInt8>) -> Bool {

@@ -14,8 +14,8 @@ enum SensorItem: Equatable {
 /// Frames with opcode 0x17, in which AirPods tunnel the data of their HID sensors.
 ///
 /// A frame has a header of 12 bytes (the packet header, the opcode, a descriptor and the length of
-/// the body), then a protobuf message with these fields. The numbers on the right are fields of a
-/// nested message.
+/// the body), then a protobuf message with these fields. A number before an equals sign is a field
+/// of a nested message.
 ///
 /// | field | content |
 /// |---|---|

@@ -49,7 +49,8 @@ struct ServiceStarter {
   private var phase = Phase.describing(until: 0)
   private var candidates: [UInt64]
   private var service: UInt64?
-  /// The service that the earphones described; nil if there is none or a start has failed.
+  /// The service that the earphones described while none was started; nil if there is none or a
+  /// start has failed. It is started a second time if its first start fails.
   private var described: UInt64?
   private var sequence: UInt64 = 0
   private var openedAt: Int64 = 0
@@ -58,7 +59,7 @@ struct ServiceStarter {
   private var restarts = 0
   private var pace = Pace()
 
-  /// Data for detecting a slow stream. A stream is restarted for this reason at most once per link.
+  /// Data for detecting a slow stream. A slow stream is restarted at most once per link.
   private struct Pace {
     var last: UInt64?
     var slowSteps = 0
@@ -102,7 +103,8 @@ struct ServiceStarter {
     pace.last = microseconds
   }
 
-  /// Returns the packets to send now, and whether the link must be reopened.
+  /// Returns the packets to send now, whether they start the service, and whether the link must be
+  /// reopened.
   ///
   /// - Parameter isWorn: whether a bud may be in an ear. If not, silence is not a fault.
   mutating func advance(now: Int64, isWorn: Bool) -> Step {
@@ -127,8 +129,8 @@ struct ServiceStarter {
     if case .starting = phase { phase = .starting(at: now) }
   }
 
-  /// Returns the service whose start is assumed to have broken the link, if the link breaks now;
-  /// nil if no start is the assumed cause.
+  /// Returns the service whose start is the assumed cause if the link breaks at `now`; nil if there
+  /// is none.
   func crashed(now: Int64) -> UInt64? {
     guard let startedAt, now - startedAt < Self.crash, (reportedAt ?? .min) < startedAt else {
       return nil
@@ -136,7 +138,7 @@ struct ServiceStarter {
     return service
   }
 
-  /// Returns the packet that stops the service; none if no service was started.
+  /// Returns the packet that stops the service; none if there is no service to stop.
   mutating func close() -> [[UInt8]] { stop() }
 
   private mutating func start(_ now: Int64) -> Step {

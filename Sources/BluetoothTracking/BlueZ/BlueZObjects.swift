@@ -32,7 +32,7 @@ struct BlueZObjects: Equatable {
 }
 
 extension BusError {
-  /// The reason why the Bluetooth service cannot be used, on one line.
+  /// The reason why the Bluetooth service cannot be used.
   var bluetoothReason: String {
     switch name {
     case "": "the D-Bus system bus cannot be reached (\(text))"
@@ -87,7 +87,8 @@ extension Bus {
 }
 
 extension BlueZObjects {
-  /// Reads an interface of an object from `message`, and adds the object if the type is known.
+  /// Reads an interface of an object from `message`, and adds the object if the interface is that
+  /// of a device, an adapter or a characteristic.
   fileprivate mutating func add(_ path: String, _ message: BusMessage) {
     switch message.text() {
     case "org.bluez.Device1": devices.append(BluetoothDevice(path, message))

@@ -6,7 +6,7 @@ import DBus
 import Synchronization
 
 /// Keeps a list of BlueZ's objects. It asks BlueZ for the list again only after a D-Bus signal
-/// about a change, after a failure, or if the caller demands it.
+/// about a change, after a failure or a lost connection, or if the caller demands it.
 ///
 /// ## Threading
 /// A watch may be used from any thread.
@@ -27,7 +27,8 @@ final class BlueZWatch: Sendable {
     deinit { close(slots, changes) }
   }
 
-  /// The time between two attempts after a failure, in nanoseconds.
+  /// After a failure, BlueZ is not asked again for this time, in nanoseconds, unless a signal
+  /// arrives or the caller demands it.
   fileprivate static let absence: Int64 = 10_000_000_000
   /// The match rules of the signals after which the list may be outdated.
   fileprivate static let rules = [

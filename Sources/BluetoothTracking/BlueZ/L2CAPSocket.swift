@@ -6,7 +6,7 @@ import Glibc
 
 /// Opens L2CAP channels (SOCK_SEQPACKET) to Bluetooth Classic devices.
 enum L2CAPSocket {
-  // Constants from the kernel's net/bluetooth/bluetooth.h and l2cap.h.
+  // Constants from the kernel's linux/socket.h, net/bluetooth/bluetooth.h and l2cap.h.
   private static let bluetoothLevel: Int32 = 274
   private static let securityOption: Int32 = 4
   private static let l2capLevel: Int32 = 6

@@ -70,8 +70,8 @@ final class SerialProfile {
         service: "org.bluez", path: device, interface: "org.bluez.Device1", name: "ConnectProfile"))
     call.append(service)
     var pending: OpaquePointer?
-    // During a blocking call, this program could not send the reply to NewConnection that BlueZ
-    // waits for.
+    // BlueZ waits for the reply to NewConnection, which this program could not send during a
+    // blocking call.
     let result = bus_call_async(
       bus.bus, &pending, call.pointer, Self.finish, state, Self.connectMicroseconds)
     guard result >= 0 else { throw BusError(number: -result) }
@@ -93,7 +93,7 @@ final class SerialProfile {
     return descriptor
   }
 
-  /// Answers the method calls of `org.bluez.Profile1`, with which BlueZ calls this program.
+  /// Answers the calls that BlueZ makes on the interface `org.bluez.Profile1` of this program.
   private static let handle: bus_handler = { message, context, _ in
     guard let message, let state = context?.assumingMemoryBound(to: State.self) else { return 0 }
     let interface = "org.bluez.Profile1"

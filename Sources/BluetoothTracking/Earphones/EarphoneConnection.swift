@@ -24,8 +24,8 @@ struct EarphoneConnection: TrackerConnection {
     let descriptor: Int32
     private let owner: AnyObject?
 
-    /// Takes over a connected descriptor. Keeps `owner`, such as the profile that opened the
-    /// descriptor, until the socket is released.
+    /// Takes ownership of a connected descriptor. Keeps `owner`, such as the profile that opened
+    /// the descriptor, until the socket is released.
     init(_ descriptor: Int32, owner: AnyObject? = nil) {
       self.descriptor = descriptor
       self.owner = owner
@@ -118,7 +118,8 @@ struct EarphoneConnection: TrackerConnection {
   private func send(_ packets: [[UInt8]]) -> Bool {
     for packet in packets {
       capture?.add(packet, .sent, time: monotonic_nanoseconds())
-      // If the socket's buffer is full, the packet is dropped; the protocols repeat what matters.
+      // If the socket's buffer is full, the packet is dropped. If no reports follow, the protocols
+      // start the sensor again or request a new link.
       let sent = Glibc.send(
         socket.descriptor, packet, packet.count, Int32(MSG_NOSIGNAL))
       if sent < 0, errno != EAGAIN, errno != EINTR { return false }

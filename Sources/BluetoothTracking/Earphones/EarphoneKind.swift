@@ -17,7 +17,7 @@ package enum EarphoneKind: String, Sendable, CaseIterable {
   }
 }
 
-/// A model of earphones with a motion sensor.
+/// A model of supported earphones. AirPods without a motion sensor are not excluded.
 struct EarphoneModel: Equatable {
   var kind: EarphoneKind
   /// The service to connect to, as a lower-case UUID. For AirPods, it merely identifies the

@@ -2,10 +2,10 @@
 
 package import HeadTracking
 
-/// The host's side of a protocol of earphones, without its transport.
+/// The host's part of an earphone protocol, without the transport.
 ///
-/// All times are CLOCK_MONOTONIC, in nanoseconds, and do not decrease. `receive` must accept any
-/// bytes, even invalid ones.
+/// All times are CLOCK_MONOTONIC, in nanoseconds. `receive` must accept any bytes, even invalid
+/// ones.
 package protocol EarphoneProtocol: Sendable {
   /// Begins the protocol on a new link. It is called once, before the other methods.
   mutating func open(now: Int64) -> EarphoneOutput

@@ -7,16 +7,16 @@ package import HeadTracking
 import Synchronization
 import System
 
-/// Provides AirPods and Galaxy Buds connected over Bluetooth as trackers.
+/// Provides AirPods, Beats and Galaxy Buds connected over Bluetooth as trackers.
 ///
-/// It uses only devices that are already connected. Without D-Bus, BlueZ or Bluetooth there are no
-/// such trackers.
+/// It uses only devices that are already connected. It finds none if D-Bus, BlueZ or Bluetooth is
+/// missing.
 package final class EarphoneTrackers: TrackerProvider {
-  /// The choices of the listener, and the functions that store what is learned.
+  /// The listener's choices, the capture and the system bus to use, and the functions that recall
+  /// and store what is known about earphones.
   package struct Settings: Sendable {
     package var airPods = AirPodsProtocol.Settings()
-    /// Records all packets sent to and received from the earphones that are opened; nil to record
-    /// none.
+    /// Records the packets exchanged on the links that `connect` opens; nil to record none.
     package var capture: FrameCapture?
     /// Returns what is remembered about the earphones with the given address.
     package var recall: @Sendable (String) -> EarphoneMemory? = { _ in nil }
@@ -38,17 +38,18 @@ package final class EarphoneTrackers: TrackerProvider {
     var model: EarphoneModel
   }
 
-  /// When earphones may be opened again after a failure. Times are CLOCK_MONOTONIC [ns].
+  /// When earphones may be opened again after a failure or a lost link. Times are CLOCK_MONOTONIC,
+  /// in nanoseconds.
   private struct Retry {
     var failures = 0
     /// When the latest link was opened; 0 if there was none.
     var opened: Int64 = 0
     /// When the earphones may be opened again.
     var next: Int64 = 0
-    /// Why the earphones could not be opened; nil if their link was lost.
+    /// The latest error in opening the earphones; nil if there was none or a link was lost later.
     var error: HeadTrackingError?
 
-    /// Whether the list omits the earphones at this time.
+    /// Whether `trackers` omits the earphones at this time.
     func isHidden(_ now: Int64) -> Bool { error == nil && now < next }
   }
 
@@ -63,8 +64,8 @@ package final class EarphoneTrackers: TrackerProvider {
 
   /// The prefix of a tracker's path. The Bluetooth address follows it.
   private static let pathPrefix = "bluetooth:"
-  /// How long `trackers` reuses the list of BlueZ's devices, in nanoseconds, unless details are
-  /// requested. After a failed request, `absentFreshness` applies.
+  /// How long `trackers` reuses BlueZ's list of devices, in nanoseconds, unless details are
+  /// requested. If the list could not be read, `absentFreshness` applies.
   private static let freshness: Int64 = 1_000_000_000
   private static let absentFreshness: Int64 = 10_000_000_000
   /// The longest wait for the answers of AirPods to an inquiry, in nanoseconds.

@@ -41,7 +41,7 @@ struct PacketReplay: TrackerConnection {
   private var session: any LowEnergyProtocol
   private let atEnd: @Sendable () -> Void
 
-  /// - Parameter atEnd: called once all packets have been delivered.
+  /// - Parameter atEnd: called by `listen` if no packet is left.
   init(
     _ frames: [FrameCapture.Frame], _ session: any LowEnergyProtocol,
     atEnd: @escaping @Sendable () -> Void
@@ -78,7 +78,7 @@ struct EarphoneReplay: TrackerConnection {
   private var session: any EarphoneProtocol
   private let atEnd: @Sendable () -> Void
 
-  /// - Parameter atEnd: called once all packets have been delivered.
+  /// - Parameter atEnd: called by `listen` if no packet is left.
   init(
     _ frames: [FrameCapture.Frame], _ session: any EarphoneProtocol,
     atEnd: @escaping @Sendable () -> Void
@@ -102,7 +102,7 @@ struct EarphoneReplay: TrackerConnection {
     for packet in packets {
       output += session.receive(packet.bytes, now: max(packet.time, replay.start))
     }
-    // The packets that the protocol would send are ignored. Its readings may repeat the last pose.
+    // `advance` may return a reading that repeats the last pose. Packets to send are ignored.
     output += session.advance(now: monotonic_nanoseconds())
     guard !output.readings.isEmpty || output.rejectedCount > 0 else { return .nothing }
     return .readings(output.readings, rejected: output.rejectedCount)

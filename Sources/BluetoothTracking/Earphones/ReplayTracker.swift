@@ -32,8 +32,8 @@ package final class ReplayTracker: TrackerProvider {
   ///   - profiles: the known profiles, one of which the capture may name.
   ///   - axes: the mounting of the tracker on the head; nil for the usual mounting.
   ///   - memory: the mounting and service of earphones, for a capture that does not contain them.
-  /// - Throws: `badMotionRow` if a line is invalid; `cannotReadMotion` if the file cannot be read
-  ///   or its packets cannot be replayed.
+  /// - Throws: `badMotionRow` if a line is invalid, or if the file is empty or has only comments;
+  ///   `cannotReadMotion` if the file cannot be read or its packets cannot be replayed.
   package init(
     _ path: String, id: String? = nil, profile: TrackerProfile? = nil,
     profiles: [TrackerProfile] = [],

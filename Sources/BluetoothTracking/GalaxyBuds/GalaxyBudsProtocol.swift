@@ -3,9 +3,10 @@
 import Geometry
 package import HeadTracking
 
-/// The host's side of head tracking with Galaxy Buds, on a serial port over Bluetooth (RFCOMM).
+/// The host's part of the protocol for head tracking with Galaxy Buds, on a serial port over
+/// Bluetooth (RFCOMM).
 ///
-/// The samples are in the sensor's axes, which differ between models and sides.
+/// The samples are in the sensor's axes, which differ between models and between left and right.
 package struct GalaxyBudsProtocol: EarphoneProtocol {
   package private(set) var details = EarphoneDetails(isUntested: true)
   package let memory: EarphoneMemory? = nil
@@ -24,7 +25,8 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
     case attached
   }
 
-  /// IDs of messages, then values of their first byte, from the source code of `GalaxyBudsClient`.
+  /// IDs of messages, then values of the payload's first byte, from the source code of
+  /// `GalaxyBudsClient`.
   private enum Message {
     static let spatialAudio: UInt8 = 0x7C
     static let data: UInt8 = 0xC2

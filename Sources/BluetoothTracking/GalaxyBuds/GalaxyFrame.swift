@@ -38,8 +38,8 @@ struct GalaxyFramer {
   /// The longest frame, in bytes.
   private static let longest = 0x3FF + GalaxyFrame.overhead
 
-  /// Takes bytes of the stream. Returns the complete frames, and the number of start bytes that do
-  /// not begin a valid frame.
+  /// Takes bytes of the stream. Returns the valid frames that are complete, and the number of start
+  /// bytes (FD) that do not begin a valid frame.
   mutating func take(_ bytes: [UInt8]) -> (frames: [GalaxyFrame], rejectedCount: Int) {
     var frames: [GalaxyFrame] = []
     var rejected = 0

@@ -26,13 +26,13 @@ final class GATTLink {
   /// BlueZ may list the characteristics slightly later than the services.
   private static let listingTime: Int64 = 1_000_000_000
 
-  /// Connects to a device, if it is not connected, and enables the notifications.
+  /// Connects to a device, if it is not connected, and enables a characteristic's notifications.
   ///
   /// - Parameters:
   ///   - device: the path of the device's D-Bus object.
-  ///   - characteristic: the beginning of the UUID of the characteristic that sends them.
-  /// - Throws: an error from BlueZ, or a `BusError` with an empty name if the device disconnects
-  ///   or does not list the characteristic in time.
+  ///   - characteristic: the beginning of the characteristic's UUID.
+  /// - Throws: an error from BlueZ, or a `BusError` with an empty name, for example if the device
+  ///   disconnects or does not list the characteristic in time.
   init(_ device: String, notifications characteristic: String, on bus: Bus) throws(BusError) {
     self.bus = bus
     self.device = device

@@ -2,12 +2,12 @@
 
 import HeadTracking
 
-/// The host's side of a Bluetooth LE tracker's protocol, without its transport.
+/// The host's part of a Bluetooth LE tracker's protocol, without the transport.
 ///
 /// `decode` must accept any bytes, even invalid ones.
 protocol LowEnergyProtocol: Sendable {
-  /// The writes that make the tracker send its data. They follow once the notifications are
-  /// enabled.
+  /// The writes that make the tracker send its data. They are sent when the notifications have been
+  /// enabled, and again to restart the tracker.
   var startWrites: [GATTWrite] { get }
   /// The writes that make the tracker stop sending its data.
   var stopWrites: [GATTWrite] { get }

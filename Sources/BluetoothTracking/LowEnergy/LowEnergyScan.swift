@@ -6,8 +6,8 @@ import Glibc
 
 /// A search for Bluetooth LE devices that are not known yet.
 package enum LowEnergyScan {
-  /// Searches with all adapters that are on. BlueZ keeps the found devices in its list for at least
-  /// 30 s.
+  /// Searches with all adapters that are on. By default, BlueZ keeps the found devices in its list
+  /// for at least 30 s.
   ///
   /// - Parameters:
   ///   - seconds: the duration of the search.

@@ -8,8 +8,8 @@ import Synchronization
 
 /// Provides the Bluetooth LE trackers that BlueZ knows, whether or not they are connected.
 ///
-/// A tracker that is not connected is connected when it is opened, and disconnected afterwards.
-/// Without D-Bus, BlueZ or Bluetooth there are no such trackers.
+/// A tracker that is not connected is connected when it is opened, and disconnected when its
+/// connection is released. No trackers are found if D-Bus, BlueZ or Bluetooth is missing.
 package final class LowEnergyTrackers: TrackerProvider {
   private let busAddress: String?
   private let axes: AxisMap?
@@ -18,14 +18,15 @@ package final class LowEnergyTrackers: TrackerProvider {
   private let watch: BlueZWatch
   private let retries = Mutex<[String: Retry]>([:])
 
-  /// When a tracker may be opened again after a failure. Times are CLOCK_MONOTONIC [ns].
+  /// When a tracker may be opened again after a failure or a lost link. Times are CLOCK_MONOTONIC,
+  /// in nanoseconds.
   private struct Retry {
     var failures = 0
-    /// When the latest link was opened.
+    /// When the latest link was opened; `Int64.min` if there was none.
     var opened = Int64.min
     /// When the tracker may be opened again.
     var next = Int64.min
-    /// Why the tracker could not be opened; nil if its link was lost.
+    /// The latest error in opening the tracker; nil if there was none or a link was lost later.
     var error: HeadTrackingError?
   }
 

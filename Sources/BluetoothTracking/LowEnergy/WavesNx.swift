@@ -9,8 +9,9 @@ import HeadTracking
 /// mormegil6/opennx, docs/PROTOCOL.md; mgth/nx-tracker-osc; Mach1Studios/m1-orientationmanager.
 ///
 /// The sources differ by half a turn about the axis through the ears, because their authors wore
-/// the tracker differently. It is uncertain how a listener wears it. Unless a calibration exists,
-/// this type therefore chooses the form (see `Form`) in which the head is upright.
+/// the tracker differently. It is uncertain how a listener wears it. Unless a calibration exists or
+/// is being measured, this type therefore chooses the form (see `Form`) in which the head is
+/// upright.
 struct WavesNx: LowEnergyProtocol {
   static let notifications = "0000a015-5761-7665-7341-7564696f4c74"
   private static let control = "0000a011-5761-7665-7341-7564696f4c74"

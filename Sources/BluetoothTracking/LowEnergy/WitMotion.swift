@@ -3,7 +3,7 @@
 import Geometry
 import HeadTracking
 
-/// Six-axis sensors of WitMotion with Bluetooth LE (WT901BLE, WT9011DCL, BWT901BLE).
+/// The protocol of WitMotion's six-axis Bluetooth LE sensors (WT901BLE, WT9011DCL, BWT901BLE).
 ///
 /// A frame is 20 bytes: `55 61`, then the accelerometer, the gyroscope and the angles, each as
 /// three i16. It has no checksum. A notification can contain several frames or a part of one. The
@@ -18,8 +18,8 @@ struct WitMotion: LowEnergyProtocol {
   private static let frameLength = 20
   private static let rateScale = 2000 / 32768 * radiansPerDegree
   private static let forceScale = 16 / 32768 * standardGravity
-  /// The register that contains the quaternion. This program does not request it, but it occurs in
-  /// captures of the packets of programs that do.
+  /// The register that contains the quaternion. This program does not request it, but captures made
+  /// with other programs can contain it.
   private static let quaternionRegister: UInt8 = 0x51
 
   private let axes: AxisMap
@@ -36,7 +36,7 @@ struct WitMotion: LowEnergyProtocol {
   }
 
   /// Unlocks the settings and sets the rate to 100 Hz. The register that selects the contents of
-  /// the frames is not written, because some models then stop sending.
+  /// the frames is not written, because writing it makes some models stop sending.
   var startWrites: [GATTWrite] {
     [[0xFF, 0xAA, 0x69, 0x88, 0xB5], [0xFF, 0xAA, 0x03, 0x09, 0x00]].map {
       GATTWrite(characteristic: Self.control, bytes: $0, isAcknowledged: false)

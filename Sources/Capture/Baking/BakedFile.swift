@@ -33,15 +33,16 @@ public final class BakedFile {
   /// The supported endings of the file name, in lower case. Upper case is also accepted.
   public static let suffixes = [".mov", ".qta", ".mka", ".mkv"]
 
-  /// Creates a temporary file for the mix. `finish(tuning:)` creates the file at `path`.
+  /// Creates a temporary file for the mix. `finish(tuning:)` creates or replaces the file at
+  /// `path`.
   ///
   /// - Parameters:
   ///   - path: the file to write.
   ///   - input: the file whose sound is mixed.
   ///   - track: the number of the mixed audio track, counted from 1.
   ///   - sampleRate: the sample rate of the mix, in Hz.
-  /// - Throws: `BakingError` if the name or the sample rate is not supported, or if a file cannot
-  ///   be created.
+  /// - Throws: `BakingError` if the name or the sample rate is not supported, or if the temporary
+  ///   file or an encoder cannot be created.
   public init(
     path: String, input: String, track: Int, sampleRate: Int
   ) throws(BakingError) {
@@ -123,7 +124,8 @@ public final class BakedFile {
         to: soundPath)
       return (soundPath, refused.map { "track \($0) of the input could not be copied" })
     }
-    // The input is in another container or fragmented, so copy its tracks to a plain movie first.
+    // The input is in another container or is a fragmented movie, so first copy its tracks to a
+    // movie without fragments.
     let copied = Self.beside(path, ".mov")
     temporary.append(copied)
     UnfinishedFiles.add(copied)
@@ -160,7 +162,7 @@ public final class BakedFile {
   /// The start of the names of temporary files.
   private static let mark = ".stillstage-"
 
-  /// Returns the text of an error without its path, because that is the path of a temporary file.
+  /// Returns an error's text without the path if this is the path of a temporary file.
   private static func text(_ error: RecordingError) -> String {
     let text = error.description
     guard let name = text.firstRange(of: mark),

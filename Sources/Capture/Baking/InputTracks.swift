@@ -3,20 +3,19 @@
 import CFFmpeg
 import Media
 
-/// The tracks of the input, and which of them a baked file replaces.
+/// Which tracks of the input file are replaced in a baked file.
 struct InputTracks {
   private(set) var replaced: Set<Int32> = []
   /// The numbers that the container gives to the replaced tracks.
   private(set) var replacedNumbers: Set<UInt32> = []
   /// The number that the container gives to the mixed track; 0 if there is no such track.
   private(set) var mixedNumber: UInt32 = 0
-  /// Whether the input has tracks that are not replaced.
+  /// Whether the input file has tracks that are not replaced.
   private(set) var hasOthers = false
 
-  /// Reads the tracks. Nothing is replaced if the file cannot be opened.
-  ///
-  /// The mixed track is replaced. If the file contains a tuning, its stereo AAC tracks, metadata
-  /// tracks and tuning are replaced too.
+  /// Finds the tracks to replace: the mixed track and, if the file contains a tuning, also all
+  /// stereo AAC tracks, metadata tracks and attached tunings. If the file cannot be opened, there
+  /// are none.
   ///
   /// - Parameter mixed: the number of the mixed audio track, counted from 1.
   init(_ path: String, mixed: Int) {

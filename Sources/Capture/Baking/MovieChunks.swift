@@ -5,8 +5,8 @@ struct MovieChunks {
   /// The offset in the file and the size of each chunk, in bytes.
   private(set) var chunks: [(offset: Int64, size: Int64)] = []
 
-  /// Reads the tables of a `trak` box. Returns nil if they are missing or damaged, or if the
-  /// samples are in another file.
+  /// Reads the tables of a `trak` box. Returns nil if a table is missing or incomplete, or if the
+  /// track refers to another file.
   init?(_ index: MovieIndex, _ track: MovieBox) {
     let bytes = index.bytes
     guard let tables = MovieBox.find(["mdia", "minf", "stbl"], bytes, in: track.content),

@@ -10,7 +10,8 @@ struct MovieBox {
   /// The indices of the box's bytes after its header.
   let content: Range<Int>
 
-  /// Returns the boxes in a range of the bytes, up to the first incomplete box.
+  /// Returns the boxes in a range of the bytes. The first incomplete or malformed box and
+  /// all boxes after it are omitted.
   static func list(_ bytes: [UInt8], in range: Range<Int>) -> [MovieBox] {
     var boxes: [MovieBox] = []
     var at = range.lowerBound

@@ -17,7 +17,8 @@ enum MovieMerger {
   ///     References to the dropped track then refer to the replacement.
   ///   - target: the movie to change. Its last box must be the `moov` box.
   /// - Returns: the numbers of the tracks that cannot be copied.
-  /// - Throws: `Failure` if a file cannot be read or written, or its `moov` box is damaged.
+  /// - Throws: `Failure` if a file cannot be read or written, or if the `moov` box of a file is
+  ///   missing or larger than 1 GiB.
   static func add(
     from source: String, except dropped: Set<UInt32>, replaced: (old: UInt32, new: UInt32),
     to target: String
@@ -30,7 +31,7 @@ enum MovieMerger {
     }
     guard input >= 0, output >= 0 else { throw latest() }
     guard let other = MovieIndex(descriptor: input), let own = MovieIndex(descriptor: output) else {
-      throw Failure(reason: "the index of a movie cannot be read")
+      throw Failure(reason: "the index of the source or of the new movie cannot be read")
     }
     var tracks: [(box: MovieBox, chunks: MovieChunks)] = []
     var refused: [UInt32] = []

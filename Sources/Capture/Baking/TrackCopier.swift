@@ -12,13 +12,14 @@ enum TrackCopier {
 
   struct Failure: Error { let reason: String }
 
-  /// Copies the wanted tracks of the inputs to a new file. Without such a track, the file is empty.
+  /// Copies the wanted tracks of the inputs to a new file. If there is no wanted track that the
+  /// container can store, the file is empty.
   ///
   /// - Parameters:
   ///   - format: FFmpeg's name for the container.
   ///   - tuning: the tuning to attach, as JSON text; nil for none.
   /// - Returns: descriptions of the wanted tracks that the container cannot store.
-  /// - Throws: `Failure` if a file cannot be read or written.
+  /// - Throws: `Failure` if a file cannot be read or written, or if memory runs out.
   static func copy(
     _ inputs: [Input], to path: String, format: String, tuning: String? = nil
   ) throws(Failure) -> [String] {
@@ -60,11 +61,11 @@ enum TrackCopier {
     guard code >= 0 else { throw Failure(reason: AudioEncoder.text(code)) }
   }
 
-  /// Reads the packets of the copied tracks of a file, in the order of the file.
+  /// Reads the packets of a file's copied tracks, in the order in which the file stores them.
   private final class Reader {
     private var context: UnsafeMutablePointer<AVFormatContext>?
     let packet: UnsafeMutablePointer<AVPacket>
-    /// The index of each copied track in the output, keyed by its index in the input.
+    /// The indices of the copied tracks in the output, keyed by their indices in the input.
     var targets: [Int32: Int32] = [:]
     private(set) var hasPacket = false
 
@@ -125,7 +126,7 @@ enum TrackCopier {
     }
 
     /// Adds a track with the parameters of `stream` and returns its index; nil if the container
-    /// cannot store the track.
+    /// cannot store the track or memory runs out.
     func add(copyOf stream: UnsafeMutablePointer<AVStream>) -> Int32? {
       guard let context, let parameters = stream.pointee.codecpar else { return nil }
       let isStored = avformat_query_codec(
@@ -164,7 +165,8 @@ enum TrackCopier {
     }
 
     func begin() throws(Failure) {
-      // By default, FFmpeg would delay all tracks by the delay of the AAC encoder.
+      // By default, FFmpeg would delay all tracks of a Matroska file if one starts before 0, as
+      // AAC tracks usually do.
       context?.pointee.avoid_negative_ts = 0
       try require(avformat_write_header(context, nil))
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Adapts a `trak` box to another movie: its track numbers, durations and chunk offsets.
+/// Adapts the track numbers, durations and chunk offsets in a `trak` box to another movie.
 struct TrackRewriter {
   let index: MovieIndex
   /// The new numbers of the copied and replaced tracks, keyed by the old numbers.
@@ -41,7 +41,7 @@ struct TrackRewriter {
   }
 
   private func scaled(_ value: UInt64, limit: UInt64) -> UInt64 {
-    // The largest value means "unknown".
+    // The value `limit` means "unknown", so it is kept.
     guard ticks.old > 0, value < limit else { return value }
     let (high, low) = value.multipliedFullWidth(by: ticks.new)
     guard high < ticks.old else { return limit }

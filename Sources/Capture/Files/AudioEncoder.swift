@@ -89,7 +89,7 @@ final class AudioEncoder {
     av_packet_free(&packet)
   }
 
-  /// Encodes `count` frames. This must be `packetFrames`; only the last call may pass fewer frames.
+  /// Encodes `count` frames. `count` must be `packetFrames`; in the last call, it may be smaller.
   ///
   /// - Parameter fill: writes the frames, as channels x frames for AAC and as frames x channels for
   ///   FLAC.

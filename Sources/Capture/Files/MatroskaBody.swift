@@ -3,7 +3,7 @@
 import CFFmpeg
 import Glibc
 
-/// A Matroska file with PCM, written by libavformat. Each segment begins a cluster.
+/// A Matroska file with PCM, written by libavformat. Each segment starts a new cluster.
 final class MatroskaBody: RecordingBody {
   let segmentSeconds = 0.5
   private(set) var storedFrames: Int64 = 0

@@ -9,8 +9,8 @@ import Media
 /// During the recording, the file is a fragmented movie: a `moov` box with empty sample tables, and
 /// then a `moof` and an `mdat` box for every segment. At the end, a `moov` box with complete sample
 /// tables is appended. Then everything between the `ftyp` box and this `moov` box becomes one
-/// `mdat` box, so the movie is no longer fragmented. A movie that is too long for the 32-bit tables
-/// stays fragmented.
+/// `mdat` box, so the movie is no longer fragmented. A movie with too many frames for a 32-bit
+/// number stays fragmented.
 ///
 /// If `RecordingFormat.isFirstOrder` is true, the movie has three tracks: stereo AAC, PCM and
 /// metadata. Otherwise, it has one PCM track.
@@ -120,7 +120,7 @@ final class MovieBody: RecordingBody {
       fragment.metadata.append((MetadataSample.bytes(tuning), 1))
       try store(fragment, in: output)
     }
-    // The tables store numbers of frames in 32 bits, so a longer movie stays fragmented.
+    // The tables store numbers of frames in 32 bits. A movie with more frames stays fragmented.
     guard storedFrames + Int64(StereoTrack.delay) <= UInt32.max else { return }
     if let length = aac?.length {
       aac?.shortenLast(by: length - storedFrames - Int64(StereoTrack.delay))
@@ -154,8 +154,8 @@ final class MovieBody: RecordingBody {
     var (bytes, offsets) = fragment.bytes(
       sequence: sequence, frame: storedFrames, packet: Int64(aac?.sizedSamples ?? 0),
       soundTrack: sound.identifier)
-    // If this process is killed while it writes, the file ends within a `free` box, which readers
-    // skip. FFmpeg rejects a file that ends within a `moof` box.
+    // If this process is killed while it writes the fragment, a `free` box contains the written
+    // bytes, and readers skip it. FFmpeg rejects a file that ends within a `moof` box.
     let header = Array(bytes[..<8])
     let cover = BoxBytes.of { box in
       box.put(UInt32(bytes.count))

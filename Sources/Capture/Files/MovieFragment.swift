@@ -9,8 +9,8 @@ struct MovieFragment {
   var frames = 0
   /// The metadata samples, with their durations in frames.
   var metadata: [(bytes: [UInt8], ticks: Int)] = []
-  /// The index in the movie of the frame at which the first metadata sample starts; nil if that is
-  /// the first frame of the fragment.
+  /// The frame at which the first metadata sample starts, counted from the start of the movie; nil
+  /// for the first frame of the fragment.
   var metadataStart: Int64?
 
   /// For each track, the offset in bytes of its first sample, counted from the start of the
@@ -25,8 +25,8 @@ struct MovieFragment {
   ///
   /// - Parameters:
   ///   - sequence: the number of the fragment, counted from 1.
-  ///   - frame: the index in the movie of the fragment's first PCM frame.
-  ///   - packet: the index in the movie of the fragment's first AAC packet.
+  ///   - frame: the number of PCM frames before the fragment.
+  ///   - packet: the number of AAC packets before the fragment.
   ///   - soundTrack: the identifier of the PCM track.
   func bytes(
     sequence: UInt32, frame: Int64, packet: Int64, soundTrack: UInt32

@@ -45,8 +45,8 @@ enum MovieMedia {
 }
 
 extension BoxBytes {
-  /// Adds the fields that are common to all versions of sound descriptions. The upper 16 bits of
-  /// `rate` are the integer part of the sample rate in Hz.
+  /// Adds the fields that are common to all versions of sound descriptions. `rate` is the sample
+  /// rate in Hz, or 1 in version 2, multiplied by 2^16.
   private mutating func putSound(
     version: UInt16, channels: UInt16, compression: Int16, rate: UInt32
   ) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The peaks, the direction of arrival and the number of lost frames in about one second of a
-/// movie.
+/// The peaks, the direction of arrival and the number of lost frames in a part of a movie. Each
+/// part except the last lasts at least one second.
 struct MetadataSecond {
   private(set) var start: Int64 = 0
   private(set) var frames = 0
@@ -25,9 +25,9 @@ struct MetadataSecond {
     note.lostFrames += segment.note.lostFrames
   }
 
-  /// Returns a metadata sample with a JSON object: the number of the second, the peak of each
-  /// channel in dBFS (-200 or more), the direction of arrival in degrees if it is known, and the
-  /// number of lost frames.
+  /// Returns a metadata sample with a JSON object: the time at which the part starts, in complete
+  /// seconds; the peak of each channel in dBFS (-200 or more); the direction of arrival in degrees,
+  /// if it is known; and the number of lost frames.
   func sample(sampleRate: Int) -> [UInt8] {
     let levels = peaks.map { Self.tenths(max(-200, Decibels.of($0))) }
     var members = [
@@ -49,7 +49,7 @@ struct MetadataSecond {
   }
 }
 
-/// Samples of the metadata track.
+/// Encodes JSON objects as samples of the metadata track.
 enum MetadataSample {
   /// Returns a sample that consists of its length, the local identifier of the key, and the value.
   static func bytes(_ json: String) -> [UInt8] {

@@ -17,15 +17,14 @@ struct MovieTrack {
   private var chunks = PagedList<Chunk>()
   /// The size of each sample in bytes; empty for PCM.
   private var sizes = PagedList<UInt16>()
-  /// The offset of the last chunk in the file, in bytes; 0 if there is no chunk.
+  /// The offset in the file of the track's last chunk, in bytes; 0 if there is no chunk.
   private var lastOffset: Int64 = 0
   /// Runs of consecutive samples with the same duration, which is `ticks` frames for each sample.
   private(set) var durations: [(count: UInt32, ticks: UInt32)] = []
   /// The total duration of the samples, in frames.
   private(set) var length: Int64 = 0
 
-  /// A chunk. It takes only 8 bytes, because the index of a long movie stays in memory until the
-  /// end.
+  /// The fields have only 32 bits, because the index stays in memory until the recording ends.
   private struct Chunk {
     /// The distance in bytes from the start of the previous chunk or, for the first chunk, from the
     /// start of the file.
@@ -41,8 +40,8 @@ struct MovieTrack {
   /// The number of samples with a size in the index; 0 for PCM.
   var sizedSamples: Int { sizes.count }
 
-  /// Adds a chunk of samples. `sizes` has the size of each sample in bytes, at most 65,535, and
-  /// `ticks` its duration in frames.
+  /// Adds a chunk of samples. `sizes` contains the sizes of the samples in bytes (at most 65,535),
+  /// and `ticks` contains their durations in frames.
   mutating func add(offset: Int64, sizes new: [Int], ticks: [Int]) {
     guard !new.isEmpty else { return }
     addChunk(offset: offset, samples: new.count)

@@ -3,7 +3,8 @@
 /// A list that grows in pages of constant size. Unlike an array, it does not copy its elements when
 /// it grows, so it needs hardly more memory than they do.
 struct PagedList<Element> {
-  // Memory that has not been written takes no space, so large pages cost nothing.
+  // The unused part of a page hardly uses memory, because the system provides memory only when it
+  // is written.
   private static var pageSize: Int { 1 << 16 }
 
   private var pages: [[Element]] = []

@@ -40,8 +40,7 @@ extension RecordingError: CustomStringConvertible {
       "\(printable(path)): the file system or a limit of the process allows no larger file, so "
         + Self.rest(hasSound) + "; use another disk, or raise the limit"
     case .writeFailed(let path, let reason):
-      "\(printable(path)): cannot be written (\(printable(reason))), so the recording has stopped; "
-        + "check the disk"
+      "\(printable(path)): cannot be written (\(printable(reason))); check the disk"
     case .unknownContainer(let path):
       "\(printable(path)): the name selects no supported file format; end it with "
         + RecordingContainer.suffixes.dropLast().joined(separator: ", ") + " or "

@@ -9,8 +9,8 @@
 /// of 2^-23 in the range from -1 to 1 - 2^-23.
 ///
 /// ## Errors
-/// The first error ends the recording: the file keeps the earlier segments, and later calls to
-/// `append` and `flush` throw the same error.
+/// The first error of `append` or `flush` ends the recording: the file keeps the earlier segments,
+/// and later calls of either throw the same error.
 ///
 /// ## Threading
 /// Use a file from one thread at a time. The calls may wait for the disk.
@@ -32,7 +32,8 @@ public protocol RecordingFile: AnyObject, Sendable {
   /// `finish`.
   var freeBytes: Int64? { get }
 
-  /// Appends a block, and writes the segments that are then complete.
+  /// Appends a block, and writes the segments that are then complete. After `finish`, it
+  /// appends nothing.
   ///
   /// - Parameter samples: complete frames, as frames x channels, with full scale 1.
   /// - Throws: `RecordingError.diskFull`, `.fileTooLarge`, `.writeFailed` or `.encodingFailed`.

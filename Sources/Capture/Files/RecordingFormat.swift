@@ -16,7 +16,7 @@ public struct RecordingFormat: Sendable, Equatable {
   public enum Stereo: Sendable, Equatable {
     /// Left is (W + Y) / 2 and right is (W - Y) / 2: cardioids that face left and right.
     case wy
-    /// Two cardioids that face 55 degrees to the left and 55 degrees to the right.
+    /// Left is a cardioid that faces 55 degrees to the left, and right is its mirror image.
     case xy
   }
 
@@ -39,8 +39,8 @@ public struct RecordingFormat: Sendable, Equatable {
 
   var bytesPerFrame: Int { channels * (codec == .pcm24 ? 3 : 4) }
 
-  /// Whether the sound is a first-order soundfield in ACN order and SN3D scale that is not
-  /// head-locked.
+  /// Whether the sound is a first-order soundfield in ACN order and SN3D scale without head-locked
+  /// stereo.
   var isFirstOrder: Bool {
     layout == .ambisonics(order: 1, convention: .ambiX, headLocked: false)
   }
@@ -57,7 +57,7 @@ public enum RecordingContainer: Sendable, Equatable, CaseIterable {
   /// Matroska with PCM (`.mka`).
   case matroska
 
-  /// Returns the container that the file name's extension selects; nil if the extension is unknown.
+  /// Returns the container that the file name's extension selects; nil if it selects none.
   public init?(path: String) {
     let name = path.split(separator: "/").last ?? ""
     guard let dot = name.lastIndex(of: ".") else { return nil }
@@ -105,7 +105,7 @@ public struct RecordingCounts: Sendable, Equatable {
   public var frames: Int64 = 0
   /// The number of frames that can be read from the file.
   public var storedFrames: Int64 = 0
-  /// The number of samples that were not finite.
+  /// The number of appended samples that were not finite and became 0.
   public var invalidSamples: Int64 = 0
   /// The number of samples outside the range of `pcm24`; 0 for the codec `float`.
   public var clippedSamples: Int64 = 0

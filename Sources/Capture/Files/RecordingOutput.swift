@@ -8,7 +8,7 @@ final class RecordingOutput {
   let path: String
   /// The size of the file in bytes; the bytes of a failed append do not count.
   private(set) var size: Int64 = 0
-  /// Whether the file contains sound.
+  /// Whether the file contains sound. The owner sets this, and errors report it.
   var hasSound = false
   /// Whether long runs of zeros become holes, which take no space on the disk.
   var leavesHoles = false
@@ -94,7 +94,8 @@ final class RecordingOutput {
     replaced = nil
   }
 
-  /// Closes and removes the file. If there is a replaced file, it gets its name back.
+  /// Closes and removes the file, unless it is already closed. If there is a replaced file, it gets
+  /// its name back.
   func remove() {
     if isOpen { unlink(replaced?.name ?? path) }
     close()

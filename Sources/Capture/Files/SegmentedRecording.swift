@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Consecutive frames that a container stores together.
+/// The consecutive frames of one call of `RecordingBody.write`.
 struct RecordingSegment {
-  /// Frames x channels. All samples are finite. For `pcm24`, they are multiples of 2^-23 from -1 to
-  /// 1 - 2^-23.
+  /// The samples, as frames x channels. All are finite. For `pcm24`, they are multiples of 2^-23
+  /// from -1 to 1 - 2^-23.
   let samples: UnsafeBufferPointer<Float>
   let frames: Int
   let note: RecordingNote
 }
 
-/// Writes the data of a recording in the form of one kind of container.
+/// Writes the data of a recording in the format of one container.
 protocol RecordingBody: AnyObject {
   /// The greatest length of a segment in seconds; at most 1.
   var segmentSeconds: Double { get }
@@ -18,13 +18,14 @@ protocol RecordingBody: AnyObject {
 
   /// Writes the bytes that precede the first segment.
   func begin(_ output: RecordingOutput) throws(RecordingError)
-  /// Writes a segment. Afterwards, the file can be read even if the program is killed.
+  /// Writes a segment, of which an encoder may hold back some frames. Afterwards, the file can be
+  /// read even if the program is killed.
   func write(_ segment: RecordingSegment, to output: RecordingOutput) throws(RecordingError)
   /// Completes the file.
   ///
   /// - Parameters:
   ///   - tuning: the parameters of the Audio Mix as a JSON object.
-  ///   - isWhole: whether every segment was written.
+  ///   - isWhole: whether every segment was written. If not, some containers stay incomplete.
   func finish(
     _ output: RecordingOutput, tuning: String, isWhole: Bool
   ) throws(RecordingError)
@@ -47,7 +48,7 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
   /// The file's size and number of stored frames at two earlier times, for `bytesPerSecond`.
   private var earlier: (size: Int64, frames: Int64) = (0, 0)
   private var later: (size: Int64, frames: Int64) = (0, 0)
-  /// The minimum duration of the sound that is stored between `earlier` and `later`, in seconds.
+  /// The minimum duration, in seconds, of the sound that is stored between `earlier` and `later`.
   private static let recentSeconds: Int64 = 10
 
   /// Writes the start of the file.

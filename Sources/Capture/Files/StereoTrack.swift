@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// The stereo track of a movie: a soundfield as two channels of AAC.
+/// The stereo track of a movie: a first-order soundfield as two channels of AAC.
 final class StereoTrack {
   /// The sample rates, in Hz, that both AAC (ISO 14496-3, table 1.18) and a recording can have.
   static let sampleRates: Set<Int> = [

@@ -8,16 +8,16 @@ public struct FieldDirection: Sendable, Equatable {
   public let azimuth: Double
   /// The elevation in radians, positive upwards.
   public let elevation: Double
-  /// 1 for a diffuse field, 0 for a single plane wave.
+  /// From 0 for a single plane wave to 1 for a diffuse field.
   public let diffuseness: Double
 }
 
 /// The active intensity and the energy of a soundfield, summed over the frames. In each frame, the
 /// intensity consists of the products of W with X, Y and Z [Merimaa and Pulkki, "Spatial impulse
-/// response rendering I", JAES 53, 2005].
+/// response rendering I", JAES 53, 2005]. `IntensityMeter` differentiates the channels first.
 public struct FieldIntensity: Sendable, Equatable {
-  /// The intensity. It points to where the sound comes from: x forwards, y to the left and z
-  /// upwards.
+  /// The intensity, as a vector towards the origin of the sound. The axes point forwards (x), to
+  /// the left (y) and upwards (z).
   var vector = SIMD3<Double>.zero
   var energy = 0.0
 
@@ -38,7 +38,7 @@ public struct FieldIntensity: Sendable, Equatable {
       diffuseness: max(0, 1 - length / energy))
   }
 
-  /// Returns the intensity since the last call, and starts again with silence.
+  /// Returns the sums since the last call and resets them to 0.
   mutating func take() -> FieldIntensity {
     defer { self = FieldIntensity() }
     return self

@@ -6,7 +6,7 @@ private import Ambisonics
 ///
 /// The filters for an A-format microphone need input that follows the frame to be converted, so the
 /// encoder holds back the last `delay` frames until it receives more input or `finish` is called.
-/// The position of each frame in the recording remains that of the input frame.
+/// Each frame has the same position in the output as in the input.
 final class MicrophoneEncoder {
   private enum Method {
     case copy
@@ -119,8 +119,8 @@ final class TetrahedralFilter {
 
   /// Returns the gains from the capsules (columns) to W, Y, Z and X (rows).
   ///
-  /// For coincident cardioids, W is 1/2 times the sum of the capsules' signals. X, Y and Z are
-  /// sqrt(3)/2 times sums in which two of the signals are negated (Gerzon, 1975).
+  /// For coincident cardioids with gains of 1, W is 1/2 times the sum of the capsules' signals. X,
+  /// Y and Z are sqrt(3)/2 times sums in which two of the signals are negated (Gerzon, 1975).
   static func matrix(_ microphone: TetrahedralMicrophone) -> [[Float]] {
     let a = microphone.omnidirectionalPart
     let rows: [(Capsule) -> Double] = [

@@ -89,13 +89,13 @@ public enum Capsule: String, Sendable, Equatable, CaseIterable {
   }
 }
 
-/// The positions, the directivity and the gains of the capsules of a tetrahedral microphone.
+/// A tetrahedral microphone: the positions, the directivity and the gains of its capsules.
 public struct TetrahedralMicrophone: Sendable, Equatable {
   /// The capsule of each channel. The four capsules are at the corners of a regular tetrahedron.
   public var capsules: [Capsule]
   /// The distance of the capsules from the centre, in metres.
   public var radius: Double
-  /// The omnidirectional part of a capsule's directivity, 0 to 1; 0.5 for a cardioid.
+  /// The omnidirectional part of a capsule's directivity, between 0 and 1; 0.5 for a cardioid.
   public var omnidirectionalPart: Double
   /// The linear gain of each channel. The gains make the sensitivities of the capsules equal.
   public var gains: [Double]

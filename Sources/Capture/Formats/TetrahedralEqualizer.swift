@@ -5,10 +5,10 @@ private import Glibc
 /// The filters that correct the matrixed signals of a tetrahedral microphone for the distances
 /// between its capsules. There is one filter for W, and another for X, Y and Z.
 ///
-/// A capsule at radius r with directivity g(x) = a + (1 - a) x, where x is the cosine of the angle
-/// to a plane wave of wave number k, picks up g(x) exp(i k r x). The Legendre coefficients of this
-/// function are b0 (for W) and b1 (for X, Y, Z). With the spherical Bessel functions j0 and j1 of
-/// kr, they are:
+/// A capsule at radius r with directivity g(x) = a + (1 - a) x responds to a plane wave with wave
+/// number k by g(x) exp(i k r x), where x is the cosine of the angle between the direction of the
+/// capsule and the direction of arrival. The Legendre coefficients of this function are b0 (for W)
+/// and b1 (for X, Y, Z). With the spherical Bessel functions j0 and j1 of kr, they are:
 ///
 ///     b0 = a j0 + i (1 - a) j1,    b1 = i a j1 + (1 - a) (j0 - 2 j1 / kr)
 ///
@@ -82,7 +82,7 @@ struct TetrahedralEqualizer {
     guard kr > 1e-6 else { return (0, 0) }
     let j0 = sin(kr) / kr
     let j1 = sin(kr) / (kr * kr) - cos(kr) / kr
-    // Above kr = 2 (W) or 1.5 (X, Y, Z), the phase would jump. There, a straight line through the
+    // At high kr, the phase jumps. From kr = 2 (W) or 1.5 (X, Y, Z), a straight line through the
     // origin replaces it.
     let omni = kr < 2 ? atan2((1 - a) * j1, a * j0) : kr / 2 * phaseSlope(microphone, 2).omni
     let direct =
@@ -98,7 +98,7 @@ struct TetrahedralEqualizer {
     phases(microphone, kr * 0.999999)
   }
 
-  /// Returns directions that are evenly spread over the sphere (Fibonacci lattice).
+  /// Returns directions that are almost evenly spread over the sphere (Fibonacci lattice).
   private static func directions(_ count: Int) -> [SIMD3<Double>] {
     let turn = Double.pi * (3 - 5.0.squareRoot())
     return (0..<count).map { i in

@@ -7,7 +7,7 @@ public import SoundServer
 
 /// The microphone of a Bluetooth device whose profile and codec were changed if necessary.
 public struct BluetoothMicrophone: Sendable, Equatable {
-  /// The state that `restore` restores.
+  /// The state before the change, for `restore`.
   public struct Former: Sendable, Equatable, Codable {
     public let card: String
     public let profile: String
@@ -19,7 +19,7 @@ public struct BluetoothMicrophone: Sendable, Equatable {
 
   /// The reason why no Bluetooth microphone can be used.
   public enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
-    /// No connected Bluetooth device has an available profile with a microphone.
+    /// No connected Bluetooth device has an available and suitable profile with a microphone.
     case none
     /// The server refused the profile, or its microphone did not appear.
     case refused(device: String, profile: String)
@@ -100,8 +100,8 @@ public struct BluetoothMicrophone: Sendable, Equatable {
         input: ready.input, former: isActive && !ready.hasOtherCodec ? nil : former))
   }
 
-  /// Selects the best codec of the active profile. Returns the microphone with that codec, and
-  /// whether the codec has changed; nil if the microphone does not appear.
+  /// Selects the best codec of the active profile, if the server permits it. Returns the microphone
+  /// and whether the codec has changed; nil if the microphone does not appear in time.
   private static func chooseInput(
     of card: BluetoothCard, _ address: String?
   ) throws(SoundServerError) -> (input: Input, hasOtherCodec: Bool)? {
@@ -120,7 +120,7 @@ public struct BluetoothMicrophone: Sendable, Equatable {
     return try BluetoothCards.setCodec(best.name, of: card.name, serverAddress: address)
   }
 
-  /// Waits for the microphone of a card. Returns nil if it does not appear.
+  /// Waits for the microphone of a card. Returns nil if it does not appear in time.
   private static func input(
     of card: BluetoothCard, _ address: String?
   ) throws(SoundServerError) -> Input? {
@@ -135,7 +135,7 @@ public struct BluetoothMicrophone: Sendable, Equatable {
   }
 
   /// Restores a device's profile and codec, unless the user has since chosen another profile.
-  /// Returns false if something could not be restored.
+  /// Returns false if the cards cannot be listed or the server does not make a change.
   @discardableResult
   public static func restore(_ former: Former, serverAddress: String? = nil) -> Bool {
     guard let cards = try? BluetoothCards.list(serverAddress: serverAddress) else { return false }

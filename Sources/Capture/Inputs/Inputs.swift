@@ -4,7 +4,7 @@ internal import PulseAudio
 public import SoundServer
 private import Synchronization
 
-/// An input of the sound server: a microphone, a line input, or the monitor of an output.
+/// An input of the sound server: a microphone, a line input, or the monitor of a sink.
 public typealias Input = Source
 
 /// The inputs of a sound server, their changes and their levels.
@@ -64,7 +64,8 @@ public final class Inputs: Sendable {
   public var current: [Input] { monitor.sources }
 
   /// Lists of the inputs: first the current list, unless it is empty, and then a new list whenever
-  /// an input or the default input changes.
+  /// an input or the default input changes, or an empty list when the server is lost. A slow reader
+  /// receives only the latest list.
   public var changes: AsyncStream<[Input]> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: [Input].self, bufferingPolicy: .bufferingNewest(1))

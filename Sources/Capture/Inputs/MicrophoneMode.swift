@@ -4,12 +4,13 @@ public import SoundServer
 
 /// How the sound of an input is processed before it is recorded.
 public enum MicrophoneMode: String, Sendable, CaseIterable {
-  /// The only processing is the conversion from the format of the microphone.
+  /// The channels are converted from the format of the microphone, but not processed.
   case standard
-  /// The sound server cancels echoes and suppresses noise. Inputs with more than two channels do
-  /// not support this mode, because it would destroy the directions in their sound.
+  /// The sound server cancels echoes and suppresses noise. Monitors do not support this mode.
+  /// Neither do inputs with more than two channels, because it would destroy the directions in
+  /// their sound.
   case voice
-  /// All channels are recorded as they are, without any conversion.
+  /// All channels are recorded, without conversion from a microphone's format.
   case wide
 }
 

@@ -13,8 +13,8 @@ private import Synchronization
 public final class VoiceInput: @unchecked Sendable {
   /// The input with the processed sound.
   public let input: Input
-  /// The name of the default sink before the echo canceller was loaded. The echo canceller plays to
-  /// this sink.
+  /// The name of the sink to which the echo canceller plays: the default sink before the echo
+  /// canceller was loaded, or the first sink if there was no default.
   public let realSink: String
   private let module: Mutex<VoiceModule?>
 
@@ -22,8 +22,8 @@ public final class VoiceInput: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: an input with one or two channels.
-  ///   - willLoad: receives the name of the current default sink, which `removeOrphans` needs if
-  ///     this process is killed.
+  ///   - willLoad: receives the value of `realSink` before the echo canceller is loaded.
+  ///     `removeOrphans` needs it if this process is killed.
   /// - Throws: the reason why the echo canceller cannot be used.
   public init(
     _ input: Input, serverAddress: String? = nil,
@@ -49,7 +49,7 @@ public final class VoiceInput: @unchecked Sendable {
 
   deinit { stop() }
 
-  /// Unloads the echo canceller and restores the default sink.
+  /// Unloads the echo canceller. If its sink is the default, `realSink` becomes the default.
   public func stop() {
     module.withLock { module in
       module?.unload()
@@ -59,8 +59,8 @@ public final class VoiceInput: @unchecked Sendable {
 
   /// Unloads the echo cancellers that killed processes have left behind.
   ///
-  /// - Parameter defaultSink: the name of the sink that was the default before; nil if it is
-  ///   unknown. It becomes the default again if the default is now the sink of an echo canceller.
+  /// - Parameter defaultSink: the name that `willLoad` received; nil if it is unknown. This sink
+  ///   becomes the default if the default is now the sink of an echo canceller.
   public static func removeOrphans(
     serverAddress: String? = nil, defaultSink: String?
   ) throws(SoundServerError) {

@@ -10,12 +10,12 @@ public struct DeliveredBlock {
   public let samples: UnsafePointer<Float>
   public let frames: Int
   public let channelCount: Int
-  /// The position of the first frame in the recording.
+  /// The position that the block's first frame has in the recording.
   public let position: Int64
-  /// The time at which the last frame arrived, or at which silence was put in its place, on
-  /// CLOCK_MONOTONIC, in nanoseconds.
+  /// The approximate time at which the block's last frame arrived, or at which silence was put in
+  /// its place, on CLOCK_MONOTONIC, in nanoseconds.
   public let timeNanoseconds: Int64
-  /// The number of frames dropped before this block because the receiver was too slow.
+  /// The number of frames dropped directly before this block because the receiver was too slow.
   public let droppedFrames: Int
 }
 

@@ -17,11 +17,11 @@ final class BlockRing: @unchecked Sendable {
     var frames: Int32 = 0
     /// The sample rate of the source [Hz]; 0 if it is unknown. Only `LiveFeed` sets it.
     var sampleRate: Int32 = 0
-    /// The number of frames that were dropped before this record.
+    /// The number of frames that were dropped between the previous record and this one.
     var droppedFrames: Int64 = 0
-    /// The time of arrival on CLOCK_MONOTONIC, in nanoseconds.
+    /// The time of arrival on CLOCK_MONOTONIC, in nanoseconds. `LiveFeed` does not set it.
     var arrival: Int64 = 0
-    /// The position of the first frame in the recording, in frames. Only `BlockDelivery` sets it.
+    /// The position that the first frame has in the recording. Only `BlockDelivery` sets it.
     var position: Int64 = 0
 
     fileprivate var payload: Int { kind == .block ? Int(frames) * Int(channels) * 4 : 0 }
@@ -49,7 +49,7 @@ final class BlockRing: @unchecked Sendable {
 
   deinit { memory.deallocate() }
 
-  /// The used part of the ring, 0 to 1.
+  /// The used fraction of the ring, 0 to 1.
   var fill: Double {
     Double(written.load(ordering: .relaxed) - taken.load(ordering: .relaxed)) / Double(capacity)
   }

@@ -18,7 +18,7 @@ final class CaptureFeed: SourceCapture.Receiver {
     self.live = live
   }
 
-  /// The used part of the buffer, 0 to 1.
+  /// The used fraction of the buffer, 0 to 1.
   var fill: Double { ring.fill }
 
   func receive(_ block: SourceBlock) {

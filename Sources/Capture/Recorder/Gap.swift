@@ -16,7 +16,7 @@ public struct Gap: Sendable, Equatable {
     case serverFrozen
     /// The rate, the channels or the sample encoding of the source changed.
     case formatChanged
-    /// The user chose another input.
+    /// `Recorder.change(to:)` selected another source.
     case inputChanged
   }
 

@@ -5,7 +5,7 @@
 /// ## Threading
 /// Use it from one thread at a time.
 final class LiveConverter {
-  /// The properties of the recording to which the sound is converted.
+  /// The properties of the recording that determine the conversion.
   struct Form: Sendable {
     let microphone: MicrophoneFormat
     let selection: [Int]?

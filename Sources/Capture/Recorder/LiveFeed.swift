@@ -38,7 +38,7 @@ final class LiveFeed: Sendable {
   /// The number of frames that the listener has missed because the queue was full.
   var droppedFrames: Int { dropped.load(ordering: .relaxed) }
 
-  /// Sets the form of the recording. Sound that arrives earlier is not passed to the listener.
+  /// Sets the form of the recording. Before this call, the listener receives no sound.
   func prepare(_ form: LiveConverter.Form) { self.form.withLock { $0 = form } }
 
   // MARK: The capture thread
@@ -93,7 +93,7 @@ final class LiveFeed: Sendable {
     }
   }
 
-  /// Ends the delivery for good, and waits until a running call of the listener has returned.
+  /// Ends the delivery for good. Afterwards, the listener is not called.
   func stop() {
     isWanted.store(false, ordering: .releasing)
     worker.stop()

@@ -97,7 +97,7 @@ public final class Recorder: @unchecked Sendable {
   /// The closure runs on its own thread with a high priority. Only the first call has an effect,
   /// and only if `canBeMonitored` is true in the configuration.
   ///
-  /// - Parameter listener: receives frames x channels and the number of frames.
+  /// - Parameter listener: receives the samples, as frames x channels, and the number of frames.
   package func monitor(
     _ listener: @escaping @Sendable (_ samples: UnsafePointer<Float>, _ frames: Int) -> Void
   ) {
@@ -166,7 +166,7 @@ public final class Recorder: @unchecked Sendable {
   }
 }
 
-/// Passes a value to the only thread that will use it.
+/// Passes a value to another thread, although its type is not `Sendable`.
 private struct UncheckedBox<Value>: @unchecked Sendable {
   let value: Value
   init(_ value: Value) { self.value = value }

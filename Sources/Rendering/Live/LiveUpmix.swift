@@ -8,7 +8,7 @@ internal import Surround
 /// The output is delayed by `latencyFrames`.
 ///
 /// ## Threading
-/// Use it on the audio thread only. `process` does not allocate, lock or wait.
+/// Use it from one thread at a time. `process` does not allocate, lock or wait.
 struct LiveUpmix: ~Copyable {
   private let upmixer: Upmixer
   private let input: PlanarScratch
@@ -29,7 +29,7 @@ struct LiveUpmix: ~Copyable {
     position = 0
   }
 
-  /// Upmixes 2 x `frames` to 6 x `frames` in the order of `Upmixer.layout`.
+  /// Upmixes `stereo`, 2 x frames, to `surround`, 6 x frames in the order of `Upmixer.layout`.
   mutating func process(
     _ stereo: UnsafeMutablePointer<UnsafeMutablePointer<Float>>,
     into surround: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int

@@ -10,12 +10,12 @@ internal import Synchronization
 /// the old path to the new path follows.
 ///
 /// ## Threading
-/// Only the audio thread may use the members under "For the audio thread" and "Rewriting"; these
-/// are real-time safe. Any other thread may call `offer` and `collect`, which free the paths that
-/// are no longer audible. Any thread may read `isSwitching`.
+/// Only the audio thread may use the members under "For the audio thread" and "Rewriting, by the
+/// audible path"; these are real-time safe. Any other thread may call `offer` and `collect`, which
+/// free the paths that are no longer needed. Any thread may read `isSwitching`.
 struct PathSwitch: ~Copyable, @unchecked Sendable {
-  /// The length of the crossfade, in seconds. A long crossfade keeps the sidebands of a tone close
-  /// to the tone.
+  /// The length of the crossfade, in seconds. A long crossfade keeps the sidebands that it adds
+  /// to a tone close to the tone's frequency.
   static let fadeSeconds = 0.2
 
   private struct Slot: ~Copyable {

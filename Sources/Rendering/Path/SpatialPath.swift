@@ -42,7 +42,7 @@ struct SpatialPath: ~Copyable {
   ///   - filters: filters of the treatment's order, or direct filters.
   ///   - partition: see `BinauralDecoder`.
   ///   - chunkFrames: the largest number of frames per call.
-  ///   - keptFrames: the number of past frames that can be rendered again; 0 for none.
+  ///   - keptFrames: how far back, in frames, `processAgain` can begin; 0 for no rewriting.
   init(
     treatment: Treatment, filters: BinauralFilters, partition: Int, chunkFrames: Int,
     keptFrames: Int
@@ -66,7 +66,8 @@ struct SpatialPath: ~Copyable {
       seconds: BinauralFilters.delaySeconds + Double(latencyFrames) / rate, sampleRate: rate)
     let effectsTail =
       lowFrequency.isSilent ? 0 : delay.frames - latencyFrames + lowPass.tailFrames
-    // The parametric decoder's analysis frames are too short to include an equaliser.
+    // Linear and direct filters include the equaliser. The parametric decoder's analysis frames are
+    // too short for it.
     let isFolded = filters.planeWaves == nil
     wholeFilter = StereoFilter(isFolded ? nil : filters.equaliser, partition: partition)
     stillFilter = StereoFilter(isFolded ? filters.equaliser : nil, partition: partition)
@@ -145,7 +146,6 @@ struct SpatialPath: ~Copyable {
     if hasEffects {
       lowFrequency.mix(source, into: effects.planes, frames: frames)
       for i in 0..<frames {
-        // Both ears receive the same low-frequency effects.
         let effect = lowPass.process(effects.planes[0][i])
         still.planes[0][i] += effect
         still.planes[1][i] += effect

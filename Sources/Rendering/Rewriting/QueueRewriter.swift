@@ -47,7 +47,8 @@ struct RewritePlan {
     }
   }
 
-  /// The grid points after `turn` whose sound precedes the crossfade at the end of the window.
+  /// The grid points after `turn` whose poses take effect before the crossfade at the end of the
+  /// window.
   var newPoints: Range<Int> {
     @_noLocks get {
       let grid = PoseGrid.cellFrames
@@ -59,14 +60,14 @@ struct RewritePlan {
 
 /// Renders windows of the queue again for newer head poses.
 ///
-/// The sum is the input of the limiter. The filters are first filled with past input at the played
-/// poses, so that the new sound continues the old sound. If the old sum is a mixture of two
-/// renderings at the frame where the new sum begins, the old sum is crossfaded to the new sum. At
-/// the start of the window, the output contains old sums for about half the limiter's delay. At the
-/// end of the window, the output is crossfaded to the queued sound.
+/// The sum is the input of the limiter. The filters are first filled with past input and the played
+/// poses, so that the new sound continues the old sound. If the old sum just before the new sum is
+/// a mixture of two renderings, the old sound is crossfaded to the new sound. At the start of the
+/// window, the output still contains the old sum for about half the limiter's delay. At the end of
+/// the window, the output is crossfaded to the queued sound.
 ///
 /// ## Threading
-/// Use the rewriter on the audio thread only. It does not allocate, lock or wait.
+/// Only the audio thread may call `plan` and `render`. They do not allocate, lock or wait.
 struct QueueRewriter: ~Copyable, @unchecked Sendable {
   private let limiter: TruePeakLimiter
   private let outputGuard: FiniteGuard
@@ -85,7 +86,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   private let shortest: Int
   private let longestRunUp: Int
 
-  /// The longest chunk, in frames.
+  /// The largest number of frames that are rendered at once.
   private static var chunk: Int { @_noLocks get { RenderHistory.stateFrames } }
   private static var grid: Int { @_noLocks get { PoseGrid.cellFrames } }
 
@@ -113,14 +114,15 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
   @_noLocks
   func canFill(_ path: borrowing PathSwitch) -> Bool { runUp(path) <= longestRunUp }
 
-  /// Returns the number of past frames that fill the filters before the first new sum.
+  /// Returns the number of past frames that fill the filters before the new sum begins.
   @_noLocks
   private func runUp(_ path: borrowing PathSwitch) -> Int {
     path.memoryFrames + Self.grid + path.hopFrames
   }
 
-  /// Returns a plan for rendering the window from output frame `start` again; nil if that is
-  /// impossible. The window ends before sound that another decoder rendered.
+  /// Returns a plan for rendering again the window that begins at output frame `start`; nil if that
+  /// is impossible. The window has at most `frames` frames, and ends before sound that another
+  /// decoder rendered.
   @_noLocks
   func plan(
     start: Int, frames: Int, history: borrowing RenderHistory, path: borrowing PathSwitch
@@ -131,7 +133,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     // The new sum begins half the limiter's delay before the window, rounded up to the grid.
     let first = (start - joinFrames + grid - 1) / grid * grid
     guard first - needed > 0 || hop == 0, first >= grid + hop else { return nil }
-    // The run-up begins on the grid and, if the decoder has hops, on a hop.
+    // The run-up begins at a grid point and, if the decoder has hops, at a multiple of the hop.
     let step = max(grid, hop)
     let runUp = max(0, (first - needed) / step * step)
     // The history must reach back to the run-up and to a saved limiter state.
@@ -170,7 +172,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
       turn(count, &poses, history, path)
       at += count
     }
-    // Bring the limiter to its state before the first new sum.
+    // Bring the limiter to its state before the new sum.
     goOn(to: plan.first, history)
     // Render the window, and save the limiter's new states.
     while at < plan.end {
@@ -215,7 +217,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     _ interleaved: UnsafeMutablePointer<Float>
   ) {
     // Compute the new sum, and crossfade it with the old sum in the history. The crossfade has the
-    // timing of the output: a sum leaves the limiter `plan.latency` frames later.
+    // timing of the output: a frame of the sum leaves the limiter `plan.latency` frames later.
     history.load(.gain, at: first, gains.planes[0], count)
     for ear in 0..<2 {
       let (turned, sum, kept) = (ears.planes[ear], sums.planes[ear], old.planes[ear])
@@ -289,7 +291,7 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     return t * t * (3 - 2 * t)
   }
 
-  /// Records which part of the history is a mixture of two renderings.
+  /// Records which parts of the history are mixtures of two renderings.
   @_noLocks
   private func note(
     _ plan: RewritePlan, _ history: borrowing RenderHistory, _ path: borrowing PathSwitch

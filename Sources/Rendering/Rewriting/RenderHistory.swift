@@ -9,7 +9,8 @@ internal import SignalProcessing
 /// limiter's delay, that output frame contains an earlier frame of the sum.
 ///
 /// ## Threading
-/// Use the history on the audio thread only. Its functions do not allocate, lock or wait.
+/// Any thread may read `capacity` and `isKept`. Use all other members on the audio thread only; the
+/// functions do not allocate, lock or wait.
 struct RenderHistory: ~Copyable, @unchecked Sendable {
   enum Plane: Int {
     case gain
@@ -29,7 +30,7 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
     var isPure = true
   }
 
-  /// The number of frames between two saved states of the limiter.
+  /// The number of frames from one saved state of the limiter to the next.
   static var stateFrames: Int { @_noLocks get { 512 } }
   private static var cellFrames: Int { @_noLocks get { 16 } }
 

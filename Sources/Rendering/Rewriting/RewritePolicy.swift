@@ -78,8 +78,8 @@ public struct ResidualTurn: Sendable {
   private let speed: SIMD3<Double>
   private let seconds: Double
 
-  /// Creates an error from its initial rotation vector in radians, its initial speed in rad/s, and
-  /// its duration.
+  /// Creates an error from its initial rotation vector in radians, the initial rate of change of
+  /// this vector in rad/s, and the duration of the decay in seconds.
   @_noLocks
   init(_ angle: SIMD3<Double>, speed: SIMD3<Double>, over seconds: Double) {
     (self.angle, self.speed, self.seconds) = (angle, speed, seconds)

@@ -7,14 +7,16 @@ extension OutputBoard {
     draft.serverVersion = version
   }
 
-  /// Notes the default sink. Posts a change unless `isFirst` is true.
+  /// Notes the name of the default sink. If it has changed, posts `defaultSinkChanged` unless
+  /// `isFirst` is true.
   package func note(defaultSink name: String, isFirst: Bool) {
     guard name != draft.defaultSinkName else { return }
     if !isFirst { post(.defaultSinkChanged(sink: name)) }
     draft.defaultSinkName = name
   }
 
-  /// Notes the description of the stream's sink. Returns whether the route changed.
+  /// Notes the properties of the stream's sink. Returns whether one that `leadsWhere` compares has
+  /// changed.
   package func note(_ sink: Sink) -> Bool {
     defer { draft.sink = sink }
     draft.sinkName = sink.name

@@ -6,7 +6,9 @@ package import Synchronization
 /// The status, events and counters that an output shares with other threads.
 ///
 /// ## Threading
-/// The loop does not wait for a lock. If a lock is held, the next call of `publish` tries again.
+/// Any thread may use `counters`, `takeEvents` and `snapshot`. Everything else runs on the loop's
+/// thread or with the loop's lock held. `publish` does not wait for another thread: what it cannot
+/// pass on now, the next call passes on.
 package final class OutputBoard: @unchecked Sendable {
   package static let eventLimit = 256
 
@@ -70,13 +72,13 @@ package final class OutputBoard: @unchecked Sendable {
   }
 }
 
-/// The counters of an output. Any thread may read them.
+/// The counters, the latency and the state of an output. Any thread may read them.
 package struct OutputCounters: ~Copyable {
   package let framesWritten = Atomic<Int64>(0)
-  /// The time of the last write request, top-up or cycle, CLOCK_MONOTONIC [ns]; 0 before the first
-  /// one.
+  /// The time of the last attempt to fill the queue or, with PipeWire, of the last cycle,
+  /// CLOCK_MONOTONIC [ns]; 0 before the first one.
   package let lastWrite = Atomic<Int64>(0)
-  /// The reported latency [ns]; negative before the first report.
+  /// The latency of the next frame, from the last report [ns]; negative before the first report.
   package let latency = Atomic<Int64>(-1)
   package let underruns = Atomic<Int>(0)
   package let rewrites = Atomic<Int>(0)

@@ -3,7 +3,7 @@
 /// Estimates when a frame will be audible, from latency reports that jitter.
 ///
 /// The time is a linear function of the stream position. The offset of the function is the mean of
-/// the first 24 reports. Later reports pass a low-pass filter with a memory of 24 reports. If
+/// the reports; from the 24th report on, each report moves the offset by 1/24 of its deviation. If
 /// `reportsAreEarly` is true, a filter that rises faster than it falls computes the offset instead.
 /// A report that deviates by more than 30 ms from the estimate is ignored, but the third such
 /// report in succession restarts the estimate.
@@ -14,8 +14,8 @@ package struct PresentationClock {
   /// The number of reports over which the estimate averages.
   private static let memory = 24.0
 
-  /// Whether reports can be early by up to one request, as with PipeWire's PulseAudio protocol. The
-  /// reports with the latest times are then right.
+  /// Whether a reported time can be too early, by up to the duration of one request, as with
+  /// PipeWire's PulseAudio protocol. The estimate then follows the later times.
   package var reportsAreEarly = false
   private static let riseOfLatest = 0.3
   private static let fallOfLatest = 0.01
@@ -40,7 +40,7 @@ package struct PresentationClock {
   }
 
   /// Forgets all reports, and accepts the next report unconditionally. Unlike `relock`, this call
-  /// permits earlier presentation times.
+  /// permits `nextPresentationTime` to return an earlier time than before.
   @_noLocks
   package mutating func reset() {
     weight = 0
@@ -70,7 +70,7 @@ package struct PresentationClock {
   }
 
   /// Updates the estimate with a report: the frame at `position`, if it is written at the time
-  /// `now`, is audible after `latency` nanoseconds.
+  /// `now`, is audible `latency` nanoseconds later.
   @_noLocks
   package mutating func observe(position: Int64, now: Int64, latency: Int64) {
     let measured = Double(now &+ latency) - Double(position) * nanosecondsPerFrame

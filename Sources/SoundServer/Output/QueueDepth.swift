@@ -2,8 +2,9 @@
 
 /// The queue depth to request from the server; fixed or adaptive.
 ///
-/// An adaptive depth doubles when the queue runs low, and shrinks by a fifth after a quiet time,
-/// within the limits of `Rules`. Depths are in milliseconds. Times are CLOCK_MONOTONIC nanoseconds.
+/// An adaptive depth doubles when the queue runs low, and shrinks by a fifth when the queue has not
+/// run low for some time, within the limits of `Rules`. Depths are in milliseconds. Times are
+/// CLOCK_MONOTONIC nanoseconds.
 package struct QueueDepth: Equatable {
   package struct Rules: Equatable {
     package var shallowest = 40.0
@@ -13,12 +14,13 @@ package struct QueueDepth: Equatable {
     /// Initial depth of a queue that is not rewritten.
     package var appended = 50.0
     package var quietNanoseconds: Int64 = 60_000_000_000
-    /// Time after a change in which a low queue does not change the depth again.
+    /// For this time after a change of the depth, a low queue does not change the depth again.
     package var settlingNanoseconds: Int64 = 500_000_000
 
     package init() {}
 
-    /// The rules for a queue whose depth has no cost. Such a queue is as deep as a rewritten queue.
+    /// These rules, but with a rewritten queue's depths also for a queue that is not rewritten. Use
+    /// them if latency does no harm.
     package var deep: Rules {
       var rules = self
       (rules.appended, rules.shallowest) = (rewritten, rewritten)
@@ -33,8 +35,8 @@ package struct QueueDepth: Equatable {
   private let isAdaptive: Bool
   package private(set) var isRewritten: Bool
   private var changed: Int64 = .min / 2
-  /// The time at which the queue last ran low, or at which `pass` was first called; nil before
-  /// either.
+  /// The time at which the queue last ran low; if it has never run low, the time of the first call
+  /// of `pass`; nil before both.
   private var troubled: Int64?
 
   /// - Parameter fixed: a constant depth; nil for an adaptive depth.
@@ -56,7 +58,8 @@ package struct QueueDepth: Equatable {
     return change(to: rewritten ? rules.rewritten : rules.appended, now)
   }
 
-  /// Deepens an adaptive queue that ran low. Returns whether the depth changed.
+  /// Notes that the queue ran low. Doubles an adaptive depth unless the depth changed recently.
+  /// Returns whether the depth changed.
   package mutating func ranLow(now: Int64) -> Bool {
     let isSettled = now - changed >= rules.settlingNanoseconds
     troubled = now
@@ -64,7 +67,8 @@ package struct QueueDepth: Equatable {
     return change(to: min(milliseconds * 2, rules.deepest), now)
   }
 
-  /// Shrinks an adaptive depth after a quiet time. Returns whether the depth changed.
+  /// Shrinks an adaptive depth if, for `quietNanoseconds`, the queue has not run low and the depth
+  /// has not changed. Returns whether the depth changed.
   package mutating func pass(now: Int64) -> Bool {
     let quietFrom = max(changed, troubled ?? now)
     troubled = troubled ?? now

@@ -4,9 +4,9 @@
 ///
 /// A frozen server does not report that it is frozen. The watchdog therefore monitors the server's
 /// requests for audio and its answers to a question, which is asked after 200 ms without a request
-/// or an answer. If there was no check for 400 ms, this process itself was stopped. What the server
-/// did in that time is unknown, so the waits for a request and for an answer begin again. Times are
-/// CLOCK_MONOTONIC nanoseconds.
+/// or an answer. If there was no check for more than 400 ms, this process itself counts as stopped.
+/// What the server did in that time is unknown, so the waits for a request and for an answer begin
+/// again. Times are CLOCK_MONOTONIC nanoseconds.
 package struct Watchdog {
   package enum Finding: Equatable {
     /// Send the server a question, and call `answered` when it answers.
@@ -18,7 +18,8 @@ package struct Watchdog {
   private static let quietBeforeAsking: Int64 = 200_000_000
   private static let patienceForAnswer: Int64 = 450_000_000
   private static let leastPatienceForRequest: Int64 = 800_000_000
-  /// Time allowed for the first request [ns]. A null sink may take two seconds.
+  /// Time allowed for the first request after playback starts or restarts [ns]. A null sink may
+  /// take two seconds.
   private static let patienceAtStart: Int64 = 2_500_000_000
   /// The time without a check after which this process counts as stopped [ns]: several ticks.
   private static let longestPause: Int64 = 400_000_000
@@ -29,7 +30,7 @@ package struct Watchdog {
   private var asked: Int64?
   private var requestsDueFrom: Int64
   private var lastCheck: Int64?
-  /// When this process last continued after it was stopped.
+  /// When this process last continued after it was stopped; at first, when the stream began.
   private var continued: Int64
 
   package init(now: Int64) {
@@ -51,7 +52,8 @@ package struct Watchdog {
   /// Returns a change of the server's state, or `ask` if a question is due; nil if neither applies.
   ///
   /// - Parameters:
-  ///   - lastRequest: the time of the last request or top-up.
+  ///   - lastRequest: the time of the last attempt to fill the queue or, with PipeWire, of the last
+  ///     cycle.
   ///   - isRequestDue: whether the server is expected to request audio.
   ///   - queueDuration: how long the server can play without a request.
   package mutating func check(

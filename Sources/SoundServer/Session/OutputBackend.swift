@@ -28,26 +28,27 @@ package protocol PlaybackStream: AnyObject {
   var flow: OutputFlow { get set }
   /// Whether the server is expected to request audio.
   var isRequestDue: Bool { get }
-  /// The time of the last request for audio or the last top-up, CLOCK_MONOTONIC [ns].
+  /// The time of the last attempt to fill the queue or, with PipeWire, of the last cycle,
+  /// CLOCK_MONOTONIC [ns].
   var lastWrite: Int64 { get }
 
   /// Closes the stream. Does nothing if there is none.
   func close()
 }
 
-/// An output's calls to the library of one sound server.
+/// The part of an output that calls the client library of a sound server.
 ///
 /// The backend changes `stream.flow` and posts events, but does not call the session.
 ///
 /// ## Threading
-/// `close` is called after the loop's thread has ended, and `refresh` on any thread. Everything
+/// `close` is called when the loop's thread is not running, and `refresh` on any thread. Everything
 /// else runs on the loop's thread or with the loop's lock held.
 package protocol OutputBackend: AnyObject {
   associatedtype Loop: ClientLoop
   associatedtype Stream: PlaybackStream
 
   /// The reason to report for the loss of the sink if a stream does not open in time. If nil,
-  /// connecting and opening share one timeout.
+  /// connecting and opening share one timeout, and a loss of the server is reported instead.
   static var unopened: String? { get }
 
   var loop: Loop { get }
@@ -61,7 +62,7 @@ package protocol OutputBackend: AnyObject {
   /// Closes the connection without waiting for the server.
   func disconnect()
 
-  /// Whether there is a connection that has not been lost.
+  /// Whether there is a connection, complete or being set up, that has not been lost.
   var isConnected: Bool { get }
 
   /// A description of the server's address for error messages.
@@ -70,13 +71,14 @@ package protocol OutputBackend: AnyObject {
   /// Returns the error for a server that cannot be reached.
   func noServer(reason: String) -> SoundServerError
 
-  /// Takes the next step towards the list of sinks. Returns whether the list is complete.
+  /// Requests the sinks from the server if necessary. Returns whether all have been received.
   func findSinks() -> Bool
 
   /// The names of the sinks that were found.
   var sinkNames: [String] { get }
 
-  /// Creates the stream and begins to connect it. Returns the loss if that fails; otherwise nil.
+  /// Creates the stream and begins to connect it. Returns the loss if the stream cannot be created;
+  /// otherwise nil. `findLoss` reports later failures.
   func open() -> OutputLoss?
 
   /// Returns whether the stream is open.
@@ -107,21 +109,21 @@ package protocol OutputBackend: AnyObject {
   /// How long the server can play without a request [ns].
   var queueDuration: Int64 { get }
 
-  /// Returns the number of frames that were rendered but not yet audible at `time`.
+  /// Returns the number of rendered frames that are not yet audible at `time`.
   func framesQueued(at time: Int64) -> Int
 
   // MARK: Controls
 
-  /// Stops the sound at once. Call it after `flow` has changed.
+  /// Pauses the stream without playing the queue to its end. Set `flow.wantsPause` first.
   func pause()
 
-  /// Continues after `pause` or `drain`. Call it after `flow` has changed.
+  /// Continues after `pause` or `drain`. Clear the flags in `flow` first.
   func resume()
 
-  /// Calls `reposition` while nothing is rendered, and then drops the queue.
+  /// Calls `reposition` while nothing is rendered, and then drops the queue if the server permits.
   func flush(_ reposition: () -> Void)
 
-  /// Requests that queued sound be rendered again.
+  /// Requests that queued sound be rendered again. Does nothing if the backend cannot rewrite.
   func refresh()
 
   /// Stops rendering. When everything has been played, sets `flow.isDrained` and posts `drained`.

@@ -4,8 +4,8 @@ import CRealtime
 import Synchronization
 
 extension OutputSession {
-  /// Closes the stream. If the session was connected before, schedules the next attempt to connect;
-  /// otherwise, the session fails.
+  /// Closes the stream. If the session has ever opened a stream, schedules the next attempt to
+  /// connect; otherwise, the session fails.
   func lose(_ loss: OutputLoss) {
     let time = timeLastHeard()
     stream.close()
@@ -54,7 +54,7 @@ extension OutputSession {
     return names.isEmpty ? .noSink(address: address) : .streamRefused(reason: loss.reason)
   }
 
-  /// Returns the latest time at which the server may have been playing, CLOCK_MONOTONIC [ns].
+  /// Returns an estimate of the time at which the server stopped playing, CLOCK_MONOTONIC [ns].
   private func timeLastHeard() -> Int64 {
     let now = monotonic_nanoseconds()
     if stream.flow.wantsPause { return min(now, stream.flow.pausedSince) }

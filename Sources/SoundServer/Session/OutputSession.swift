@@ -5,13 +5,13 @@ import Synchronization
 
 /// Manages an output's connection, losses and controls.
 ///
-/// Apart from those that render, the callbacks of the server's client library only store what the
-/// server reports and make the loop tick. The tick calls `attend`, which takes the next step. No
-/// object is therefore freed within one of its own callbacks.
+/// The callbacks of the server's client library do not call the session, but make the loop tick.
+/// The tick calls `attend`, which takes the next step. No object is therefore freed within one of
+/// its own callbacks.
 ///
 /// ## Threading
-/// Any thread may call the controls. Everything else runs on the loop's thread or with the loop's
-/// lock held.
+/// Any thread but the loop's may call the controls. Everything else runs on the loop's thread or
+/// with the loop's lock held.
 package final class OutputSession<Backend: OutputBackend> {
   enum Phase {
     case idle, connecting, opening, running, waiting, failed, stopped

@@ -13,7 +13,7 @@ package struct ProgramStream: Sendable, Equatable {
   package var channelCount: Int
   /// The `media.role` property in lower case, such as "music"; nil if unknown.
   package var role: String?
-  /// The program's name in mixers.
+  /// The program's name in mixers or, if the program states none, the stream's name.
   package var application: String
   package var processID: Int?
   /// Whether the stream is paused or idle.
@@ -41,13 +41,14 @@ package struct ServerContents: Sendable, Equatable {
   package var defaultSink: String? { sinks.first(where: \.isDefault)?.name }
 }
 
-/// Observes a server's sinks and streams, and changes where streams play.
+/// Observes a server's sinks and streams, moves streams and sets the default sink.
 ///
 /// The contents are empty while there is no server. Requests return no result; their effect appears
 /// later in `contents`.
 ///
 /// ## Threading
-/// Any thread may use the steward. Changes are reported on the steward's own thread.
+/// Any thread but the steward's own may use it. On its own thread, the steward passes changed
+/// contents to the function that its initialiser was given.
 package protocol StreamSteward: AnyObject, Sendable {
   /// The latest contents.
   var contents: ServerContents { get }

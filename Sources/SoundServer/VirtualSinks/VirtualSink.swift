@@ -10,7 +10,8 @@ package struct VirtualSinkConfiguration: Sendable, Equatable {
   package var title: String
   /// The loudspeaker layout that programs see.
   package var layout: ChannelLayout
-  /// The delay of the render callback [frames], which the server reports to programs as latency.
+  /// The delay of the render callback [frames]. It is part of the latency that the server reports
+  /// to programs.
   package var delayFrames = 0
   /// How the rendered sound is played. `sinkName` must name the real sink. `sampleRate` also
   /// applies to the virtual sink.
@@ -43,10 +44,10 @@ package protocol VirtualSink: AnyObject, Sendable {
   ///   does not start to play in time.
   func start() throws(SoundServerError)
 
-  /// Plays to another real sink from now on.
+  /// Begins to move the sound to another real sink. Returns before the move is complete.
   func play(to sinkName: String)
 
-  /// Changes the delay that is reported as latency [frames].
+  /// Changes the render callback's part of the latency that programs see [frames].
   func report(delayFrames: Int)
 
   /// Informs the virtual sink whether programs play to it. While none do, the stream that plays the

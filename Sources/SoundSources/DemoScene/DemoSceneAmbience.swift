@@ -6,8 +6,9 @@ internal import SignalProcessing
 
 /// Uncorrelated noise from six directions.
 ///
-/// The noise of a direction is a stream: a sum of noises whose bandwidths are an octave apart, with
-/// a slow swell. Each sample is computed from its time alone, so a seek needs no preparation.
+/// The noise of a direction is called a stream. It is a sum of noises, each with twice the
+/// bandwidth of the one before, and its level changes slowly. Each sample is computed from its time
+/// alone, so a seek needs no preparation.
 final class DemoAmbience {
   /// The gains that encode the streams as third-order plane waves: streams x 16 channels.
   let gains: [[Float]]

@@ -14,7 +14,8 @@ extension DemoScene {
 }
 
 enum DemoHead {
-  /// A turn to `place`. Its times are in seconds from the beginning of the scene.
+  /// A turn of the head to the orientation `place`. Its times are in seconds from the beginning of
+  /// the scene.
   struct Turn {
     let start: Double
     let arrival: Double

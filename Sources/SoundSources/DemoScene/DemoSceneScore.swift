@@ -81,7 +81,7 @@ enum DemoScore {
   private static func events(_ bars: [[(quaver: Double, key: Int)]]) -> [Event] {
     bars.enumerated().flatMap { bar, notes in
       notes.map { note in
-        // The first note of a bar is accented. The notes of the last chord are softer.
+        // The last bar is a soft chord. In the other bars, the first note is accented.
         let strength = bar == bars.count - 1 ? 0.5 : note.quaver == 0 ? 1 : 0.8
         return Event(
           quaver: Double(8 * bar) + note.quaver, key: note.key, strength: strength)

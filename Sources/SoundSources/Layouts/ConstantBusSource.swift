@@ -9,8 +9,9 @@ private import Surround
 /// A source with a constant layout, the bus, that reads from a source whose layout changes.
 ///
 /// `LayoutBus` determines the bus and the gains that mix each run to it. Overlapping runs are
-/// crossfaded. If runs do not overlap, a prediction from the earlier run bridges a short gap and is
-/// crossfaded with the new run over 20 to 180 ms.
+/// crossfaded. If runs do not overlap, a prediction from the earlier run bridges a gap of up to
+/// 20 ms and is crossfaded with the new run over 20 to 180 ms. In a longer gap, the prediction is
+/// faded out; the new run is faded in after the gap.
 public final class ConstantBusSource: SoundSource {
   /// The layout of the bus.
   public let layout: ChannelLayout
@@ -23,7 +24,7 @@ public final class ConstantBusSource: SoundSource {
   /// Frames on the bus that have not been read. The last `longestOverlap` frames are held back for
   /// an overlap with the next run.
   private var line: SoundLine
-  /// The frame after the last one in `line`.
+  /// The number, in the source, of the frame after the last one in `line`.
   private var position = 0
   private var hasEnded = false
   /// The error that ended reading; nil if there is none. It is thrown after the frames in `line`
@@ -79,8 +80,9 @@ public final class ConstantBusSource: SoundSource {
   ///
   /// - Parameters:
   ///   - source: a source whose `changesLayout` is true.
-  ///   - prepareRun: processes each run. It must compensate for its latency, and its output must
-  ///     end with the run. Default: no processing.
+  ///   - prepareRun: returns a source that processes a run. That source must compensate for its own
+  ///     latency and end with the run. The initialiser calls `prepareRun` once for each expected
+  ///     layout, without reading. Default: no processing.
   /// - Throws: any error from `prepareRun`.
   public init(
     _ source: any SoundSource,
@@ -89,7 +91,7 @@ public final class ConstantBusSource: SoundSource {
     self.source = source
     self.prepareRun = prepareRun
     first = source.layout
-    // Each run is prepared, for example upmixed, before it is mixed to the bus.
+    // The bus depends on the layouts after `prepareRun`, which can upmix a run, for example.
     var layouts: [ChannelLayout] = []
     for expected in source.expectedLayouts {
       layouts.append(try prepareRun(Run(of: source, expected)).layout)

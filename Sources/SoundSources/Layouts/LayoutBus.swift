@@ -7,17 +7,18 @@ private import Surround
 
 /// Determines the bus for several layouts, and the gains that convert a layout to the bus.
 ///
-/// For a mono or stereo bus, layouts are folded down. For a bus with more loudspeakers,
-/// loudspeakers at ear height that the bus lacks are panned between their neighbours by vector base
-/// amplitude panning (Pulkki, J. Audio Eng. Soc. 45(6), 1997). Other missing loudspeakers go to the
-/// nearest loudspeakers of the bus.
+/// For a mono or stereo bus, layouts are folded down. For a soundfield bus, they are encoded. For a
+/// bus with more loudspeakers, soundfields are sampled, and loudspeakers at ear height that the bus
+/// lacks are panned between their neighbours by vector base amplitude panning (Pulkki, J. Audio
+/// Eng. Soc. 45(6), 1997). Missing loudspeakers without such neighbours go to the nearest
+/// loudspeakers of the bus.
 enum LayoutBus {
   /// Returns the bus for several layouts; stereo if there are none.
   ///
   /// If all layouts are equal, the bus is that layout. Otherwise, if any of them is a soundfield,
   /// the bus is a soundfield of the highest order, with a head-locked pair if any layout has one.
-  /// Without a soundfield, the bus has all loudspeakers that occur. The side pair and the back pair
-  /// count as one pair unless a layout has both.
+  /// Without a soundfield, the bus has all loudspeakers that occur. If no layout has both side and
+  /// back loudspeakers, the bus has only the pair that occurs first.
   static func bus(for layouts: [ChannelLayout]) -> ChannelLayout {
     guard let first = layouts.first else { return .stereo }
     if layouts.allSatisfy({ $0 == first }) { return first }
@@ -50,7 +51,8 @@ enum LayoutBus {
     return Speaker.allCases.filter(all.contains)
   }
 
-  /// Returns the gains that mix a layout to a bus: bus channels x layout channels.
+  /// Returns the gains that mix a layout to a bus: bus channels x layout channels. The gains of an
+  /// unknown layout that differs from the bus are 0.
   static func gains(from layout: ChannelLayout, to bus: ChannelLayout) -> [[Double]] {
     if layout == bus { return identity(layout.channelCount) }
     switch (layout, bus) {
@@ -73,8 +75,8 @@ enum LayoutBus {
     (0..<count).map { row in (0..<count).map { $0 == row ? 1 : 0 } }
   }
 
-  /// Returns the gains that encode a layout as a soundfield. Low-frequency effects go to the
-  /// head-locked pair, if there is one.
+  /// Returns the gains that encode a layout as a soundfield. Low-frequency effects and head-locked
+  /// stereo go to the head-locked pair of the bus; without one, they are dropped.
   private static func field(_ layout: ChannelLayout, order: Int, hasPair: Bool) -> [[Double]] {
     let treatment = Treatment(spatial: layout, busOrder: order)
     let channels = SphericalHarmonics.channelCount(order: order)

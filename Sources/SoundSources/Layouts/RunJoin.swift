@@ -14,7 +14,7 @@ struct RunJoin {
   private var tail: [[Float]] = []
   private var tailPosition = 0
 
-  /// The duration of a fade-out and of the shortest crossfade, in seconds.
+  /// The duration of a fade-out, of a fade-in and of the shortest crossfade, in seconds.
   private static let fadeSeconds = 0.02
   /// The duration of the longest crossfade, in seconds. Tones need a long crossfade.
   private static let longestFadeSeconds = 0.18
@@ -44,8 +44,8 @@ struct RunJoin {
   /// Bridges `missing` frames with a prediction, or with silence if there is no past.
   ///
   /// In a gap of 20 ms or less, the prediction continues beyond the gap, and `fade` crossfades the
-  /// excess with the new run. In a longer gap, the prediction is faded out over 20 ms, and silence
-  /// follows.
+  /// excess with the new run. In a longer gap, the prediction is faded out over 20 ms, silence
+  /// follows, and `fade` fades the new run in.
   ///
   /// - Returns: `missing`.
   mutating func bridge(_ missing: Int, on line: inout SoundLine) -> Int {
@@ -74,8 +74,8 @@ struct RunJoin {
     return missing
   }
 
-  /// Returns the number of frames, at least `fadeFrames`, for which the prediction keeps at
-  /// least half the power of the past.
+  /// Returns the number of frames for which the prediction keeps at least half the power of the
+  /// past, but not less than `fadeFrames`.
   private func goesOn(_ coming: ArraySlice<Float>, after past: [Float]) -> Int {
     func power(_ sound: ArraySlice<Float>) -> Float {
       sound.reduce(0) { $0 + $1 * $1 } / Float(sound.count)
@@ -113,10 +113,12 @@ struct RunJoin {
   // MARK: Runs that overlap
 
   /// Crossfades the end of a line with another version of the same sound, starting `frames` frames
-  /// before the end. If `new` is shorter than `frames`, the crossfade has the length of `new`.
+  /// before the end. If `new` is shorter than `frames`, the crossfade has the length of `new`, and
+  /// the rest of the line stays as it is.
   ///
   /// The gains of the old and the new version are `a / p` and `b / p`, where `a` = cos(t), `b` =
-  /// sin(t), `p` = sqrt(1 + 2 r a b), `t` rises from 0 to pi / 2, and `r` is the agreement.
+  /// sin(t), `p` = sqrt(1 + 2 r a b), `t` rises from 0 to pi / 2, and `r` is the result of
+  /// `agreement`.
   func crossfade(_ new: SoundLine, into line: inout SoundLine, over frames: Int) {
     let length = min(frames, new.count)
     guard length > 0 else { return }

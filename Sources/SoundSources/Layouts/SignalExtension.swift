@@ -10,7 +10,7 @@ private import SignalProcessing
 /// The coefficients minimise the squared forward and backward errors (modified covariance method:
 /// L. Marple, IEEE Trans. ASSP 28(4), 1980). A small value is added to the diagonal of the matrix,
 /// so that the coefficients do not follow the rounding errors of pure tones. If this prediction
-/// exceeds the peak of the past by more than 2 % or cannot be computed, Burg's method is used.
+/// exceeds the peak of the past by more than 2 % or cannot be computed, Burg's method replaces it.
 enum SignalExtension {
   /// The number of prediction coefficients.
   static let order = 64

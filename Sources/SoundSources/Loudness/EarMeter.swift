@@ -8,13 +8,14 @@ internal import Rendering
 internal import SignalProcessing
 internal import Surround
 
-/// Measures the loudness of a sound in its own channels and at the ears of a head that faces ahead.
+/// Measures the loudness of a sound at the ears of a head that faces the front and, if the channels
+/// are loudspeakers, in the channels.
 final class EarMeter {
   private let renderer: Renderer
   private let ears: LoudnessMeter
   private let source: LoudnessMeter?
-  /// Whether the sound is stereo that was converted to another layout. If so, its fold-down is
-  /// measured instead of its own channels.
+  /// Whether the sound was stereo before it was converted to another layout. If so, the fold-down
+  /// of that layout to stereo is measured instead of the channels of that layout.
   private let isFolded: Bool
   private let foldDown: MixMatrix
   private let rendered: PlanarScratch
@@ -45,7 +46,7 @@ final class EarMeter {
     folded = PlanarScratch(channels: 2, frames: blockFrames)
   }
 
-  /// Measures the next frames, channels x frames.
+  /// Measures the next frames. `planes`: channels x frames.
   func add(_ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames count: Int) {
     withUnsafeTemporaryAllocation(
       of: UnsafeMutablePointer<Float>.self, capacity: renderer.channels
@@ -83,10 +84,12 @@ final class EarMeter {
   /// Resets the renderer, but keeps the measurements.
   func cut() { renderer.reset() }
 
-  /// Returns the ungated loudness of the last `seconds` at the ears, in LUFS; nil for silence.
+  /// Returns the ungated loudness of the last `seconds` seconds (at most 3) at the ears, in LUFS;
+  /// nil for silence.
   func loudness(ofLast seconds: Double) -> Double? { ears.loudness(ofLast: seconds) }
 
-  /// The gated measurement of all frames so far; nil if nothing was above the gate.
+  /// The gated measurement of all frames so far; nil if no 400 ms block has reached -70 LUFS at
+  /// the ears.
   var measurement: LoudnessMeasurement? {
     guard let loudness = ears.integrated else { return nil }
     return LoudnessMeasurement(

@@ -9,8 +9,8 @@ package import Synchronization
 /// A source that brings another source to a target loudness.
 ///
 /// Before the first sound, a new gain applies at once; later, the gain changes at 0.9 dB/s. The
-/// loudness is taken from a scan, from the loudness that the source states, or from the frames read
-/// so far; before any of these is available, it is assumed.
+/// loudness of the source is derived from a scan, from the loudness that the source states, or from
+/// the frames read so far. Before any of these is available, a loudness of -14 LUFS is assumed.
 package final class LevelledSource: SoundSource {
   let layout: ChannelLayout
   let sampleRate: Int
@@ -48,7 +48,7 @@ package final class LevelledSource: SoundSource {
   static let patienceMilliseconds = 150
   /// How much longer the first read may wait if there is no estimate at all.
   private static let extraPatienceMilliseconds = 250
-  /// How many seconds are read before their loudness is used.
+  /// How many seconds of the sound must have been measured before the measurement is used.
   private static let runningSeconds = 3
   /// The largest magnitude of a silent sample: -80 dBFS.
   private static let silence: Float = 1e-4
@@ -60,7 +60,8 @@ package final class LevelledSource: SoundSource {
   ///   - target: the target loudness, in LUFS.
   ///   - patienceMilliseconds: how long the first read may wait for a good estimate from the scan.
   ///   - tell: receives a report at the first read, when the origin of the loudness changes, and
-  ///     when the goal differs by more than 1 dB from that of the last report.
+  ///     when the goal differs by more than 1 dB from the goal in the last report that `tell`
+  ///     received.
   init(
     _ source: any SoundSource, stated: StatedLoudness?, scan: LoudnessScan?, meter: EarMeter,
     target: Double, patienceMilliseconds: Int = LevelledSource.patienceMilliseconds,

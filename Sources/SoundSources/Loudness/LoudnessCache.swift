@@ -26,14 +26,16 @@ struct LoudnessCache: Sendable {
 
   private let files: SmallCacheFiles
 
-  /// Creates a cache in a folder that is created when the first entry is stored.
+  /// Creates a cache.
   ///
-  /// - Parameter limit: the maximum number of entries. The least recently used are removed first.
+  /// - Parameters:
+  ///   - folder: a path. If there is no such folder, it is created when an entry is stored.
+  ///   - limit: the maximum number of entries. The least recently used entries are removed first.
   init(folder: String, limit: Int = 2000) {
     files = SmallCacheFiles(folder: folder, ending: ".loudness", limit: limit)
   }
 
-  /// The user's cache, in the folder of `DesignCache.standard`; nil if that is nil.
+  /// The user's cache, in the folder of `DesignCache.standard`; nil if there is no such cache.
   static var standard: LoudnessCache? {
     DesignCache.standard.map { LoudnessCache(folder: $0.folder) }
   }

@@ -12,7 +12,7 @@ public struct LoudnessReport: Sendable, Equatable {
   public var goal: Double
   /// The origin of the loudness value, such as a scan or metadata.
   public var origin: LoudnessKnowledge.Origin
-  /// The kind of loudness that the source states; nil if the stated loudness is not used.
+  /// The kind of metadata that states the loudness; nil if the stated loudness is not used.
   public var statement: StatedLoudness.Origin?
   /// The loudness at the ears without the gain, in LUFS.
   public var loudness: Double

@@ -15,11 +15,13 @@ internal import System
 ///
 /// The estimate is the loudness of the source's channels plus a correction. A `LoudnessSurvey`
 /// measures the channels quickly in excerpts. The correction is the difference between the loudness
-/// at the ears and in the channels, measured in a few rendered pieces. A presentation is not
-/// surveyed; its estimate is the loudness at the ears of a few pieces that are spread over it.
+/// at the ears and in the channels, measured in a few rendered pieces. For a soundfield, two
+/// virtual microphones replace the channels (see `ProxyMeter`). A presentation is not surveyed; its
+/// estimate is the loudness at the ears of a few pieces that are spread over it. There is no
+/// estimate for a source of unknown length, a source of up to 4 s or a presentation of up to 24 s.
 ///
 /// The complete measurement covers the entire source or, if the source is longer than 15 minutes,
-/// 90 pieces; in either case, no more than can be read in 120 s. It is stored in the
+/// 90 pieces of 10 s; in either case, no more than can be read in 120 s. It is stored in the
 /// `LoudnessCache` if the source has a stable identity.
 package final class LoudnessScan: Sendable {
   struct State {
@@ -35,7 +37,7 @@ package final class LoudnessScan: Sendable {
   private struct Comparison {
     var ears: LoudnessMeasurement
     var channels: Double
-    /// The largest magnitude of a sample in the channels.
+    /// The largest magnitude of a sample that the `ProxyMeter` measured.
     var peak: Float
   }
 
@@ -64,7 +66,7 @@ package final class LoudnessScan: Sendable {
 
   /// Measures the channels; nil for a presentation.
   private let survey: LoudnessSurvey?
-  /// Identifies the sound; nil if the sound may change.
+  /// The `stableIdentity` of the source.
   private let identity: String?
   /// The layout of the source before any preparation.
   private let layout: ChannelLayout
@@ -76,7 +78,7 @@ package final class LoudnessScan: Sendable {
   private let worker = Worker()
   private let content = Mutex(Content())
 
-  /// Creates a scan of a source that can be opened again, and starts the survey.
+  /// Creates a scan of a source, and starts the survey unless the source is a presentation.
   ///
   /// - Returns: nil if the source cannot be opened again.
   package init?(of source: any SoundSource, settings: RenderSettings) {
@@ -150,7 +152,8 @@ package final class LoudnessScan: Sendable {
       source: ChannelWeight.all(layout) == nil ? nil : loudness, truePeak: peak)
   }
 
-  /// Renders a few loud excerpts, and compares their loudness at the ears and in the channels.
+  /// Renders the beginnings of a few loud excerpts, and compares their loudness at the ears with
+  /// their loudness in the channels.
   private func compare(_ source: any SoundSource, _ filters: BinauralFilters) {
     guard let raw = try? raw() else { return }
     let (ears, channels) = (meter(source, filters), ProxyMeter(layout, sampleRate: raw.sampleRate))
@@ -173,12 +176,13 @@ package final class LoudnessScan: Sendable {
     content.withLock { $0.pieces = Self.glances }
   }
 
-  /// Waits until enough excerpts have been read, and returns the start of one that has not been
-  /// used; nil if there is none.
+  /// Waits until enough excerpts have been read, and returns the start of an unused excerpt; nil if
+  /// there is none, or if the scan was stopped.
   ///
-  /// The first call returns the loudest excerpt, which probably contains the peak. Later calls
-  /// return excerpts from the middle of the louder half, because the excerpts with the loudest
-  /// channels are, on average, not the loudest at the ears.
+  /// The first call chooses the loudest excerpt, which probably contains the peak. Later calls
+  /// choose from the middle of the louder half, because the excerpts with the loudest channels are,
+  /// on average, not the loudest at the ears. If that half is used up, they choose the loudest
+  /// unused excerpt.
   private func nextGlance(_ used: Set<Int>) -> Int? {
     while !worker.isStopped, let now = survey?.result {
       if now.isDone || now.loudest.count >= Self.choice + used.count {
@@ -194,7 +198,7 @@ package final class LoudnessScan: Sendable {
   // MARK: The complete measurement
 
   /// Makes the estimate, then makes and returns the complete measurement. Returns nil if the source
-  /// cannot be opened or is silent, or if the scan was stopped.
+  /// cannot be opened or read or is silent, or if the scan was stopped.
   private func run(_ filters: BinauralFilters) -> LoudnessMeasurement? {
     defer { content.withLock { $0.isDone = true } }
     guard let source = try? open() else { return nil }
@@ -217,8 +221,8 @@ package final class LoudnessScan: Sendable {
     return whole
   }
 
-  /// Publishes the loudness of the first seconds if there is no other measurement, as for a source
-  /// of unknown length.
+  /// Once 3 s have been measured, publishes their loudness, unless there is another measurement.
+  /// For a source of unknown length, for example, there is none.
   private func publishBeginning(_ meter: EarMeter, rate: Int) {
     guard meter.frames >= 3 * rate, current.measurement == nil else { return }
     content.withLock { $0.part = meter.measurement }
@@ -244,16 +248,16 @@ package final class LoudnessScan: Sendable {
     return Self.spread(Self.pieces, of: piece, over: length)
   }
 
-  /// Returns pieces of `count` frames at the centres of equal parts of a source with `length`
-  /// frames.
+  /// Divides a source with `length` frames into `pieces` equal parts, and returns the middle
+  /// `count` frames of each part.
   static func spread(
     _ pieces: Int, of count: Int, over length: Int
   ) -> [(start: Int, count: Int)] {
     (0..<pieces).map { ((2 * $0 + 1) * length / (2 * pieces) - count / 2, count) }
   }
 
-  /// Measures the pieces of a plan, or as many of them as can be read in `limit` seconds. Returns
-  /// false if the scan was stopped.
+  /// Measures the pieces of a plan, but stops reading after `limit` seconds. Returns false if the
+  /// scan was stopped.
   @discardableResult private func add(
     _ plan: [(start: Int, count: Int)], of source: any SoundSource, to meter: EarMeter,
     limit: Double = LoudnessScan.limit, progress: () -> Void = {}
@@ -265,8 +269,8 @@ package final class LoudnessScan: Sendable {
     }
   }
 
-  /// Reads the pieces of a plan, or what can be read of them in `limit` seconds. Returns false if
-  /// the scan was stopped.
+  /// Reads the pieces of a plan, but stops reading after `limit` seconds. Skips frames that cannot
+  /// be read. Returns false if the scan was stopped.
   @discardableResult private func read(
     _ source: any SoundSource, _ plan: [(start: Int, count: Int)],
     _ planes: borrowing PlanarScratch,

@@ -19,9 +19,9 @@ final class LoudnessSurvey: Sendable {
     /// The loudness of the excerpts read so far, in LUFS; nil for silence. It is measured in the
     /// channels or, for a soundfield, with two virtual microphones in place of the ears.
     var loudness: Double?
-    /// The largest magnitude of a sample so far.
+    /// The largest magnitude of a sample in the signals from which `loudness` is measured.
     var peak: Float = 0
-    /// The start frames of the excerpts read so far, loudest excerpt first.
+    /// The start frames of the excerpts read so far, in descending order of mean square.
     var loudest: [Int] = []
     /// Whether the survey has ended, possibly before all excerpts were read.
     var isDone = false
@@ -32,9 +32,9 @@ final class LoudnessSurvey: Sendable {
   private static let wholeSeconds = 60.5
   /// The number of excerpts of a longer source, and their length in seconds.
   private static let (excerpts, excerptSeconds) = (40, 1.5)
-  /// The shortest excerpt of a source that is read completely, in seconds.
+  /// The shortest excerpt into which a source that is read completely is divided, in seconds.
   private static let shortestSeconds = 0.5
-  /// The time limit, in seconds.
+  /// The time after which no further excerpt is read, in seconds.
   private static let limit = 3.0
 
   private let open: @Sendable () throws(PlaybackError) -> any SoundSource
@@ -104,8 +104,8 @@ final class LoudnessSurvey: Sendable {
     }
   }
 
-  /// Returns the numbers below `count` in bit-reversed order, in which the first few numbers are
-  /// always spread evenly.
+  /// Returns the numbers from 0 to `count` - 1 in bit-reversed order, in which the first few
+  /// numbers are spread roughly evenly.
   static func spreadOrder(_ count: Int) -> [Int] {
     var bits = 0
     while 1 << bits < count { bits += 1 }
@@ -116,7 +116,7 @@ final class LoudnessSurvey: Sendable {
 }
 
 /// Measures the loudness of a layout's channels or, for a soundfield, of the signals of two virtual
-/// microphones in place of the ears.
+/// microphones in place of the ears. In an unknown layout, only the first channel is measured.
 final class ProxyMeter {
   /// A channel of a soundfield, and its gains in the left and the right microphone.
   private struct Pickup {
@@ -133,9 +133,9 @@ final class ProxyMeter {
   private let channels: Int
   private let pickups: [Pickup]
   private let mixed = PlanarScratch(channels: 2, frames: 4096)
-  /// The sum of the squares of all samples.
+  /// The sum of the squares of all measured samples.
   private(set) var energy = 0.0
-  /// The largest magnitude of a sample.
+  /// The largest magnitude of a measured sample.
   private(set) var peak: Float = 0
 
   init(_ layout: ChannelLayout, sampleRate: Int) {
@@ -196,6 +196,6 @@ final class ProxyMeter {
     }
   }
 
-  /// The gated loudness, in LUFS; nil for silence.
+  /// The gated loudness, in LUFS; nil if no 400 ms block has reached -70 LUFS.
   var loudness: Double? { meter.integrated }
 }

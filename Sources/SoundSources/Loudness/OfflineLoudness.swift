@@ -4,7 +4,7 @@ public import Loudness
 public import Rendering
 
 extension OfflineRenderer {
-  /// Renders the entire output to measure its loudness. The renderer is then at its end.
+  /// Renders the entire output to measure its loudness. Afterwards, `next` returns 0.
   ///
   /// - Parameter look: called after each block with its number of frames; returns false to stop.
   /// - Returns: the loudness and true peak of the output; nil if nothing is above the gate of -70

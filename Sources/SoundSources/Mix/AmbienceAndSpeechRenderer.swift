@@ -25,7 +25,7 @@ public final class AmbienceAndSpeechRenderer: RenderedSound {
   ///
   /// - Parameters:
   ///   - source: a soundfield of order 1 or higher.
-  ///   - head: `headToWorld` over the time of the source; nil for no rotation.
+  ///   - head: the motion of the head, timed from the start of the source; nil for no rotation.
   ///   - settings: the style of the mix must not be a stem, such as `cinematicForeground`. Without
   ///     a mix, the style is `standard`.
   /// - Throws: `PlaybackError.mixNeedsSoundfield` for any other source, `.neuralSeparator` if the

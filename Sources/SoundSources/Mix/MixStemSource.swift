@@ -38,7 +38,7 @@ package final class MixStemSource: SoundSource {
   private var made: Int
   /// The number of frames in `output`. The last of them is frame `made` - 1.
   private var held = 0
-  /// The next frame to return, counted like `made`.
+  /// The number of the next frame to return, counted like `made`.
   private var next = 0
 
   private static let blockFrames = 1024
@@ -145,7 +145,8 @@ package final class MixStemSource: SoundSource {
     next = target - start
   }
 
-  /// Reads and separates the next frames. After the end of the source, silence takes their place.
+  /// Reads the next frames, and separates them if `separates` is true. After the end of the source,
+  /// silence takes their place.
   private func advance() throws(PlaybackError) {
     var count = 0
     if !hasEnded {

@@ -22,7 +22,7 @@ extension MixTuning {
   }
 
   /// Reads the last tuning in the timed metadata and attachments of a media file; nil if there is
-  /// none.
+  /// none, or if the file cannot be read.
   ///
   /// - Throws: `PlaybackError.mixTuning` if this tuning is invalid.
   public static func embedded(in path: String) throws(PlaybackError) -> MixTuning? {
@@ -45,7 +45,7 @@ extension MixTuning {
       throw Problem(reason: "it is not a valid JSON tuning")
     }
     guard content.version == Self.version else {
-      throw Problem(reason: "its version is \(content.version), but only 1 is supported")
+      throw Problem(reason: "its version is \(content.version), but only version 1 is supported")
     }
     self.init(
       speech: try content.speech?.part(named: "speech") ?? Part(),

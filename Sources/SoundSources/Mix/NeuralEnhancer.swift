@@ -39,7 +39,8 @@ package final class NeuralEnhancer: SpeechEnhancer {
   ) throws(PlaybackError) {
     guard sampleRate == 48000 else {
       throw .neuralSeparator(
-        "it works only at 48000 Hz, but the sound is at \(sampleRate) Hz; choose 48000 Hz")
+        "it works only at 48000 Hz, but the sound is at \(sampleRate) Hz; "
+          + "choose a sample rate of 48000 Hz")
     }
     (self.files, self.answerSeconds) = (files, answerSeconds)
     (socket, child) = try Self.start(files)
@@ -58,7 +59,8 @@ package final class NeuralEnhancer: SpeechEnhancer {
   ) throws(PlaybackError) -> (Int32, ChildProcess) {
     let places = environmentVariable("STILLSTAGE_SEPARATOR_PROGRAM").map { [$0] } ?? places
     let missing =
-      "cannot start its program at \(places.joined(separator: " or ")); install Stillstage again"
+      "cannot start its program at \(places.joined(separator: " or ")); install Stillstage again, "
+      + "correct STILLSTAGE_SEPARATOR_PROGRAM if it is set"
     guard let program = places.first(where: isExecutableFile) else {
       throw .neuralSeparator(missing)
     }
@@ -106,8 +108,8 @@ package final class NeuralEnhancer: SpeechEnhancer {
     else { return samples.update(repeating: 0, count: frames) }
   }
 
-  /// Receives an answer, including the samples if `samples` is not nil. Returns false after a
-  /// failure.
+  /// Receives an answer, including the samples if `samples` is not nil. Returns false if the
+  /// enhancer fails now or has failed before.
   private func exchange(
     count: Int, samples: UnsafeMutableRawBufferPointer?, seconds: Double
   ) -> Bool {

@@ -11,7 +11,7 @@ package struct PresentationPlace {
   package let address: ResourceAddress
   /// The folder with the downloaded files of the presentation; nil for a network address.
   package let folder: PresentationFolder?
-  /// Whether the address is a folder rather than a playlist.
+  /// Whether the address refers to a folder rather than a playlist.
   package let isFolder: Bool
   /// A fetcher that repeats a failed request if another attempt may succeed.
   package let fetcher: any ResourceFetcher

@@ -7,8 +7,8 @@ internal import Rendering
 extension SoundOpener {
   /// Returns the location of a presentation; nil if the input is not a presentation.
   ///
-  /// Network addresses, playlists and folders are presentations. The exception is a folder that
-  /// contains a finished download but no playlist.
+  /// Network addresses, playlists, and folders that are named by a path are presentations. The
+  /// exception is a folder that contains a finished download (see `soundFile`) but no playlist.
   ///
   /// - Throws: `unsupportedAddress`, and any error from `PresentationPlace`.
   static func presentation(
@@ -26,7 +26,8 @@ extension SoundOpener {
     return isEmpty && soundFile(in: place.folder) != nil ? nil : place
   }
 
-  /// Returns the unsupported scheme of an address, such as "ftp"; nil for any other input.
+  /// Returns the unsupported scheme of an address, such as "ftp"; nil for any other input, and for
+  /// the path of an existing file or folder.
   private static func unsupportedScheme(_ input: String) -> String? {
     guard let colon = input.firstIndex(of: ":"), input[colon...].hasPrefix("://") else {
       return nil
@@ -42,8 +43,8 @@ extension SoundOpener {
     return kind(of: input) == nil ? scheme : nil
   }
 
-  /// Returns the path that the input names. If the input is a folder with the finished download of
-  /// one programme, returns the path of its file.
+  /// Returns the path that the input names. If the input is a folder with a finished download (see
+  /// `soundFile`), returns the path of the downloaded file.
   static func file(_ input: String) -> String {
     if isFolder(input) { return soundFile(in: PresentationFolder(input)) ?? input }
     return path(of: input) ?? input
@@ -55,9 +56,10 @@ extension SoundOpener {
     "mp3", "opus", "ogg", "oga", "flac", "wav", "w64", "caf", "aif", "aiff",
   ]
 
-  /// Returns the only file of a folder, or else its only sound file apart from numbered fragments
-  /// and initialisation segments. Of several files whose names agree up to the first dot, such as
-  /// `title.f137.mp4` and `title.f140.m4a`, returns the largest. Otherwise returns nil.
+  /// Returns the only file in a folder and its subfolders. If there are several, considers only the
+  /// sound files directly in the folder that are not numbered fragments or initialisation segments:
+  /// returns the only one or, if their names agree up to the first dot, such as `title.f137.mp4`
+  /// and `title.f140.m4a`, the largest. Otherwise returns nil.
   private static func soundFile(in folder: PresentationFolder?) -> String? {
     guard let folder else { return nil }
     if folder.paths.count == 1 { return folder.paths.first }

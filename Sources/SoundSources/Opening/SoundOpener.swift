@@ -18,10 +18,10 @@ public struct SoundOpener: Sendable {
     public var followsLine = true
     /// The folder that contains the files of a downloaded presentation.
     ///
-    /// If `root` is nil and the user names a folder, that folder is used. If the user names a
-    /// playlist, a folder one or two levels above is used, provided that it has a multivariant
-    /// playlist that refers to the named playlist. Otherwise the playlist's own folder is used.
-    /// Default: nil.
+    /// If `root` is nil and the user names a folder, that folder is used. If `root` is nil and the
+    /// user names a playlist, a folder one or two levels above the playlist's folder is used,
+    /// provided that it has a multivariant playlist that refers to the named playlist. Otherwise
+    /// the playlist's folder is used. Default: nil.
     public var root: String?
     /// Advice on choosing another `root`, for error messages. Default: nil.
     public var rootRemedy: String?
@@ -53,8 +53,8 @@ public struct SoundOpener: Sendable {
   ///   - settings: the choice of the track, the interpretation of its channels and the use of its
   ///     level metadata.
   ///   - options: the options for a presentation, and the interrupt flag.
-  /// - Throws: `PlaybackError.opening` if a presentation cannot be opened or the input cannot be
-  ///   kept, `.media` if a file cannot be read, or `.interrupted`.
+  /// - Throws: `PlaybackError.opening` if the address is not supported, a presentation cannot be
+  ///   opened or the input cannot be kept; `.media` if a file cannot be read; or `.interrupted`.
   public init(
     _ input: String, settings: RenderSettings = RenderSettings(), options: Options = Options()
   ) throws(PlaybackError) {
@@ -88,14 +88,15 @@ public struct SoundOpener: Sendable {
     return source
   }
 
-  /// Whether the sound is a presentation that is read from local files rather than from a server.
+  /// Whether the sound is a presentation that was opened from a folder rather than from a server.
   public var isInFolder: Bool { presentation.map { !$0.isRemote } ?? false }
 
   /// Completes the kept presentation after everything has been played: fetches segments that were
   /// played in another rendition, so that one rendition has no gaps, and updates the playlists.
   ///
   /// - Parameters:
-  ///   - begins: called with the number of segments before they are fetched.
+  ///   - begins: called before missing segments are fetched, with their number; called again if
+  ///     another rendition has to be tried.
   ///   - goesOn: called about ten times per second during a request; return false to stop fetching.
   /// - Returns: the first write error; nil if there was none or nothing was to be kept. A segment
   ///   that cannot be fetched is not an error.

@@ -10,11 +10,11 @@ extension HLSSource {
   /// The shortest planned time between the end of a crossfade and the end of the segment, in
   /// seconds.
   private static let leastLeft = 0.1
-  /// How long a segment is usually played before a change to stereo, in seconds. Meanwhile, the
-  /// upmix settles.
+  /// How long a segment is usually played before a crossfade to stereo begins, in seconds: the time
+  /// that the upmix of the stereo rendition needs to settle.
   private static let stereoSeconds = 1.25
-  /// How long a segment is usually played before a change to multichannel, in seconds. Meanwhile,
-  /// its level can be measured.
+  /// How long a segment is usually played before a crossfade to multichannel begins, in seconds.
+  /// The level of the multichannel rendition is measured over this time.
   private static let multichannelSeconds = 3.0
 
   private struct JoinTarget {

@@ -10,8 +10,8 @@ extension HLSSource {
 
   /// Returns a reader for the first segment that can be decoded.
   ///
-  /// - Throws: `PlaybackError.stream` with the first problem if there is no such segment, or
-  ///   `.interrupted`.
+  /// - Throws: `PlaybackError.stream` if there is no such segment, with the reason why fetching
+  ///   failed or else with the first problem; or `.interrupted`.
   static func firstReader(
     _ feed: SegmentFeed, _ settings: RenderSettings, _ sampleRate: Int?
   ) throws(PlaybackError) -> RenditionReader {
@@ -35,8 +35,9 @@ extension HLSSource {
     throw .stream(problem ?? "the presentation contains nothing that can be played")
   }
 
-  /// Returns the expected layouts, each once: the layout of the first segment, then the layouts
-  /// that follow from the channel counts of the other renditions.
+  /// Returns the expected layouts, each once: the layout of the first segment, then the layouts of
+  /// the other renditions, derived from their channel counts. An unknown count is assumed to be 6
+  /// for multichannel and otherwise 2.
   static func expectedLayouts(
     _ presentation: OpenPresentation, _ first: RenditionReader, _ settings: RenderSettings
   ) -> [ChannelLayout] {

@@ -26,7 +26,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   let settings: RenderSettings
   let feed: SegmentFeed
   var place = ReadingPlace()
-  /// The current run; nil between runs.
+  /// The run that is being read; nil if there is none.
   var run: Run?
   /// The run that overlaps the current run and then replaces it; nil if no overlap is planned.
   var successor: Run?
@@ -50,18 +50,18 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
 
   /// The length of the longest crossfade between two overlapping runs, in seconds.
   static let fadeSeconds = 0.15
-  /// Fetching starts this many seconds before the target of a seek.
+  /// How far before its target a seek starts to fetch, in seconds of presentation time.
   private static let prerollSeconds = 0.25
 
-  /// Starts to fetch the presentation and waits for its first segment.
+  /// Starts to fetch the presentation and waits for the first segment that can be decoded.
   ///
   /// - Parameters:
   ///   - supply: fetches the segments.
-  ///   - settings: the interpretation of channels and the use of level metadata.
+  ///   - settings: the settings of the renderer.
   ///   - sampleRate: the output sample rate in Hz; nil for the rate of the first segment.
   ///   - interrupt: a flag that, once raised, makes the source throw `PlaybackError.interrupted`.
-  /// - Throws: `PlaybackError.stream` if nothing in the presentation can be played, or
-  ///   `.interrupted`.
+  /// - Throws: `PlaybackError.stream` if fetching fails or nothing in the presentation can be
+  ///   played, or `.interrupted`.
   public init(
     _ supply: SegmentSupply, settings: RenderSettings, sampleRate: Int? = nil,
     interrupt: InterruptFlag? = nil

@@ -8,10 +8,10 @@ struct ReadingPlace {
   var position = 0
   /// Whether the next run is the first run or the first after a seek.
   var isCut = true
-  /// Why segments before the next run are missing; nil if none are missing.
+  /// Why segments before the next run were skipped; nil if none were skipped.
   var gapReason: String?
-  /// The number of the segment in which a change of rendition was last attempted; nil if none was
-  /// attempted since the last seek.
+  /// The number of the last segment in which a change of rendition was attempted or came too late;
+  /// nil if there was none since the last seek.
   var unjoinable: Int?
   var clock = SegmentClock()
 }

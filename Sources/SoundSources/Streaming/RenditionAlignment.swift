@@ -23,10 +23,10 @@ struct RenditionAlignment: Equatable {
   static let leastAgreement = 0.5
 
   /// Finds the shift with the highest correlation. Returns nil if the versions do not agree, or if
-  /// one of them is too short (at most four times `furthest`).
+  /// one of them is too short (at most 4 x `furthest` frames).
   ///
   /// - Parameters:
-  ///   - other: the other version, mono, from the same timestamp on.
+  ///   - other: the other version, mono. It starts at the same timestamp as `first`.
   ///   - first: the first version, mono.
   ///   - furthest: the largest shift in either direction, in frames.
   init?(of other: [Float], to first: [Float], within furthest: Int) {

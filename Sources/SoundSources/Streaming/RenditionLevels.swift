@@ -73,8 +73,8 @@ struct RenditionLevels {
     latest = rendition
   }
 
-  /// Records a comparison of two renditions over the same time. `loudness` is that of `rendition`
-  /// at 0 dB, and `its` is that of `other` at `level`, which is in dB.
+  /// Records a comparison of two renditions over the same time: the `loudness` of `rendition` at
+  /// 0 dB, and the loudness `its` of `other` at a `level` in dB.
   mutating func compare(
     _ rendition: Int, _ loudness: HeardLoudness, with other: Int, _ its: HeardLoudness,
     at level: Double

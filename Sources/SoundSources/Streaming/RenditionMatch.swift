@@ -20,7 +20,8 @@ struct RenditionMatch {
   /// The time before and after a change of rendition over which the loudness should agree, in
   /// seconds.
   static let levelSeconds = 3.0
-  /// The length of the history that is compared with another rendition, in seconds.
+  /// The length of the history, in seconds. At the start and after a seek, coming sound of the same
+  /// length is compared instead.
   private static let historySeconds = 3.0
   /// The shortest sound for a comparison, in seconds.
   private static let leastCompared = 0.4
@@ -44,8 +45,8 @@ struct RenditionMatch {
 
   // MARK: Renditions that cover the same time
 
-  /// Aligns another rendition with the current one and matches its loudness, if they can be
-  /// compared.
+  /// Aligns another rendition with the current one and matches its loudness, if their sounds can be
+  /// compared and agree.
   mutating func align(_ other: RenditionReader, with reader: RenditionReader) {
     let position = reader.position
     let start = max(position - history.count, other.position + other.warmUpFrames)
@@ -58,8 +59,8 @@ struct RenditionMatch {
     other.level = .init(at: levels.decibels(of: other.rendition))
     guard let alignment else { return }
     other.position += alignment.shift
-    // Measure the level before a change to multichannel, or after a change to stereo: while the
-    // stereo rendition, if there is one, is audible.
+    // Compare the loudness of the part in which the stereo rendition, if there is one, is audible:
+    // before a change to multichannel, or after a change to stereo.
     let split = position - start
     let side = other.layout.isMultichannel ? 0..<split : split..<end - start
     func part(_ sound: [[Float]]) -> [[Float]] { sound.map { Array($0[side]) } }
@@ -98,8 +99,8 @@ struct RenditionMatch {
     alignment = nil
   }
 
-  /// Compares another rendition with the sound heard over the same time, and updates the shift and
-  /// the level of that rendition. `level` is the gain that `heard` includes, in dB.
+  /// Compares another rendition with the sound heard over the same time. If they agree, updates the
+  /// other rendition's shift and level. `level` is the gain that `heard` includes, in dB.
   private mutating func learn(
     _ other: RenditionReader, _ sound: [[Float]], against reader: RenditionReader,
     _ heard: [[Float]], heardAt level: Double

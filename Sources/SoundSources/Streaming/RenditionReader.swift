@@ -157,7 +157,8 @@ extension CodedSegment {
 }
 
 extension RenditionDescription {
-  /// Describes a segment by decoding its beginning. Returns nil if the segment cannot be decoded.
+  /// Describes a segment by decoding its beginning. Returns nil if the segment cannot be decoded or
+  /// the interrupt flag is raised.
   public init?(of segment: SuppliedSegment, settings: RenderSettings, interrupt: InterruptFlag?) {
     guard
       let reader = try? RenditionReader(

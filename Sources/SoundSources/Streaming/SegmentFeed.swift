@@ -16,7 +16,7 @@ final class SegmentFeed: Sendable {
   let interrupt: InterruptFlag?
   private let worker = Worker()
   private let isAbandoned = Atomic(false)
-  /// The interval at which a waiting call checks the interrupt flag, in seconds.
+  /// The longest wait between two checks of the interrupt flag, in seconds.
   private static let interruptSeconds = 0.05
 
   init(_ supply: SegmentSupply, interrupt: InterruptFlag?) {

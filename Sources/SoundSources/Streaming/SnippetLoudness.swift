@@ -11,7 +11,7 @@ private import Surround
 /// Returns the loudness of a short sound as the listener hears it, in LUFS. Returns nil for
 /// silence, or if the sound cannot be prepared.
 ///
-/// The sound is prepared, converted to the bus and rendered for a head that faces ahead. The
+/// The sound is prepared, converted to the bus and rendered for a head that faces the front. The
 /// measurement is not gated.
 ///
 /// - Parameters:

@@ -12,8 +12,8 @@ struct StreamReport {
   private(set) var rendition: Int?
   /// The missing sound, in seconds, by its position in tenths of a second.
   private var holes: [Int: Double] = [:]
-  /// The duration of all missing sound that has been reported, in seconds. A gap that was reached
-  /// more than once counts once.
+  /// The duration of all missing sound that has been reported, in seconds. Gaps that were reported
+  /// at the same position count once.
   var missingSeconds: Double { holes.values.reduce(0, +) }
   private var news: [(frame: Int, news: SourceNews)] = []
 
