@@ -36,7 +36,9 @@ struct MovieChunks {
       }
       let count = min(
         samples - sample, runCount == 0 ? 0 : Int(bytes.number(runs + 12 + 12 * run, 4)))
-      var size = fixed * Int64(count)
+      let (product, isTooLarge) = fixed.multipliedReportingOverflow(by: Int64(count))
+      guard !isTooLarge else { return nil }
+      var size = product
       if constant == 0 {
         for i in 0..<count { size += Int64(bytes.number(sizes + 12 + 4 * (sample + i), 4)) }
       }
@@ -49,7 +51,7 @@ struct MovieChunks {
     guard
       let list = MovieBox.find(["mdia", "minf", "dinf", "dref"], bytes, in: track.content)
     else { return true }
-    let entries = MovieBox.list(bytes, in: list.content.lowerBound + 8..<list.content.upperBound)
+    let entries = MovieBox.list(bytes, in: list.content.dropFirst(8))
     return entries.allSatisfy { bytes.number($0.content.lowerBound, 4) & 1 == 1 }
   }
 
@@ -58,7 +60,7 @@ struct MovieChunks {
   private static func frameBytes(_ bytes: [UInt8], _ boxes: [MovieBox]) -> Int64? {
     guard let descriptions = boxes.first(where: { $0.type == "stsd" }),
       let entry = MovieBox.list(
-        bytes, in: descriptions.content.lowerBound + 8..<descriptions.content.upperBound
+        bytes, in: descriptions.content.dropFirst(8)
       ).first
     else { return nil }
     let start = entry.content.lowerBound

@@ -45,8 +45,11 @@ enum MovieMerger {
     let moved = try copy(tracks.map(\.chunks), from: input, to: output, at: own.offset)
     let base = own.tracks.map(own.identifier).max() ?? 0
     var numbers = [replaced.old: replaced.new]
-    for track in tracks {
-      numbers[other.identifier(track.box)] = base + other.identifier(track.box)
+    guard tracks.count < UInt32.max - base else {
+      throw Failure(reason: "the track numbers of the new movie are too large")
+    }
+    for (added, track) in tracks.enumerated() {
+      numbers[other.identifier(track.box)] = base + UInt32(added) + 1
     }
     let rewriter = TrackRewriter(
       index: other, numbers: numbers, ticks: (other.timeScale, own.timeScale))

@@ -7,10 +7,13 @@ struct TrackRewriter {
   let numbers: [UInt32: UInt32]
   /// The ticks per second of the old and the new movie.
   let ticks: (old: UInt64, new: UInt64)
+  /// The depth to which nested boxes are adapted. A valid `trak` box needs 5.
+  private static let deepest = 8
+  private static let containers: Set = ["trak", "mdia", "minf", "stbl", "edts"]
 
   /// Returns the adapted box. `offsets` are the new offsets of the track's chunks in the file.
   func track(_ track: MovieBox, offsets: [Int64]) -> [UInt8] {
-    BoxBytes.of { write(track, offsets, to: &$0) }
+    BoxBytes.of { write(track, offsets, depth: 0, to: &$0) }
   }
 
   /// Returns the duration in an adapted `trak` box, in ticks of the new movie; 0 if it is missing.
@@ -20,12 +23,14 @@ struct TrackRewriter {
     return track.number(at, 1) == 1 ? track.number(at + 28, 8) : track.number(at + 20, 4)
   }
 
-  private func write(_ box: MovieBox, _ offsets: [Int64], to boxes: inout BoxBytes) {
+  private func write(
+    _ box: MovieBox, _ offsets: [Int64], depth: Int, to boxes: inout BoxBytes
+  ) {
     switch box.type {
-    case "trak", "mdia", "minf", "stbl", "edts":
+    case _ where depth < Self.deepest && Self.containers.contains(box.type):
       boxes.box(box.type) { content in
         for part in MovieBox.list(index.bytes, in: box.content) {
-          write(part, offsets, to: &content)
+          write(part, offsets, depth: depth + 1, to: &content)
         }
       }
     case "tkhd": boxes.put(header(box))
