@@ -78,26 +78,27 @@ public struct BluetoothMicrophone: Sendable, Equatable {
       chosen: profile.name)
     willChange(former)
     let refusal = Refusal.refused(device: card.description, profile: profile.name)
-    if !isActive {
-      guard try BluetoothCards.setProfile(profile.name, of: card.name, serverAddress: address)
-      else {
-        // If the server cannot select the profile, it may have selected the profile "off" instead.
-        _ = try BluetoothCards.setProfile(former.profile, of: card.name, serverAddress: address)
-        return .failure(refusal)
+    do throws(SoundServerError) {
+      if !isActive {
+        guard try BluetoothCards.setProfile(profile.name, of: card.name, serverAddress: address)
+        else {
+          // If the server cannot select the profile, it may have selected the profile "off"
+          // instead.
+          _ = try BluetoothCards.setProfile(former.profile, of: card.name, serverAddress: address)
+          return .failure(refusal)
+        }
       }
-    }
-    let ready: (input: Input, hasOtherCodec: Bool)?
-    do throws(SoundServerError) { ready = try chooseInput(of: card, address) } catch {
+      if let ready = try chooseInput(of: card, address) {
+        let isUnchanged = isActive && !ready.hasOtherCodec
+        return .success(
+          BluetoothMicrophone(input: ready.input, former: isUnchanged ? nil : former))
+      }
+    } catch {
       restore(former, serverAddress: address)
       throw error
     }
-    guard let ready else {
-      restore(former, serverAddress: address)
-      return .failure(refusal)
-    }
-    return .success(
-      BluetoothMicrophone(
-        input: ready.input, former: isActive && !ready.hasOtherCodec ? nil : former))
+    restore(former, serverAddress: address)
+    return .failure(refusal)
   }
 
   /// Selects the best codec of the active profile, if the server permits it. Returns the microphone
