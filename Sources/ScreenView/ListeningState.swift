@@ -5,10 +5,12 @@ package struct ListeningState: Sendable {
   /// The head relative to the stage.
   package enum Head: Sendable, Equatable {
     /// The pose in degrees. Yaw is positive to the left, pitch is positive upwards, and roll is
-    /// positive with the right ear down. `isCurrent` is false if the tracker is silent.
-    case pose(yaw: Double, pitch: Double, roll: Double, isCurrent: Bool)
-    /// There is no pose, for this reason.
+    /// positive with the right ear down.
+    case pose(yaw: Double, pitch: Double, roll: Double)
+    /// There is no pose yet, for this reason.
     case unknown(String)
+    /// There is no pose any more, for this reason.
+    case lost(String)
     /// The stage is fixed to the head.
     case fixed
     /// There is no stage, for this reason.

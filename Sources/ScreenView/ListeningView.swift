@@ -101,7 +101,7 @@ package struct ListeningView {
   private func drawAngles(_ gauges: Gauges, _ canvas: inout Canvas, row: Int) {
     var (yaw, pitch, roll) = (0.0, 0.0, 0.0)
     var isKnown = false
-    if case .pose(let a, let b, let c, _) = state.head {
+    if case .pose(let a, let b, let c) = state.head {
       (yaw, pitch, roll, isKnown) = (a, b, c, true)
     }
     let isShort = gauges.isNarrow

@@ -84,9 +84,9 @@ struct PlanView {
   private func drawHead(_ plan: Plan, _ canvas: inout Canvas) {
     let (yaw, style): (Double, CellStyle) =
       switch state.head {
-      case .pose(let yaw, _, _, let isCurrent): (yaw, isCurrent ? .head : .faint)
+      case .pose(let yaw, _, _): (yaw, .head)
       case .fixed: (0, .head)
-      case .unknown, .noStage: (0, .faint)
+      case .unknown, .lost, .noStage: (0, .faint)
       }
     let direction = Symbols.direction(yaw)
     let length = plan.radius * 0.55
@@ -108,8 +108,8 @@ struct PlanView {
   /// The text below the plan: the direction of the head, or why the direction is not stated.
   var caption: (text: String, style: CellStyle) {
     switch state.head {
-    case .pose(let yaw, _, _, let isCurrent):
-      (isCurrent ? AngleText.yaw(yaw) : "the tracker is silent", isCurrent ? .head : .alarm)
+    case .pose(let yaw, _, _): (AngleText.yaw(yaw), .head)
+    case .lost(let reason): (reason, .alarm)
     case .unknown(let reason): (reason, .warning)
     case .fixed: ("the stage turns with the head", .plain)
     case .noStage(let reason): (reason, .plain)

@@ -15,7 +15,7 @@ import Testing
     state.title = "Artist - Song"
     state.time = "0:03 / 2:00"
     state.fraction = 0.25
-    state.head = .pose(yaw: yaw, pitch: pitch, roll: roll, isCurrent: true)
+    state.head = .pose(yaw: yaw, pitch: pitch, roll: roll)
     state.sources = bed
     state.peaks = (-20, -30)
     state.held = (-12, -18)
@@ -161,11 +161,11 @@ import Testing
     #expect(middle - left == right - middle)
   }
 
-  @Test func aSilentTrackerIsNotTakenForAPose() {
+  @Test func aSilentTrackerHasNoPose() throws {
     var state = Self.state(yaw: 30)
-    state.head = .pose(yaw: 30, pitch: 0, roll: 0, isCurrent: false)
+    state.head = .lost("the tracker is silent")
     let caption = PlanView(state: state, symbols: .utf8).caption
-    #expect(caption.text == "the tracker is silent")
-    #expect(caption.style == .alarm)
+    #expect(caption.text == "the tracker is silent" && caption.style == .alarm)
+    #expect(!lines(state, 100, 30).contains { $0.contains("turned left") || $0.contains("level") })
   }
 }

@@ -86,7 +86,7 @@ struct FrameSeparator: ~Copyable {
     enhanced?.reset()
   }
 
-  /// Processes one analysis frame, and adds its images to the overlapping sums. With an enhancer,
+  /// Processes one analysis frame, and adds its images to the overlap-add buffers. With an enhancer,
   /// it adds the images of the analysis frame `delayHops` earlier instead.
   ///
   /// - Parameters:

@@ -40,7 +40,7 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   private let history: AlignedFloats
   private let clean: AlignedFloats
   private let windowFrames: Int
-  /// The overlapping sums of the images: `windowFrames` x 12; see `FrameSeparator.process`.
+  /// The overlap-add buffer of the images: `windowFrames` x 12; see `FrameSeparator.process`.
   private let sums: AlignedFloats
   private var fill = 0
 

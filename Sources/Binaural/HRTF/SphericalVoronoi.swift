@@ -10,8 +10,8 @@ import Glibc
 struct SphericalVoronoi {
   /// The area of each direction's cell in steradians. Equal directions share a cell equally.
   let areas: [Double]
-  /// The largest angle from any point on the sphere to the nearest direction, in radians;
-  /// approximate from about 90 degrees on.
+  /// The largest angle from any point on the sphere to the nearest direction, in radians.
+  /// Values of about 90 degrees or more are approximate.
   let largestGap: Double
 
   init(_ directions: [SIMD3<Double>]) {

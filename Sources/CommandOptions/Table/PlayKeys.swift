@@ -15,7 +15,8 @@ public enum PlayKeys {
   public static let all = [
     key("space, p", "pause, resume", "Pause or resume."),
     key("left, right", "10 s back, forward", "Skip 10 s back or forward."),
-    key("Page Down, Up", "60 s back, forward", "Skip 60 s back (Page Down) or forward (Page Up)."),
+    key("Page Up", "60 s forward", "Skip 60 s forward."),
+    key("Page Down", "60 s back", "Skip 60 s back."),
     key("up, down", "louder, quieter", "Change the volume by 1 dB."),
     key("m", "mute, unmute", "Mute or unmute."),
     key(
@@ -41,13 +42,13 @@ public enum PlayKeys {
   ]
 
   /// The most important keys, in the line that `play` and `demo` print on a terminal at the start.
-  public static let first = "c recentre, up/down volume, f full screen, ? all keys, q quit"
+  public static let first = "space pause, c recentre, up/down volume, f full screen, ? keys, q quit"
 
   /// Keys with their functions in one or two words, for the full-screen view, the most important
   /// first.
   public static let hints = [
     "q quit", "space pause", "up/down volume", "c recentre", "? all keys", "f close view", "m mute",
-    "left/right 10 s", "t mode", "d decoder", "h HRTF", "x , . mix", "1-7 order", "PgUp/PgDn 60 s",
+    "left/right 10 s", "t mode", "d decoder", "h HRTF", "x , . mix", "1-7 order", "PgDn/PgUp 60 s",
   ]
 
   /// The lines of the list that `?` shows, at most 48 characters each.

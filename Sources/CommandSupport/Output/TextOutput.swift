@@ -39,7 +39,7 @@ package struct TextOutput {
       try put(text, open(path, O_WRONLY | O_CLOEXEC))
       return
     }
-    // If the path names a symbolic link, replace its target, not the link.
+    // If the path names a symbolic link to a file that exists, replace that file, not the link.
     let target = exists ? resolved : path
     let mark = String(UInt64.random(in: 0 ... .max), radix: 36)
     let temporary = "\(target).\(mark).part"

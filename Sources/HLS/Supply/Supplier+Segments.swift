@@ -250,7 +250,6 @@ extension Supplier {
     if isLive { flushGaps() }
   }
 
-  /// Appends the pending gaps to the queue.
   mutating func flushGaps() {
     for gap in gaps { queue.append(gap) }
     gaps = []

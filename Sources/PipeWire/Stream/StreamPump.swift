@@ -157,7 +157,8 @@ struct StreamPump {
     pipewire_end(functions, stream, &cycle, cycle.frames)
   }
 
-  /// Limits the reported delay, carries out requests for the clock, and counts gaps.
+  /// Limits the reported delay, resets or relocks the clock if requested, and counts the times that
+  /// the graph skipped cycles.
   @_noLocks
   private mutating func observe(_ cycle: inout pipewire_cycle) {
     cycle.delay = cycle.delay < 0 ? 0 : cycle.delay

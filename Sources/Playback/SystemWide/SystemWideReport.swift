@@ -30,7 +30,7 @@ package struct SystemWideStatus: Sendable, Equatable {
     package var isInUse: Bool
   }
 
-  /// The real sink; nil if there is none.
+  /// The real sink that plays the rendered sound; nil if there is none.
   package var output: Sink?
   /// Whether a virtual sink is the default sink.
   package var isDefault = false

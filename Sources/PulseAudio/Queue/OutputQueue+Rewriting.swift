@@ -9,8 +9,8 @@ import Synchronization
 extension OutputQueue {
   struct TimingQuestion {
     var isAwaited = false
-    /// The start of the window that was written just before the request, as a stream position; nil
-    /// if there was none.
+    /// The start of the window that was written just before the timing was requested, as a stream
+    /// position; nil if no window was written then, or if no answer is awaited.
     var start: Int64?
     /// The time of the last request, CLOCK_MONOTONIC [ns].
     var time: Int64 = 0

@@ -84,7 +84,7 @@ final class SinkFeed: @unchecked Sendable {
     }
     let wanted = min(frameCount, Self.capacity)
     available = source.read(samples, frameCount: wanted)
-    // Wait briefly: a server that is late or was idle usually fills the pipe soon.
+    // Wait briefly: frames that are late usually arrive soon.
     while available < wanted, isFilled, monotonic_nanoseconds() - now < Self.patience {
       usleep(250)
       available += source.read(

@@ -29,7 +29,7 @@ struct LoudnessCache: Sendable {
   /// Creates a cache.
   ///
   /// - Parameters:
-  ///   - folder: a path. If there is no such folder, it is created when an entry is stored.
+  ///   - folder: an absolute path. The folder is created, if necessary, when an entry is stored.
   ///   - limit: the maximum number of entries. The least recently used entries are removed first.
   init(folder: String, limit: Int = 2000) {
     files = SmallCacheFiles(folder: folder, ending: ".loudness", limit: limit)

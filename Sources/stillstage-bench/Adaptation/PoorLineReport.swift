@@ -25,7 +25,7 @@ struct PoorLineReport {
       [name, cell(plain), cell(interrupted), floor, goal]
     }
     let cells = [
-      ["poor lines", "without outage", "with 30 s outage", "limit", "goal"],
+      ["poor lines", "without an outage", "with a 30 s outage", "limit", "goal"],
       row(
         "time stalled", { "\(decimal($0.mean.stallPercent, 2)) %" },
         "\(decimal(floors.stall, 2)) %", "\(decimal(goals.stall, 2)) %"),
@@ -43,6 +43,6 @@ struct PoorLineReport {
         "\(decimal(floors.restore, 0)) s", "\(decimal(goals.restore, 0)) s"),
     ]
     let verdict = missedFloors.isEmpty ? "met" : "MISSED: \(missedFloors.joined(separator: "; "))"
-    return "\n" + table(cells) + "\nlimits for the lines without outage: \(verdict)\n"
+    return "\n" + table(cells) + "\nlimits for the runs without an outage: \(verdict)\n"
   }
 }

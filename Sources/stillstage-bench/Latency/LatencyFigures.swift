@@ -31,7 +31,7 @@ struct ChainFigures: Codable {
   var rewrites: Int
   /// The number of windows that were rendered too late to be written.
   var lateRewrites: Int
-  /// The number of windows that arrived after the sink had read their start, as far as known.
+  /// The number of rewritten windows whose start is known to have arrived too late.
   var lostRewriteHeads: Int
   /// Time from the heard sound to the earliest sound that can be rewritten, at the end of the run.
   var rewriteMarginMilliseconds: Double

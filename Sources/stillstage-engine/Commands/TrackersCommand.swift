@@ -130,10 +130,13 @@ private func evidenceNote(_ trackers: [TrackerDescription]) -> String {
   let (captures, documents) = (names(.captures), names(.documentation))
   var parts: [String] = []
   if !captures.isEmpty {
-    parts.append("Verified with recordings that owners made, not on hardware: \(captures).")
+    parts.append(
+      "These trackers were verified with recordings of their owners, not on hardware: \(captures).")
   }
   if !documents.isEmpty {
-    parts.append("Verified with the protocol's description, not on hardware: \(documents).")
+    parts.append(
+      "These trackers were verified with descriptions of their protocols, not on hardware: "
+        + "\(documents).")
   }
   guard !parts.isEmpty else { return "" }
   return """

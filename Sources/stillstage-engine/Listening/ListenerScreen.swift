@@ -127,21 +127,24 @@ extension StatusLine {
     case .fixed: return .fixed
     case .tracked: break
     }
-    if let recordedPose { return pose(recordedPose, isCurrent: true) }
+    if let recordedPose { return pose(recordedPose) }
     guard let head = status.head else { return .unknown("no tracker") }
     switch head.freshness {
     case .waiting:
       if let awaited { return .unknown("waiting for \(awaited)") }
       return .unknown(status.tracker == nil ? "no tracker" : "no pose from the tracker yet")
-    case .fresh: return pose(head.pose, isCurrent: true)
-    case .stale, .lost: return pose(head.pose, isCurrent: false)
+    case .fresh: return pose(head.pose)
+    case .stale, .lost:
+      return .lost(
+        status.tracker == nil
+          ? "the tracker is disconnected; connect it again"
+          : "the tracker is silent; is it switched on?")
     }
   }
 
-  private func pose(_ pose: Quaternion, isCurrent: Bool) -> ListeningState.Head {
+  private func pose(_ pose: Quaternion) -> ListeningState.Head {
     let angles = YawPitchRoll(pose)
-    return .pose(
-      yaw: angles.yaw, pitch: angles.pitch, roll: angles.roll, isCurrent: isCurrent)
+    return .pose(yaw: angles.yaw, pitch: angles.pitch, roll: angles.roll)
   }
 }
 

@@ -81,14 +81,15 @@ struct StatusLine {
       if let awaited { return ("waiting for \(awaited)", "") }
       return (status.tracker == nil ? "no tracker" : "no pose from the tracker yet", "")
     case .fresh: return (pose(head.pose), "tracker \(Int(head.rate.rounded())) Hz")
-    case .stale, .lost: return (pose(head.pose, withRoll: false), "tracker silent")
+    case .stale, .lost:
+      return (status.tracker == nil ? "tracker disconnected" : "tracker silent", "")
     }
   }
 
-  private func pose(_ pose: Quaternion, withRoll: Bool = true) -> String {
+  private func pose(_ pose: Quaternion) -> String {
     let angles = YawPitchRoll(pose)
-    return "yaw \(degrees(angles.yaw)) pitch \(degrees(angles.pitch))"
-      + (withRoll ? " roll \(degrees(angles.roll))" : "")
+    return "yaw \(degrees(angles.yaw)) pitch \(degrees(angles.pitch)) "
+      + "roll \(degrees(angles.roll))"
   }
 
   private func degrees(_ value: Double) -> String { "\(Int(value.rounded()))" }

@@ -7,7 +7,7 @@ extension TrackerEvent {
   var note: String? {
     switch self {
     case .waiting, .discontinuity, .recentered: nil
-    case .connected(let tracker): "head tracker: \(tracker.name)"
+    case .connected(let tracker): "head tracker connected: \(tracker.name)"
     case .lost(let tracker):
       "the head tracker \(tracker.name) was disconnected; the pose returns to the front"
     case .worn(let isWorn):
