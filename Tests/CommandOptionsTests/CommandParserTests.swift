@@ -52,6 +52,13 @@ import Testing
     #expect(throws: UsageError.self) { try renditions("a,,b") }
   }
 
+  /// A tuning depends neither on the style nor on the picture, and the spatial separator is used.
+  @Test(arguments: ["--field-of-view 90", "--separator neural", "--mix in-frame"])
+  func analysisHasNoOptionsOfAMix(option: String) throws {
+    _ = try parsed("mix analyse x -o t.json")
+    #expect(throws: UsageError.self) { try parsed("mix analyse x -o t.json \(option)") }
+  }
+
   @Test func omittedOptionsHaveTheDocumentedDefaults() throws {
     let play = try parsed("play a.flac")
     #expect(play[Arguments.input] == "a.flac")

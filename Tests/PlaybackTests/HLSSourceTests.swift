@@ -332,6 +332,25 @@ import Testing
     #expect(sound[0][(4 * 48000)..<(5 * 48000)].allSatisfy { $0 == 0 })
   }
 
+  /// Every part of a gap counts once, whether a seek leads into the gap before or after the whole
+  /// gap is reached.
+  @Test(arguments: [[4.5, 3, 4.5], [3, 4.5, 5]]) func seekIntoAGapDoesNotCountItTwice(
+    _ seconds: [Double]
+  ) throws {
+    let source = try source(Plan(renditions: [1])) { folder in
+      for rendition in ["six", "two"] { unlink(folder.file("\(rendition)/s02.ts")) }
+    }
+    let bus = try prepared(source, settings: source.settings)
+    let scratch = PlanarScratch(channels: 6, frames: 4096)
+    for second in seconds {
+      let frame = Int(second * 48000)
+      try bus.seek(toFrame: frame)
+      var at = frame
+      while at < 7 * 48000 { at += try bus.read(into: scratch.planes, frames: 4096) }
+    }
+    #expect(abs(source.missingSeconds - 1.92) < 0.03)
+  }
+
   @Test(arguments: [0, 1000, 48000 * 5 + 77, 48000 * 11, 48000 * 12, 48000 * 13])
   func seekIsFrameExact(_ frame: Int) throws {
     let whole = try sound(of: source(Plan(renditions: [1])))

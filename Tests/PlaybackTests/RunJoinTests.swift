@@ -110,6 +110,22 @@ private final class RunsSource: SoundSource {
     }
   }
 
+  /// A run that ends within the overlap: the next run continues where it ended.
+  @Test(arguments: [0, 100, 4000]) func soundGoesOnWhereARunShorterThanTheOverlapEnds(
+    _ length: Int
+  ) throws {
+    let whole = zip(tone(500, 0..<96000), tone(1300, 0..<96000)).map { $0 + $1 }
+    let end = 43200 + length
+    let sound = try joined(
+      [
+        (.mono, 0, [Array(whole[..<48000])]), (.mono, 4800, [Array(whole[43200..<end])]),
+        (.mono, 0, [Array(whole[end...])]),
+      ], overlap: 7200)
+    #expect(sound[0].count == 96000)
+    let place = 42000..<60000
+    #expect(error(Array(sound[0][place]), Array(whole[place])) < -50)
+  }
+
   @Test func crossfadeOfUncorrelatedSoundsKeepsThePower() throws {
     let overlap = 7200
     let sound = try joined(

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Playback
 @testable import SignalProcessing
+@testable import SoundSources
 
 /// Files, folders and playlists, opened through the library without the program.
 @Suite struct SoundOpenerTests {
@@ -62,7 +63,7 @@ import Testing
   /// The path and the address of a file, a folder with only that file, a playlist, and its folder.
   @Test(arguments: [
     ("lone/a.wav", false), ("file:lone/a.wav", false), ("lone", false), ("hls/p.m3u8", true),
-    ("file:hls/p.m3u8", true), ("hls", true),
+    ("file:hls/p.m3u8", true), ("hls", true), ("file:lone", false), ("file:hls", true),
   ])
   func pathsAndAddressesAreOpened(_ name: String, isPresentation: Bool) throws {
     #expect(Self.packed.problem == nil)
@@ -80,6 +81,26 @@ import Testing
       #expect(try frames(another()) == count)
     }
     #expect(opener.finishKeeping() == nil)
+  }
+
+  /// Folders without a playlist, and the file that is played; nil if none is chosen.
+  @Test(
+    arguments: [
+      (["infinity.mp4", "infinity.info.json"], "infinity.mp4"),
+      (["a.mp4", "init.mp4"], "a.mp4"), (["a.mp4", "video_init-v1.mp4"], "a.mp4"),
+      (["a.mp4", "a_initialization.mp4"], "a.mp4"), (["init.mp4", "a.json"], nil),
+      (["a.mp4", "b.mp4.part"], "a.mp4"), (["a.mp4.part", "a.mp4.ytdl"], "a.mp4.part"),
+      (["a.f1.mp4.part", "a.f2.m4a"], "a.f2.m4a"), (["a.mp4", "b.mp4"], nil),
+    ] as [([String], String?)])
+  func soundFileOfAFolderIsChosen(names: [String], chosen: String?) throws {
+    let folder = TemporaryFolder()
+    for name in names {
+      // Unfinished files are the largest.
+      try folder.write(name.hasSuffix(".part") ? "larger" : "x", to: name)
+    }
+    let path = try #require(PresentationFolder(folder.path)).path
+    let wanted = chosen.map { path + "/" + $0 } ?? path
+    #expect(SoundOpener.file(path) == wanted)
   }
 
   @Test func playlistIsRecognisedByItsFirstLine() throws {

@@ -9,6 +9,8 @@ import Playback
 import TestSupport
 import Testing
 
+@testable import Rendering
+
 /// The complete render call: guard, treatment, rotation, decoding, modes, gain, limiter and meter.
 @Suite struct RendererSafetyTests {
   static let layouts: [ChannelLayout] = [
@@ -98,7 +100,8 @@ import Testing
     }
   }
 
-  /// The parametric decoder, which processes a frame only in some of the calls.
+  /// The parametric decoder, which processes a frame only in some of the calls, followed by an
+  /// equaliser. Its output is also rendered again.
   @Test func parametricDecoderIsRealtimeSafe() throws {
     var random = SeededGenerator.forTest()
     var head = RigidSphereHead()
@@ -107,7 +110,9 @@ import Testing
     filters.planeWaves = try PlaneWaveResponses(
       set: head.hrtfSet(sampleRate: 48_000), equalisation: .none)
     let layout = ChannelLayout.ambisonics(order: 1, convention: .ambiX, headLocked: false)
-    let renderer = Renderer(layout: layout, filters: filters, busOrder: 1, finish: .safe)
+    let renderer = Renderer(
+      layout: layout, filters: filters.equalised(by: (0..<200).map { Float(200 - $0) * 0.001 }),
+      busOrder: 1, blockFrames: 256, mode: .spatial, finish: .safe, rewritableSeconds: 0.5)
     let input = PlanarSignal(channelCount: 4, frames: 700) { channel, _ in
       Float.random(in: -0.5...0.5, using: &random) * (channel == 0 ? 1 : 0.5)
     }
@@ -125,6 +130,11 @@ import Testing
       renderer.process(
         input: nil, frames: 32, poses: turning.poses(renderer, 32), left: ears[0], right: ears[1])
     }
+    for _ in 0..<30 { process(700) }
+    let plan = try #require(renderer.planRewrite(framesBack: 3000, frames: 1920))
+    let poses = [Quaternion](repeating: .identity, count: plan.points.count)
+    let output = PlanarSignal(channelCount: 1, frames: 2 * 1920)
+    expectRealtimeSafe { renderer.rewrite(plan, poses: poses, into: output[0]) }
   }
 
   /// Loudspeakers with responses of their own directions.

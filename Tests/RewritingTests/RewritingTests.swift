@@ -4,6 +4,7 @@ import Ambisonics
 import Binaural
 import Geometry
 import Glibc
+import SignalProcessing
 import TestSupport
 import Testing
 
@@ -70,13 +71,19 @@ import Testing
     #expect(residualDecibels(server.heard, server.direct(scene.layout, filters)) < -60)
   }
 
-  /// The parametric decoder, whose memory is longer than its filters.
-  @Test func parametricOutputEqualsOnePassRendering() throws {
+  /// The parametric decoder, whose memory is longer than its filters. A headphone equaliser follows
+  /// it.
+  @Test(arguments: [false, true])
+  func parametricOutputEqualsOnePassRendering(isEqualised: Bool) throws {
     var settings = RenderSettings()
     settings.isParametric = true
+    if isEqualised {
+      settings.headphones = HeadphoneProfile(
+        name: "x", filters: [.init(.peak, frequency: 1000, gain: 9, quality: 1)])
+    }
     let head = HRTFChoice(set: RigidSphereHead().hrtfSet(sampleRate: 48_000))
     let filters = try head.filters(for: ambiX(1), settings: settings, sampleRate: 48_000)
-    #expect(filters.planeWaves != nil)
+    #expect(filters.planeWaves != nil && (filters.equaliser != nil) == isEqualised)
     let server = Self.server(0, filters, policy: Self.neverKeepingTheQueue)
     server.margins = [240, 100, 333]
     server.windows = [1_920, 2_400]

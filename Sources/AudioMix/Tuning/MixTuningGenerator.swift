@@ -25,11 +25,10 @@ public final class MixTuningGenerator: @unchecked Sendable {
 
   /// Prepares the generator.
   ///
-  /// - Parameters:
-  ///   - sampleRate: the sample rate in Hz, at least 1000.
-  ///   - fieldOfView: the field of view in radians, which does not affect the tuning.
-  public init(sampleRate: Double, fieldOfView: Double = 70 * .pi / 180) {
-    separator = SpatialSeparator(sampleRate: sampleRate, fieldOfView: fieldOfView)
+  /// - Parameter sampleRate: the sample rate in Hz, at least 1000.
+  public init(sampleRate: Double) {
+    // The framed image is not used.
+    separator = SpatialSeparator(sampleRate: sampleRate, fieldOfView: 0)
     block = SeparatedBlock(capacity: Self.blockFrames)
     speech = BandEnergies(sampleRate: sampleRate)
     ambience = BandEnergies(sampleRate: sampleRate)

@@ -14,8 +14,7 @@ extension Program {
       '--mix-tuning'.
       """,
     arguments: [Arguments.input],
-    options: [Options.tuningOutput.specification] + input
-      + [Options.fieldOfView.specification, Options.separator.specification])
+    options: [Options.tuningOutput.specification] + input)
 
   static let mixBake = CommandSpecification(
     name: .mixBake, summary: "Write a file with the mix and the picture of the input.",

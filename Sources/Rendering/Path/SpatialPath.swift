@@ -11,7 +11,7 @@ struct SpatialPath: ~Copyable {
   let tailFrames: Int
   /// The delay of the decoder in addition to `BinauralFilters.delaySeconds`, in frames.
   let latencyFrames: Int
-  /// The memory of the decoder's filters, in frames.
+  /// The memory of the filters for the rotated part, in frames.
   let memoryFrames: Int
   /// The number of frames from a pose to the first output that depends on it.
   let hopFrames: Int
@@ -29,9 +29,11 @@ struct SpatialPath: ~Copyable {
   private let effects: PlanarScratch
   /// The decoder for rewriting; nil if nothing is rewritten.
   private let again: UnsafeMutablePointer<RenderPath>?
-  /// The headphone equaliser for the sum of both parts; used with parametric filters.
-  private let wholeFilter: StereoFilter
-  /// The headphone equaliser for the part that is not rotated; used with linear and direct filters.
+  /// The headphone equalisers for the rotated part, also when it is rendered again; used with
+  /// parametric filters.
+  private let turnedFilter: StereoFilter
+  private let againFilter: StereoFilter
+  /// The headphone equaliser for the part that is not rotated.
   private let stillFilter: StereoFilter
   /// The headphone equaliser for plain stereo.
   private let plainFilter: StereoFilter
@@ -55,9 +57,14 @@ struct SpatialPath: ~Copyable {
     turning.initialize(
       to: RenderPath(
         treatment: treatment, filters: filters, partition: partition, keptFrames: keptFrames))
-    (memoryFrames, hopFrames) = (turning.pointee.tailFrames, turning.pointee.hopFrames)
+    // The parametric decoder's analysis frames are too short to include an equaliser.
+    let separate = filters.planeWaves == nil ? nil : filters.equaliser
+    turnedFilter = StereoFilter(separate, partition: partition)
+    memoryFrames = turning.pointee.tailFrames + turnedFilter.tailFrames
+    hopFrames = turning.pointee.hopFrames
     again = keptFrames > 0 ? .allocate(capacity: 1) : nil
     again?.initialize(to: RenderPath(treatment: treatment, filters: filters, partition: 256))
+    againFilter = StereoFilter(keptFrames > 0 ? separate : nil, partition: 256)
     headLocked = MixMatrix(gains: treatment.headLocked, inputs: inputs)
     lowFrequency = MixMatrix(gains: treatment.lowFrequency, inputs: inputs)
     latencyFrames = turning.pointee.latencyFrames
@@ -66,15 +73,10 @@ struct SpatialPath: ~Copyable {
       seconds: BinauralFilters.delaySeconds + Double(latencyFrames) / rate, sampleRate: rate)
     let effectsTail =
       lowFrequency.isSilent ? 0 : delay.frames - latencyFrames + lowPass.tailFrames
-    // Linear and direct filters include the equaliser. The parametric decoder's analysis frames are
-    // too short for it.
-    let isFolded = filters.planeWaves == nil
-    wholeFilter = StereoFilter(isFolded ? nil : filters.equaliser, partition: partition)
-    stillFilter = StereoFilter(isFolded ? filters.equaliser : nil, partition: partition)
+    stillFilter = StereoFilter(filters.equaliser, partition: partition)
     plainFilter = StereoFilter(filters.equaliser, partition: partition)
     tailFrames = max(
-      turning.pointee.tailFrames + wholeFilter.tailFrames,
-      max(effectsTail, delay.frames - latencyFrames) + plainFilter.tailFrames)
+      memoryFrames, max(effectsTail, delay.frames - latencyFrames) + plainFilter.tailFrames)
     still = PlanarScratch(channels: 2, frames: chunkFrames)
     effects = PlanarScratch(channels: 2, frames: chunkFrames)
   }
@@ -98,7 +100,7 @@ struct SpatialPath: ~Copyable {
     turning.pointee.reset()
     lowPass.reset()
     delay.reset()
-    wholeFilter.reset()
+    turnedFilter.reset()
     stillFilter.reset()
     plainFilter.reset()
   }
@@ -126,12 +128,12 @@ struct SpatialPath: ~Copyable {
   ) {
     entry.mix(source, into: bus.planes, frames: frames)
     turning.pointee.process(bus.planes, poses: poses, into: ears, frames: frames)
+    turnedFilter.process(ears[0], ears[1], frames: frames)
     if let turned {
       copyFrames(ears[0], turned[0], frames)
       copyFrames(ears[1], turned[1], frames)
     }
     addStill(source, to: ears, frames)
-    wholeFilter.process(ears[0], ears[1], frames: frames)
   }
 
   /// Adds the part that is not rotated against the head, with the decoder's delay.
@@ -160,7 +162,10 @@ struct SpatialPath: ~Copyable {
   /// Prepares `processAgain` to begin at a frame, which must be a grid point. If `hopFrames` is not
   /// 0, the frame must also be a multiple of `hopFrames`.
   @_noLocks
-  func beginAgain(at frame: Int) { again?.pointee.beginAgain(at: frame, like: turning.pointee) }
+  func beginAgain(at frame: Int) {
+    again?.pointee.beginAgain(at: frame, like: turning.pointee)
+    againFilter.reset()
+  }
 
   /// Renders the rotated part again into `ears`, 2 x frames.
   @_noLocks
@@ -170,6 +175,7 @@ struct SpatialPath: ~Copyable {
   ) {
     entry.mix(source, into: bus.planes, frames: frames)
     again?.pointee.process(bus.planes, poses: poses, into: ears, frames: frames)
+    againFilter.process(ears[0], ears[1], frames: frames)
   }
 }
 

@@ -191,7 +191,8 @@ public final class ConstantBusSource: SoundSource {
     marks.append((position, next))
   }
 
-  /// Crossfades into a new run that begins `frames` frames before the end of the line.
+  /// Crossfades into a new run that begins `frames` frames before the end of the line. If the run
+  /// is shorter, the line then ends with the run.
   private func overlap(_ frames: Int) throws(PlaybackError) {
     // Skip the first `lead` frames of the run, which precede the first frame of the line.
     let shared = min(frames, line.count)
@@ -202,6 +203,6 @@ public final class ConstantBusSource: SoundSource {
       if lead > 0 { lead -= count } else { new.append(UnsafePointer(mixed.planes), frames: count) }
     }
     if shared == 0 { position += join.bridge(0, on: &line) }
-    join.crossfade(new, into: &line, over: shared)
+    position -= join.crossfade(new, into: &line, over: shared)
   }
 }

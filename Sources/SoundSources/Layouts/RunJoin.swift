@@ -114,14 +114,17 @@ struct RunJoin {
 
   /// Crossfades the end of a line with another version of the same sound, starting `frames` frames
   /// before the end. If `new` is shorter than `frames`, the crossfade has the length of `new`, and
-  /// the rest of the line stays as it is.
+  /// the old sound after it is removed.
   ///
   /// The gains of the old and the new version are `a / p` and `b / p`, where `a` = cos(t), `b` =
   /// sin(t), `p` = sqrt(1 + 2 r a b), `t` rises from 0 to pi / 2, and `r` is the result of
   /// `agreement`.
-  func crossfade(_ new: SoundLine, into line: inout SoundLine, over frames: Int) {
+  ///
+  /// - Returns: the number of frames that were removed.
+  mutating func crossfade(
+    _ new: SoundLine, into line: inout SoundLine, over frames: Int
+  ) -> Int {
     let length = min(frames, new.count)
-    guard length > 0 else { return }
     let start = line.count - frames
     let old = line.sound(start..<start + length)
     let other = new.sound(0..<length)
@@ -135,6 +138,12 @@ struct RunJoin {
     line.change(start..<start + length) { channel, index, value in
       value * gains[index].old + other[channel][index] * gains[index].new
     }
+    guard length < frames else { return 0 }
+    line.removeLast(frames - length)
+    // A prediction must continue the shortened line.
+    past.removeAll()
+    past.append(line.sound(max(0, line.count - Self.pastFrames)..<line.count))
+    return frames - length
   }
 
   /// Returns the normalised correlation of two sounds over all channels, clamped to 0 ... 1.

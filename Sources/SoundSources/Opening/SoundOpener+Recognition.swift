@@ -7,8 +7,8 @@ internal import Rendering
 extension SoundOpener {
   /// Returns the location of a presentation; nil if the input is not a presentation.
   ///
-  /// Network addresses, playlists, and folders that are named by a path are presentations. The
-  /// exception is a folder that contains a finished download (see `soundFile`) but no playlist.
+  /// Network addresses, playlists and folders are presentations. The exception is a folder that
+  /// contains a sound file (see `soundFile`) but no playlist.
   ///
   /// - Throws: `unsupportedAddress`, and any error from `PresentationPlace`.
   static func presentation(
@@ -43,36 +43,52 @@ extension SoundOpener {
     return kind(of: input) == nil ? scheme : nil
   }
 
-  /// Returns the path that the input names. If the input is a folder with a finished download (see
-  /// `soundFile`), returns the path of the downloaded file.
+  /// Returns the path that the input names. If the input is a folder with the sound file of one
+  /// programme, returns the path of that file.
   static func file(_ input: String) -> String {
-    if isFolder(input) { return soundFile(in: PresentationFolder(input)) ?? input }
-    return path(of: input) ?? input
+    guard let path = path(of: input) else { return input }
+    return isFolder(path) ? soundFile(in: PresentationFolder(path)) ?? path : path
   }
 
-  /// File name extensions of finished downloads, in lower case.
+  /// File name extensions of sound files, in lower case.
   private static let kinds: Set = [
     "mp4", "m4a", "m4b", "mov", "mkv", "mka", "webm", "ts", "mts", "aac", "ac3", "ec3", "eac3",
     "mp3", "opus", "ogg", "oga", "flac", "wav", "w64", "caf", "aif", "aiff",
   ]
 
+  /// The end of the names of unfinished downloads, after the file name extension.
+  private static let unfinished = ".part"
+
   /// Returns the only file in a folder and its subfolders. If there are several, considers only the
-  /// sound files directly in the folder that are not numbered fragments or initialisation segments:
-  /// returns the only one or, if their names agree up to the first dot, such as `title.f137.mp4`
-  /// and `title.f140.m4a`, the largest. Otherwise returns nil.
+  /// sound files directly in the folder that are not numbered fragments or initialisation segments,
+  /// and unfinished downloads only if there is no other sound file: returns the only one or, if
+  /// their names agree up to the first dot, such as `title.f137.mp4` and `title.f140.m4a`, the
+  /// largest. Otherwise returns nil.
   private static func soundFile(in folder: PresentationFolder?) -> String? {
     guard let folder else { return nil }
     if folder.paths.count == 1 { return folder.paths.first }
     let prefix = folder.path + "/"
-    let files = folder.unnumberedPaths.filter { path in
-      let name = path.dropFirst(prefix.count)
-      let plain = name.hasSuffix(".part") ? name.dropLast(5) : name
-      let kind = plain.split(separator: ".").last.map { $0.lowercased() } ?? ""
-      return !name.contains("/") && kinds.contains(kind) && !name.lowercased().contains("init")
-    }
+    let all = folder.unnumberedPaths.filter { isSound($0.dropFirst(prefix.count)) }
+    let finished = all.filter { !$0.hasSuffix(unfinished) }
+    let files = finished.isEmpty ? all : finished
     let titles = Set(files.map { $0.dropFirst(prefix.count).prefix { $0 != "." } })
     guard titles.count == 1 else { return nil }
     return files.max { (size(of: $0), $0) < (size(of: $1), $1) }
+  }
+
+  /// Whether a path relative to the folder is the name of a sound file that is not an
+  /// initialisation segment.
+  private static func isSound(_ name: Substring) -> Bool {
+    let plain = name.hasSuffix(unfinished) ? name.dropLast(unfinished.count) : name
+    let kind = plain.split(separator: ".").last.map { $0.lowercased() } ?? ""
+    return !name.contains("/") && kinds.contains(kind) && !isInitialisation(name.lowercased())
+  }
+
+  /// Whether a word of a name ends in "init", as in `init-v1.mp4`, or is "initialisation".
+  private static func isInitialisation(_ name: String) -> Bool {
+    name.split { !$0.isLetter }.contains { word in
+      word.hasSuffix("init") || ["initialisation", "initialization"].contains(word)
+    }
   }
 
   private static func size(of path: String) -> Int {
@@ -88,7 +104,9 @@ extension SoundOpener {
     return path
   }
 
-  private static func isFolder(_ path: String) -> Bool { kind(of: path) == S_IFDIR }
+  private static func isFolder(_ input: String) -> Bool {
+    path(of: input).flatMap(kind(of:)) == S_IFDIR
+  }
 
   private static func kind(of path: String) -> mode_t? {
     var status = stat()

@@ -32,6 +32,11 @@ struct SoundLine {
 
   mutating func removeFirst(_ frames: Int) { start += min(max(0, frames), count) }
 
+  mutating func removeLast(_ frames: Int) {
+    let removed = min(max(0, frames), count)
+    for c in planes.indices { planes[c].removeLast(removed) }
+  }
+
   mutating func removeAll() {
     for c in planes.indices { planes[c].removeAll(keepingCapacity: true) }
     start = 0

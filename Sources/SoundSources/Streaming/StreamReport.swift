@@ -10,11 +10,11 @@ struct StreamReport {
   private(set) var warnings: [String] = []
   /// The rendition that was reported last; nil before the first report.
   private(set) var rendition: Int?
-  /// The missing sound, in seconds, by its position in tenths of a second.
-  private var holes: [Int: Double] = [:]
-  /// The duration of all missing sound that has been reported, in seconds. Gaps that were reported
-  /// at the same position count once.
-  var missingSeconds: Double { holes.values.reduce(0, +) }
+  /// The positions of the missing sound, in seconds, without overlaps.
+  private var holes: [Range<Double>] = []
+  /// The duration of all missing sound that has been reported, in seconds. Each part of a gap
+  /// counts once, even if it was reached more than once.
+  var missingSeconds: Double { holes.reduce(0) { $0 + $1.upperBound - $1.lowerBound } }
   private var news: [(frame: Int, news: SourceNews)] = []
 
   /// Adds warnings from the supply.
@@ -30,10 +30,19 @@ struct StreamReport {
   /// Adds a warning about missing sound if the gap lasts at least 0.03 s. Times are in seconds.
   mutating func noteHole(of length: Double, at seconds: Double, reason: String?) {
     guard length >= 0.03 else { return }
-    holes[Int((10 * seconds).rounded())] = length
+    addHole(seconds..<seconds + length)
     let reason = reason.map { ": \($0)" } ?? ""
     warnings.append(
       "\(fixed(length, decimals: 2)) s of sound is missing at \(clockText(seconds))\(reason)")
+  }
+
+  private mutating func addHole(_ hole: Range<Double>) {
+    var whole = hole
+    for other in holes where other.overlaps(hole) {
+      whole = min(whole.lowerBound, other.lowerBound)..<max(whole.upperBound, other.upperBound)
+    }
+    holes.removeAll { $0.overlaps(hole) }
+    holes.append(whole)
   }
 
   /// Adds a change of rendition to the news, without a reason for the first rendition.

@@ -19,8 +19,7 @@ func mixAnalyseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   defer { input.finish() }
   let file = TextOutput(path: output)
   try file.check()
-  let generator = MixTuningGenerator(
-    sampleRate: Double(source.sampleRate), fieldOfView: command[Options.fieldOfView] * .pi / 180)
+  let generator = MixTuningGenerator(sampleRate: Double(source.sampleRate))
   let field = try firstOrder(source, settings)
   try readAll(field) { planes, frames in generator.append(planes, frames: frames) }
   let tuning = generator.tuning
