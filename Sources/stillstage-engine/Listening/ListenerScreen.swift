@@ -58,7 +58,7 @@ final class ListenerScreen {
     state.head = line.screenHead
     add(line.levels, seconds: seconds, to: &state)
     var yaw: Double?
-    if case .pose(let angle, _, _, true) = state.head, line.recordedPose == nil { yaw = angle }
+    if case .pose(let angle, _, _) = state.head, line.recordedPose == nil { yaw = angle }
     state.advice = advice.add(yaw: yaw, seconds: seconds)
     if case .noStage = state.head {} else { addStage(content, to: &state) }
     state.facts = ScreenFacts(line: line, player: player, display: display).all
