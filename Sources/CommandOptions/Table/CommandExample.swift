@@ -165,7 +165,7 @@ extension CommandSpecification {
         CommandExample("bench tracking-error", "Measure the lag for the built-in motions."),
         CommandExample(
           "bench tracking-error head.csv --queue 300",
-          "Measure the lag for a recorded motion, with 300 ms of sound that can be rewritten."),
+          "Measure the lag for a recorded motion, with 300 ms of rewritable sound."),
       ]
     case .benchSpeakers:
       [
