@@ -136,7 +136,7 @@ extension StatusLine {
     case .fresh: return pose(head.pose)
     case .stale, .lost:
       return .lost(
-        status.tracker == nil
+        isDisconnected
           ? "the tracker is disconnected; connect it again"
           : "the tracker is silent; is it switched on?")
     }

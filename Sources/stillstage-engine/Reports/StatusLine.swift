@@ -82,9 +82,12 @@ struct StatusLine {
       return (status.tracker == nil ? "no tracker" : "no pose from the tracker yet", "")
     case .fresh: return (pose(head.pose), "tracker \(Int(head.rate.rounded())) Hz")
     case .stale, .lost:
-      return (status.tracker == nil ? "tracker disconnected" : "tracker silent", "")
+      return (isDisconnected ? "tracker disconnected" : "tracker silent", "")
     }
   }
+
+  /// Whether the tracker was disconnected. A network tracker can only be silent.
+  var isDisconnected: Bool { status.tracker == nil && awaited == nil }
 
   private func pose(_ pose: Quaternion) -> String {
     let angles = YawPitchRoll(pose)
