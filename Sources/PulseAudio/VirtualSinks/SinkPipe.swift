@@ -70,8 +70,8 @@ final class SinkPipe {
 
   var unread: Int { max(0, Int(pipe_fill(fifo)) - kept) / bytesPerFrame }
 
-  /// Applies a plan. If the kernel refuses the new capacity, the pipe keeps its old one, and the rest
-  /// of the plan still applies.
+  /// Applies a plan. If the kernel refuses the new capacity, the pipe keeps its old one, and the
+  /// rest of the plan still applies.
   func apply(_ plan: PipePlan) {
     planned = plan.kept * bytesPerFrame
     wanted = planned

@@ -25,8 +25,8 @@ final class SinkChain: LatencyChain {
   init(
     _ options: PlayerOptions, on server: LatencyServer, head: HeadPoseSource
   ) throws(CommandFailure) {
-    // On PulseAudio, this process creates the virtual sink's FIFO in XDG_RUNTIME_DIR. Use the folder
-    // of the private server.
+    // On PulseAudio, this process creates the virtual sink's FIFO in XDG_RUNTIME_DIR. Use the
+    // folder of the private server.
     if let path = server.address?.dropFirst("unix:".count), let end = path.lastIndex(of: "/") {
       setenv("XDG_RUNTIME_DIR", String(path[..<end]), 1)
     }
