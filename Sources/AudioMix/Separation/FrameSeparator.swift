@@ -86,8 +86,8 @@ struct FrameSeparator: ~Copyable {
     enhanced?.reset()
   }
 
-  /// Processes one analysis frame, and adds its images to the overlap-add buffers. With an enhancer,
-  /// it adds the images of the analysis frame `delayHops` earlier instead.
+  /// Processes one analysis frame, and adds its images to the overlap-add buffers. With an
+  /// enhancer, it adds the images of the analysis frame `delayHops` earlier instead.
   ///
   /// - Parameters:
   ///   - field: 4 planes of `windowFrames` samples, with a magnitude of at most 10 000.
