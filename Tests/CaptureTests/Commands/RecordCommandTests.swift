@@ -25,7 +25,7 @@ extension CaptureServerTests {
       (["-o", "a.wav", "--mic-format", "ambx"], "ambix"),
       (["-o", "a.wav", "--mic-format", "a-format:flu,flu,bld,bru"], "tetrahedron"),
       (["-o", "a.wav", "--channels", "3-1"], "channels"),
-      (["-o", "a.wav", "--channels", "1,1"], "twice"),
+      (["-o", "a.wav", "--channels", "1,1"], "more than once"),
       (["-o", "a.wav", "--channels", "5"], "no channel 5"),
       (["-o", "a.wav", "--mic-format", "stereo"], "2 channels"),
     ])

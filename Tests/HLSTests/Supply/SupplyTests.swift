@@ -293,7 +293,7 @@ final class SimulatedServer: ResourceFetcher {
         "#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-KEY:METHOD=AES-128,URI=\"k\"\n"
           + "#EXTINF:4,\n0.ts\n#EXT-X-ENDLIST\n")
     }
-    #expect(try run { _ in FixedRendition(1) }.queue.failure?.contains("bytes, not 16") == true)
+    #expect(try run { _ in FixedRendition(1) }.queue.failure?.contains("16 bytes") == true)
   }
 
   @Test func livePresentationHasNoGapsAndAlignedRenditions() throws {
