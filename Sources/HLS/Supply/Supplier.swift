@@ -304,8 +304,8 @@ struct Supplier {
     let site = sites[rendition, default: 0]
     let next = (site + 1) % places.count
     queue.warn(
-      "'\(places[next].address)' replaces '\(places[site].address)', which has the same content, "
-        + "because of an error: \(problem)")
+      "'\(places[next].address)' replaces '\(places[site].address)' and has the same content; "
+        + "the replaced one failed: \(problem)")
     sites[rendition] = next
     former[rendition] = timelines.removeValue(forKey: rendition) ?? former[rendition]
     return true

@@ -60,7 +60,7 @@ package final class NeuralEnhancer: SpeechEnhancer {
     let places = environmentVariable("STILLSTAGE_SEPARATOR_PROGRAM").map { [$0] } ?? places
     let missing =
       "cannot start its program at \(places.joined(separator: " or ")); install Stillstage again, "
-      + "correct STILLSTAGE_SEPARATOR_PROGRAM if it is set"
+      + "or correct STILLSTAGE_SEPARATOR_PROGRAM if it is set"
     guard let program = places.first(where: isExecutableFile) else {
       throw .neuralSeparator(missing)
     }

@@ -89,7 +89,7 @@ private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
 
     """
   let group = """
-    To get permission for a serial port, join its group: run 'sudo usermod -aG dialout $USER' and
+    \(lines.isEmpty ? "To" : "Or, to") get permission for a serial port, join its group: run 'sudo usermod -aG dialout $USER' and
     log in again.
 
     """
