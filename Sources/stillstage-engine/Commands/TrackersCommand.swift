@@ -89,8 +89,8 @@ private func permissionAdvice(_ trackers: [TrackerDescription]) -> String {
 
     """
   let group = """
-    \(lines.isEmpty ? "To" : "Or, to") get permission for a serial port, join its group: run 'sudo usermod -aG dialout $USER' and
-    log in again.
+    \(lines.isEmpty ? "To" : "Or, to") get permission for a serial port, join its group:
+    run 'sudo usermod -aG dialout $USER' and log in again.
 
     """
   let isSerial = denied.contains(where: \.isSerialPort)
