@@ -67,7 +67,7 @@ extension HeadTrackingError: CustomStringConvertible {
     case .badAxisMap(let text):
       "'\(text)' is not a right-handed axis map; give three signed axes such as y,-x,z"
     case .cannotReadMotion(let path, let reason):
-      "cannot read the recording \(path): \(reason); choose another file"
+      "cannot read \(path): \(reason); choose another file"
     case .badMotionRow(let path, let line, let reason):
       "\(path), line \(line): \(reason)"
     case .interrupted: "interrupted"

@@ -49,7 +49,7 @@ public enum SoundServerError: Error, Equatable {
     case .unsupportedSampleRate(let rate):
       "the sound server does not support \(rate) Hz; choose a rate from 1 to 384000 Hz"
     case .streamRefused(let reason):
-      "the sound server did not open the stream: \(reason); check the server's log, or "
+      "the sound server refused the request: \(reason); check the server's log, or "
         + "choose another device"
     case .stopped:
       "the stream was stopped and cannot be started again; create a new one"

@@ -171,6 +171,7 @@ import Testing
     try join(Self.fragments, as: "one.mp4")
     try join(Self.fragments, as: "other.mp4")
     let run = try render()
-    #expect(run.exitCode == 1 && run.errors.contains("name a sound file in it"), "\(run.errors)")
+    #expect(
+      run.exitCode == 1 && run.errors.contains("give the path of a sound file"), "\(run.errors)")
   }
 }

@@ -2,7 +2,7 @@
 
 import Ambisonics
 import Binaural
-import Glibc
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -43,5 +43,26 @@ import Testing
       }
     }
     #expect(!isDone)
+  }
+
+  /// A request after `stop` starts no thread, even if there was none before.
+  @Test func aRequestAfterStopIsIgnored() throws {
+    let ear = [[Float]](repeating: [1] + [Float](repeating: 0, count: 63), count: 4)
+    let renderer = Renderer(
+      layout: .stereo,
+      filters: BinauralFilters(order: 1, sampleRate: 48_000, left: ear, right: ear), busOrder: 1)
+    func threads() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
+    }
+    let redesigners = (0..<200).map { _ in
+      Redesigner(renderer: renderer, layout: .stereo) { _ in }
+    }
+    let before = try threads()
+    for redesigner in redesigners {
+      redesigner.stop()
+      redesigner.wish(RenderSettings(), isTold: true, arrived: { _ in })
+    }
+    // Other tests start and end a few threads at the same time.
+    #expect(try threads() < before + 100)
   }
 }

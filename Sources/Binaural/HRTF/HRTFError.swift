@@ -37,8 +37,8 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
         "signal \(signal) killed the SOFA reader while it read '\(path)'; "
           + "the file may be damaged or malicious, so choose another one"
       case .readerNotFound(let places):
-        "cannot find or start the SOFA reader stillstage-sofa at "
-          + "\(places.joined(separator: " or ")); "
+        "cannot find or start the SOFA reader stillstage-sofa"
+          + (places.isEmpty ? "" : " at \(places.joined(separator: " or "))") + "; "
           + "install it and the libraries that it needs, or set STILLSTAGE_SOFA to its path"
       case .readerFailed(let path, let reason):
         "the SOFA reader failed on '\(path)': \(reason); "

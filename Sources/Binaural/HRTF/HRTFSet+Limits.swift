@@ -43,8 +43,8 @@ extension HRTFSet {
     result = result.thinned(to: HRTFLimit.directions)
     if result.directions.count < directions.count {
       result.notes.append(
-        "the set has \(directions.count) directions; \(result.directions.count) roughly evenly "
-          + "distributed ones are used")
+        "the set has \(directions.count) directions; only "
+          + "\(result.directions.count) of them are used")
     }
     let level = result.estimatedLevelDecibels
     guard HRTFLimit.levels.contains(level) else {

@@ -46,7 +46,7 @@ public enum Arguments {
   public static let motions = ArgumentSpecification(
     name: "FILE", grammar: .file,
     help: """
-      Recorded motion with t and w,x,y,z (or qw,qx,qy,qz), and gx,gy,gz if it has a gyroscope. \
+      Recorded motion: columns t and w,x,y,z (or qw,qx,qy,qz), optionally gx,gy,gz. \
       If there is a column 'movement', errors are computed only for the rows in which it is 1.
       """, isRepeated: true)
   /// `motions`, but optional.

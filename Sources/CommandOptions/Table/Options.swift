@@ -75,7 +75,7 @@ public enum Options {
       """)
   public static let speakerAngle = CommandOption<Double>(
     "speaker-angle", "DEG", .number(3...60), default: 12, shown: "12",
-    help: "Angle from the front to each loudspeaker in degrees, with '--speakers'.")
+    help: "Angle in degrees from the front to each loudspeaker.")
   public static let decoder = CommandOption<DecoderChoice>(
     "decoder", "DESIGN", .words, default: .magls, shown: "magls",
     help: """

@@ -102,8 +102,8 @@ extension PlaylistLoader {
     if let problem { throw problem }
     throw .nothing(
       address: folder.path,
-      reason: "it contains no usable playlist and no numbered fragments; name a sound file in it, "
-        + "or download the presentation again")
+      reason: "it contains no usable playlist and no numbered fragments; give the path of a sound "
+        + "file in it, or download the presentation again")
   }
 
   /// Whether the folder contains at least one of the playlists to which a multivariant playlist

@@ -53,8 +53,8 @@ extension CalibrationError: CustomStringConvertible {
       "the tracker moved: its angular velocity varied by \(Self.tenths(spread)) degrees/s; keep it "
         + "still while it is measured"
     case .implausibleBias(let rate):
-      "the gyroscope reads \(Self.tenths(rate)) degrees/s at rest, too much for a bias; "
-        + "keep the tracker still, or have it repaired"
+      "the gyroscope reads \(Self.tenths(rate)) degrees/s at rest, which is too much for a "
+        + "bias; keep the tracker still, or have it repaired"
     case .turnTooSmall(let pose, let degrees):
       "looking \(pose.rawValue) turned the tracker by only \(Self.tenths(degrees)) degrees; "
         + "move your head further"

@@ -27,7 +27,7 @@ public struct ProfileReader {
   ) -> (profile: TrackerProfile?, problems: [ProfileProblem]) {
     let problems = ProfileKeys.Problems()
     guard bytes.count <= largestFile else {
-      return (nil, [ProfileProblem(line: 1, text: "it is larger than 256 KB")])
+      return (nil, [ProfileProblem(line: 1, text: "it is larger than 256 KiB, which is the limit")])
     }
     let json: LocatedJSON
     do throws(ProfileProblem) { json = try LocatedJSON.read(bytes) } catch { return (nil, [error]) }

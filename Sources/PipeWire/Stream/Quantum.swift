@@ -12,7 +12,8 @@ enum Quantum {
 
   static func rules(_ configuration: AudioOutputConfiguration) -> QueueDepth.Rules {
     var rules = QueueDepth.Rules()
-    (rules.appended, rules.shallowest, rules.deepest) = (2.7, 2.7, 42.7)
+    let shortest = configuration.shortestCycleMilliseconds
+    (rules.appended, rules.shallowest, rules.deepest) = (shortest, shortest, 42.7)
     rules.quietNanoseconds = configuration.queueRules.quietNanoseconds
     rules.settlingNanoseconds = configuration.queueRules.settlingNanoseconds
     return rules

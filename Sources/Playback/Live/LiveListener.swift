@@ -103,8 +103,10 @@ package final class LiveListener: Sendable {
       let output = try LiveOutput(
         sound, to: sink, client, options: options, poses: poses, tell: playerEvents.add)
       state.withLock { $0.output = output }
-      try watch(sink, isHeadphones: kind == .headphones)
-      do throws(PlaybackError) { try output.start() } catch {
+      do throws(PlaybackError) {
+        try watch(sink, isHeadphones: kind == .headphones)
+        try output.start()
+      } catch {
         endListening()
         throw error
       }

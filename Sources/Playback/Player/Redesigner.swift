@@ -52,7 +52,7 @@ final class Redesigner: Sendable {
   ) {
     state.withLock { state in
       state.wish = Wish(settings: settings, isTold: isTold, arrived: arrived)
-      guard state.worker == nil else { return }
+      guard state.worker == nil, !state.isStopped else { return }
       let worker = Worker()
       state.worker = worker
       worker.start { [self] in run(worker) }

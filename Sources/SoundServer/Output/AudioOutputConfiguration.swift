@@ -68,6 +68,9 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// The limits and times of an adaptive latency. A PipeWire output uses only the times.
   package var queueRules = QueueDepth.Rules()
 
+  /// With PipeWire, the initial and smallest adaptive latency, which is the length of a cycle [ms].
+  package var shortestCycleMilliseconds = 2.7
+
   /// The largest rewrite margin [ms]. Automatic rewriting stops if the sink reads further ahead.
   package var largestMarginMilliseconds = 150.0
 

@@ -51,7 +51,7 @@ import Testing
       "t,gx,gy,gz,ax,ay,az\n1,0,0,0,0,0,9\n1,0,0,0,0,0,9\n",
       "r.csv, line 3: time 1.0 is not later than 1.0, the time of the previous row"
     ),
-    ("t,gx,gy,gz,ax,ay,az\n", "cannot read the recording r.csv: it has a header but no rows"),
+    ("t,gx,gy,gz,ax,ay,az\n", "cannot read r.csv: it has a header but no rows"),
   ])
   func errorsStateTheLineAndReason(text: String, message: String) {
     #expect {
