@@ -179,7 +179,9 @@ public final class ConstantBusSource: SoundSource {
   private func begin(_ next: ChannelLayout) throws(PlaybackError) {
     let joint = source.joint
     way = Way(from: try prepareRun(Run(of: source, next)), to: layout)
-    if case .unknown = next { ownWarnings.append("a part with \(next.name) of unknown layout is not played") }
+    if case .unknown = next {
+      ownWarnings.append("a part with \(next.name) of unknown layout is not played")
+    }
     let isOther = contentLayout(atFrame: position) != next
     if joint > 0 {
       try overlap(joint)

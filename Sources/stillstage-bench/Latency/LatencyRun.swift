@@ -130,7 +130,7 @@ final class LatencyRun {
     }
     throw CommandFailure(
       failures.text.withLock { $0 }
-        ?? "the renderer has used no report from the virtual tracker within 5 s; try again")
+        ?? "the renderer used no report from the virtual tracker within 5 s; try again")
   }
 
   func stop() {

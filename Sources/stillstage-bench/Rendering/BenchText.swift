@@ -7,7 +7,8 @@ import Laboratory
 extension BenchReport {
   /// The report as tables.
   var text: String {
-    var text = "\(machine.processor), \(machine.cores) cores, load \(decimal(machine.load, 1))\n"
+    var text = "\(machine.processor), \(machine.cores) \(machine.cores == 1 ? "core" : "cores"), "
+    text += "load \(decimal(machine.load, 1))\n"
     text += "kernels: \(instructionSet); peak of one core: \(decimal(peakGigaFLOPS, 0)) GFLOP/s\n"
     text += "CPU milliseconds per second of audio at \(sampleRate) Hz, with a turning head\n\n"
     let heading = [
