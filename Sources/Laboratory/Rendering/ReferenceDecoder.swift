@@ -88,8 +88,8 @@ package struct ReferenceDecoder: Sendable {
     return matrix(.slerp(a, b, 0.5))
   }
 
-  /// Returns the sum of the channels `x`, each convolved with its filter in `h` and cut to the
-  /// length of `x`.
+  /// Returns the sum of the channels `x`, each convolved with its filter in `h` and cut to its
+  /// original length.
   private static func convolve(_ x: [[Double]], _ h: [[Double]]) -> [Double] {
     var y = [Double](repeating: 0, count: x[0].count)
     for (x, h) in zip(x, h) {
