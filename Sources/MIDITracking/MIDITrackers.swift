@@ -46,7 +46,7 @@ package final class MIDITrackers: TrackerProvider {
   ///   - settings: the settings of the built-in models.
   ///   - models: further models, which take precedence over the built-in ones.
   ///   - request: a port that the user named, and its model; nil for none.
-  ///   - capture: receives all bytes to and from the tracker that is opened; nil for none.
+  ///   - capture: records all bytes to and from the tracker that is opened; nil to record none.
   package convenience init(
     axes: AxisMap? = nil, settings: MIDISettings = MIDISettings(), models: [MIDIModel] = [],
     request: Request? = nil, capture: FrameCapture? = nil

@@ -120,7 +120,7 @@ package struct Supperware: MIDITrackerProtocol {
   /// Returns the quaternion of a rotation matrix, given row by row; nil if the matrix is not
   /// a rotation.
   private static func rotation(_ m: [Double]) -> Quaternion? {
-    // Row i is (w, x, y, z), multiplied by 4 and by its own component i.
+    // Row i is 4 q[i] (w, x, y, z), where q[i] is component i of the quaternion (w, x, y, z).
     let (x, y, z) = (m[7] - m[5], m[2] - m[6], m[3] - m[1])
     let products = [
       [1 + m[0] + m[4] + m[8], x, y, z],
