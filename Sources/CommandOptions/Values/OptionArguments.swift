@@ -13,8 +13,8 @@ extension ValueForm where Value == LatencyChoice {
   }
 }
 
-/// `--loudness`: the target loudness, for each source that `play` plays, or for the binaural sound of
-/// `render`.
+/// `--loudness`: the target loudness, for each source that `play` plays, or for the binaural sound
+/// of `render`.
 public enum LoudnessChoice: Sendable, Equatable {
   case off
   /// A value in LUFS.

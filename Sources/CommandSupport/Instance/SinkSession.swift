@@ -75,8 +75,8 @@ package struct SinkSession {
     }
   }
 
-  /// The settings, completed with the default sink that an earlier instance stored and with a
-  /// function that stores the default sink of this instance.
+  /// The settings, completed with the default sink that an earlier instance did not restore, and
+  /// with a function that stores the default sink to restore.
   private var filled: SystemWideOutput.Settings {
     var settings = settings
     settings.previousDefault = SinkState.read(in: folder)?.defaultSink
