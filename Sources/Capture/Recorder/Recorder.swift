@@ -77,7 +77,7 @@ public final class Recorder: @unchecked Sendable {
   ///
   /// The closure runs on its own thread and may block. If it blocks until the queue is full, it
   /// misses frames, but the recording loses nothing. Frames are delivered after they have been
-  /// recorded: usually at most 30 ms after their arrival, but up to about 1 s after it if it is
+  /// recorded: usually at most 30 ms after their arrival, but after up to about 1 s if it is
   /// uncertain whether earlier sound is missing.
   ///
   /// - Parameter queueSeconds: the size of the queue, in seconds of sound with 8 channels at
