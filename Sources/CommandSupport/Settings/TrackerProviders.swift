@@ -15,7 +15,7 @@ import UserFiles
 ///
 /// - Parameters:
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
-///   - tracking: the settings of the trackers, complete except for `providers`.
+///   - tracking: the settings from which the providers take `profiles`, `axes` and `capture`.
 /// - Throws: a usage error or a failure if the ID is invalid or names a profile or a capture that
 ///   cannot be used; a failure if `config.json` is invalid and the command is `play` or `sink`.
 func trackerProviders(

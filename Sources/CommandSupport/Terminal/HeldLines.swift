@@ -31,7 +31,7 @@ package enum HeldLines {
     for line in lines { write(line, to: STDERR_FILENO) }
   }
 
-  /// While lines are held, keeps `text` for the view and, if stderr is a terminal, holds `line`
+  /// Between `begin` and `end`, keeps `text` for the view and, if stderr is a terminal, holds `line`
   /// until `end`. Returns false if the caller must print `line` now.
   static func hold(_ text: String, _ line: String) -> Bool {
     state.withLock { state in

@@ -151,7 +151,7 @@ public struct PresentationFolder: Sendable {
   }
 
   /// Whether `file` has the name of a segment of a playlist in the same folder, while `playlist` is
-  /// in another folder and has segments there.
+  /// in another folder, which contains at least one segment of `playlist`.
   private func isOthers(_ file: String, than playlist: String) -> Bool {
     guard let real = SystemFile.resolved(playlist) else { return false }
     let (own, folder) = (real.parentFolder, file.parentFolder)
