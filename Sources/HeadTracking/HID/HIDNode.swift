@@ -103,8 +103,8 @@ extension SystemFile {
     return Dictionary(pairs.filter { $0.count == 2 }.map { ($0[0], $0[1]) }) { first, _ in first }
   }
 
-  /// Returns the last value of a key; nil if there is none. A device's name may contain a line break
-  /// and a false `HID_UNIQ`; the kernel writes the true `HID_UNIQ` after the name.
+  /// Returns the last value of a key; nil if there is none. A device's name may contain a line
+  /// break and a false `HID_UNIQ`; the kernel writes the true `HID_UNIQ` after the name.
   static func lastValue(of key: String, in file: String) -> String? {
     guard let bytes = try? contents(file) else { return nil }
     let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
