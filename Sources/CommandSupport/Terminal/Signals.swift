@@ -24,10 +24,10 @@ package enum Signals {
   /// that waits for the signals.
   ///
   /// The first signal that requests the end of the process lets the command end cleanly within the
-  /// time that `SignalDeadline` allows. A later one ends the process at once if it arrives more than
-  /// 1 s after the first, or if it is the third SIGINT. Other repetitions are ignored: the kernel
-  /// sends SIGHUP twice when a terminal is closed, and `timeout` sends a signal both to the process
-  /// and to the process group.
+  /// time that `SignalDeadline` allows. A later one ends the process at once if it arrives more
+  /// than 1 s after the first, or if it is the third SIGINT. Other repetitions are ignored: the
+  /// kernel sends SIGHUP twice when a terminal is closed, and `timeout` sends a signal both to the
+  /// process and to the process group.
   static func watch() {
     var set = Self.set
     pthread_sigmask(SIG_BLOCK, &set, nil)
