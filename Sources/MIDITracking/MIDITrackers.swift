@@ -2,10 +2,10 @@
 
 package import HeadTracking
 
-/// Provides head trackers that are MIDI devices.
+/// Provides trackers that send MIDI messages.
 ///
-/// They are recognised by the name of the port or of its device. Listing them does not load
-/// libasound.
+/// They are recognised by the name of the port or of the device or program that has the port.
+/// Listing them does not load libasound.
 package final class MIDITrackers: TrackerProvider {
   /// A port that the user named: `midi:PORT:MODEL`.
   package struct Request: Sendable, Equatable {

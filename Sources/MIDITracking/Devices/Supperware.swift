@@ -33,7 +33,7 @@ package struct Supperware: MIDITrackerProtocol {
     package var rateHertz = 100
     package var compass = Compass.off
     package var cable = Cable.keep
-    /// Whether the tracker sets its own front to the direction of the head when it is started.
+    /// Whether the tracker, when it is started, sets its own front to the direction of the head.
     package var zeroes = false
     /// Whether shaking the head sets the tracker's own front to the direction of the head; nil
     /// keeps the tracker's setting.
@@ -93,7 +93,7 @@ package struct Supperware: MIDITrackerProtocol {
     return [.head(HeadSample(time: arrivals.time(arrival), headToWorld: head))]
   }
 
-  /// Returns the numbers in pairs of bytes; empty if a byte is left over.
+  /// Returns the numbers that the pairs of bytes encode; empty if a byte is left over.
   private static func numbers(_ bytes: ArraySlice<UInt8>) -> [Double] {
     guard bytes.count.isMultiple(of: 2) else { return [] }
     return stride(from: bytes.startIndex, to: bytes.endIndex, by: 2).map { at in
