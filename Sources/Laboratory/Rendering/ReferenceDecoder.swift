@@ -42,7 +42,7 @@ package struct ReferenceDecoder: Sendable {
   /// - Parameters:
   ///   - input: channels x frames [ACN, SN3D].
   ///   - poses: `headToWorld` for frames 0, 16, 32, ...; `poseCount(frames:)` poses.
-  /// - Returns: left and right ear, as long as the input.
+  /// - Returns: the sounds at the left and the right ear, as long as the input.
   package func decode(_ input: [[Float]], poses: [Quaternion]) -> (left: [Double], right: [Double])
   {
     let turned = rotate(input, poses: poses)

@@ -68,7 +68,8 @@ package struct UpmixMix {
       ambience: scaled(sum([hall, air]), to: 0.036))
   }
 
-  /// A voice with long pauses, a bowed tone that moves on the left, and reverberation with noise.
+  /// A voice with long pauses, a bowed tone that moves to and fro on the left, and reverberation
+  /// with noise.
   private static func sparse(_ frames: Int) -> UpmixMix {
     var make = UpmixInstruments(frames: frames, seed: 5)
     let voice = make.voice(pitch: 105, pause: 0.9)
