@@ -10,9 +10,9 @@ import SerialTracking
 import UserFiles
 
 /// Returns the providers of trackers that are neither HID devices nor industrial I/O sensors:
-/// Bluetooth earphones, Bluetooth LE trackers, glasses on a network interface, MIDI trackers, serial
-/// and network trackers with a profile, and the serial port or the capture that the tracker's ID
-/// names.
+/// Bluetooth earphones, Bluetooth LE trackers, glasses on a network interface, MIDI trackers,
+/// serial and network trackers with a profile, and the serial port or the capture that the
+/// tracker's ID names.
 ///
 /// - Parameters:
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
