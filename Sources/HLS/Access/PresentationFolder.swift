@@ -84,7 +84,8 @@ public struct PresentationFolder: Sendable {
         let path = spelling.hasPrefix("/") ? spelling : "\(folder)/\(spelling)"
         if access(path, F_OK) == 0 { return path }
       }
-      // `wget` keeps the query of an address in the file name.
+      // `wget` keeps the query of an address in the file name. Of several such files, use the last
+      // by name.
       for spelling in spellings where spelling == spelling.withoutQuery {
         let path = spelling.hasPrefix("/") ? spelling : "\(folder)/\(spelling)"
         guard let real = SystemFile.resolved(String(path.parentFolder)) else { continue }
