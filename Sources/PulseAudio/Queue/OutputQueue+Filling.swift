@@ -21,8 +21,8 @@ extension OutputQueue {
   }
 
   /// Tops up the queue if it is short by at least the minimum top-up. Does nothing if topping up or
-  /// rewriting is off, if the stream is not open, if the server is not expected to request audio, or
-  /// if there is no recent timing report.
+  /// rewriting is off, if the stream is not open, if the server is not expected to request audio,
+  /// or if there is no recent timing report.
   ///
   /// - Parameter isAwake: whether the thread woke for another reason. If so, a smaller shortfall is
   ///   enough.
