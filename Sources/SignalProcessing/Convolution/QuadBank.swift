@@ -45,7 +45,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
     @_noLocks get { isSymmetric ? 4 : 3 }
   }
 
-  /// Computes the spectra of one level of the filters.
+  /// Computes the spectra of the filter partitions in `level`.
   init(lanes: QuadLanes, level: PartitionPlan.Level, set: InstructionSet) {
     size = level.size
     partitions = level.partitions
