@@ -10,8 +10,8 @@ private import Surround
 /// For a mono or stereo bus, layouts are folded down. For a soundfield bus, they are encoded. For a
 /// bus with more loudspeakers, soundfields are sampled, and loudspeakers at ear height that the bus
 /// lacks are panned between their neighbours by vector base amplitude panning (Pulkki, J. Audio
-/// Eng. Soc. 45(6), 1997). Missing loudspeakers without such neighbours go to the nearest
-/// loudspeakers of the bus.
+/// Eng. Soc. 45(6), 1997). Other missing loudspeakers go to the nearest loudspeakers of the bus.
+/// Low-frequency effects go to a low-frequency channel of the bus; without one, they are dropped.
 enum LayoutBus {
   /// Returns the bus for several layouts; stereo if there are none.
   ///
@@ -51,8 +51,8 @@ enum LayoutBus {
     return Speaker.allCases.filter(all.contains)
   }
 
-  /// Returns the gains that mix a layout to a bus: bus channels x layout channels. The gains of an
-  /// unknown layout that differs from the bus are 0.
+  /// Returns the gains that mix a layout to a bus: bus channels x layout channels. If the two
+  /// differ and either is unknown, the gains are 0.
   static func gains(from layout: ChannelLayout, to bus: ChannelLayout) -> [[Double]] {
     if layout == bus { return identity(layout.channelCount) }
     switch (layout, bus) {
