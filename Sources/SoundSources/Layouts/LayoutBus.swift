@@ -10,8 +10,8 @@ private import Surround
 /// For a mono or stereo bus, layouts are folded down. For a soundfield bus, they are encoded. For a
 /// bus with more loudspeakers, soundfields are sampled, and loudspeakers at ear height that the bus
 /// lacks are panned between their neighbours by vector base amplitude panning (Pulkki, J. Audio
-/// Eng. Soc. 45(6), 1997). Other missing loudspeakers go to the nearest loudspeakers of the bus.
-/// Low-frequency effects go to a low-frequency channel of the bus; without one, they are dropped.
+/// Eng. Soc. 45(6), 1997). Other missing loudspeakers go to the nearest loudspeakers of this bus,
+/// and low-frequency effects go to its low-frequency channel; without one, they are dropped.
 enum LayoutBus {
   /// Returns the bus for several layouts; stereo if there are none.
   ///
