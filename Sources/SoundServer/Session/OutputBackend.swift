@@ -81,7 +81,7 @@ package protocol OutputBackend: AnyObject {
   /// nil. `findLoss` reports later failures.
   func open() -> OutputLoss?
 
-  /// Returns whether the stream is open.
+  /// Returns whether the stream that `open` created is now connected.
   func checkOpen() -> Bool
 
   /// Returns the loss of the connection, the stream or the sink; nil if they are intact.
