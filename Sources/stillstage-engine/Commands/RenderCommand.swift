@@ -123,8 +123,9 @@ private func measureLoudness(
   }
 }
 
-/// Logs the measured loudness and the gain. Prints a note if the true peak after the gain exceeds
-/// -1 dBTP and the limiter is off. If the sound is too quiet to measure, only prints a note.
+/// Logs the measured loudness, the gain and the true peak after all gains. Prints a note if this
+/// peak exceeds -1 dBTP and the limiter is off. If the sound is too quiet to measure, only prints a
+/// note.
 private func note(
   _ measured: LoudnessMeasurement?, gain: Double, _ command: ParsedCommand, in events: EventLog
 ) {
