@@ -145,7 +145,8 @@ private func note(
   }
 }
 
-/// Renders the complete sound into a WAV file. `look` receives the number of frames in each block.
+/// Renders the complete sound into a WAV file. After each written block, calls `look` with its
+/// number of frames.
 func renderToFile(
   _ sound: any RenderedSound, path: String, look: (_ frames: Int) -> Void = { _ in }
 ) throws(CommandFailure) {
