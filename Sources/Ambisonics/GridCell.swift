@@ -10,7 +10,7 @@ public struct GridCell {
   public let frames: Int
   private let poses: UnsafePointer<Quaternion>
 
-  /// The memory of `poses`, the poses at both ends of the cell, must outlive this value.
+  /// `poses` points to the poses at both ends of the cell. Their memory must outlive this value.
   @_noLocks
   init(frame: Int, frames: Int, poses: UnsafePointer<Quaternion>) {
     self.frame = frame

@@ -68,7 +68,7 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
   public func take(_ new: UnsafePointer<Quaternion>, forNext frames: Int) -> GridPoses {
     let points = points(forNext: frames)
     let first = state.pointee.frame / Self.cellFrames
-    // The poses at the points from `first` to the new points are already known.
+    // The poses at the points in `first..<points.lowerBound` are already known.
     let known = points.lowerBound - first
     precondition(known + points.count <= capacity)
     for i in 0..<known { poses[i] = poses[first - state.pointee.firstPoint + i] }

@@ -18,8 +18,8 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
   }
 
   /// The gains at the end of the current cell. If `enter` returns `both`, the caller first writes
-  /// the start gains here. Then, and also if `enter` returns `end`, it calls `beginCell` and writes
-  /// the end gains here.
+  /// the start gains here. Then, and also if `enter` returns `end`, it calls `beginCell`. If the
+  /// cell is not still, it then writes the end gains here.
   public var end: UnsafeMutablePointer<Float> { @_noLocks get { ends.pointer } }
   /// The gains in the middle of the cell. The caller writes them here before it calls `setCurves`,
   /// which overwrites them.

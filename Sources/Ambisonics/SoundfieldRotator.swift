@@ -6,8 +6,8 @@ public import SignalProcessing
 /// Rotates a soundfield by the inverse of the head's rotation.
 ///
 /// Rotation matrices are computed at the points of a `PoseGrid`. Between the points, their elements
-/// are interpolated linearly or, if the rotation in a cell is large (see `GridCell.motion`), along
-/// a parabola.
+/// are interpolated linearly. If the rotation in a cell is large (see `GridCell.motion`), a third
+/// matrix is computed for the middle of the cell, and the elements follow a parabola.
 ///
 /// ## Threading
 /// One caller at a time. `process` does not allocate, lock or wait.

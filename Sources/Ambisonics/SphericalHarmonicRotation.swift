@@ -18,8 +18,8 @@ public struct SphericalHarmonicRotation: ~Copyable {
   public let coefficientCount: Int
 
   private let set: InstructionSet
-  /// Five coefficients of the recurrence for each row, one per term, in the order that
-  /// `raiseDegree` expects.
+  /// Five coefficients of the recurrence for each row, as `raiseDegree` expects: those of the row's
+  /// terms, then zeros.
   private let coefficients: UnsafeMutablePointer<Double>
   /// Two offsets for each term: that of its row in the matrix of degree 1, counted from the first
   /// element, and that of its row in the matrix of the degree below, counted from row 0.

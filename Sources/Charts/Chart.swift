@@ -13,7 +13,7 @@ public struct Chart: Sendable, Equatable {
     self.size = size
   }
 
-  /// Checks that a chart can be drawn.
+  /// Checks that gnuplot is installed and that `path` selects a format.
   ///
   /// - Throws: `gnuplotMissing` if gnuplot is not in PATH; `unknownFormat` if the path ends in
   ///   neither ".svg" nor ".png".

@@ -123,7 +123,8 @@ extension MediaControls.Player {
     }
   }
 
-  /// Answers one call. Returns 0 for an unknown call, which libsystemd then answers with an error.
+  /// Answers one call. Returns 0 for an unknown call and a negative number for an unknown property;
+  /// libsystemd then answers with an error.
   private func answer(_ call: OpaquePointer, _ error: UnsafeMutablePointer<bus_error>?) -> Int32 {
     func isCall(_ interface: String, _ name: String) -> Bool {
       bus_message_is_method_call(call, interface, name) > 0

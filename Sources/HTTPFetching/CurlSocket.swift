@@ -42,7 +42,7 @@ final class CurlURL {
   private let handle: OpaquePointer
   /// The scheme in lower case.
   let scheme: String
-  /// A host name or an IP address; an IPv6 address has no brackets.
+  /// A host name or an IP address, without the brackets of an IPv6 address; empty if there is none.
   let host: String
 
   /// Returns nil if the text is not an absolute URL.

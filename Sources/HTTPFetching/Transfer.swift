@@ -84,7 +84,7 @@ final class Transfer {
   private var refusal: AccessRefusal?
 
   /// Takes a line of the header. Returns false if the transfer must be stopped, because the header
-  /// has more than 1000 fields or announces a body longer than `limit`.
+  /// has more than 1000 different fields or announces a body longer than `limit`.
   func take(header line: String) -> Bool {
     latest = monotonic_nanoseconds()
     // The host has answered from a permitted address, so an earlier refusal does not matter.

@@ -22,7 +22,7 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case cannotConnect(name: String, reason: String)
   /// The device cannot be used as a head tracker.
   case notAHeadTracker(path: String, reason: String)
-  /// A report could not be exchanged with the tracker, or the driver does not support the tracker.
+  /// A report could not be read, written or changed, or the driver does not support the tracker.
   case featureFailed(report: Int, reason: String)
   /// The text does not name three axes that form a right-handed set.
   case badAxisMap(String)

@@ -10,7 +10,7 @@
 ///   - output: outputs x `frames`, `outputStride` floats apart, overwritten.
 ///   - starts: the gains at the start of the cell, inputs x `outputs`.
 ///   - slopes: the change of each gain per frame; nil for constant gains.
-///   - curves: the coefficients of the parabolas; nil for straight lines.
+///   - curves: the coefficient of each gain's parabola, as in `turnDegree`; nil for straight lines.
 ///   - offset: the number of frames of the cell that precede the first frame to mix.
 ///   - scale: the reciprocal of the number of frames in a cell.
 @_noLocks

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// This folder is compiled for the baseline instruction set and for two with wider vectors.
+// On x86-64, this folder is compiled for the baseline instruction set and for two with wider
+// vectors; on other processors, three times for the baseline.
 //
-// The convolution kernels work on quads: four interleaved signals. A row has one sample of each
-// signal. Four rows are a chunk of 16 floats for every vector width.
+// The convolution kernels work on quads: four interleaved signals. A row has one sample or bin of
+// each signal. A chunk of a spectrum is four rows of real parts, then four of imaginary parts,
+// whatever the vector width.
 
 #if AVX512
   package typealias Wide = SIMD16<Float>

@@ -9,7 +9,7 @@ public enum ChannelWeight: Sendable, Equatable {
   /// Weight 1.0, for loudspeakers that are neither `surround` nor `excluded`.
   case main
   /// Weight 1.41 (+1.5 dB), for an azimuth of 60 to 120 degrees to either side and an elevation
-  /// between -30 and 30 degrees, exclusive.
+  /// above -30 and below 30 degrees.
   case surround
   /// Weight 0, for low-frequency effects.
   case excluded
@@ -22,7 +22,7 @@ public enum ChannelWeight: Sendable, Equatable {
     }
     let place = direction.unitVector
     let isLevel = abs(place.z) < 0.5 - 1e-9
-    // The azimuth is 60 to 120 degrees if |x| is at most half of the horizontal length.
+    // The azimuth is 60 to 120 degrees if |x| is at most half of the length of (x, y).
     let level = (place.x * place.x + place.y * place.y).squareRoot()
     let isBeside = abs(place.x) <= 0.5 * level + 1e-9
     self = isLevel && isBeside ? .surround : .main

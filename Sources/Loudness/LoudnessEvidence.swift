@@ -36,8 +36,8 @@ public struct LoudnessEvidence: Sendable, Equatable {
     }
   }
 
-  /// A statement that needs agreement is ignored if it differs more than this from the measurement
-  /// [LU].
+  /// A statement that needs agreement is ignored if it differs from the measured loudness of the
+  /// source's channels by more than this [LU].
   public static let agreement = 3.0
   /// The loudness at the ears that is assumed without evidence [LUFS].
   public static let assumedLoudness = -14.0

@@ -12,13 +12,14 @@ struct MIDIConnection: TrackerConnection {
   /// CLOCK_MONOTONIC nanoseconds.
   private var heard: Int64
   private var newest: HeadSample?
-  /// The first bytes, if they arrived while the tracker was being opened.
+  /// The first bytes, if they arrived while the tracker was being opened; nil once `listen` has
+  /// taken them.
   private var early: MIDIInput?
   /// When the start messages are due, in nanoseconds; nil after they were sent.
   private var startDue: Int64?
   private var keepAliveDue = Int64.max
 
-  /// Nanoseconds without a sample after which the pose of a silent tracker is repeated.
+  /// Nanoseconds without a sample after which the pose of a tracker that may be silent is repeated.
   private static let repetition: Int64 = 40_000_000
 
   /// Sends the stop messages when it is released, unless they were sent before.

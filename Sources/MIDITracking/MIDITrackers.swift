@@ -2,10 +2,10 @@
 
 package import HeadTracking
 
-/// Provides head trackers that are MIDI devices.
+/// Provides trackers that send MIDI messages.
 ///
-/// They are recognised by the name of the port or of its device. Listing them does not load
-/// libasound.
+/// They are recognised by the name of the port or of the device or program that has the port.
+/// Listing them does not load libasound.
 package final class MIDITrackers: TrackerProvider {
   /// A port that the user named: `midi:PORT:MODEL`.
   package struct Request: Sendable, Equatable {
@@ -46,7 +46,7 @@ package final class MIDITrackers: TrackerProvider {
   ///   - settings: the settings of the built-in models.
   ///   - models: further models, which take precedence over the built-in ones.
   ///   - request: a port that the user named, and its model; nil for none.
-  ///   - capture: receives all bytes to and from the tracker that is opened; nil for none.
+  ///   - capture: records all bytes to and from the tracker that is opened; nil to record none.
   package convenience init(
     axes: AxisMap? = nil, settings: MIDISettings = MIDISettings(), models: [MIDIModel] = [],
     request: Request? = nil, capture: FrameCapture? = nil

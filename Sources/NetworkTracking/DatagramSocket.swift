@@ -17,7 +17,7 @@ final class DatagramSocket {
     let place = address.text(port: port)
     for (index, numeric) in address.numeric.enumerated() {
       do throws(SocketError) { descriptors.append(try Self.open(numeric, port)) } catch {
-        // A computer may have no IPv6.
+        // The second address is an IPv6 address, and IPv6 may be unavailable.
         if index > 0, [EAFNOSUPPORT, EADDRNOTAVAIL].contains(error.number) { continue }
         close()
         throw error.number == EADDRNOTAVAIL

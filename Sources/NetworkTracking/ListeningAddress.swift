@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// The addresses of this computer at which the poses of a network tracker arrive.
+/// The addresses of this computer at which the datagrams of a network tracker arrive.
 public enum ListeningAddress: Sendable, Equatable {
   /// 127.0.0.1, and ::1 if IPv6 is available.
   case loopback

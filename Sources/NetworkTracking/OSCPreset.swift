@@ -19,8 +19,8 @@ public import Geometry
 /// `sparta`: the rotation matrix of the Spatial Audio Framework is passive, so it already rotates
 /// the scene against the head. A positive pitch means that the head looks down.
 ///
-/// `iem`: the SceneRotator rotates the scene, so it needs the inverse of the head pose. In the
-/// default order, its angles denote the active rotation Rx(roll) Ry(pitch) Rz(yaw).
+/// `iem`: the SceneRotator rotates the scene, so it needs the inverse of the head pose. In its
+/// default order of rotations, its angles denote the active rotation Rx(roll) Ry(pitch) Rz(yaw).
 public enum OSCPreset: String, Sendable, CaseIterable {
   case ypr
   case quaternion

@@ -74,7 +74,7 @@ final class StreamSocket {
     return length == 0 ? .closed : .bytes(bytes)
   }
 
-  /// Writes bytes; those that do not fit in the socket's queue are lost.
+  /// Writes bytes; those that do not fit in the socket's send buffer are lost.
   func write(_ bytes: [UInt8]) {
     _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
   }

@@ -63,7 +63,7 @@ public struct HRTFChoice: Sendable {
   ///
   /// - Parameters:
   ///   - layout: the layout of the channels; not `.unknown`.
-  ///   - settings: the decoder, the equalisation, the head and the playback device.
+  ///   - settings: the decoder, the bus order, the equalisation, the head and the playback device.
   ///   - sampleRate: the sample rate of the output, in Hz.
   /// - Throws: `PlaybackError.directNeedsSpeakers`, `.notFirstOrder` or
   ///   `.parametricNeedsHeadphones` if the decoder does not support the layout or the playback

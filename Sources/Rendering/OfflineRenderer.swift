@@ -47,7 +47,7 @@ public final class OfflineRenderer: RenderedSound {
   private let blockFrames: Int
   private let input: PlanarScratch
   private let ears: PlanarScratch
-  /// Pointers into the channels of `input`, at the part to render next.
+  /// Pointers to the part of each channel of `input` that is rendered next.
   private let part: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
   private var poses: [Quaternion] = []
   /// The number of output frames still to be dropped at the start.

@@ -10,7 +10,7 @@ internal import Geometry
 /// Use these members on the thread that calls `process`, or before its first call. They are
 /// wait-free.
 extension Renderer {
-  /// Whether the latest output can be rendered again.
+  /// Whether the latest output is kept and the decoder's filters are short enough for rewriting.
   package var isRewritable: Bool { history.isKept && rewriter.canFill(spatial) }
 
   /// The number of past frames that the history can hold.

@@ -185,8 +185,8 @@ public final class SampleRenderer: @unchecked Sendable {
     }
   }
 
-  /// Renders the rest of the output after the input has ended: as many frames as the latency and
-  /// the tail have together.
+  /// Renders the rest of the output after the input has ended: the frames of the latency and of the
+  /// tail.
   ///
   /// - Parameter headPose: `headToWorld` at the end of the call.
   ///

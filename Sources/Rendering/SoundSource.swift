@@ -58,7 +58,7 @@ public protocol SoundSource: AnyObject {
   /// Whether the sound was made for headphones. Such sound is not rendered spatially. Default:
   /// false.
   var isBinaural: Bool { get }
-  /// The matrix encoding of a stereo source; nil if none is stated. Default: nil.
+  /// The matrix encoding to decode in a stereo source; nil for none. Default: nil.
   var matrixEncoding: MatrixEncoding? { get }
   /// How the listener can get more channels; nil if no way is known or needed. Default: nil.
   var multichannelOffer: MultichannelOffer? { get }

@@ -40,7 +40,8 @@ package struct Canvas: Equatable, Sendable {
 
   package subscript(row: Int, column: Int) -> Cell { cells[row * columns + column] }
 
-  /// Writes text from a position on. Text beyond `limit` columns or the canvas is cut off.
+  /// Writes text that begins at `row` and `column`. Leaves out characters without width, and text
+  /// beyond `limit` columns or the canvas.
   package mutating func put(
     _ text: String, row: Int, column: Int, style: CellStyle = .plain, limit: Int = .max
   ) {

@@ -6,7 +6,7 @@ private import Glibc
 ///
 /// The stage stands still on the screen, and the head turns. The angle between the nose and a
 /// source is therefore the direction of the source relative to the head. If the stage is fixed to
-/// the head, the head faces the top.
+/// the head, or there is no pose, the head faces the top.
 struct PlanView {
   let state: ListeningState
   let symbols: Symbols

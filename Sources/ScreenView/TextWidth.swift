@@ -19,7 +19,7 @@ package enum TextWidth {
     return String(kept)
   }
 
-  /// Returns the number of columns of one scalar: two for East Asian wide characters and
+  /// Returns the number of columns of one scalar: two for most East Asian wide characters and
   /// pictographs (Unicode Standard Annex 11); none for characters below U+0020 and, from U+0300 on,
   /// for format characters and marks that are drawn over the previous character; one for all
   /// others.

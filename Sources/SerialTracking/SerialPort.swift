@@ -19,8 +19,8 @@ final class SerialPort: ByteLink {
 
   /// Opens a port exclusively and discards the contents of its queues.
   ///
-  /// - Throws: the system's error; ENOTTY if the path is not that of a terminal device, and EBUSY
-  ///   if another program uses it exclusively.
+  /// - Throws: the system's error, such as ENOTTY if the path is not that of a terminal device, or
+  ///   EBUSY if another program uses the port exclusively.
   init(_ path: String, _ settings: TrackerProfile.SerialPort) throws(SystemError) {
     let descriptor = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw .latest }

@@ -4,7 +4,7 @@
 public enum SoundServerError: Error, Equatable {
   /// A PulseAudio server cannot be reached, or it rejected or ended the connection.
   case noServer(address: String, reason: String)
-  /// PipeWire cannot be reached, or libpipewire is missing or too old.
+  /// PipeWire cannot be reached or ended the connection, or libpipewire is missing or too old.
   case noPipeWire(reason: String)
   /// The server did not answer within the timeout.
   case serverSilent(address: String, milliseconds: Int)

@@ -23,8 +23,9 @@ public final class FileSource: SoundSource {
   ///     level metadata.
   ///   - sampleRate: the rate to resample to, in Hz; nil for the file's own rate.
   ///   - interrupt: a flag that, once raised, makes the source throw `PlaybackError.interrupted`.
-  /// - Throws: `PlaybackError.media` if the file or the track cannot be read, if `sampleRate` is
-  ///   not from 8000 to 384000, or if the channels do not fit the settings; or `.interrupted`.
+  /// - Throws: `PlaybackError.media` if the file or the track cannot be read or has no frames, if
+  ///   `sampleRate` is not from 8000 to 384000, or if the channels do not fit the settings; or
+  ///   `.interrupted`.
   public init(
     path: String, settings: RenderSettings, sampleRate: Int? = nil,
     interrupt: InterruptFlag? = nil

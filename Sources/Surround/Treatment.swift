@@ -79,11 +79,11 @@ public struct Treatment: Sendable, Equatable {
 
   /// Creates a treatment that folds a source down to plain stereo.
   ///
-  /// Loudspeakers are mixed according to ITU-R BS.775-4, annex 4: centre and surrounds at 0.7071,
-  /// low-frequency effects left out. Other loudspeakers in the median plane have a gain of 0.5 on
-  /// both sides. Mono has a gain of 1 on both sides. A soundfield is decoded to two cardioids,
-  /// 0.7071 (W + Y) and 0.7071 (W - Y), and head-locked stereo is added at gain 1. All gains for
-  /// `.unknown` are 0.
+  /// Loudspeakers are mixed according to ITU-R BS.775-4, annex 4: the front pair at 1, the centre
+  /// and the surrounds at 0.7071, low-frequency effects left out. Other loudspeakers have a gain of
+  /// 0.7071 on their side or, in the median plane, of 0.5 on both sides. Mono has a gain of 1 on
+  /// both sides. A soundfield is decoded to two cardioids, 0.7071 (W + Y) and 0.7071 (W - Y), and
+  /// head-locked stereo is added at gain 1. All gains for `.unknown` are 0.
   public init(plain layout: ChannelLayout) {
     self.init(order: 1, inputs: layout.channelCount)
     switch layout {

@@ -44,7 +44,7 @@ public struct TurningPanner: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - input: loudspeakers x frames. The first frame is at index `poses.phase`; 8 floats after
   ///     the last frame must be readable.
-  ///   - output: outputs x frames in the same arrangement, which must not overlap `input`.
+  ///   - output: outputs x frames in the same arrangement. It must not overlap `input`.
   ///   - stride: the number of floats from one channel to the next.
   ///   - frames: the number of frames.
   ///   - poses: the poses of the head over these frames.

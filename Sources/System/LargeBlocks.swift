@@ -4,7 +4,7 @@ private import CRealtime
 
 /// Controls how the C library allocates large blocks.
 public enum LargeBlocks {
-  /// Makes `free` return each block of 128 KiB or more to the system.
+  /// From now on, allocates blocks of 128 KiB or more so that `free` returns them to the system.
   ///
   /// By default, glibc takes later blocks from the heap if they are not larger than a large block
   /// that has been freed (`M_MMAP_THRESHOLD` in mallopt(3)). Small blocks that stay between them on

@@ -13,9 +13,9 @@ extension ConfigFile {
       /// The side of the head on which the cable leaves the tracker: `left`, `right`, or `keep` for
       /// the tracker's own setting.
       public var cable: String?
-      /// Whether the tracker's direction at the start becomes its own front.
+      /// Whether the tracker, when it is started, sets its own front to the head's direction.
       public var zero: Bool?
-      /// Whether shaking the head sets the tracker's own front.
+      /// Whether shaking the head sets the tracker's own front to the head's direction.
       public var shake: Bool?
     }
 

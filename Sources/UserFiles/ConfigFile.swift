@@ -85,8 +85,8 @@ public enum ConfigFile {
     return texts
   }
 
-  /// Returns the options in the object `sink` of a folder's `config.json`, as for `texts(in:)`;
-  /// empty if there are none.
+  /// Returns the options in the object `sink` of a folder's `config.json`, in the form that
+  /// `texts(in:)` returns; empty if there are none.
   ///
   /// - Throws: the same errors as `texts(in:)`.
   public static func sinkTexts(in folder: UserFolder) throws(UserFileError) -> [String: String] {

@@ -12,7 +12,8 @@ private import System
 public enum HeadphoneFile {
   public static let schema = 1
 
-  /// Returns the profile in a file. The file is JSON if its name ends in ".json", otherwise text.
+  /// Returns the profile in a file. The file is JSON if its name ends in ".json", in upper or lower
+  /// case, otherwise text.
   ///
   /// - Throws: `UserFileError` if the file is missing, cannot be read or is invalid.
   public static func read(_ path: String) throws(UserFileError) -> HeadphoneProfile {

@@ -153,8 +153,7 @@ private struct LineScanner {
     return ParametricFilter(kind, frequency: frequency, gain: gain, quality: quality ?? usual)
   }
 
-  /// Returns the quality factor Q for a bandwidth in octaves, from 1/Q = 2 sinh(octaves * ln 2 /
-  /// 2).
+  /// Returns the quality factor Q for a bandwidth in octaves: 1/Q = 2 sinh(octaves * ln 2 / 2).
   private static func quality(octaves: Double) -> Double {
     let power = exp2(octaves / 2)
     return 1 / (power - 1 / power)

@@ -81,6 +81,5 @@ public struct UserFileError: Error, Sendable, Equatable, CustomStringConvertible
 
   public init(path: String, reason: String) { (self.path, self.reason) = (path, reason) }
 
-  /// The path and the reason, on one line.
   public var description: String { "\(path): \(reason)" }
 }

@@ -8,7 +8,7 @@ import Laboratory
 func perform(_ command: ParsedCommand) throws(CommandFailure) {
   switch command.name {
   // After a signal, these commands delete temporary folders, end other programs or first finish a
-  // row. Each of these can take longer than the usual limit of 0.4 s.
+  // row. Each of these actions can take longer than the usual limit of 0.4 s.
   case .benchLatency, .benchTrackingError, .benchUpmix: SignalDeadline.allow(milliseconds: 1500)
   default: break
   }

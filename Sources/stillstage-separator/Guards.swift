@@ -20,7 +20,7 @@ func endWithConnection() {
   pthread_detach(thread)
 }
 
-/// Disables core files, and limits this process to 4 GB of address space.
+/// Lets SIGPIPE end this process, disables core files, and limits the address space to 4 GiB.
 func setLimits() {
   signal(SIGPIPE, SIG_DFL)
   spawn_limit(Int32(RLIMIT_CORE.rawValue), 0)

@@ -3,8 +3,8 @@
 import CSpawn
 import Glibc
 
-/// Limits this process to 1 GB of additional address space and 5 s of CPU time, and disables core
-/// files.
+/// Lets SIGPIPE end this process, limits it to 1 GiB of additional address space and 5 s of CPU
+/// time, and disables core files.
 ///
 /// The address space that the process already uses does not count, because a sanitizer's shadow
 /// memory is huge.
@@ -15,11 +15,10 @@ func setLimits() {
   spawn_limit(Int32(RLIMIT_AS.rawValue), 1 << 30 + mappedBytes())
 }
 
-/// Makes this process end when its parent ends.
+/// Makes the kernel kill this process when the thread of the parent that started it ends.
 ///
-/// The kernel sends a signal when the thread that started this process ends. The environment
-/// variable `STILLSTAGE_PARENT` contains the process ID of the parent, so that a parent that has
-/// already ended is detected. Without this variable, the function has no effect.
+/// The environment variable `STILLSTAGE_PARENT` contains the parent's process ID. If the parent has
+/// already ended, this process ends at once. Without this variable, the function has no effect.
 func endWithParent() {
   guard let parent = getenv("STILLSTAGE_PARENT").flatMap({ pid_t(String(cString: $0)) }) else {
     return

@@ -7,7 +7,7 @@ import Glibc
 ///
 /// The positions in the file are Cartesian or spherical (azimuth, elevation, radius; degrees or
 /// radians). ListenerPosition is the origin. ListenerView and ListenerUp define the axes
-/// [AES69-2022].
+/// [AES69-2022]. If they are missing, the file's own origin and axes are used.
 func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) -> [SIMD3<Double>] {
   let m = file.measurements
   let sources = try vectors(file.sourcePositions, "SourcePosition", m, defaultType: "spherical")

@@ -5,8 +5,8 @@ import Glibc
 /// 512 MiB.
 private let largestFileBytes = 1 << 29
 
-/// Opens a regular file with the HDF5 signature and returns its descriptor. A FIFO or a device
-/// cannot block the process.
+/// Opens a regular file of at most 512 MiB that starts with the HDF5 signature, and returns its
+/// descriptor. A FIFO or a device cannot block the process.
 func openRegularFile(_ path: String) throws(Refusal) -> Int32 {
   let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
   guard descriptor >= 0 else { throw Refusal(.cannotOpen, String(cString: strerror(errno))) }

@@ -5,9 +5,10 @@ import Glibc
 /// Runs `stillstage-sofa FILE`: reads one SOFA file and answers on stdout.
 ///
 /// libmysofa parses untrusted files, so this separate process limits its own memory and CPU time.
-/// On success, the answer is the binary record of `writeAnswer`, with exit code 0. On failure, the
-/// answer is one line `cannot-open: ...`, `not-sofa: ...` or `refused: ...`, with exit code 1. If
-/// the file was loaded, its properties follow as `key=value` lines. Wrong usage has exit code 2.
+/// On success, the answer is the binary record of `writeAnswer`, with exit code 0. If the file is
+/// not accepted, the answer is one line `cannot-open: ...`, `not-sofa: ...` or `refused: ...`, with
+/// exit code 1. If the file was loaded, its properties follow as `key=value` lines. Wrong usage has
+/// exit code 2.
 func run(_ arguments: [String]) -> Never {
   endWithParent()
   setLimits()

@@ -48,7 +48,7 @@ private func printTrackers() {
 
 private func printSinks() {
   // PipeWire usually answers in PulseAudio's protocol too, with the same sink names, so its own
-  // protocol is used only if that fails.
+  // protocol is used only if PulseAudio's fails.
   let sinks =
     (try? PulseSinkList.read(timeoutMilliseconds: serverPatience))
     ?? (try? PipeWireSinkList.read(timeoutMilliseconds: serverPatience)) ?? []

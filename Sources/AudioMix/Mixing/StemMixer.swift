@@ -230,8 +230,8 @@ public final class StemMixer: @unchecked Sendable {
     for c in fieldChannels..<channels { output[c][i] = stems[c][i] }
   }
 
-  /// Returns one sample of the ambience of a channel. If `x` is NaN or its magnitude exceeds 1e4,
-  /// `x` bypasses the tuning.
+  /// Returns one sample of a channel's ambience. If `x` is NaN or its magnitude exceeds 1e4, `x`
+  /// bypasses the tuning.
   @_noLocks
   private func tunedAmbience(_ gain: Float, _ x: Float, _ rest: Float, _ c: Int) -> Float {
     let isValid = abs(x) <= 1e4

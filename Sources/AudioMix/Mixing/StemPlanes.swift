@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The order of the planes of separated sound.
+/// The order of the planes that `MixStage` writes and `StemMixer` reads.
 ///
 /// The channels of the soundfield come first, then C (4 planes), C_f (4 planes), D (4 planes) and
 /// S_d (1 plane). `MixGains` explains these names.

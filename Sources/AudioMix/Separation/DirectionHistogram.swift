@@ -8,7 +8,7 @@ internal import SignalProcessing
 /// The entries are collected in the 600 cells of a Fibonacci grid. A cell also stores the weighted
 /// sum of the directions of its entries, so that a peak can lie between the centres of the cells.
 /// The cells are smoothed with the kernel exp(40 (cos g - 1)), where g is the angle between the
-/// centres of two cells.
+/// centres of two cells. Kernel values of at most 0.01 count as 0.
 struct DirectionHistogram: ~Copyable {
   static let cells = 600
   private static let face = 24

@@ -8,9 +8,9 @@ struct SourceWeights: BitwiseCopyable {
   /// The number of active sources, and their steering vectors.
   var count = 0
   var steering = InlineArray<3, SIMD4<Float>>(repeating: .zero)
-  /// For each source, the gains of its beam after (`voice`) and before (`beam`) the spectral
-  /// subtraction, and its weight in the framed image (`framing`): 1 inside the field of view,
-  /// falling to 0 outside it.
+  /// For each source, the gains at which the image contains the source's beam after (`voice`) and
+  /// before (`beam`) the spectral subtraction, and the source's weight in the framed image
+  /// (`framing`): 1 inside the field of view, falling to 0 outside it.
   var voice = InlineArray<3, Float>(repeating: 0)
   var beam = InlineArray<3, Float>(repeating: 0)
   var framing = InlineArray<3, Float>(repeating: 0)

@@ -15,7 +15,7 @@ internal import SignalProcessing
 ///    orthogonal to all sources after whitening by Gamma.
 /// 2. The beam of least noise for source k is w = R^-1 g_k / (g_k^T R^-1 g_k). Its noise power is
 ///    lambda = 1 / (g_k^T R^-1 g_k). R is inverted with the Woodbury identity. In a reverberant
-///    field, the beam is mixed with W, and lambda is the noise power of both together.
+///    field, the beam is mixed with W, and lambda is the noise power of the mixture.
 /// 3. Spectral subtraction multiplies the output b of the beam by
 ///    max(1 - c lambda / |b|^2, `leastGain`), where c is `factor`.
 struct SourceBeams: ~Copyable {

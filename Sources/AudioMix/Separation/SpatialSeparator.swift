@@ -4,10 +4,10 @@ internal import SignalProcessing
 
 /// Separates a first-order soundfield into talkers and ambience.
 ///
-/// The analysis is a short-time Fourier transform with windows of 42.7 ms and hops of a quarter
-/// window. `FieldDirections` and `SourceTracker` find up to three sources, `SourceBeams` extracts
-/// them, and `SpeechEvidence` weights them. A `SpeechEnhancer` can attenuate what is not speech in
-/// the beams.
+/// The analysis is a short-time Fourier transform with windows of about 42.7 ms and hops of a
+/// quarter window. `FieldDirections` and `SourceTracker` find up to three sources, `SourceBeams`
+/// extracts them, and `SpeechEvidence` weights them. A `SpeechEnhancer` can attenuate what is not
+/// speech in the beams.
 ///
 /// The result does not depend on the number of frames in a call.
 ///

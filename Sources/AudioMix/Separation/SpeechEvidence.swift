@@ -5,10 +5,10 @@ internal import SignalProcessing
 
 /// Judges whether each source is speech and whether the field contains speech.
 ///
-/// The modulation of a source is the standard deviation of the difference between a fast and a slow
-/// mean of its level in dB, averaged over four bands. Steady noise has little modulation. The
-/// tonality distinguishes music from speech: it is the correlation of the fine structure of the
-/// spectrum with the fine structure 16 analysis frames earlier.
+/// The modulation of a source is the RMS value of the difference between a fast and a slow mean of
+/// its level in dB, averaged over four bands. Steady noise has little modulation. The tonality
+/// distinguishes music from speech: it is the correlation of the spectrum's fine structure with the
+/// fine structure 16 analysis frames earlier.
 struct SpeechEvidence: ~Copyable {
   private struct Source {
     var identity = 0

@@ -19,7 +19,7 @@ struct BandEnergies {
 
   /// Pieces below -60 dB are in the first bin, and those of 39.9 dB or more in the last one.
   private static let (lowest, binsPerDecibel, binCount) = (-60.0, 10.0, 1001)
-  /// The largest distance of an active piece below the 95 % quantile of the levels, in bins.
+  /// How far an active piece may be below the 95 % quantile of the levels, in bins.
   private static let activeBins = 250
 
   private var bins = [Bin](repeating: Bin(), count: binCount)

@@ -124,9 +124,10 @@ struct EarDelayLine: ~Copyable {
   @_noLocks
   func advance(by frames: Int) { position.pointee = (position.pointee + frames) & (length - 1) }
 
-  /// Reads the signal delayed for an ear, at the times of the frames that were just written.
+  /// Reads a loudspeaker's signal with the delay for an ear, at the times of the frames that were
+  /// just written.
   ///
-  /// - Parameter offset: the index in the cell of the first of these frames.
+  /// - Parameter offset: the number of frames of the cell that precede the first of these frames.
   @_noLocks
   func read(
     _ output: UnsafeMutablePointer<Float>, speaker: Int, ear: Int, frames: Int, offset: Int

@@ -49,9 +49,9 @@ struct EarOrder {
   }
 
   /// Returns the sum over the measurements of y ln(energy of channel 0 / energy of channel 1),
-  /// divided by the sum of |y|, where y is the component of the direction to the left. Skips
-  /// measurements with a silent channel; returns 0 if no lateral measurements remain. A positive
-  /// value indicates that channel 0 is the left ear.
+  /// divided by the sum of |y|, where y is the leftward component of the direction to the source.
+  /// Skips measurements with a silent channel; returns 0 if no lateral measurements remain. A
+  /// positive value indicates that channel 0 is the left ear.
   private static func evidence(_ contents: SofaContents) -> Double {
     var (sum, weight) = (0.0, 0.0)
     contents.impulseResponses.withUnsafeBufferPointer { samples in

@@ -3,7 +3,7 @@
 import Glibc
 
 extension HRTFSet {
-  /// The band in which the levels of sets are compared, in Hz.
+  /// The band in which the levels of sets, decoders and equalisers are measured, in Hz.
   static let levelBand = 200.0...8_000.0
 
   /// The set's level in a diffuse field, in dB: the mean of |H|^2 over both ears, over the

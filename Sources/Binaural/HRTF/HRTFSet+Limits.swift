@@ -13,7 +13,7 @@ enum HRTFLimit {
   /// The maximum number of directions that are used.
   static let directions = 16_384
   /// The maximum product of the number of directions and the number of frequency bins in a design.
-  /// At least 400 directions of a set are used even if they exceed it. A bin of one direction takes
+  /// Larger sets are thinned out; 400 directions are always permitted. A bin of one direction takes
   /// 16 bytes.
   static let responseValues = 1 << 25
   /// The maximum number of samples in a set that `prepared(sampleRate:)` resampled.
@@ -56,9 +56,9 @@ extension HRTFSet {
 
   func refusal(_ check: String) -> HRTFError { .refused(path: path ?? name, check: check) }
 
-  /// The diffuse-field level in dB. To save time, it is first computed without area weights, from
-  /// fewer than 1000 directions. The exact level is computed only if this estimate is not between
-  /// -40 and 40 dB.
+  /// The diffuse-field level, in dB. To save time, this is an estimate without area weights from
+  /// fewer than 1000 directions. If the estimate is not between -40 and 40 dB, this is the exact
+  /// level.
   private var estimatedLevelDecibels: Double {
     let step = max(1, directions.count / 500)
     var weights = [Double](repeating: 0, count: directions.count)
@@ -103,8 +103,8 @@ extension HRTFSet {
     }
   }
 
-  /// Returns the set with at most `count` directions. If it has more, the directions nearest to the
-  /// points of a Fibonacci lattice are kept. They are roughly evenly distributed on the sphere.
+  /// Returns the set with at most `count` directions. If it has more, the direction nearest to each
+  /// point of a Fibonacci lattice is kept. The points are roughly evenly distributed on the sphere.
   func thinned(to count: Int) -> HRTFSet {
     guard directions.count > count else { return self }
     let grid = NeighbourGrid(directions)

@@ -6,7 +6,7 @@ import Geometry
 public struct HRTFSummary: Sendable, Equatable {
   public var path: String
   /// The SOFA convention. This property and the next five contain attributes of the file. A
-  /// property is nil or empty if the file has no such attribute.
+  /// property is nil if the file has no such attribute or its attributes were not read.
   public var convention: String?
   public var title: String?
   public var database: String?
@@ -47,7 +47,7 @@ public struct HRTFSummary: Sendable, Equatable {
     /// The largest angle from any point on the sphere to the nearest direction, in degrees.
     public var largestGapDegrees: Double
     /// The circumference of the rigid sphere that fits the set's interaural delays best, in m; nil
-    /// if no sphere of the size of a head fits them.
+    /// if `HeadSize(of:)` is nil.
     public var headCircumference: Double?
   }
 

@@ -39,8 +39,8 @@ struct InterauralDelays {
     Int((band.lowerBound / width).rounded(.up))...Int(band.upperBound / width)
   }
 
-  /// Returns the delay, from -1.24 to 1.24 ms, that maximises the cross-correlation of the ears.
-  /// The delay is in s, and positive if sound reaches the left ear first.
+  /// Returns the delay, from -1.24 to 1.24 ms, that maximises the cross-correlation of the ears'
+  /// responses. The delay is in s, and positive if sound reaches the left ear first.
   ///
   /// - Parameters:
   ///   - spectra: the left ear's response times the conjugate of the right ear's, for each bin.

@@ -17,8 +17,8 @@ public struct RigidSphereHead: Sendable {
   public var sourceDistance = Double.infinity
   /// The speed of sound, in m/s.
   public var speedOfSound = 343.0
-  /// The difference in elevation between adjacent rings of directions, in degrees. The directions
-  /// on a ring have about the same spacing.
+  /// The approximate difference in elevation between adjacent rings of directions, in degrees. The
+  /// directions on a ring have about the same spacing.
   public var ringSpacing = 5.0
 
   /// The time, in ms, from the start of a response until sound would reach the centre of the head

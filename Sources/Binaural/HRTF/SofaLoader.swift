@@ -46,11 +46,11 @@ public struct SofaLoader: Sendable {
   /// Reads a SimpleFreeFieldHRIR SOFA file.
   ///
   /// The levels of lateral sources identify the left ear. If the levels do not distinguish the
-  /// ears, ReceiverPosition is used. Only the measurements at the source distance with the most
-  /// measurements are used.
+  /// ears, ReceiverPosition is used. If neither distinguishes them, channel 0 is the left ear. Only
+  /// the measurements at the source distance with the most measurements are used.
   ///
-  /// - Throws: `HRTFError` if the file cannot be read or used, or if the reader fails or is
-  ///   stopped.
+  /// - Throws: `HRTFError` if the file cannot be read or used, or if the reader is missing, fails
+  ///   or is stopped.
   public func load(_ path: String) throws(HRTFError) -> HRTFSet {
     try HRTFSet(contents(path), path: path)
   }
@@ -71,8 +71,8 @@ public struct SofaLoader: Sendable {
 
   /// Returns the contents of a file, from the cache or from the reader.
   ///
-  /// - Throws: `HRTFError` if the file cannot be read, or if the reader refuses it, fails or is
-  ///   stopped.
+  /// - Throws: `HRTFError` if the file cannot be read, or if the reader is missing, refuses the
+  ///   file, fails or is stopped.
   func contents(_ path: String) throws(HRTFError) -> SofaContents {
     let identity = cache.flatMap { _ in Self.identity(of: path) }
     if let cache, let identity, let kept = cache.loadBytes(identity),
@@ -157,7 +157,7 @@ public struct SofaLoader: Sendable {
 extension ProgramLaunch {
   /// The environment for helper programs such as the SOFA reader.
   ///
-  /// It contains PATH, HOME, the variables of the dynamic loader, the sanitizers and pkg-config,
+  /// It contains PATH, HOME, some variables of the dynamic loader, the sanitizers and pkg-config,
   /// and the ID of this process. It disables Swift's crash reporter, which can hang.
   package static var readerEnvironment: [String] {
     let names = [

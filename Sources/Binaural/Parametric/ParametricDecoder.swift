@@ -122,7 +122,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   }
 
   /// The number of frames from one analysis frame to the next. A decoder can resume at multiples of
-  /// this number. The first output frame that depends on a pose is this many frames after the pose.
+  /// this number. The first output frame that depends on a pose is this many frames after the frame
+  /// of the pose.
   public var hopFrames: Int { @_noLocks get { hop } }
 
   /// Returns the covariances that another decoder with the same filters needs to resume at a frame;

@@ -33,7 +33,7 @@ public final class PlaneWaveResponses: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - set: prepared for the playback rate and normalised in level.
-  ///   - equalisation: how the set's spectral colour is equalised.
+  ///   - equalisation: whether the set's diffuse-field response is made flat.
   ///   - isCancelled: polled during the computation; return true to stop.
   /// - Throws: `HRTFError.interrupted` if `isCancelled` returned true.
   public init(
@@ -51,7 +51,8 @@ public final class PlaneWaveResponses: @unchecked Sendable {
     fill(Self.aligned(responses, delay: delay), responses.directions)
   }
 
-  /// Returns the length of an analysis frame in samples: a power of two near 10.7 ms, at least 128.
+  /// Returns the length of an analysis frame in samples: a power of two, at least 128, that lasts
+  /// about 10.7 ms if possible.
   static func frame(sampleRate: Double) -> Int {
     var frame = 128
     while Double(frame) * 1.42 < sampleRate * 512 / 48000 { frame *= 2 }
@@ -93,8 +94,9 @@ public final class PlaneWaveResponses: @unchecked Sendable {
     }
   }
 
-  /// Returns the indices and weights of the directions nearest to `v`, at most six. The weights sum
-  /// to 1, and the weighted mean of the directions points to `v` if any weights make this possible.
+  /// Returns the indices and weights of the six directions nearest to `v`, or of all if there are
+  /// fewer. The weights sum to 1. If possible, the weighted mean of the directions points to `v`
+  /// within a small tolerance.
   ///
   /// Of all such weights, these minimise the sum of (w d)^2 over the directions (weight w, distance
   /// d from `v`).

@@ -16,8 +16,8 @@ enum AAPPacket {
 enum AAPNotification: Equatable {
   /// Where the primary and the secondary bud are.
   case ears(primary: BudPlace, secondary: BudPlace)
-  /// The remaining charge of each part (`left`, `right`, `case` or `headset`), in percent, and the
-  /// leading bud (`left` or `right`; nil if neither is present).
+  /// The remaining charge of each part that is present (`left`, `right`, `case` or `headset`), in
+  /// percent, and the leading bud (`left` or `right`; nil if neither is present).
   case battery([String: Int], leading: String?)
   /// The texts of the device information: name, model number, manufacturer, serial number,
   /// firmware version and others.

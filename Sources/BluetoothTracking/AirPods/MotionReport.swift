@@ -3,7 +3,8 @@
 import CRealtime
 import Geometry
 
-/// A report from the service `devmotion6`: an orientation that the earphones compute.
+/// A report from the service `devmotion6`: the orientation that the earphones compute, the angular
+/// velocity and the direction of gravity.
 ///
 /// The layout is little-endian, with these fields (in parentheses: byte offset, type, unit): report
 /// ID (0), time in ns (1), version (9), status (10), sensor time in us (12), quaternion x, y, z

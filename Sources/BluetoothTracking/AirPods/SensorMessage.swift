@@ -23,7 +23,7 @@ enum SensorItem: Equatable {
 /// | 3 | older form of a report: service (u16), then the report |
 /// | 5 | description: 1 = service, 2 = properties; repeated |
 /// | 7 | report: 1 = service, 3 = the report; repeated |
-/// | 8 | request: 1 = service, 2 = always 2, 3 = report ID and value |
+/// | 8 | request: 1 = service, 2 = the constant 2, 3 = report ID and value |
 /// | 9 | acknowledgement: 1 = service |
 /// | 12 | readiness: 1 = service |
 enum SensorFrame {

@@ -58,12 +58,13 @@ extension Bus {
     Method(service: bluez, path: path, interface: "org.bluez.\(interface)", name: name)
   }
 
-  /// Returns the Bluetooth devices that BlueZ knows.
+  /// Returns the Bluetooth devices that BlueZ knows, except those without a valid address.
   ///
   /// - Throws: an error from the bus, for example if bluetoothd is not running.
   func bluetoothDevices() throws(BusError) -> [BluetoothDevice] { try bluetoothObjects().devices }
 
-  /// Returns the adapters, devices and characteristics that BlueZ knows.
+  /// Returns the adapters, devices and characteristics that BlueZ knows, except devices without a
+  /// valid address.
   ///
   /// - Throws: an error from the bus, for example if bluetoothd is not running.
   func bluetoothObjects() throws(BusError) -> BlueZObjects {

@@ -18,7 +18,7 @@ package final class EarphoneTrackers: TrackerProvider {
     package var airPods = AirPodsProtocol.Settings()
     /// Records the packets exchanged on the links that `connect` opens; nil to record none.
     package var capture: FrameCapture?
-    /// Returns what is remembered about the earphones with the given address.
+    /// Returns what is remembered about the earphones with the given address; nil for nothing.
     package var recall: @Sendable (String) -> EarphoneMemory? = { _ in nil }
     /// Stores what was learned about the earphones with the given address.
     package var remember: @Sendable (String, EarphoneMemory) -> Void = { _, _ in }

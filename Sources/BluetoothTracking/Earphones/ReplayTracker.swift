@@ -30,7 +30,8 @@ package final class ReplayTracker: TrackerProvider {
   ///   - profile: the profile to decode the packets with; nil for the protocol that the capture
   ///     names.
   ///   - profiles: the known profiles, one of which the capture may name.
-  ///   - axes: the mounting of the tracker on the head; nil for the usual mounting.
+  ///   - axes: the mounting of the tracker on the head; nil for the usual mounting. It has no
+  ///     effect for earphones and Waves Nx trackers.
   ///   - memory: the mounting and service of earphones, for a capture that does not contain them.
   /// - Throws: `badMotionRow` if a line is invalid, or if the file is empty or has only comments;
   ///   `cannotReadMotion` if the file cannot be read or its packets cannot be replayed.

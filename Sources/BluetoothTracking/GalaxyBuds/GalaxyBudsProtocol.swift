@@ -139,7 +139,7 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
   private mutating func setWorn(_ isWorn: Bool, _ now: Int64, _ output: inout EarphoneOutput) {
     let state = isWorn ? EarphoneDetails.State.worn : .removed
     guard state != details.state else { return }
-    // Earphones are assumed to be worn, so a first report that they are is not passed on.
+    // Earphones are assumed to be worn, so a first report that confirms this is not passed on.
     let isNews = details.state != .unknown || !isWorn
     if isWorn, details.state == .removed { discontinuities += 1 }
     details.state = state

@@ -130,7 +130,7 @@ final class GATTLink {
       $0.append([])
     }
     guard let theirs = reply.descriptor() else { throw BusError(number: EPROTO) }
-    // The message closes its own descriptor when it is released, so duplicate it.
+    // Releasing the message closes its descriptor, so duplicate the descriptor.
     let descriptor = fcntl(theirs, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { throw BusError(number: errno) }
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)

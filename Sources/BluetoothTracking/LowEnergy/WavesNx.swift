@@ -5,7 +5,7 @@ import HeadTracking
 
 /// The protocol of the Waves Nx head trackers 1 and 2, which compute their orientation themselves.
 ///
-/// A notification is 10 bytes: four i16 in units of 1/16384, then `00 03`. Sources:
+/// A notification is 10 bytes: a quaternion as four i16 in units of 1/16384, then `00 03`. Sources:
 /// mormegil6/opennx, docs/PROTOCOL.md; mgth/nx-tracker-osc; Mach1Studios/m1-orientationmanager.
 ///
 /// The sources differ by half a turn about the axis through the ears, because their authors wore

@@ -6,9 +6,10 @@ import HeadTracking
 /// The protocol of WitMotion's six-axis Bluetooth LE sensors (WT901BLE, WT9011DCL, BWT901BLE).
 ///
 /// A frame is 20 bytes: `55 61`, then the accelerometer, the gyroscope and the angles, each as
-/// three i16. It has no checksum. A notification can contain several frames or a part of one. The
-/// angles are not used, because they are singular at a pitch of 90 degrees. Sources: the maker's
-/// example programs.
+/// three i16; or `55 71`, then the number of a register (u16) and the values from this register on.
+/// It has no checksum. A notification can contain several frames or a part of one. The angles are
+/// not used, because they are singular at a pitch of 90 degrees. Sources: the maker's example
+/// programs.
 ///
 /// The axes are uncertain; x right, y front, z up is assumed.
 struct WitMotion: LowEnergyProtocol {

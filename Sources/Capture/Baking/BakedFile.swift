@@ -162,7 +162,8 @@ public final class BakedFile {
   /// The start of the names of temporary files.
   private static let mark = ".stillstage-"
 
-  /// Returns an error's text without the path if this is the path of a temporary file.
+  /// Returns an error's text. If it contains the path of a temporary file, only the text after the
+  /// path is returned.
   private static func text(_ error: RecordingError) -> String {
     let text = error.description
     guard let name = text.firstRange(of: mark),

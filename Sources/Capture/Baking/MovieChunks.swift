@@ -2,11 +2,11 @@
 
 /// The chunks that contain a track's samples in a movie file.
 struct MovieChunks {
-  /// The offset in the file and the size of each chunk, in bytes.
+  /// Each chunk's offset in the file and its size, in bytes.
   private(set) var chunks: [(offset: Int64, size: Int64)] = []
 
-  /// Reads the tables of a `trak` box. Returns nil if a table is missing or incomplete, or if the
-  /// track refers to another file.
+  /// Reads the tables of a `trak` box. Returns nil if a table is missing or incomplete, if the size
+  /// of a chunk is out of range, or if the track refers to another file.
   init?(_ index: MovieIndex, _ track: MovieBox) {
     let bytes = index.bytes
     guard let tables = MovieBox.find(["mdia", "minf", "stbl"], bytes, in: track.content),

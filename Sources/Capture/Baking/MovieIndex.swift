@@ -65,7 +65,7 @@ struct MovieIndex {
   private static let limit: Int64 = 1 << 30
 
   /// Reads the `moov` box of a file. Returns nil if the file is not a movie or cannot be read, or
-  /// if the box is missing or larger than 1 GiB.
+  /// if the box is missing, incomplete or larger than 1 GiB.
   init?(descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }

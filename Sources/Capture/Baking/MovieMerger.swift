@@ -14,11 +14,12 @@ enum MovieMerger {
   ///   - source: a movie without fragments.
   ///   - dropped: the numbers of the tracks not to copy.
   ///   - replaced: the numbers of a dropped track and of its replacement in `target`; 0 for none.
-  ///     References to the dropped track then refer to the replacement.
+  ///     In the copied tracks, references to the dropped track become references to the
+  ///     replacement.
   ///   - target: the movie to change. Its last box must be the `moov` box.
   /// - Returns: the numbers of the tracks that cannot be copied.
-  /// - Throws: `Failure` if a file cannot be read or written, or if the `moov` box of a file is
-  ///   missing or larger than 1 GiB.
+  /// - Throws: `Failure` if a file cannot be read or written, if the `moov` box of a file is
+  ///   missing, incomplete or larger than 1 GiB, or if the track numbers of `target` are too large.
   static func add(
     from source: String, except dropped: Set<UInt32>, replaced: (old: UInt32, new: UInt32),
     to target: String

@@ -61,7 +61,7 @@ enum TrackCopier {
     guard code >= 0 else { throw Failure(reason: AudioEncoder.text(code)) }
   }
 
-  /// Reads the packets of a file's copied tracks, in the order in which the file stores them.
+  /// Reads the packets of a file's copied tracks, in the order in which FFmpeg returns them.
   private final class Reader {
     private var context: UnsafeMutablePointer<AVFormatContext>?
     let packet: UnsafeMutablePointer<AVPacket>

@@ -40,7 +40,7 @@ final class MovieBody: RecordingBody {
   init(_ format: RecordingFormat, path: String) throws(RecordingError) {
     self.format = format
     self.path = path
-    // Times in QuickTime are seconds since the start of 1904.
+    // QuickTime states dates in seconds since the start of 1904.
     date = UInt32(clamping: time(nil) + 2_082_844_800)
     guard format.isFirstOrder else {
       stereo = nil
@@ -120,7 +120,7 @@ final class MovieBody: RecordingBody {
       fragment.metadata.append((MetadataSample.bytes(tuning), 1))
       try store(fragment, in: output)
     }
-    // The tables store numbers of frames in 32 bits. A movie with more frames stays fragmented.
+    // The tables store numbers of frames in 32 bits. A movie with too many frames stays fragmented.
     guard storedFrames + Int64(StereoTrack.delay) <= UInt32.max else { return }
     if let length = aac?.length {
       aac?.shortenLast(by: length - storedFrames - Int64(StereoTrack.delay))

@@ -21,7 +21,7 @@ struct MovieFragment {
     var metadata: Int
   }
 
-  /// Returns the boxes and the offsets of the samples in them.
+  /// Returns the boxes and the offset of each track's first sample.
   ///
   /// - Parameters:
   ///   - sequence: the number of the fragment, counted from 1.
@@ -57,8 +57,8 @@ struct MovieFragment {
 
   private func writePackets(to moof: inout BoxBytes, at packet: Int64, offset: Int) {
     guard !packets.isEmpty else { return }
-    // The flag 0x200 means that the table lists the sizes of the samples. Their durations are the
-    // default.
+    // The flag 0x200 means that the table lists the sizes of the samples. All samples have the
+    // default duration.
     let time = packet * Int64(StereoTrack.packetFrames)
     writeRun(to: &moof, track: 1, time: time, flags: 0x200, count: packets.count, offset: offset) {
       for packet in packets { $0.put(UInt32(packet.count)) }

@@ -5,8 +5,8 @@ import Media
 
 /// The kind of samples in a movie track, and their description in the `stsd` box.
 enum MovieMedia {
-  /// Stereo AAC. `header` is the AudioSpecificConfig. The sample rate is in Hz, the bit rate in
-  /// bit/s.
+  /// Stereo AAC. `header` is the AudioSpecificConfig. The sample rate is in Hz, and the bit
+  /// rate is in bit/s.
   case aac(header: [UInt8], sampleRate: Int, bitRate: Int)
   case pcm(RecordingFormat)
   /// One JSON object per sample.
@@ -46,7 +46,7 @@ enum MovieMedia {
 
 extension BoxBytes {
   /// Adds the fields that are common to all versions of sound descriptions. `rate` is the sample
-  /// rate in Hz, or 1 in version 2, multiplied by 2^16.
+  /// rate in Hz, multiplied by 2^16, or 0 if this exceeds 32 bits. In version 2, it is 2^16.
   private mutating func putSound(
     version: UInt16, channels: UInt16, compression: Int16, rate: UInt32
   ) {

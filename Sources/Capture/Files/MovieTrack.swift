@@ -5,7 +5,7 @@ struct MovieTrack {
   let identifier: UInt32
   let media: MovieMedia
   var isEnabled = true
-  /// Tracks with the same number are alternatives. The number 0 means that there are none.
+  /// Tracks with the same number are alternatives. A track with the number 0 has no alternatives.
   var alternateGroup: Int16 = 0
   /// The type of a reference to another track, and the identifier of that track; nil if there is
   /// none.
@@ -92,7 +92,7 @@ extension MovieTrack {
   /// - Parameters:
   ///   - rate: the number of ticks per second, both in the movie and in the track.
   ///   - frames: the length of the movie in ticks; 0 for a fragmented movie.
-  ///   - date: the time of creation and modification, in seconds since 1904.
+  ///   - date: the time of creation and modification, in seconds since the start of 1904.
   func write(to boxes: inout BoxBytes, rate: Int, frames: Int64, date: UInt32) {
     boxes.box("trak") { track in
       // The flags mean: enabled (1), used in the movie (2), used in the preview (4).

@@ -21,12 +21,12 @@ public protocol RecordingFile: AnyObject, Sendable {
   /// movie with a first-order soundfield stores them.
   var note: RecordingNote { get set }
   /// The parameters of the Audio Mix as a JSON object. If `storesTuning` is true, `finish` stores
-  /// them.
+  /// them, unless there is no sound or an error has occurred.
   var tuning: String { get set }
   /// Whether the file can store `tuning`. Only a movie with a first-order soundfield can.
   var storesTuning: Bool { get }
   /// The number of bytes per second of sound: the average over the file or over its latest part,
-  /// whichever is larger. Before the first segment, it is the number for uncompressed sound.
+  /// whichever is larger. Before any sound is stored, it is the number for uncompressed sound.
   var bytesPerSecond: Double { get }
   /// The number of bytes that are free for this user on the disk; nil if it is unknown, or after
   /// `finish`.

@@ -70,7 +70,7 @@ public enum RecordingContainer: Sendable, Equatable, CaseIterable {
     }
   }
 
-  /// The file name extensions that select a container.
+  /// The file name extensions that select a container. Upper case is also accepted.
   public static let suffixes = [".mov", ".qta", ".wav", ".flac", ".mka"]
 
   /// The sample rates that a recording can have, in Hz. A movie with a first-order soundfield

@@ -50,7 +50,7 @@ final class RecordingOutput {
 
   deinit { close() }
 
-  /// Appends all bytes, or none if that fails.
+  /// Appends all bytes, or none if writing fails.
   func append(_ bytes: [UInt8]) throws(RecordingError) {
     guard !bytes.isEmpty else { return }
     guard write(bytes, at: size) else {
@@ -140,7 +140,7 @@ final class RecordingOutput {
     let error = SystemError.latest
     let number = errno
     var status = stat()
-    // A file that has since been deleted has no links.
+    // A deleted file has no links.
     let remains = hasSound && fstat(descriptor, &status) == 0 && status.st_nlink > 0
     return switch number {
     case ENOSPC, EDQUOT: .diskFull(path: path, hasSound: remains)

@@ -25,7 +25,8 @@ protocol RecordingBody: AnyObject {
   ///
   /// - Parameters:
   ///   - tuning: the parameters of the Audio Mix as a JSON object.
-  ///   - isWhole: whether every segment was written. If not, some containers stay incomplete.
+  ///   - isWhole: whether every segment was written. If not, the files of some containers stay
+  ///     incomplete.
   func finish(
     _ output: RecordingOutput, tuning: String, isWhole: Bool
   ) throws(RecordingError)

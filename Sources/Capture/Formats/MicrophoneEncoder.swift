@@ -101,7 +101,7 @@ final class TetrahedralFilter {
   let delay: Int
   private let matrix: [[Float]]
   private let filters: [[Float]]
-  /// The latest input frames of each filter, which it needs again for the next block.
+  /// The latest input samples of each filter, which are needed again for the next block.
   private var history: [[Float]]
   /// The number of output frames that are still to be dropped because they precede the first input
   /// frame.

@@ -64,7 +64,7 @@ public enum Capsule: String, Sendable, Equatable, CaseIterable {
   case backLeftUp = "blu"
   case backRightDown = "brd"
 
-  /// The direction as a unit vector: x front, y left, z up.
+  /// The direction as a unit vector. The axes point forwards (x), to the left (y) and upwards (z).
   public var direction: SIMD3<Double> {
     let name = Array(rawValue)
     let signs = SIMD3<Double>(

@@ -19,11 +19,11 @@ private import Glibc
 struct TetrahedralEqualizer {
   /// The impulse response for W, with an odd number of taps. The centre tap is at time 0.
   let omnidirectional: [Float]
-  /// The impulse response for X, Y and Z, with as many taps.
+  /// The impulse response for X, Y and Z, with the same number of taps.
   let directional: [Float]
 
   static let speedOfSound = 343.0
-  /// The frequency above which the magnitudes stay constant, in Hz.
+  /// The frequency, in Hz, above which the gains of the filters stay constant.
   private static let highestFrequency = 18_000.0
 
   /// Designs the filters. The sample rate is in Hz.

@@ -49,7 +49,8 @@ public final class VoiceInput: @unchecked Sendable {
 
   deinit { stop() }
 
-  /// Unloads the echo canceller. If its sink is the default, `realSink` becomes the default.
+  /// Unloads the echo canceller. If its sink is the default and `realSink` still exists, `realSink`
+  /// becomes the default.
   public func stop() {
     module.withLock { module in
       module?.unload()
@@ -59,8 +60,9 @@ public final class VoiceInput: @unchecked Sendable {
 
   /// Unloads the echo cancellers that killed processes have left behind.
   ///
-  /// - Parameter defaultSink: the name that `willLoad` received; nil if it is unknown. This sink
-  ///   becomes the default if the default is now the sink of an echo canceller.
+  /// - Parameter defaultSink: the name that `willLoad` received; nil if it is unknown. If this
+  ///   sink exists and the default is now the sink of an echo canceller, this sink becomes the
+  ///   default.
   public static func removeOrphans(
     serverAddress: String? = nil, defaultSink: String?
   ) throws(SoundServerError) {

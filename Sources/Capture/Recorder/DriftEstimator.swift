@@ -8,8 +8,8 @@ private import Glibc
 /// least lateness of each second. The negative of its slope is the drift. After an interruption,
 /// the line has another offset but the same slope.
 struct DriftEstimator {
-  /// How much of the start of each uninterrupted piece is ignored, because buffers are still
-  /// filling [s].
+  /// How many seconds at the start of each uninterrupted piece are ignored, because buffers are
+  /// still filling.
   private static let settlingSeconds = 2.0
   /// The duration of an uninterrupted piece that is long enough for an estimate [s].
   private static let leastSeconds = 10.0

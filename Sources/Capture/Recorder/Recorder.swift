@@ -77,8 +77,8 @@ public final class Recorder: @unchecked Sendable {
   ///
   /// The closure runs on its own thread and may block. If it blocks until the queue is full, it
   /// misses frames, but the recording loses nothing. Frames are delivered after they have been
-  /// recorded. This is usually at most 30 ms after their arrival, but can take about 1 s if it is
-  /// uncertain whether sound before them is missing.
+  /// recorded: usually at most 30 ms after their arrival, but after up to about 1 s if it is
+  /// uncertain whether earlier sound is missing.
   ///
   /// - Parameter queueSeconds: the size of the queue, in seconds of sound with 8 channels at
   ///   48 kHz.

@@ -67,7 +67,7 @@ public struct RecorderEvent: Sendable, Equatable {
     case waiting(Gap.Cause, reason: String)
     /// The source delivers sound again.
     case returned(input: String)
-    /// The user chose another input.
+    /// `Recorder.change(to:)` selected another source.
     case inputChanged(input: String)
     /// The source now has another rate or other channels. Its sound is converted to the format of
     /// the recording.

@@ -3,15 +3,15 @@
 /// Keeps a recording in step with the clock: fills gaps with silence, and drops sound for which
 /// silence has already been written. Sound that arrives during a pause is left out.
 ///
-/// A frame can arrive late but never early. Lateness is the arrival time minus the nominal duration
-/// of the frames so far. The *base* is the least lateness of the last few seconds. Frames are
-/// missing if the lateness of all blocks exceeds the base by more than `threshold` for
-/// `holdSeconds`, or by more than `fineThreshold` for `fineHoldSeconds`. Late blocks are held back
-/// until this is decided.
+/// Apart from the first `setupSeconds` of a stream, a frame can arrive late but never early.
+/// Lateness is the arrival time minus the nominal duration of the frames so far. The *base* is the
+/// least lateness of the last few seconds. Frames are missing if the lateness of all blocks exceeds
+/// the base by more than `threshold` for `holdSeconds`, or by more than `fineThreshold` for
+/// `fineHoldSeconds`. Late blocks are held back until this is decided.
 ///
-/// A *segment* is the sound that arrives between the opening of a stream and its loss. Its first
-/// blocks are held back to find the base. Blocks from its first `setupSeconds` do not count for the
-/// base if later ones are held.
+/// A *segment* is the sound that arrives between the opening of a stream and its loss. The first
+/// blocks of a segment, and those after a pause, are held back to find the base. Of these blocks,
+/// those from the first `setupSeconds` do not count for the base if later ones are held.
 ///
 /// All times are in seconds of CLOCK_MONOTONIC.
 struct Timeline {
@@ -142,7 +142,8 @@ struct Timeline {
     if let last = end { end = last + seconds }
   }
 
-  /// Writes silence during a loss. Call this several times a second.
+  /// Writes silence during a loss, and discards a suspected cause one second after it has ended.
+  /// Call this several times a second.
   mutating func tick(at now: Double) throws {
     guard !isPaused, let end, heldSince == nil else { return }
     if cause != nil, now > suspicionEnds, isOpen, !isFresh {
@@ -255,7 +256,7 @@ struct Timeline {
   }
 
   /// Passes on held blocks that were only late. If silence has been written in their place,
-  /// the same number of their frames is dropped.
+  /// frames of about the same duration are dropped.
   private mutating func release() throws {
     guard filled == 0 else { return try decide() }
     base.add(heldLateness, at: lastArrival)

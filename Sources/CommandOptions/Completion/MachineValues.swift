@@ -9,7 +9,7 @@ public enum MachineValues: String, Sendable, CaseIterable {
   case trackers
   /// The names of the sound server's outputs.
   case sinks
-  /// The names of the SOFA files in the data folder's `HRTF`.
+  /// The names of the SOFA files in the folder `HRTF` of the data folder.
   case hrtf
   /// The names of headphone profiles.
   case headphones

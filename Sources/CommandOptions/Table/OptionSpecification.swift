@@ -11,7 +11,7 @@ public struct OptionSpecification: Sendable, Equatable {
   /// The default in help texts; nil if they show none.
   public let defaultText: String?
   public let isRequired: Bool
-  /// The help text, without the default and without the accepted values.
+  /// The help text, to which `sentence` adds the accepted values and the default.
   public let help: String
 
   public var isFlag: Bool { grammar == .flag }

@@ -41,7 +41,8 @@ public enum PlayKeys {
     key("q", "quit", "Quit."),
   ]
 
-  /// The most important keys, in the line that `play` and `demo` print on a terminal at the start.
+  /// The line with the most important keys that `play` and `demo` print at the start on a terminal,
+  /// unless `--quiet` is set.
   public static let first = "space pause, c recentre, up/down volume, f full screen, ? keys, q quit"
 
   /// Keys with their functions in one or two words, for the full-screen view, the most important

@@ -2,7 +2,7 @@
 
 /// `--latency`: the latency of PulseAudio's queue and sink, or the length of PipeWire's cycle.
 public enum LatencyChoice: Sendable, Equatable {
-  /// A value that the program adapts during playback.
+  /// A value that the program chooses and, if necessary, adapts during playback.
   case auto
   case milliseconds(Double)
 }
@@ -13,7 +13,8 @@ extension ValueForm where Value == LatencyChoice {
   }
 }
 
-/// `--loudness`: the loudness to which every source or rendering is brought.
+/// `--loudness`: the target loudness, for each source that `play` plays, or for the binaural sound
+/// of `render`.
 public enum LoudnessChoice: Sendable, Equatable {
   case off
   /// A value in LUFS.

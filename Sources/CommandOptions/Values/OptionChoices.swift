@@ -16,7 +16,8 @@ public enum DecoderChoice: String, Sendable, CaseIterable {
   case ls
   /// Magnitude least squares that also preserves the ears' covariance in a diffuse field.
   case maglsCov = "magls-cov"
-  /// Renders each channel with the interpolated responses of its own direction.
+  /// Renders each channel of mono, stereo and loudspeaker layouts with the interpolated responses
+  /// of its own direction.
   case direct
   /// Renders first-order soundfields as plane waves in each band plus a residual.
   case parametric

@@ -6,7 +6,8 @@ public indirect enum ValueGrammar: Sendable, Equatable {
   case flag
   /// Any text that is not empty.
   case text
-  /// x, y and z in any order, each with an optional sign, separated by commas.
+  /// x, y and z in any order, each with an optional sign, separated by commas. Case and spaces are
+  /// ignored.
   case axes
   /// The path of a file, or a URL if the command accepts one.
   case file
@@ -63,7 +64,8 @@ public indirect enum ValueGrammar: Sendable, Equatable {
     }
   }
 
-  /// Whether a value may begin with a minus sign, as in `--gain -6`.
+  /// Whether an argument that begins with a single minus sign is taken as a value, as in
+  /// `--gain -6`.
   var isNumeric: Bool {
     switch self {
     case .integer, .number, .axes: true

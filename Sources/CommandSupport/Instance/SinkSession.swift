@@ -20,8 +20,8 @@ package struct SinkSession {
 
   /// Runs until the user presses q, a signal arrives or `isEnding` returns true.
   ///
-  /// - Parameter makeParts: makes the renderers and the virtual sinks. It is called only if no
-  ///   other instance is running.
+  /// - Parameter makeParts: prepares the renderers and the functions that make the virtual sinks.
+  ///   It is called only if no other instance is running.
   /// - Throws: a failure if the instance cannot start; `interrupted` after a signal.
   package func run(
     on console: Console, until isEnding: () -> Bool = { false },
@@ -75,8 +75,8 @@ package struct SinkSession {
     }
   }
 
-  /// The settings, completed with the default sink that an earlier instance stored and with a
-  /// function that stores the default sink of this instance.
+  /// The settings, completed with the default sink that an earlier instance did not restore, and
+  /// with a function that stores the default sink to restore.
   private var filled: SystemWideOutput.Settings {
     var settings = settings
     settings.previousDefault = SinkState.read(in: folder)?.defaultSink

@@ -30,7 +30,7 @@ extension NamedSetting {
   }
 }
 
-/// A hint for the user: how to permit a presentation to read files outside its folder.
+/// A hint for the user: how to permit a presentation to use files outside its folder.
 package let rootRemedy = "with --root, name a folder that contains all files of the presentation"
 
 extension SoundOpeningError {

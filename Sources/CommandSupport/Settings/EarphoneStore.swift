@@ -21,7 +21,7 @@ final class EarphoneStore: Sendable {
 
   init() { path = StateFolder.path.map { $0 + "/earphones.json" } }
 
-  /// Returns what is stored for an address; nil if nothing is stored.
+  /// Returns what is stored for an address; nil if nothing is stored or the file cannot be read.
   func recall(_ address: String) -> EarphoneMemory? {
     guard let entry = read()[address] else { return nil }
     var memory = EarphoneMemory(service: entry.service, firmware: entry.firmware ?? "")

@@ -6,8 +6,8 @@ package import HeadTracking
 package import NetworkTracking
 import UserFiles
 
-/// Returns the tracker settings from the command line, `config.json` and the data folder. Invalid
-/// tracker profiles are skipped with a note.
+/// Returns the tracker settings from the command line and `config.json`, with the tracker profiles
+/// in the user's folder and in the data folder. Invalid profiles are skipped with a note.
 ///
 /// - Parameters:
 ///   - tracker: the tracker's ID on the command line; nil if there is none.

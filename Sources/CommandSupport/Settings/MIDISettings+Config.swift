@@ -6,7 +6,8 @@ import UserFiles
 
 /// Returns the settings of MIDI trackers in `config.json`.
 ///
-/// - Throws: a failure if the file is invalid and the command is `play` or `sink`.
+/// - Throws: a failure if the file is invalid and the command is `play` or `sink`. For other
+///   commands, the result is then the default settings.
 func midiSettings(_ command: ParsedCommand) throws(CommandFailure) -> MIDISettings {
   guard let folder = UserFolder.ofThisProcess else { return MIDISettings() }
   do throws(UserFileError) {

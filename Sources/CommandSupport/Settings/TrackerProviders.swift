@@ -9,13 +9,14 @@ import NetworkTracking
 import SerialTracking
 import UserFiles
 
-/// Returns the providers of trackers that are not HID devices: Bluetooth earphones, Bluetooth LE
-/// trackers, glasses on a network interface, MIDI trackers, serial and network trackers with a
-/// profile, and the serial port or the capture that the tracker's ID names.
+/// Returns the providers of trackers that are neither HID devices nor industrial I/O sensors:
+/// Bluetooth earphones, Bluetooth LE trackers, glasses on a network interface, MIDI trackers,
+/// serial and network trackers with a profile, and the serial port or the capture that the
+/// tracker's ID names.
 ///
 /// - Parameters:
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
-///   - tracking: the profiles, the mounting and the `FrameCapture`.
+///   - tracking: the settings from which the providers take `profiles`, `axes` and `capture`.
 /// - Throws: a usage error or a failure if the ID is invalid or names a profile or a capture that
 ///   cannot be used; a failure if `config.json` is invalid and the command is `play` or `sink`.
 func trackerProviders(

@@ -31,8 +31,8 @@ package enum HeldLines {
     for line in lines { write(line, to: STDERR_FILENO) }
   }
 
-  /// While lines are held, keeps `text` for the view and, if stderr is a terminal, holds `line`
-  /// until `end`. Returns false if the caller must print `line` now.
+  /// Between `begin` and `end`, keeps `text` for the view and, if stderr is a terminal, holds
+  /// `line` until `end`. Returns false if the caller must print `line` now.
   static func hold(_ text: String, _ line: String) -> Bool {
     state.withLock { state in
       guard state.isHolding else { return false }

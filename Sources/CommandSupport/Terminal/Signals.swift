@@ -23,10 +23,11 @@ package enum Signals {
   /// Blocks the signals for this thread and the threads that it starts later, and starts a thread
   /// that waits for the signals.
   ///
-  /// The first signal that requests the end of the process lets the command end cleanly. A later
-  /// one ends the process at once if it arrives more than 1 s after the first, or if it is the
-  /// third SIGINT. Other repetitions are ignored: the kernel sends SIGHUP twice when a terminal is
-  /// closed, and `timeout` sends a signal both to the process and to the process group.
+  /// The first signal that requests the end of the process lets the command end cleanly within the
+  /// time that `SignalDeadline` allows. A later one ends the process at once if it arrives more
+  /// than 1 s after the first, or if it is the third SIGINT. Other repetitions are ignored: the
+  /// kernel sends SIGHUP twice when a terminal is closed, and `timeout` sends a signal both to the
+  /// process and to the process group.
   static func watch() {
     var set = Self.set
     pthread_sigmask(SIG_BLOCK, &set, nil)
@@ -86,8 +87,8 @@ struct SignalRepetition {
     case endAtOnce
   }
 
-  /// The time for a clean end after the first signal, in ns. Repetitions within this time are
-  /// ignored, except for the third SIGINT.
+  /// The time after the first signal, in ns, within which repetitions are ignored, except for the
+  /// third SIGINT.
   static let grace: Int64 = 1_000_000_000
   private var first: Int64?
   private var interrupts = 0

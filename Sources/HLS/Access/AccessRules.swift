@@ -47,7 +47,8 @@ public struct AccessRules: Sendable {
   /// - Parameters:
   ///   - address: the complete address, for the text of the refusal.
   ///   - scheme: in lower case.
-  ///   - host: case is ignored.
+  ///   - host: compared with the host that the user named, without regard to case, brackets or a
+  ///     final dot.
   /// - Returns: the IP addresses to which the request may connect.
   /// - Throws: the refusal if the address must not be requested.
   public func reach(

@@ -28,8 +28,8 @@ struct FragmentSeries: Sendable, Equatable {
     "frag", "clip",
   ]
 
-  /// Finds the series among files, those with the most fragments first. A series has at least two
-  /// fragments, all with different numbers.
+  /// Finds the series among files; the series with the most fragments comes first. A series has at
+  /// least two fragments, all with different numbers.
   ///
   /// - Parameter paths: absolute paths, in any order.
   static func all(in paths: [String]) -> [FragmentSeries] {

@@ -84,7 +84,8 @@ public struct PresentationFolder: Sendable {
         let path = spelling.hasPrefix("/") ? spelling : "\(folder)/\(spelling)"
         if access(path, F_OK) == 0 { return path }
       }
-      // `wget` keeps the query of an address in the file name.
+      // `wget` keeps the query of an address in the file name. Of several such files, use the last
+      // by name.
       for spelling in spellings where spelling == spelling.withoutQuery {
         let path = spelling.hasPrefix("/") ? spelling : "\(folder)/\(spelling)"
         guard let real = SystemFile.resolved(String(path.parentFolder)) else { continue }
@@ -151,7 +152,7 @@ public struct PresentationFolder: Sendable {
   }
 
   /// Whether `file` has the name of a segment of a playlist in the same folder, while `playlist` is
-  /// in another folder and has segments there.
+  /// in another folder, which contains at least one segment of `playlist`.
   private func isOthers(_ file: String, than playlist: String) -> Bool {
     guard let real = SystemFile.resolved(playlist) else { return false }
     let (own, folder) = (real.parentFolder, file.parentFolder)

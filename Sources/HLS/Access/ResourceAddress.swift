@@ -15,7 +15,7 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The last part of the path, without a query; the host if a URL has no path.
+  /// The last part of the path, up to any `?` or `#`; the host if a URL has no path.
   public var name: String {
     let path = description.withoutQuery
     return path.split(separator: "/").last.map(String.init) ?? path

@@ -12,7 +12,7 @@ public enum AudioCodec {
   }
 
   /// Returns false for codecs that Stillstage cannot decode: AC-4, MPEG-H 3D Audio (`mha1` and
-  /// `mhm1`), DTS:X and APAC. Returns true for all other names, also for unknown ones.
+  /// `mhm1`), DTS:X and APAC. Returns true for all other names, including unknown ones.
   public static func isDecodable(_ codec: String) -> Bool {
     !["ac-4", "mha1", "mhm1", "dtsx", "apac"].contains { codec.lowercased().hasPrefix($0) }
   }

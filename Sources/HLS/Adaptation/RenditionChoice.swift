@@ -17,8 +17,9 @@ public struct RenditionChoice: AdaptationRule, Equatable {
   var treatment = Treatment.undecided
   /// The last chosen rendition; nil before the first choice.
   var current: Int?
-  /// Request time of the first of the latest consecutive downloads that reached `recoveredRate`, in
-  /// s. Nil after a slower download, a change to stereo or a failed test.
+  /// The time since which all downloads have reached `recoveredRate`, in s: the request time of the
+  /// first of these downloads. Nil before such a download, and after a slower download, a change to
+  /// stereo or a test that was too slow.
   var recoveredSince: Double?
   /// Time for which a throughput ratio of `recovery` must last before a return to multichannel, in
   /// s. It becomes longer if multichannel lasts only briefly after a return.
@@ -109,7 +110,7 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     history.firstByteSeconds + ladder[rendition].bitRate * situation.segmentSeconds / estimate
   }
 
-  /// Returns the multichannel rendition to fetch; nil if the throughput does not suffice for any.
+  /// Returns the multichannel rendition to fetch; nil if the throughput and the buffer allow none.
   func multichannelRendition(_ estimate: Double, _ situation: PlaySituation) -> Int? {
     guard let first = ladder.firstMultichannel else { return nil }
     let room = situation.hasStarted ? situation.buffer - parameters.reserve : 3

@@ -12,9 +12,9 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// A segment that may arrive late is tried in the cheapest multichannel rendition only if its
   /// expected download time is at most this multiple of the buffer.
   public var trial = 1.5
-  /// A multichannel rendition other than the cheapest is chosen only if the expected download time
-  /// of a segment is at most a certain share of the segment's duration: the buffer divided by 30 s,
-  /// but not less than `leastShare` and not more than `greatestShare`.
+  /// A multichannel rendition other than the cheapest is chosen only if its bit rate is at most a
+  /// certain share of the expected throughput: the buffer divided by 30 s, but not less than
+  /// `leastShare` and not more than `greatestShare`.
   public var leastShare = 1.0 / 3
   public var greatestShare = 2.0 / 3
   /// Factor by which a change to a better multichannel rendition raises the required throughput.
@@ -39,9 +39,9 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// Minimum throughput ratio that counts as recovered on a steady line: 1.1, less 1 % for the
   /// accuracy of the measurement.
   public var steadyRecovery = 1.09
-  /// A line is steady if at least `steadySamples` segments arrived within `steadySeconds` s (or
-  /// within the hold, if that is longer), and if the fastest of them was at most `steadySpread`
-  /// times as fast as the slowest. The known downloads must cover this time.
+  /// A line is steady if at least `steadySamples` segments arrived in the `steadySeconds` s up to
+  /// the newest arrival (or in the hold, if the hold is longer), and if the fastest of them was at
+  /// most `steadySpread` times as fast as the slowest. The known downloads must cover this time.
   public var steadySeconds = 12.0
   public var steadySamples = 4
   public var steadySpread = 1.1

@@ -87,11 +87,11 @@ public enum FetchError: Error, Sendable, Equatable {
   case timedOut(seconds: Double)
   /// The average rate over the last `seconds` was below `TransferPace.least`.
   case tooSlow(seconds: Double)
-  /// The connection failed or was lost, or the response was invalid. The text is the reason.
+  /// Another failure, such as a lost connection or an invalid response. The text is the reason.
   case connection(String)
-  /// The resource is larger than `limit` bytes.
+  /// The body is larger than `limit` bytes.
   case tooLong(limit: Int)
-  /// The resource is shorter than announced or requested. Lengths are in bytes.
+  /// The body is shorter than announced or requested. Lengths are in bytes.
   case tooShort(expected: Int, got: Int)
   /// `goesOn` returned false during a request.
   case abandoned(FetchTiming)

@@ -48,7 +48,8 @@ public struct PersistentFetcher: ResourceFetcher {
   ) throws(FetchError) -> FetchedResource {
     var failures = 0
     var pace = TransferPace(seconds: persistence.seconds)
-    // The totals of the earlier requests and waits, and the timing of the current request.
+    // The total time in s and number of bytes of the earlier requests and waits, and the timing of
+    // the current request.
     var (seconds, bytes, now) = (0.0, 0, FetchTiming())
     var isTooSlow = false
     func watched(_ timing: FetchTiming) -> Bool {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The files of one kept rendition, in their folder.
+/// A kept rendition and the files in its folder.
 struct KeptFiles {
   let folder: KeptFolder
   let name: String
@@ -78,7 +78,7 @@ struct KeeperState {
       throw .isForeign(path: path)
     }
     folder.removeUnfinished()
-    // Write an unchanged record, too: this shows whether the folder is writable.
+    // Write the record even if it is unchanged: this shows whether the folder is writable.
     try folder.write(record.json, to: KeptRecord.file)
     for entry in record.renditions { renditions.append(try KeptFiles(entry, in: folder)) }
   }

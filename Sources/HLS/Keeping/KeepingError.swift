@@ -5,7 +5,7 @@ public enum KeepingError: Error, Sendable, Equatable, CustomStringConvertible {
   /// A folder cannot be opened or created, writing failed, or a rendition has the maximum number of
   /// segments. `reason` is the system's error text, or states that the maximum is reached.
   case cannotWrite(path: String, reason: String)
-  /// Another `PresentationKeeper`, usually of another process, is using the folder.
+  /// Another `PresentationKeeper`, usually in another process, is using the folder.
   case isInUse(path: String)
   /// The folder is not empty and has no valid record.
   case isForeign(path: String)

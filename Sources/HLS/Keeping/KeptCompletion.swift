@@ -72,7 +72,8 @@ public final class KeptCompletion: Sendable {
     for (rendition, numbers, _) in missing.sorted(by: { $0.cost < $1.cost }) {
       if numbers.isEmpty { return }
       let places = numbers.compactMap { known[rendition]?[$0] }.filter { !$0.segment.isGap }
-      // A missing segment that is a gap, or that no playlist has listed, cannot be fetched.
+      // A segment that the playlist marks as a gap, or that no playlist has listed, cannot be
+      // fetched.
       guard places.count == numbers.count else { continue }
       begins(numbers.count)
       if fetch(places, rendition, goesOn) { return }

@@ -108,8 +108,7 @@ final class KeptFolder: Sendable {
     return Int(status.st_size)
   }
 
-  /// Reads a regular file. Returns nil if it is missing, larger than `limit` bytes or cannot be
-  /// read.
+  /// Reads a regular file. Returns nil if it is missing, unreadable or larger than `limit` bytes.
   func read(_ name: String, limit: Int) -> [UInt8]? {
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     guard file >= 0 else { return nil }

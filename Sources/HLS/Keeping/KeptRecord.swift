@@ -85,7 +85,7 @@ struct KeptSegment: Codable, Equatable {
   var date: Double?
   var file: KeptFile
   var map: KeptFile?
-  /// URI as written in the playlist, without query and fragment.
+  /// `MediaSegment.uri`, without query and fragment.
   var origin: String
   /// The segment's byte range, as `length@offset`; nil if there is none.
   var range: String?

@@ -3,7 +3,8 @@
 /// The properties of a rendition that is or can be kept. Two values with the same `uri` describe
 /// the same rendition.
 public struct KeptRendition: Sendable, Equatable, Codable {
-  /// Address of the media playlist, as written in the multivariant playlist if there is one.
+  /// URI of the media playlist in the multivariant playlist. Without a multivariant playlist, the
+  /// address of the media playlist or only its name.
   public var uri: String
   public var name: String
   /// The audio group in the presentation; nil if there is none.
@@ -11,7 +12,7 @@ public struct KeptRendition: Sendable, Equatable, Codable {
   /// A language tag (RFC 5646); nil if it is not stated.
   public var language: String?
   /// The CHANNELS attribute, such as `6` or `4/1OA`. If it is missing, the number of channels of
-  /// the `Rendition`; nil if that is unknown, too.
+  /// the `Rendition` that this value describes; nil if there is none or its number is unknown.
   public var channelText: String?
   public var characteristics: [String] = []
   public var isDefault = false

@@ -7,7 +7,8 @@ struct KeptTime: Equatable {
   var discontinuity: Int
   var date: ProgramDate?
 
-  /// Takes the values from a segment. Returns nil if they are out of range.
+  /// Takes the values from a segment. Returns nil if the segment's number, its duration or its
+  /// discontinuity number is out of range.
   init?(_ segment: MediaSegment) {
     self.init(
       number: segment.sequence, duration: segment.duration, discontinuity: segment.discontinuity,
@@ -156,7 +157,7 @@ struct KeptTimeline {
   }
 }
 
-/// Discontinuity numbers that grow by at most one from segment to segment.
+/// A counter for discontinuity numbers that grow by at most one from segment to segment.
 private struct DiscontinuityCount {
   private(set) var told: Int?
   private var written = 0

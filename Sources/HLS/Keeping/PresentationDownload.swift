@@ -20,7 +20,8 @@ public struct PresentationDownload {
     }
   }
 
-  /// The playlist of a job and its alternatives, called sites, and the index of the site in use.
+  /// The sites of a job, which are its playlist and the alternatives, and the index of the site in
+  /// use.
   private struct Sites {
     var places: [ResourceAddress]
     /// The loaded playlists, by index in `places`; nil for a playlist that cannot be used.
@@ -33,7 +34,7 @@ public struct PresentationDownload {
     }
   }
 
-  /// A segment that could not be downloaded, or whose file was then found missing or damaged.
+  /// A segment that was not downloaded, or whose file was afterwards found missing or damaged.
   public struct Missing: Sendable, Equatable {
     public var rendition: KeptRendition
     public var number: Int

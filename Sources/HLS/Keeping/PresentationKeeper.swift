@@ -86,8 +86,8 @@ public final class PresentationKeeper: Sendable {
 
   /// Writes a segment to the folder. Replaces another segment with the same number.
   ///
-  /// Ignores a segment that is incomplete, too large or in an unknown format, or whose times are
-  /// out of range. After a write error, more segments can still be kept.
+  /// Ignores a segment that is incomplete, too large or in an unknown format, or whose duration or
+  /// numbers are out of range. After a write error, more segments can still be kept.
   ///
   /// - Parameters:
   ///   - body: the complete decrypted segment, at most 64 MiB.

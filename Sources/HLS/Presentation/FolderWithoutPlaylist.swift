@@ -38,8 +38,8 @@ extension PlaylistLoader {
     return try? fetcher.fetch(request, goesOn: { _ in true }).bytes
   }
 
-  /// Returns a media playlist of a series. Returns nil if its first fragment, or the second after
-  /// an initialisation section, cannot be read or has no known media format.
+  /// Returns a media playlist of a series. Returns nil if its first fragment, apart from an
+  /// initialisation section, is missing, cannot be read or has no known media format.
   private func playlist(
     of series: FragmentSeries, _ folder: PresentationFolder, _ goesOn: () -> Bool
   ) throws(PresentationError) -> MediaPlaylist? {

@@ -7,7 +7,8 @@ public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertib
   /// An address is invalid, or playlists are nested too deeply. If an access rule forbids an
   /// address, the error is `fetch`.
   case refused(AccessRefusal)
-  /// The playlist or folder at `address` was read, but contains no sound that can be played.
+  /// The playlist or folder at `address` was read, but contains no sound that can be played, or
+  /// none that the settings allow.
   case nothing(address: String, reason: String)
   case interrupted
 

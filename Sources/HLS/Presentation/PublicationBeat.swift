@@ -51,7 +51,8 @@ struct PublicationBeat: Sendable {
   /// Returns the interval for the playlist of another rendition, which has just been loaded and
   /// whose segments appear at the same times.
   ///
-  /// - Parameter ahead: the number of segments by which the other playlist extends beyond this one.
+  /// - Parameter ahead: the number of segments by which the other playlist extends beyond the
+  ///   playlist of this interval.
   func seen(_ ahead: Int, at now: Double, pause: Double) -> PublicationBeat {
     var beat = self
     if ahead > 0 {

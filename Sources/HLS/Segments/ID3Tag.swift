@@ -47,7 +47,7 @@ enum ID3Tag {
     let owner = Array("com.apple.streaming.transportStreamTimestamp\0".utf8)
     var place = range.lowerBound
     while range.upperBound - place >= 10 {
-      // In version 2.3, sizes use all 8 bits of each byte.
+      // In version 2.3, frame sizes use all 8 bits of each byte.
       let plain = bytes[(place + 4)..<(place + 8)].reduce(0) { $0 << 8 | Int($1) }
       let size = version >= 4 ? synchsafe(bytes, at: place + 4) ?? plain : plain
       let end = place + 10 + size

@@ -2,7 +2,8 @@
 
 /// The start and duration of a segment, read from its bytes. Used for fragments without a playlist.
 struct SegmentTime: Equatable {
-  /// Time of the first frame of sound, in s; nil if it is unknown.
+  /// Time of the first frame of sound, or of the first track of an MP4 segment, in s; nil if it is
+  /// unknown.
   var start: Double?
   /// Duration in s; nil for formats other than ADTS, and if an ADTS header is invalid or there are
   /// no ADTS frames.
@@ -45,7 +46,7 @@ struct SegmentTime: Equatable {
   }
 
   /// Returns the decode time of the first fragment, in s (ISO/IEC 14496-12, section 8.8.12); nil if
-  /// the decode time or the time scale is missing.
+  /// the decode time or the time scale is missing, or if the time scale is 0.
   private static func fragmentStart(_ bytes: [UInt8], _ initialisation: [UInt8]) -> Double? {
     guard let time = find(["moof", "traf", "tfdt"], in: bytes),
       let header = find(["moov", "trak", "mdia", "mdhd"], in: initialisation)

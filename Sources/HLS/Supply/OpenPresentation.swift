@@ -5,7 +5,7 @@ public struct OpenPresentation: Sendable {
   /// A place from which one rendition can be fetched: the address of a media playlist.
   struct Place: Sendable {
     var address: ResourceAddress
-    /// The playlist; nil if it has not been loaded.
+    /// The playlist; nil if it must still be loaded.
     var loaded: PlaylistLoader.Loaded?
   }
 
@@ -17,12 +17,12 @@ public struct OpenPresentation: Sendable {
 
   /// The renditions that may be fetched.
   public let ladder: Ladder
-  /// For each rendition in ladder order, whether it was made for headphones.
+  /// For each rendition in ladder order, whether it is known to be made for headphones.
   public let areBinaural: [Bool]
   /// Descriptions of the renditions for `PresentationKeeper`, in ladder order.
   public let keptRenditions: [KeptRendition]
-  /// Whether the presentation has decodable multichannel renditions in the wanted language, even if
-  /// the maximum bit rate or the preferred treatment excludes them, or if the folder lacks them.
+  /// Whether decodable multichannel renditions in the chosen language are available, even if the
+  /// maximum bit rate or the preferred treatment excludes them.
   public let hasMultichannelBeyond: Bool
   /// The preferred start in the multivariant playlist; nil if there is none or it is ignored.
   let start: PlaylistStart?

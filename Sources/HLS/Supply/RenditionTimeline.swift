@@ -34,8 +34,8 @@ struct RenditionTimeline {
   }
 
   /// Aligns this timeline with that of another rendition. Also adopts the other rendition's reload
-  /// schedule, unless this timeline then ends a segment or more before the other one. Call this
-  /// method right after the playlist of this timeline has been loaded.
+  /// schedule, unless this timeline then ends at least half a segment before the other one or has
+  /// no segments. Call this method right after the playlist of this timeline has been loaded.
   mutating func align(to other: RenditionTimeline, at now: Double) {
     origin = other.origin(of: playlist)
     guard let usual = playlist.segments.last?.duration, usual > 0 else { return }

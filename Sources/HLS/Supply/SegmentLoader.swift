@@ -3,12 +3,12 @@
 /// The reason why a segment cannot be loaded.
 enum LoadProblem: Error, Equatable, CustomStringConvertible {
   case fetch(FetchError)
-  /// The rendition's playlist could not be loaded. The text is the full reason.
+  /// The rendition's playlist could not be fetched. The text is the full reason.
   case playlist(FetchError, String)
   /// The content is incomplete, damaged or not audio, or the key is wrong. The text is the reason.
   case content(String)
-  /// The encryption is not supported, or the key cannot be fetched or does not have 16 bytes. The
-  /// text is the reason.
+  /// The encryption is not supported, the key does not have 16 bytes, or the key cannot be fetched
+  /// even with another request. The text is the reason.
   case encryption(String)
   case address(String)
   /// The rendition's playlist does not list the segment, or marks it as a gap. The text is the
@@ -227,8 +227,8 @@ struct SegmentLoader {
     } catch { throw .content(error.description) }
   }
 
-  /// Returns the end of an error message, which describes unusable content; empty if the content is
-  /// not recognised.
+  /// Returns a description of unusable content to append to an error message; empty if the content
+  /// is not recognised.
   private static func guess(_ bytes: [UInt8]) -> String {
     let start = String(decoding: bytes.prefix(200), as: UTF8.self).lowercased()
     if bytes.isEmpty { return ": it is empty" }

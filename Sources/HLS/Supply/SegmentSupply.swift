@@ -15,8 +15,8 @@ public final class SegmentSupply: Sendable {
     /// Duration of the sound at the end of the queue that cannot be played before the next segment
     /// arrives, in s.
     public var unreadable = 0.35
-    /// Time without a byte after which the download of a segment, or of a newer copy of a playlist,
-    /// fails, in s.
+    /// Time in s after which the download of a segment or of a newer copy of a playlist fails if no
+    /// byte arrives. It is usually shorter while the connection is lost.
     public var silence = 5.0
     /// Time for which a segment that the server fails to send is requested again, in s. The time is
     /// tripled if the server gives no complete answer. After a segment has been given up for that
@@ -27,7 +27,7 @@ public final class SegmentSupply: Sendable {
     /// sound.
     public var livePatience = 60.0
     /// Maximum number of requests to a server for a segment in one rendition, before another place
-    /// or rendition is tried. If another request cannot succeed, only one is made.
+    /// or rendition is tried. No further request is made if it cannot succeed.
     public var attempts = 3
     /// Number of consecutive gaps after which the supply of an on-demand presentation from a server
     /// fails, if the segment of the last gap was listed but could not be loaded.

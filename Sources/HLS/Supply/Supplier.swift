@@ -10,9 +10,9 @@ struct Supplier {
   /// The current rendition: usually that of the last queued segment. Before any segment is queued,
   /// it is the first one whose playlist was loaded to fetch a segment; nil before that.
   var rendition: Int?
-  /// Position from which to fetch next, in s of presentation time: the end of the last segment or
-  /// gap, or the target of a seek. Nil before the first playlist is loaded, unless a seek was
-  /// requested.
+  /// Position from which to fetch next, in s of presentation time: at first 0, then the end of the
+  /// last segment or gap, or the target of a seek. Nil before the first playlist is loaded, unless
+  /// a seek was requested.
   var cursor: Double?
   /// Gaps that are not yet queued.
   var gaps: [QueuedSegment] = []
@@ -31,8 +31,8 @@ struct Supplier {
   /// The rendition that other renditions currently replace, because its segments cannot be loaded.
   var replaced: Int?
   private var hasLoadedAll = false
-  /// Number of segments given up since the last fetched segment because the server gave no complete
-  /// answer.
+  /// Number of segments that were given up because the server gave no complete answer, counted
+  /// since the last fetched segment.
   var lineFailures = 0
   /// Time of the timeout since which the connection has counted as lost, in s; nil if it does not
   /// count as lost.
@@ -243,7 +243,7 @@ struct Supplier {
     return timelines[rendition] ?? made
   }
 
-  /// Returns the offset of the preferred start from the beginning of a playlist, in s.
+  /// Returns the time from the beginning of a playlist to `PlaylistFollower.start`, in s.
   private static func offset(ofStart playlist: MediaPlaylist) -> Double {
     let start = PlaylistFollower(playlist, at: 0).start
     let count = start.sequence - playlist.mediaSequence
@@ -297,7 +297,8 @@ struct Supplier {
     }
   }
 
-  /// Switches a rendition to the next of its places. Returns false if it has only one.
+  /// Switches a rendition to its next place, or from the last to the first. Returns false if it has
+  /// only one.
   mutating func move(_ rendition: Int, because problem: String) -> Bool {
     let places = presentation.places[rendition]
     guard places.count > 1 else { return false }

@@ -31,8 +31,8 @@ public struct HeldPose: Sendable {
 
   /// Takes the next sample.
   ///
-  /// - Returns: the mean pose of the last 0.8 s if the head was still and at an accepted angle in
-  ///   that time, and there are at least 8 samples; nil otherwise.
+  /// - Returns: the mean pose of the last 0.8 s if the head was still in that time, the angle of
+  ///   the mean pose is accepted, and there are at least 8 samples; nil otherwise.
   public mutating func add(_ sample: HeadSample) -> Quaternion? {
     recent.append(sample)
     let begin = sample.time - Int64(Self.seconds * 1e9)

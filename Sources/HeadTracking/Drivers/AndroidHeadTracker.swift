@@ -89,7 +89,7 @@ extension AndroidHeadTracker {
     var value: Int64
   }
 
-  /// Makes the device send all its measurements, every 10 ms if it can.
+  /// Makes the device send all its measurements, at the interval nearest to 10 ms that it supports.
   func start(features: some HIDFeatures) throws(HeadTrackingError) {
     var settings: [Setting] = []
     if let transport = transport { settings.append(transport) }
@@ -106,8 +106,8 @@ extension AndroidHeadTracker {
     try apply([selector(.reportNoEvents), selector(.powerOff)].compactMap(\.self), features)
   }
 
-  /// The transport setting; nil if there is none. ISO is preferred if the device offers ISO alone,
-  /// otherwise ACL.
+  /// The transport setting; nil if there is none. ISO is preferred if `protocolDescription` offers
+  /// only ISO, otherwise ACL.
   private var transport: Setting? {
     guard let offer = protocolDescription.split(separator: "#").last.flatMap({ Int($0) }),
       offer & 2 != 0, offer & 1 == 0

@@ -2,9 +2,10 @@
 
 /// Converts the ticks of a tracker's own clock to CLOCK_MONOTONIC.
 ///
-/// A report can be late but never early. So the offset between the clocks is the minimum of
-/// (arrival - device time) over the current and the previous period of one second. A jump of the
-/// device's clock restarts the conversion. The converted times increase by at least 1 us.
+/// A report can be late but never early. So the offset between the clocks is estimated as the
+/// minimum of (arrival - device time) over the current and the previous period of one second. A
+/// jump of the device's clock restarts the conversion. The converted times increase by at least
+/// 1 us.
 package struct DeviceClock: Sendable {
   let nanosecondsPerTick: Double
   private let mask: UInt64

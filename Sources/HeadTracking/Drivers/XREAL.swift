@@ -2,8 +2,8 @@
 
 import System
 
-/// XREAL Air, Air 2, Air 2 Pro and Air 2 Ultra (3318:0424, 0428, 0432, 0426): glasses with a raw
-/// nine-axis sensor at 1 kHz and a nanosecond clock.
+/// XREAL Air, Air 2, Air 2 Pro and Air 2 Ultra (3318:0424, 0428, 0432, 0426): glasses that report
+/// raw samples of a nine-axis sensor at 1 kHz, with times in nanoseconds.
 ///
 /// Commands and replies are frames with a checksum. The factory calibration is a JSON text that is
 /// read in segments while the stream is off. Sources: badicsalex/ar-drivers-rs (MIT), Monado's

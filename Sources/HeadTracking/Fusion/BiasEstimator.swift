@@ -55,8 +55,8 @@ struct BiasEstimator: Sendable {
     }
   }
 
-  /// Starts from a known bias and standard deviation, in rad/s. Values beyond the limits in the
-  /// settings are replaced by the limits.
+  /// Starts from a known bias and standard deviation, in rad/s. Limits each component of the bias
+  /// to the settings' `biasLimit`, and the standard deviation to its initial value.
   @_noLocks
   mutating func seed(_ bias: SIMD3<Double>, sigma: Double) {
     self.bias = Self.clipped(bias, limit)
@@ -89,8 +89,8 @@ struct BiasEstimator: Sendable {
   /// Updates the bias from the correction of the inclination while the sensor moves.
   ///
   /// - Parameters:
-  ///   - correction: how fast the inclination is corrected about the horizontal axes x and y, in
-  ///     rad/s.
+  ///   - correction: the angular velocity about the horizontal axes x and y that the correction of
+  ///     the inclination cancels, in rad/s.
   ///   - sensorToEarth: the orientation, without the heading from the magnetometer.
   ///   - seconds: the time since the previous sample.
   @_noLocks
@@ -134,8 +134,8 @@ struct BiasEstimator: Sendable {
     rows.2.restart()
   }
 
-  /// Applies one measurement: `offset` is the scalar product of `direction` and the difference
-  /// between the bias and `start`.
+  /// Applies one measurement: `offset` is the measured scalar product of `direction` and the
+  /// difference (true bias - `start`).
   @_noLocks
   private mutating func take(
     _ offset: Double, _ direction: SIMD3<Double>, _ variance: Double, from start: SIMD3<Double>

@@ -63,8 +63,8 @@ struct SampleSpacing: Sendable {
     if isFar { return jump(to: time) }
     if delta < 0 {
       staleRun += 1
-      // Up to eight older timestamps in a row mean samples out of order. With more of them, the
-      // clock was set back.
+      // Up to eight older timestamps in a row are assumed to be samples out of order. If there are
+      // more, the clock is assumed to have been set back.
       if staleRun <= 8 { return Step(seconds: 0, isStale: true) }
       return jump(to: time)
     }

@@ -24,7 +24,7 @@ struct HIDNode: Sendable, Equatable {
   /// The report descriptor of a held tracker (`HeldTracker`); empty for other devices.
   var descriptor: [UInt8] = []
 
-  /// Returns the nodes, ordered by number.
+  /// Returns the hidraw nodes that have a valid `HID_ID`, in the order of their numbers.
   static func all(in folder: String = "/sys/class/hidraw") -> [HIDNode] {
     let mark = "hidraw"
     let numbers = (SystemFile.names(in: folder) ?? []).filter { $0.hasPrefix(mark) }
@@ -103,8 +103,8 @@ extension SystemFile {
     return Dictionary(pairs.filter { $0.count == 2 }.map { ($0[0], $0[1]) }) { first, _ in first }
   }
 
-  /// Returns the last value of a key; nil if there is none. In a `uevent` file, a line break in a
-  /// device's `HID_NAME` can imitate another key; the kernel writes the true `HID_UNIQ` after it.
+  /// Returns the last value of a key; nil if there is none. A device's name may contain a line
+  /// break and a false `HID_UNIQ`; the kernel writes the true `HID_UNIQ` after the name.
   static func lastValue(of key: String, in file: String) -> String? {
     guard let bytes = try? contents(file) else { return nil }
     let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)

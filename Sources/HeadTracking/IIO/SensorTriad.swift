@@ -74,7 +74,7 @@ final class SensorFile {
 
   deinit { close(descriptor) }
 
-  /// The present contents, at most 256 bytes, trimmed; nil if empty or unreadable.
+  /// The present contents, at most 256 bytes, trimmed; nil if the file is empty or unreadable.
   var text: String? {
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = pread(descriptor, &bytes, bytes.count, 0)

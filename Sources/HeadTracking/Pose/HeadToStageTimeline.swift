@@ -71,8 +71,8 @@ struct HeadToStageTimeline: Sendable {
   var prediction = PosePrediction.automatic
   /// Whether a correction takes `quickTime`.
   var correctsQuickly = false
-  /// The time by which the queries are ahead of the present minus the look-ahead from `prediction`,
-  /// smoothed, in nanoseconds.
+  /// By how many nanoseconds the queries are further ahead of the present than the look-ahead from
+  /// `prediction`; smoothed.
   private var excess = 0.0
   /// How far ahead of the present the last query or the end of the last pass was, in nanoseconds.
   private var lead: Int64 = 0
@@ -302,7 +302,7 @@ extension HeadToStageTimeline {
     return newest.foreseen(after: HeadToStageTimeline.braked(ahead, lookAhead))
   }
 
-  /// Seconds after the newest sample at which braking begins.
+  /// The time from the newest sample to the start of braking, in seconds.
   private var lookAhead: Double {
     @_noLocks get {
       let update = Double(newest.interval) + updateInterval

@@ -44,8 +44,7 @@ struct StampedPose: Sendable, Equatable {
     self.forecast = forecast
   }
 
-  /// Returns the orientation predicted for a time after this sample. `seconds` must not be
-  /// negative.
+  /// Returns the orientation predicted for the given number of seconds after this sample.
   @_noLocks
   func foreseen(after seconds: Double) -> Quaternion {
     orientation * Quaternion(rotationVector: forecast.turn(after: seconds))

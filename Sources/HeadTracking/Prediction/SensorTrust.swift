@@ -3,10 +3,10 @@
 import CRealtime
 import Geometry
 
-/// Estimates the noise of a tracker's poses from the deviation of three consecutive poses from
+/// Estimates the noise of a tracker's poses: by how much three consecutive poses deviate from
 /// uniform motion.
 ///
-/// The estimate is the minimum over the last few seconds, because a head's acceleration looks like
+/// The smallest deviation of the last few seconds counts, because a head's acceleration looks like
 /// noise (minimum statistics, R. Martin, IEEE Trans. Speech Audio Process. 2001).
 struct PoseNoise: Sendable {
   private var square = PoseNoise.initial * PoseNoise.initial

@@ -38,8 +38,8 @@ package struct FrameDecoder: Sendable {
   }
 
   /// Decodes a frame to readings, oldest first. Returns nil for an empty frame, a frame with a
-  /// missing or invalid value, and text that matches no pattern. Returns an empty array for any
-  /// other frame that completes no reading.
+  /// missing or invalid value, values that do not form a sample, and text that matches no pattern.
+  /// Returns an empty array for any other frame that completes no reading.
   ///
   /// - Parameters:
   ///   - frame: the frame as the link delivers it. For MIDI controllers, it has two bytes for each

@@ -49,7 +49,8 @@ struct Recentring: Sendable {
     if rested >= Self.patience {
       wanted = min(Self.fastest, max(-Self.fastest, -yaw / Self.time))
     }
-    // Stop faster than the motion began, so that the stage does not follow a head that turns away.
+    // Stop the correction faster than it starts, so that the stage does not follow a head that
+    // turns away.
     let change = Self.gain * seconds * (rested > 0 ? 1 : 8)
     rate += min(change, max(-change, wanted - rate))
     if rested == 0, rate * yaw > 0 { rate = 0 }

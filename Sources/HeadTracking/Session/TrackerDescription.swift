@@ -163,8 +163,8 @@ public enum TrackerBus: String, Sendable, Equatable {
       }
   }
 
-  /// The kernel's number for the bus, as four hexadecimal digits, as in the names of HID devices.
-  /// For other buses, this is the number for USB.
+  /// The kernel's number for the bus, in four hexadecimal digits, as in the names of HID devices;
+  /// the number for USB if the bus is unknown or cannot connect HID devices.
   var kernelNumber: String {
     switch self {
     case .bluetooth: "0005"

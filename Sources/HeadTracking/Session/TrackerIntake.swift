@@ -2,8 +2,8 @@
 
 import Geometry
 
-/// Applies the calibration to a tracker's readings, fuses raw readings with the orientation filter,
-/// and passes the results to the sink.
+/// Applies the calibration to a tracker's readings, computes orientations from raw readings, and
+/// passes the results to the sink.
 struct TrackerIntake {
   let sink: any HeadSampleSink
   let record: (@Sendable (TrackerMeasurement) -> Void)?

@@ -19,7 +19,7 @@ public struct TrackerSettings: Sendable {
   package var isCancelled: @Sendable () -> Bool = { false }
   /// Whether a search for HID trackers may end soon after it has found a usable head tracker.
   package var takesFirst = false
-  /// Receives the packets of the tracker that is opened; nil for none.
+  /// Records the packets of the tracker that is opened; nil to record none.
   package var capture: FrameCapture?
   /// Whether to open trackers as if they were calibrated.
   package var isCalibrating = false

@@ -4,8 +4,8 @@ package import Binaural
 private import CRealtime
 private import SignalProcessing
 
-/// Computes how well the filters of `CrosstalkDesign` separate the signals for the two ears, also
-/// if the head is displaced or turned.
+/// Computes how well the filters of `CrosstalkDesign` separate the signals for the two ears, with
+/// the head in its intended position, displaced or turned.
 package struct CrosstalkTrial: Sendable {
   /// The deviation of the head from its intended position and orientation.
   package struct Head: Sendable, Equatable {
@@ -65,7 +65,7 @@ package struct CrosstalkTrial: Sendable {
     self.size = size
   }
 
-  /// Computes separation, colouration and boost for a head position.
+  /// Computes separation, colouration and boost for a position and orientation of the head.
   ///
   /// - Parameter isCancelling: false to measure the loudspeakers without the filters.
   package func result(_ head: Head, isCancelling: Bool) -> Result {

@@ -12,7 +12,7 @@ struct LeastSquaresPredictor {
   private static let keep = 0.8
   private var count = 0
   private var last: (time: Int64, pose: Quaternion)?
-  /// Weighted sums over the poses of 1, t, t^2, q and t q, where t is a pose's time in seconds
+  /// The weighted sums of 1, t, t^2, q and t q over the poses, where t is a pose's time in seconds
   /// relative to the newest pose, and q are the pose's components.
   private var weight = 0.0
   private var times = 0.0

@@ -5,7 +5,7 @@ private import Foundation
 
 /// How well a scene is separated. All values except the CPU time are in dB.
 package struct MixScores: Encodable {
-  /// The error of the separated speech plus the separated ambience, relative to the input.
+  /// The difference between the input and the sum of the separated parts, relative to the input.
   package let sumError: Double
   /// The scale-invariant ratio of the separated speech to its errors, in the channel W [J. Le Roux
   /// et al., "SDR - half-baked or well done?", ICASSP 2019].

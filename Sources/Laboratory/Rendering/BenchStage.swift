@@ -43,8 +43,8 @@ package final class BenchStage {
   private var left: UnsafeMutablePointer<Float> { planes[Self.mostChannels] }
   private var right: UnsafeMutablePointer<Float> { planes[Self.mostChannels + 1] }
 
-  /// Returns the CPU time of `blocks` blocks of `frames` frames, in seconds. `frames` is at most
-  /// 4096.
+  /// Returns the CPU time of decoding `blocks` blocks of `frames` frames, in seconds. `frames` is
+  /// at most 4096.
   package func seconds(_ decoder: borrowing BinauralDecoder, frames: Int, blocks: Int) -> Double {
     let (planes, poses, left, right) = (planes, poses, left, right)
     let grid = PoseGrid(longestCall: frames)
@@ -60,8 +60,8 @@ package final class BenchStage {
     return cpuSeconds() - start
   }
 
-  /// Returns the CPU time of `blocks` blocks of `frames` frames, in seconds. `frames` is at most
-  /// 4096.
+  /// Returns the CPU time of rendering `blocks` blocks of `frames` frames, in seconds. `frames` is
+  /// at most 4096.
   package func seconds(_ renderer: Renderer, frames: Int, blocks: Int) -> Double {
     let (planes, poses, left, right) = (planes, poses, left, right)
     let start = cpuSeconds()

@@ -42,7 +42,7 @@ package struct ReferenceDecoder: Sendable {
   /// - Parameters:
   ///   - input: channels x frames [ACN, SN3D].
   ///   - poses: `headToWorld` for frames 0, 16, 32, ...; `poseCount(frames:)` poses.
-  /// - Returns: left and right ear, as long as the input.
+  /// - Returns: the sounds at the left and the right ear, as long as the input.
   package func decode(_ input: [[Float]], poses: [Quaternion]) -> (left: [Double], right: [Double])
   {
     let turned = rotate(input, poses: poses)
@@ -88,8 +88,8 @@ package struct ReferenceDecoder: Sendable {
     return matrix(.slerp(a, b, 0.5))
   }
 
-  /// Returns the sum of the channels `x`, each convolved with its filter in `h` and cut to the
-  /// length of `x`.
+  /// Returns the sum of the channels `x`, each convolved with its filter in `h` and cut to its
+  /// original length.
   private static func convolve(_ x: [[Double]], _ h: [[Double]]) -> [Double] {
     var y = [Double](repeating: 0, count: x[0].count)
     for (x, h) in zip(x, h) {

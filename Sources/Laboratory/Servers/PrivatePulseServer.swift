@@ -48,8 +48,9 @@ public final class PrivatePulseServer {
   /// - Parameters:
   ///   - sinkRate: the sample rate of the sink "ears", in Hz.
   ///   - hasDefaultSink: false to start without any sink.
-  /// - Throws: `PrivatePulseError` if a program is missing or the server does not start in time;
-  ///   `SystemError` if the server's `ProcessGuardian` cannot start.
+  /// - Throws: `PrivatePulseError` if a program is missing, or if the server cannot start or does
+  ///   not accept a connection in time; `SystemError` if the server's `ProcessGuardian` cannot
+  ///   start.
   public convenience init(sinkRate: Int = 48_000, hasDefaultSink: Bool = true) throws {
     var form = Form()
     (form.sinkRate, form.hasDefaultSink) = (sinkRate, hasDefaultSink)
@@ -58,8 +59,9 @@ public final class PrivatePulseServer {
 
   /// Starts a server with a configuration and waits until it accepts connections.
   ///
-  /// - Throws: `PrivatePulseError` if a program is missing or the server does not start in time;
-  ///   `SystemError` if the server's `ProcessGuardian` cannot start.
+  /// - Throws: `PrivatePulseError` if a program is missing, or if the server cannot start or does
+  ///   not accept a connection in time; `SystemError` if the server's `ProcessGuardian` cannot
+  ///   start.
   public init(_ form: Form) throws {
     program = try PrivatePulseDirectory.require("pulseaudio", package: "pulseaudio")
     _ = try PrivatePulseDirectory.require("pactl", package: "pulseaudio-utils")

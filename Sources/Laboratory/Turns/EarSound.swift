@@ -32,7 +32,8 @@ package struct EarSound: Sendable {
   }
 
   /// Returns `count` frames from the frame position `start` on; the sound repeats forever. A
-  /// windowed sinc of 32 taps interpolates between frames, unless `start` is within 0.001 of one.
+  /// windowed sinc of 32 taps interpolates between frames, unless `start` is within 0.001 of a
+  /// whole number.
   func stretch(from start: Double, count: Int) -> EarSound {
     let whole = start.rounded(.down)
     let kernel = Self.kernel(start - whole)

@@ -38,11 +38,11 @@ package struct TrackingModel: Sendable {
     return run.errors()
   }
 
-  /// The state of one simulation. Times are in seconds from the start of the motion.
+  /// The state of one simulation. Times except `begin` are in seconds from the start of the motion.
   private struct Run {
     let model: TrackingModel
     let seconds: Double
-    /// The time of the motion's first sample.
+    /// The time of the motion's first sample, in seconds.
     let begin: Double
     let source = HeadPoseSource()
     /// The pose for which the sound at each grid point was last rendered; nil if not rendered.
@@ -53,8 +53,8 @@ package struct TrackingModel: Sendable {
     var asked: MotionCursor
     var truth: MotionCursor
 
-    /// The offset of the times that the pose source receives, in ns. It keeps them far from 0, the
-    /// initial value of the times in the source.
+    /// Added to the times that the pose source receives, in ns, to keep them far from 0, which is
+    /// the initial value of the times in the source.
     static let epoch: Int64 = 1_000_000_000_000
 
     init(model: TrackingModel, motion: RecordedMotion, begin: Double, end: Double) {

@@ -4,8 +4,9 @@ import Geometry
 
 /// Estimates the head yaw for which each part of a recording was rendered.
 ///
-/// A first-order soundfield rendered for a turned head is linear in the cosine and the sine of the
-/// yaw. So the renderings for three yaws determine the rendering for any other yaw.
+/// The rendering of a first-order soundfield is the sum of a constant part and parts proportional
+/// to the cosine and the sine of the yaw. So the renderings for three yaws determine the rendering
+/// for any other yaw.
 package struct YawReader: Sendable {
   /// The yaw estimated from the frames on either side of `frame`.
   package struct Moment: Sendable {

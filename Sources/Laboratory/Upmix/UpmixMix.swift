@@ -42,7 +42,7 @@ package struct UpmixMix {
       ambience: scaled(around.map { zip($0, swell).map { $0 * $1 } }, to: 0.04))
   }
 
-  /// A voice and a drum in the centre, five sources at the sides, and reverberation with noise.
+  /// A voice and a drum in the centre, five sounds at the sides, and reverberation with noise.
   private static func dense(_ frames: Int) -> UpmixMix {
     var make = UpmixInstruments(frames: frames, seed: 11)
     let voice = make.voice(pitch: 190, pause: 0.25)
@@ -68,7 +68,8 @@ package struct UpmixMix {
       ambience: scaled(sum([hall, air]), to: 0.036))
   }
 
-  /// A voice with long pauses, a bowed tone that moves on the left, and reverberation with noise.
+  /// A voice with long pauses, a bowed tone that moves to and fro on the left, and reverberation
+  /// with noise.
   private static func sparse(_ frames: Int) -> UpmixMix {
     var make = UpmixInstruments(frames: frames, seed: 5)
     let voice = make.voice(pitch: 105, pause: 0.9)

@@ -57,7 +57,7 @@ struct DoubleFFT {
   }
 }
 
-/// Computes cross-correlations over short lags.
+/// Computes cross-correlations at short lags.
 struct Correlator {
   /// Half the number of lags. The lags range from `-reach` to `reach - 1` frames.
   let reach: Int

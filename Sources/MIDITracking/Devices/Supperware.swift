@@ -33,7 +33,7 @@ package struct Supperware: MIDITrackerProtocol {
     package var rateHertz = 100
     package var compass = Compass.off
     package var cable = Cable.keep
-    /// Whether the tracker sets its own front to the direction of the head when it is started.
+    /// Whether the tracker, when it is started, sets its own front to the direction of the head.
     package var zeroes = false
     /// Whether shaking the head sets the tracker's own front to the direction of the head; nil
     /// keeps the tracker's setting.
@@ -93,7 +93,7 @@ package struct Supperware: MIDITrackerProtocol {
     return [.head(HeadSample(time: arrivals.time(arrival), headToWorld: head))]
   }
 
-  /// Returns the numbers in pairs of bytes; empty if a byte is left over.
+  /// Returns the numbers that the pairs of bytes encode; empty if a byte is left over.
   private static func numbers(_ bytes: ArraySlice<UInt8>) -> [Double] {
     guard bytes.count.isMultiple(of: 2) else { return [] }
     return stride(from: bytes.startIndex, to: bytes.endIndex, by: 2).map { at in
@@ -120,7 +120,7 @@ package struct Supperware: MIDITrackerProtocol {
   /// Returns the quaternion of a rotation matrix, given row by row; nil if the matrix is not
   /// a rotation.
   private static func rotation(_ m: [Double]) -> Quaternion? {
-    // Row i is (w, x, y, z), multiplied by 4 and by its own component i.
+    // Row i is 4 q[i] (w, x, y, z), where q[i] is component i of the quaternion (w, x, y, z).
     let (x, y, z) = (m[7] - m[5], m[2] - m[6], m[3] - m[1])
     let products = [
       [1 + m[0] + m[4] + m[8], x, y, z],

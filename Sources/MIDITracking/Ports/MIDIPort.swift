@@ -19,7 +19,7 @@ struct MIDIPort: Sendable, Equatable {
   /// The USB device; nil if the port belongs to none.
   var usb: USBIdentity?
 
-  /// Returns whether the name of the port or of its device begins with a text that is not empty.
+  /// Returns whether `client` or `name` begins with `prefix`; false if `prefix` is empty.
   func begins(with prefix: String) -> Bool {
     !prefix.isEmpty && (client.hasPrefix(prefix) || name.hasPrefix(prefix))
   }

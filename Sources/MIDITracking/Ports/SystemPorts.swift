@@ -56,9 +56,9 @@ struct SystemPorts: MIDIPorts {
     return USBIdentity(vendorID: vendor, productID: product, serial: text("\(folder)/serial"))
   }
 
-  /// Returns the folder of a card's USB device. The link in the card's folder leads to a USB
-  /// interface, whose parent is the device. For a card on another bus, the returned folder lacks
-  /// the files of a USB device.
+  /// Returns the folder of a card's USB device; nil if the card's folder has no link `device`. The
+  /// link leads to a USB interface, whose parent is the device. For a card on another bus, the
+  /// returned folder lacks the files of a USB device.
   private func usbFolder(_ card: Int) -> String? {
     guard let interface = SystemFile.resolved("\(soundFolder)/card\(card)/device") else {
       return nil

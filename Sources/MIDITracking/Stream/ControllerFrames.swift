@@ -17,7 +17,8 @@ package struct ControllerPair: Sendable, Equatable {
 /// Combines control changes into samples of several 14-bit numbers.
 ///
 /// Nothing in the stream marks the end of a sample. A sample ends when no pair has followed for a
-/// while, or when one of its controllers arrives again. A number that is not sent keeps its value.
+/// while, or when the lower half of one of its pairs arrives again. A number that is not sent keeps
+/// its value.
 package struct ControllerFrames: Sendable {
   /// A sample.
   package struct Frame: Sendable, Equatable {

@@ -5,7 +5,7 @@ struct BitReader {
   private let bytes: ArraySlice<UInt8>
   /// The index of the next bit.
   private(set) var position = 0
-  /// Whether more bits were requested than were left.
+  /// Whether a read or skip extended past the end or a skip had a negative count.
   private(set) var isExhausted = false
 
   init(_ bytes: some Collection<UInt8>) { self.bytes = ArraySlice(Array(bytes)) }

@@ -19,8 +19,8 @@ struct HeaderBytes {
 
   func little32(_ offset: Int) -> UInt32? { big32(offset)?.byteSwapped }
 
-  /// Returns the four-character code at `offset`; nil past the end or if a character is not
-  /// printable ASCII.
+  /// Returns the four-character code at `offset`; nil if it extends past the end or contains a
+  /// character that is not printable ASCII.
   func code(_ offset: Int) -> String? {
     guard let value = big32(offset) else { return nil }
     let characters = (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }

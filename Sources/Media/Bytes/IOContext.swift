@@ -39,7 +39,7 @@ final class IOContext {
     avio_context_free(&context)
   }
 
-  /// Moves the source back to the position that libavformat expects.
+  /// Moves the source, if it can seek, back to the position that libavformat expects.
   func resume() {
     if source.byteCount != nil { _ = source.seek(to: offset) }
   }

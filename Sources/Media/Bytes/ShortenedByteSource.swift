@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The first bytes of another source.
+/// The first `byteCount` bytes of another source.
 final class ShortenedByteSource: ByteSource {
   let byteCount: Int64?
   private let source: any ByteSource

@@ -40,7 +40,7 @@ struct BoxReader {
     return source.bytes(at: box.start, count: Int(count))
   }
 
-  /// The byte offset of the end of the complete top-level boxes at the start of the file; 0 if
+  /// The byte offset at which the complete top-level boxes at the start of the file end; 0 if
   /// there are none. The limit on the number of boxes is higher than for `top`, because a
   /// fragmented movie has two top-level boxes for each fragment.
   var topEnd: Int64 {

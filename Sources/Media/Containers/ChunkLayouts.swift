@@ -14,8 +14,8 @@ struct ChunkLayouts {
   }
 
   /// Reads the `chan` chunk of a Core Audio file (Apple Core Audio Format Specification 1.0).
-  /// Returns nil if the file has none, or if the chunk states no ambisonic layout with `channels`
-  /// channels.
+  /// Returns nil if the chunk is missing or cannot be read, or if it states no ambisonic layout
+  /// with `channels` channels.
   func coreAudio(channels: Int) -> ChannelLayout? {
     guard let chunk = chunk("chan", .coreAudio), chunk.length <= UInt64(size) else { return nil }
     let wanted = min(Int(chunk.length), 12 + 20 * AudioTrack.maximumChannels)

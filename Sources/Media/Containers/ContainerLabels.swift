@@ -46,8 +46,9 @@ struct ContainerLabels {
   }
 
   /// Returns the number of frames that the header of a RIFF or Core Audio file states; nil if
-  /// `ChunkLayouts` returns no length, if the samples have no fixed size, or if the file has
-  /// another format. For a truncated file, libavformat reports a different length.
+  /// `ChunkLayouts` returns no length or one too large to count in bits, if the samples have no
+  /// fixed size, or if the file has another format. For a truncated file, libavformat reports a
+  /// different length.
   func statedFrames(_ parameters: UnsafeMutablePointer<AVCodecParameters>) -> Int64? {
     let bits = Int64(av_get_exact_bits_per_sample(parameters.pointee.codec_id))
     let frameBits = bits * Int64(parameters.pointee.ch_layout.nb_channels)

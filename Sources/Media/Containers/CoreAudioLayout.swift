@@ -15,7 +15,8 @@ enum CoreAudioLayout {
   ///
   /// - Parameter payload: layout tag, bitmap and number of descriptions (4 bytes each), then 20
   ///   bytes for each description.
-  /// - Returns: the layout; nil if it is not ambisonic or does not have `channels` channels.
+  /// - Returns: the layout; nil if it is incomplete, is not ambisonic of order 0 to 7, or does not
+  ///   have `channels` channels.
   static func ambisonic(_ payload: HeaderBytes, channels: Int) -> ChannelLayout? {
     guard let tag = payload.big32(0) else { return nil }
     if tag == useDescriptions { return described(payload, channels: channels) }

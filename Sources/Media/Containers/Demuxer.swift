@@ -16,7 +16,7 @@ final class Demuxer {
   private static let longestStall = 100
   /// The largest memory block that libavformat and libavcodec may allocate, in bytes. Without a
   /// limit, a tiny movie file could state so many samples that their index would need gigabytes.
-  /// The limit is enough for the index of 65 hours of AAC.
+  /// The limit is enough for the index of 65 hours of AAC at 48 kHz.
   private static let largestBlock = 256 << 20
   private static let mostStreams: Int32 = 128
   let format: ContainerFormat
@@ -195,7 +195,7 @@ final class Demuxer {
   }
 
   /// Continues at the next page after a damaged Ogg page, where libavformat itself would report the
-  /// end of the file. Returns false if that is impossible.
+  /// end of the file. Returns false if there is no such page or if seeking fails.
   private func resumeBehindDamagedPage() -> Bool {
     guard format == .ogg else { return false }
     let pages = OggPages(io.source)
@@ -220,7 +220,7 @@ final class Demuxer {
 }
 
 extension MediaError {
-  /// Whether the contents of the file may have caused the error.
+  /// Whether the error may be due to an incomplete box at the end of the file.
   fileprivate var isOfContent: Bool {
     switch self {
     case .unrecognised, .openFailed: true

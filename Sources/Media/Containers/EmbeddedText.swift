@@ -53,7 +53,7 @@ package enum EmbeddedText {
   }
 
   /// Returns those values of a metadata sample that begin with `{`, like a JSON object. Each value
-  /// follows a length and a key identifier, 4 bytes each.
+  /// follows its length and a key identifier, 4 bytes each. The length includes these 8 bytes.
   private static func objects(in sample: [UInt8]) -> [[UInt8]] {
     var objects: [[UInt8]] = []
     var at = 0

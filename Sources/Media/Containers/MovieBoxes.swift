@@ -18,8 +18,8 @@ struct MovieBoxes {
   /// Whether the file has an `ftyp` box but lacks the index (the `moov` box).
   var isCutShort: Bool { top.contains { $0.type == "ftyp" } && movie == nil }
 
-  /// The length of the file without the incomplete box at its end. Nil if no box is incomplete or
-  /// if no complete box follows the `moov` box.
+  /// The length of the file up to its first incomplete or invalid top-level box. Nil if there is no
+  /// such box, or if no complete box follows the `moov` box.
   var wholeLength: Int64? {
     guard let movie, let size else { return nil }
     let end = reader.topEnd
@@ -105,7 +105,8 @@ extension MovieBoxes {
 
   /// Parses an `SA3D` box. Returns nil unless the box states version 0, type 0 (periphonic), order
   /// 1 to 7, channel ordering 0 (ACN), normalisation 0 (SN3D), `channels` channels and an identity
-  /// channel map. The highest bit of the type marks head-locked stereo.
+  /// channel map, or if `channels` does not match the order and head-locked stereo. The highest bit
+  /// of the type marks head-locked stereo.
   private static func spatialAudio(_ box: HeaderBytes, channels: Int) -> ChannelLayout? {
     guard box.big(0, bytes: 1) == 0, let type = box.big(1, bytes: 1), type & 0x7F == 0,
       let order = box.big32(2).map({ Int($0) }), (1...7).contains(order),

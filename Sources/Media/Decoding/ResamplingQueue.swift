@@ -2,9 +2,9 @@
 
 /// Queues decoded frames and converts them to one sample rate, even if the decoder's rate changes.
 final class ResamplingQueue {
-  /// The frames at the decoder's rate, for `take` to resample.
+  /// The frames at the decoder's rate. `take` removes them if they must be resampled.
   let input: PlanarQueue
-  /// The sample rate of the frames that can be read, in Hz.
+  /// The sample rate of the frames that `read` moves, in Hz.
   let sampleRate: Int
   private let output: PlanarQueue
   private var resampler: Resampler?

@@ -17,8 +17,8 @@ package final class StreamResampler {
     self.channels = channels
   }
 
-  /// Resamples the first `frames` samples of each of `planes`. Returns the number of output frames
-  /// in each `plane`.
+  /// Resamples the first `frames` samples of each of `planes`. Returns the number of output frames;
+  /// `plane(_:)` gives access to them.
   package func process(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) -> Int {
@@ -31,7 +31,8 @@ package final class StreamResampler {
     return output.count
   }
 
-  /// Ends the input. Returns the number of remaining output frames in each `plane`.
+  /// Ends the input. Returns the number of remaining output frames; `plane(_:)` gives access to
+  /// them.
   package func finish() -> Int {
     output.removeAll()
     resampler.finish(into: output)

@@ -45,7 +45,7 @@ extension ChannelLayout {
 }
 
 extension Speaker {
-  /// Converts FFmpeg's channel. Returns nil if it is not a known loudspeaker.
+  /// Converts FFmpeg's channel; nil if no `Speaker` corresponds to it.
   init?(_ channel: AVChannel) {
     guard let speaker = Self.pairs.first(where: { $0.channel == channel })?.speaker else {
       return nil

@@ -26,8 +26,8 @@ public enum LayoutOption: Sendable, Equatable {
 
   /// Parses the name of a layout.
   ///
-  /// - Parameter text: one of `names`, FFmpeg's name of a loudspeaker layout, or a list of FFmpeg's
-  ///   channel names in upper case.
+  /// - Parameter text: one of `names`, FFmpeg's name of a loudspeaker layout, a list of FFmpeg's
+  ///   channel names in upper case, or FFmpeg's channel mask.
   /// - Throws: `MediaError.unknownLayout` if `text` is none of these, or if a channel is repeated
   ///   or is not a `Speaker`.
   public init(_ text: String) throws(MediaError) {
@@ -137,7 +137,7 @@ extension LayoutOption {
   ]
 
   /// Returns the values of the layout setting that a message proposes for this number of channels,
-  /// such as "7.1 or 5.1.2".
+  /// such as "7.1 or 5.1.2". If no name fits, returns a description of a list.
   static func suggestion(forChannels count: Int) -> String {
     let fitting = bedNames.reversed().filter { name in
       (beds[name] ?? named(name))?.count == count
@@ -169,8 +169,9 @@ extension LayoutOption {
     ]
   }()
 
-  /// Returns the loudspeakers for one of FFmpeg's layout names or for a list of its channel names;
-  /// nil if `text` is neither, or if a channel is repeated or is not a `Speaker`.
+  /// Returns the loudspeakers for one of FFmpeg's layout names, a list of its channel names or its
+  /// channel mask; nil if `text` is none of these, or if a channel is repeated or is not a
+  /// `Speaker`.
   private static func named(_ text: String) -> [Speaker]? {
     var layout = AVChannelLayout()
     defer { av_channel_layout_uninit(&layout) }

@@ -18,7 +18,7 @@ public struct StatedLoudness: Sendable, Equatable {
     case replayGain = "REPLAYGAIN_TRACK_GAIN"
   }
 
-  /// Whether the level may be nominal instead of measured.
+  /// Whether `loudness` may be a nominal value instead of a measured one.
   public var isNominal: Bool { origin == .dialnorm || origin == .programmeReference }
 
   public var origin: Origin
@@ -73,8 +73,8 @@ public struct StatedLoudness: Sendable, Equatable {
 
 extension StatedLoudness {
   /// Reads the stated loudness of a track; nil if there is no plausible loudness. `dialogueLevel`
-  /// is the level to which the decoder brings dialogue, in LUFS; nil if it leaves the level as it
-  /// is.
+  /// is the level to which the decoder brings dialogue, in LUFS; nil if the decoder does not change
+  /// the level.
   init?(
     of track: AudioTrack, in demuxer: Demuxer, source: any ByteSource, dialogueLevel: Int?
   ) {

@@ -5,9 +5,9 @@ import CFFmpeg
 
 /// Reads one audio track of a file as float32 at a requested sample rate.
 ///
-/// Lossless sound of up to 24 bits, or in float32, is bit-exact at the file's own rate. Wider
+/// Lossless sound of up to 24 bits, or in float32, is bit-exact at the track's own rate. Wider
 /// samples are rounded to the nearest float32. Stated encoder delay and padding are removed. With
-/// resampling, `n` frames at the file's rate `in` become `ceil(n * out / in)` frames at the rate
+/// resampling, `n` frames at the track's rate `in` become `ceil(n * out / in)` frames at the rate
 /// `out`.
 ///
 /// Packets that do not decode become silence, and invalid samples are muted. `warnings` reports
@@ -156,8 +156,8 @@ public final class AudioFileReader: @unchecked Sendable {
   /// If timestamps do not identify single frames (Matroska), an earlier frame is reached by
   /// decoding from the start.
   ///
-  /// - Throws: `MediaError` if reading fails or is interrupted, or if the file is reopened and that
-  ///   fails; `.trackLost` if the reopened file no longer has the track.
+  /// - Throws: `MediaError` if reading or reopening the file fails or is interrupted; `.trackLost`
+  ///   if the reopened file no longer has the track.
   public func seek(toFrame frame: Int) throws(MediaError) {
     let frame = max(0, min(frame, duration ?? frame))
     guard frame != position else { return }
@@ -188,7 +188,7 @@ extension AudioFileReader {
   }
 
   /// Returns the frame from which to decode, at the track's rate, and the number of output frames
-  /// to drop before `frame`. Resampling starts at a multiple of its phase period.
+  /// to drop before the output frame `frame`. Resampling starts at a multiple of its phase period.
   private func sourceFrame(for frame: Int) -> (target: Int64, discard: Int) {
     guard sampleRate != track.sampleRate else { return (Int64(frame), 0) }
     let ratio = ResamplingRatio(from: track.sampleRate, to: sampleRate)

@@ -4,8 +4,8 @@ import Ambisonics
 import CFFmpeg
 
 extension AudioTrack {
-  /// Returns the audio tracks of an open container. `source`, which must be the source of
-  /// `demuxer`, is searched for labels that libavformat may not report.
+  /// Returns the audio tracks of an open container. `source`, from which `demuxer` reads, is
+  /// searched for labels that libavformat may not report.
   static func all(in demuxer: Demuxer, source: any ByteSource) -> [AudioTrack] {
     let labels = ContainerLabels(demuxer: demuxer, source: source)
     defer { demuxer.resume() }

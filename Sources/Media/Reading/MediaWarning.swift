@@ -14,7 +14,8 @@ public struct MediaWarning: Sendable, Equatable {
     case truncated
     /// The sample rate changed in mid-stream.
     case sampleRateChange
-    /// The number of channels changed in mid-stream; the frames are mixed to the first layout.
+    /// The number of channels changed in mid-stream; frames with another number of channels are
+    /// mixed to the first layout.
     case channelChange
     /// A track cannot be played; another track is played.
     case trackSkipped

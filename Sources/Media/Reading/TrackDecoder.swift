@@ -104,7 +104,7 @@ final class TrackDecoder {
   /// The index of the next frame that `fill` appends, at the track's rate.
   var nextFrame: Int64 { max(clock.position, firstWanted == .max ? 0 : firstWanted) }
 
-  /// Makes `frame` the next frame that `fill` appends.
+  /// Makes `frame`, at the track's rate, the next frame that `fill` appends.
   ///
   /// - Returns: false if the file must be reopened to reach `frame`.
   func seek(to frame: Int64) throws(MediaError) -> Bool {
@@ -253,7 +253,7 @@ extension TrackDecoder {
   }
 }
 
-/// Counts decoding errors, and estimates how many packets a damaged packet contains.
+/// Counts decoding errors, and estimates how many regular packets a damaged packet contains.
 private struct PacketLosses {
   /// The number of errors since the last frame that decoded; rejected packets do not count.
   var errorRun = 0

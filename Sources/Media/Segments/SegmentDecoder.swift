@@ -213,7 +213,7 @@ private struct FrameClock {
   /// The shortest jump, in seconds, that is ignored as invalid.
   private static let longestGapSeconds = 60.0
 
-  /// The time of the first decoded frame in seconds, before the delay is dropped; nil if unknown.
+  /// The time of the first decoded frame, even if it is dropped, in seconds; nil if unknown.
   let origin: Double?
   let sampleRate: Int
   /// The number of frames still to be dropped.

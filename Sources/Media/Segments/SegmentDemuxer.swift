@@ -7,8 +7,8 @@ struct SegmentDemuxer {
   let demuxer: Demuxer
   let track: AudioTrack
   let stream: UnsafeMutablePointer<AVStream>
-  /// The timestamp of the first packet in the stream's time base, or FF_NO_TIMESTAMP; nil if there
-  /// is no packet.
+  /// The first packet's timestamp, in units of the stream's time base, or FF_NO_TIMESTAMP; nil if
+  /// there is no packet.
   private let firstTimestamp: Int64?
   private let statedTime: Double?
   /// The encoder delay in frames; 0 if not stated.
@@ -17,8 +17,8 @@ struct SegmentDemuxer {
   /// Opens a segment and selects the track with the identifier `wanted` or, without such a track,
   /// the track that `AudioTrack.richest` returns.
   ///
-  /// - Throws: `MediaError` if the segment cannot be read, has no audio track, or has a selected
-  ///   track that cannot be decoded.
+  /// - Throws: `MediaError` if the segment cannot be read, if the track `wanted` cannot be played,
+  ///   or if there is no playable track.
   init(
     _ segment: CodedSegment, track wanted: Int?, interrupt: InterruptFlag?
   ) throws(MediaError) {
@@ -43,7 +43,7 @@ struct SegmentDemuxer {
   var start: Double? { firstTimestamp.flatMap { statedTime ?? time($0) } }
 
   /// Converts a timestamp in the stream's time base to seconds; nil for FF_NO_TIMESTAMP and for a
-  /// bare stream, which has no clock.
+  /// bare stream, which contains no timestamps.
   func time(_ timestamp: Int64) -> Double? {
     guard timestamp != FF_NO_TIMESTAMP, !demuxer.isBareStream else { return nil }
     let base = stream.pointee.time_base

@@ -99,7 +99,7 @@ public final class WAVWriter: @unchecked Sendable {
     try output.commit()
   }
 
-  /// Removes the unfinished file. An earlier file of the same name stays unchanged.
+  /// Removes the unfinished file. An earlier file of the requested name stays unchanged.
   public func abort() { output.abandon() }
 
   private func updateHeader() throws(MediaError) {

@@ -16,8 +16,8 @@ import HeadTracking
 /// opentrack/opentrack, tracker-xreal-one; taowen/ar-glass-lib.
 ///
 /// The axes are uncertain, because the available descriptions give three different sets of axes.
-/// If no mounting is given, the driver chooses the set for which the specific force of the first
-/// samples points upwards.
+/// If no mounting is given, the driver assumes that the head is upright during the first samples
+/// and chooses the set from the direction of their specific force.
 struct XREALOneStream: Sendable {
   private static let length = 134
   private static let header: [UInt8] = [0x28, 0x36, 0x00, 0x00, 0x00, 0x80]
@@ -94,7 +94,7 @@ struct XREALOneStream: Sendable {
     return axes
   }
 
-  /// Returns the set of axes that agrees with the specific force on an upright head.
+  /// Returns the set of axes that fits `force`, the specific force measured on an upright head.
   static func axes(force: SIMD3<Double>) -> AxisMap {
     guard abs(force.z) > abs(force.y) else { return .rightUpBack }
     return force.z > 0 ? .rightFrontUp : .leftFrontDown

@@ -3,7 +3,7 @@
 import CPipeWire
 internal import SoundServer
 
-/// An object of the server that this client follows, with its properties and parameters.
+/// A server object that this client follows, with its properties and parameters.
 ///
 /// ## Threading
 /// Use it on the loop's thread or with the loop's lock held.
@@ -39,7 +39,8 @@ class BoundObject: CallbackTarget {
 
   deinit { release() }
 
-  /// Replaces `properties` with the entries of `dictionary`. Does nothing if `dictionary` is nil.
+  /// Replaces `properties` with the entries of `dictionary`. Does nothing if `dictionary` or its
+  /// array of entries is nil.
   func take(_ dictionary: UnsafePointer<spa_dict>?) {
     guard let dictionary = dictionary?.pointee, let items = dictionary.items else { return }
     properties = [:]
@@ -49,8 +50,8 @@ class BoundObject: CallbackTarget {
     }
   }
 
-  /// Calls `request` with the ID of each parameter in `wanted` that is new or has other values than
-  /// before, and then `ask`.
+  /// For each parameter in `wanted` that is new or whose values have changed, calls `request` with
+  /// its ID and then `ask`.
   func update(
     _ parameters: UnsafePointer<spa_param_info>?, count: UInt32, wanted: [UInt32],
     request: (UInt32) -> Void

@@ -111,7 +111,7 @@ final class Connection: CallbackTarget {
   }
 
   private func makeContext() -> OpaquePointer? {
-    // This configuration gives the data thread real-time scheduling.
+    // With this configuration, the data thread asks for real-time scheduling.
     if isRealtime,
       let context = pw.pointee.pw_context_new(
         loop.loop, loop.library.properties([PW_KEY_CONFIG_NAME: "client-rt.conf"]).raw(), 0)

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// Returns the path of a server's socket for error messages, or a description if the folder is
-/// unknown.
+/// Returns the path of a server's socket for error messages, or the name of the socket with an
+/// explanation if the folder is unknown.
 ///
 /// - Parameter address: the name or the path of the socket; nil for the user's own server.
 func describeServerAddress(_ address: String?) -> String {

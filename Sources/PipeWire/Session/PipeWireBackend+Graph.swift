@@ -41,7 +41,7 @@ extension PipeWireBackend {
   }
 
   /// Restarts the stream after a suspension that interrupted playback. Posts both `suspended` and
-  /// `unsuspended`, because PipeWire wakes the sink before the suspended state can be observed.
+  /// `unsuspended`, because the server may have woken the sink before the suspension was observed.
   func restartIfInterrupted() {
     guard let node = sinkID.flatMap({ connection.graph?.nodes[$0] }) else { return }
     guard node.interruptions != interruptionsSeen, board.draft.sink?.state != .suspended else {

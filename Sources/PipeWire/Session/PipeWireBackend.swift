@@ -10,8 +10,8 @@ final class PipeWireBackend: OutputBackend {
   static let unopened: String? =
     "the stream did not start: it has no sink, or its sink is not running"
 
-  /// Time after a restart of playback or a change of the sink in which gaps do not count as
-  /// underruns [ns].
+  /// For this time after playback restarts or the sink changes, gaps do not count as underruns
+  /// [ns].
   private static let changeDuration: Int64 = 300_000_000
 
   let loop: ThreadedLoop

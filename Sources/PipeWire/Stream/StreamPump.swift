@@ -114,7 +114,7 @@ struct StreamPump {
   }
 
   /// Corrects the number of frames of a virtual sink whose cycle length has just changed. In the
-  /// first cycle, the server still asks for as many frames as in the cycle before.
+  /// first cycle of the new length, the server still asks for as many frames as before.
   @_noLocks
   private func limit(_ cycle: inout pipewire_cycle) {
     let available = control.pointee.available.load(ordering: .relaxed)

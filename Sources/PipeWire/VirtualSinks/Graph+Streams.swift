@@ -21,8 +21,8 @@ extension Graph {
     streamNodes.first { $0.value.serial == serial }?.key
   }
 
-  /// Returns the metadata keys of each stream whose values refer to a sink with a name that begins
-  /// with `prefix`. The dictionary's keys are the node IDs of the streams.
+  /// Returns the metadata keys whose values refer to a sink with a name that begins with `prefix`.
+  /// The dictionary has an array, which may be empty, for the node ID of each stream with a target.
   func targets(ofSinksWithPrefix prefix: String) -> [UInt32: [String]] {
     guard let defaults else { return [:] }
     var ids: Set<String> = []

@@ -100,7 +100,7 @@ final class LiveStream: OutputStream {
     return isOpen(state) && isOpen(sinkState)
   }
 
-  // The graph runs the streams only while programs play to this sink or to the real sink.
+  // The graph runs even active streams only while programs play to this sink or to the real sink.
   override var isRequestDue: Bool {
     super.isRequestDue && state == PW_STREAM_STATE_STREAMING
       && sinkState == PW_STREAM_STATE_STREAMING

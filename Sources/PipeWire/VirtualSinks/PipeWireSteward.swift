@@ -157,8 +157,8 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
     settings.remove(prefix: prefix)
   }
 
-  /// Calls `body` with the loop's lock held if the server's metadata is known. Returns whether
-  /// `body` was called.
+  /// Calls `body` with the loop's lock held, unless the steward was stopped or the server's
+  /// metadata is unknown. Returns whether `body` was called.
   @discardableResult
   private func request(_ body: (Graph, DefaultMetadata) -> Void) -> Bool {
     guard !isStopped.withLock({ $0 }) else { return false }

@@ -12,9 +12,9 @@ import Synchronization
 /// cycle.
 ///
 /// ## Threading
-/// While the streams exist, only the data thread may use this value. Any thread may use `control`.
+/// While the streams run, only the data thread may use this value. Any thread may use `control`.
 struct SinkFeed {
-  /// The largest number of frames to hold between cycles, because held frames add latency.
+  /// The largest number of frames to hold between cycles. More would add too much latency.
   private static var mostHeld: Int {
     @_noLocks get { 64 }
   }
@@ -129,7 +129,7 @@ struct SinkFeed {
     nextCycle = time &+ length
   }
 
-  /// Drops the held frames. If the server resamples, holds a cushion of silence instead.
+  /// Drops the held frames. If the server resamples, holds `cushion` silent frames instead.
   @_noLocks
   private mutating func holdSilence() {
     heldFrames = graphRate == sampleRate ? 0 : Self.cushion

@@ -57,14 +57,15 @@ package final class LiveListener: Sendable {
 
   private let options: PlayerOptions
   private let head: PlayedHead
-  /// The poses for the audio thread; nil if the head is not tracked.
+  /// The poses for the audio thread; nil if the head is not tracked or its motion comes from a
+  /// recording.
   private let poses: HeadPoseSource?
   private let client: SoundServerClient
   private let playerEvents = EventQueue()
   private let events = Mutex<[Event]>([])
   private let state: Mutex<State>
 
-  /// Starts the tracker. The call can block for half a second.
+  /// Starts the trackers. The call can block for half a second.
   ///
   /// - Parameter options: how to render, which tracker to follow, and which sink to use. Settings
   ///   for sources, upmix, levelling and rewriting are ignored.
@@ -129,8 +130,8 @@ package final class LiveListener: Sendable {
     } catch { throw .playback(.output(error.description)) }
   }
 
-  /// Ends listening when the sink disappears or, if `isHeadphones` is true, no longer leads to
-  /// headphones.
+  /// Observes the sinks, and ends listening when the sink disappears or, if `isHeadphones` is true,
+  /// no longer leads to headphones.
   private func watch(_ sink: Sink, isHeadphones: Bool) throws(PlaybackError) {
     let monitor: any SinkMonitor
     do throws(SoundServerError) {
@@ -181,8 +182,8 @@ package final class LiveListener: Sendable {
 
   package var isListening: Bool { state.withLock { $0.output != nil } }
 
-  /// Queues samples, frames x channels, in the format given to `listen`; drops them if there is no
-  /// output.
+  /// Queues `frames` frames of interleaved samples in the format given to `listen`. Drops them if
+  /// there is no output.
   package func receive(_ samples: UnsafePointer<Float>, frames: Int) {
     state.withLock { $0.output }?.write(samples, frames: frames)
   }

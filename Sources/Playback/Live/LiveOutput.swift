@@ -108,7 +108,7 @@ final class LiveOutput: @unchecked Sendable {
 
   // MARK: Sound
 
-  /// Queues samples, frames x channels.
+  /// Queues `frames` frames of interleaved samples.
   func write(_ samples: UnsafePointer<Float>, frames: Int) {
     preparation.prepare(samples, frames: frames) { bridge.write($0, frameCount: $1) }
   }

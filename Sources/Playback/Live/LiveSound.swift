@@ -80,7 +80,7 @@ final class LivePreparation {
 
   /// Passes the prepared frames to `body`, in one or more pieces.
   ///
-  /// - Parameter samples: frames x channels.
+  /// - Parameter samples: `frames` frames of interleaved samples.
   func prepare(
     _ samples: UnsafePointer<Float>, frames: Int,
     _ body: (_ samples: UnsafePointer<Float>, _ frames: Int) -> Void

@@ -9,7 +9,7 @@ internal import SoundSources
 internal import Synchronization
 internal import System
 
-/// The player's own thread, which reads ahead from the source, carries out wishes and handles the
+/// The player's own thread, which reads ahead from the source, carries out `wishes` and handles the
 /// loss of the server or the sink.
 ///
 /// For a seek during playback, the new sound is read while the old sound plays on. Then the feed
@@ -53,7 +53,7 @@ final class Conductor: @unchecked Sendable {
   private var heardLayout: ChannelLayout
   /// The seek during which the old sound plays on; nil if there is none.
   private var coming: (frame: Int, firstWritten: Int, since: Int64, isOrdered: Bool)?
-  /// Whether queued sound has been lost with an output since the last seek.
+  /// Whether queued sound has been lost with the server or the sink since the last seek.
   private var isCut = false
 
   /// Creates a conductor. `startsPaused` states whether the output is opened paused.
@@ -176,8 +176,8 @@ final class Conductor: @unchecked Sendable {
     feed.prepareJump()
   }
 
-  /// Orders the jump when enough new sound has been read or `longestPreparation` has passed. Ends
-  /// the seek once the audio thread has carried out the jump.
+  /// Orders the jump when enough new sound has been read, the source has ended or
+  /// `longestPreparation` has passed. Ends the seek once the audio thread has carried out the jump.
   private func followJump() {
     guard let jump = coming else { return }
     if jump.isOrdered {
@@ -295,7 +295,7 @@ final class Conductor: @unchecked Sendable {
 
   private func endIfExhausted() {
     guard feed.isExhausted else { return }
-    // If the server was just lost, the lost sound is played again first.
+    // If the server was just lost, `drain` returns false, and the lost sound is played again first.
     guard output.drain(timeoutMilliseconds: 1000) else { return }
     finished.store(true, ordering: .releasing)
     tell(.finished)

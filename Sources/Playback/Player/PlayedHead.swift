@@ -57,8 +57,8 @@ final class PlayedHead: Sendable {
             defer { id = tracker.id }
             return id == nil
           }
-          // Only the first tracker gets an earlier front, and only once: after a reconnection, its
-          // yaw reference may differ.
+          // Keep the front from an earlier session only at the first connection: after a
+          // reconnection, the tracker's yaw reference may differ.
           if isFirst, let front = fronts[tracker.id] { source.keepFront(front) }
         }
         events.add(.tracker(event))
@@ -105,8 +105,8 @@ final class PlayedHead: Sendable {
   }
 }
 
-/// Returns the Bluetooth address of the sink that the options name, or else of the default sink;
-/// nil if that sink is not a Bluetooth device or cannot be found.
+/// Returns the Bluetooth address of the sink that the options name, or of the default sink if they
+/// name none; nil if the sink is not a Bluetooth device or cannot be found.
 private func outputAddress(_ options: PlayerOptions) -> String? {
   let client = SoundServerClient(options.output, serverAddress: options.serverAddress)
   let sinks = try? client.sinks(timeoutMilliseconds: 1000)

@@ -13,7 +13,8 @@ private import SoundServer
 internal import SoundSources
 private import Synchronization
 
-/// Plays a source over headphones, with a stage that stands still while the head moves.
+/// Plays a source over headphones, with a stage that stands still while the head turns, or over
+/// loudspeakers.
 ///
 /// ```swift
 /// let player = try Player(path: "concert.flac")
@@ -58,7 +59,7 @@ public final class Player: @unchecked Sendable {
   /// from the start of the player's creation to the end of the filter design, but at least
   /// `shortestPatience`.
   private static let (patience, shortestPatience) = (120, 60)
-  /// How long `stop` waits until the sound has faded out [ns]. Programs have 0.5 s for their end.
+  /// How long `stop` may wait for the sound to fade out [ns]. A program should end within 0.5 s.
   private static let longestFadeOut: Int64 = 330_000_000
 
   private struct Shared { var isStopped = false }

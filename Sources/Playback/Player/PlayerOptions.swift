@@ -32,7 +32,7 @@ public enum HeadChoice: Sendable {
   case automatic
   /// The tracker that `TrackerList.match` finds for this identifier, as soon as it is connected.
   case tracker(String)
-  /// Motion from a recording, whose time is the position in the source.
+  /// Motion from a recording, which is read at the playback position in the source.
   case recorded(HeadTrajectory)
   /// A pose source that the caller feeds.
   case source(HeadPoseSource)
@@ -86,9 +86,9 @@ public struct PlayerOptions: Sendable {
   public var fronts: [String: Double] = [:]
   /// How the stage relates to the head. Default: tracked.
   public var mode = StageMode.tracked
-  /// The policy for the route. `render.spatialization` replaces its `spatialization`. If
-  /// `render.playback` is not headphones, its `cancelsCrosstalk` becomes true. Default: binaural
-  /// sound on headphones and unknown devices, plain stereo on loudspeakers.
+  /// The policy for the route. `render.spatialization` replaces the policy's `spatialization`. If
+  /// `render.playback` is not headphones, the policy's `cancelsCrosstalk` becomes true. Default:
+  /// binaural sound on headphones and unknown devices, plain stereo on loudspeakers.
   public var route = RoutePolicy()
   /// The server's name for the sink; nil for the default sink. The server decides whether playback
   /// follows changes of the default.

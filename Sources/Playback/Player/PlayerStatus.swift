@@ -65,7 +65,8 @@ public enum PlayerEvent: Sendable, Equatable {
   case modeChanged(StageMode)
   /// The style or the amount of the mix was set.
   case mixChanged(MixStyle, amount: Double)
-  /// The current decision, when the output has established its route or the decision has changed.
+  /// The output's route was established or has changed, or the decision has changed. The value is
+  /// the current decision.
   case routeChanged(RouteDecision)
   /// The source has this layout from now on.
   case layoutChanged(ChannelLayout)

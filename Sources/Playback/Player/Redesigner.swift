@@ -8,8 +8,7 @@ internal import SoundSources
 internal import Synchronization
 internal import System
 
-/// Designs decoders for a renderer on a separate thread. A newer request replaces a waiting
-/// request.
+/// Designs a renderer's decoders on a separate thread. A newer request replaces a waiting request.
 final class Redesigner: Sendable {
   private struct Wish {
     let settings: RenderSettings
@@ -44,8 +43,9 @@ final class Redesigner: Sendable {
   ///
   /// - Parameters:
   ///   - isTold: whether `.decoderChanged` reports the new decoder. A failure is always reported.
-  ///   - arrived: called on the redesigner's thread once the new decoder alone is audible, or after
-  ///     about 1 s. It is not called if the request is replaced, fails or is cancelled by `stop`.
+  ///   - arrived: called on the redesigner's thread once the new decoder alone is audible, but
+  ///     after at most about 1 s, and at once if `stop` is called meanwhile. It is not called if
+  ///     the request is replaced, fails or is cancelled by `stop`.
   func wish(
     _ settings: RenderSettings, isTold: Bool,
     arrived: @escaping @Sendable (RenderSettings) -> Void

@@ -134,7 +134,7 @@ public final class RouteMonitor: Sendable {
     set { board.update { $0.policy = newValue } }
   }
 
-  /// Returns the decision for a programme on the named sink; nil if there is no such sink.
+  /// Returns the decision for a programme on the named sink; nil if no such sink is known.
   public func decision(for programme: Programme, on sink: String) -> RouteDecision? {
     board.state.withLock { state in
       state.routes.first { $0.facts.sink == sink }
@@ -143,7 +143,8 @@ public final class RouteMonitor: Sendable {
   }
 
   /// Declares whether the program has content with more channels than stereo. If true and the
-  /// route in use is spatial, `.spatialOffered` follows. If false, an earlier offer is withdrawn.
+  /// route in use is spatial, `.spatialOffered` follows, unless this route was already offered. If
+  /// false, an earlier offer is withdrawn.
   public func declareMultichannelContent(_ isThere: Bool) {
     board.update { $0.hasMultichannel = isThere }
   }

@@ -28,7 +28,7 @@ package struct SystemWideCleanUp: Sendable {
   /// virtual sinks and the server's stored references to them. This can take several seconds.
   ///
   /// - Parameter previousDefault: the default sink to restore; nil if unknown. If it is unknown or
-  ///   does not exist, and a virtual sink is the default, a real sink becomes the default.
+  ///   does not exist, and the default is a virtual sink or none, a real sink becomes the default.
   /// - Throws: the reason why the server cannot be observed.
   package func run(previousDefault: String?) throws(SoundServerError) {
     let latest = Latest()

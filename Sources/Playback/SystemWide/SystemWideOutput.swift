@@ -7,9 +7,10 @@ internal import System
 
 /// Plays the sound of other programs through virtual sinks.
 ///
-/// Unless the user has moved a stream, the output moves it from a virtual sink to the one that fits
-/// its layout, or to the real sink if the treatment of its role is plain. The output can make the
-/// widest virtual sink the default sink. `OutputFollower` chooses the real sink to play to.
+/// Unless the user has moved a stream, the output moves it from a virtual sink to the virtual sink
+/// that fits its layout, or to the real sink if the treatment of its role is plain. The output can
+/// make the virtual sink with the most channels the default sink. `OutputFollower` chooses the real
+/// sink to play to.
 ///
 /// ## Threading
 /// It may be used from any thread. It reports events on its own thread.
@@ -19,7 +20,7 @@ package final class SystemWideOutput: Sendable {
     package var layouts: [SinkLayout] = [.stereo, .surround51, .surround71]
     /// The real sink to play to while it exists; nil to follow the default sink and headphones.
     package var sinkName: String?
-    /// Whether the widest virtual sink is made the default sink.
+    /// Whether the virtual sink with the most channels is made the default sink.
     package var takesDefault = true
     package var roles = RoleTreatments()
     /// The default sink that an earlier instance did not restore; nil for none.

@@ -61,7 +61,7 @@ package struct SystemWideParts: Sendable {
   /// The kind of server: "pipewire" or "pulseaudio".
   package var serverKind: String
   package var stage: any LiveStage
-  /// Begins to observe the server. The closure receives the new contents after each change, on the
+  /// Begins to observe the server. The argument receives the new contents after each change, on the
   /// steward's thread.
   package var makeSteward:
     @Sendable (

@@ -30,7 +30,8 @@ package struct SystemWideStatus: Sendable, Equatable {
     package var isInUse: Bool
   }
 
-  /// The real sink that plays the rendered sound; nil if there is none.
+  /// The real sink that plays the rendered sound; nil if there is none. While the server is lost,
+  /// the value stays the same.
   package var output: Sink?
   /// Whether a virtual sink is the default sink.
   package var isDefault = false

@@ -97,7 +97,7 @@ public enum BluetoothCards {
     try with(serverAddress) { (connection) throws(SoundServerError) in try connection.cards() }
   }
 
-  /// Selects a profile. Returns false if the server refuses.
+  /// Selects a profile. Returns whether the server confirmed the request.
   public static func setProfile(
     _ profile: String, of card: String, serverAddress: String? = nil
   ) throws(SoundServerError) -> Bool {
@@ -132,7 +132,7 @@ public enum BluetoothCards {
     }
   }
 
-  /// Selects a codec. Returns false if the server refuses.
+  /// Selects a codec. Returns whether the server confirmed the request.
   public static func setCodec(
     _ codec: String, of card: String, serverAddress: String? = nil
   ) throws(SoundServerError) -> Bool {

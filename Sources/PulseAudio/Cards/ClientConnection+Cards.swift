@@ -19,7 +19,7 @@ extension ClientConnection {
     return all.compactMap(\.self)
   }
 
-  /// Selects a profile. Returns false if the server refuses.
+  /// Selects a profile. Returns whether the server confirmed the request.
   func setProfile(_ profile: String, ofCard card: String) throws(SoundServerError) -> Bool {
     let results: [Int32] = try ask { (context, answer: UnsafeMutableRawPointer) in
       pa_context_set_card_profile_by_name(

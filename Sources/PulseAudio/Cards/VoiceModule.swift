@@ -17,8 +17,8 @@ package final class VoiceModule: @unchecked Sendable {
   package static let sinkName = "stillstage_voice_output"
   private static let moduleName = "module-echo-cancel"
   private static let timeout = 4000
-  /// The options of the WebRTC method. They turn gain control off, because its default, analogue
-  /// gain control, changes the volume of the input permanently.
+  /// The options of the WebRTC method. They turn gain control off, because the method's default,
+  /// analogue gain control, changes the volume of the input permanently.
   private static let method = "analog_gain_control=0 digital_gain_control=0"
 
   private let serverAddress: String?

@@ -7,8 +7,8 @@ import SoundServer
 extension OutputQueue {
   /// The fraction of the minimum top-up that suffices if the thread is already awake.
   private static let shareWhenAwake = 0.75
-  /// Time added to the time of each top-up [ns], so that the thread does not wake one frame too
-  /// early.
+  /// How much later than calculated the thread wakes for a top-up [ns], so that it does not wake
+  /// one frame too early.
   private static let wakeSlack: Int64 = 100_000
 
   /// Fills the queue if its free space exceeds `bytes` bytes.
@@ -20,8 +20,9 @@ extension OutputQueue {
     }
   }
 
-  /// Tops up the queue if it is short by at least the minimum top-up. Does nothing if topping up is
-  /// off or if there is no recent timing report.
+  /// Tops up the queue if it is short by at least the minimum top-up. Does nothing if topping up or
+  /// rewriting is off, if the stream is not open, if the server is not expected to request audio,
+  /// or if there is no recent timing report.
   ///
   /// - Parameter isAwake: whether the thread woke for another reason. If so, a smaller shortfall is
   ///   enough.

@@ -10,13 +10,14 @@ extension OutputQueue {
   struct TimingQuestion {
     var isAwaited = false
     /// The start of the window that was written just before the timing was requested, as a stream
-    /// position; nil if no window was written then, or if no answer is awaited.
+    /// position; nil if no window was written then. Not used if no answer is awaited.
     var start: Int64?
     /// The time of the last request, CLOCK_MONOTONIC [ns].
     var time: Int64 = 0
   }
 
-  /// Requests a rewrite, and makes it at once if it is due. `refresh` and `resume` cause this call.
+  /// Requests a rewrite, and rewrites at once if one is due. The loop calls this function after
+  /// `PulseBackend.refresh` and `PulseBackend.resume`.
   func refreshWanted() {
     schedule.ask()
     attendRewriting()

@@ -27,7 +27,8 @@ final class OutputQueue {
   var isFeedDue = false
   /// Time before which underruns are ignored, CLOCK_MONOTONIC [ns].
   private var underrunsCountFrom: Int64 = 0
-  /// Time before which a low queue is ignored, CLOCK_MONOTONIC [ns].
+  /// Time before which a low queue and too great a read-ahead of the sink are ignored,
+  /// CLOCK_MONOTONIC [ns].
   private(set) var lowCountsFrom: Int64 = 0
 
   init(of stream: OutputStream, loop: ThreadedLoop) {
@@ -52,8 +53,8 @@ final class OutputQueue {
     stream.flush()
   }
 
-  /// Relocks the clock, counts an underrun and adapts the depth. Only relocks the clock shortly
-  /// after a flush and while the server is not expected to request audio.
+  /// Relocks the clock. Also counts an underrun and adapts the depth, except shortly after a flush
+  /// or while the server is not expected to request audio.
   func ranDry() {
     stream.renderer.pointee.clock.relock()
     guard stream.flow.isRequestDue, monotonic_nanoseconds() >= underrunsCountFrom else { return }
@@ -72,7 +73,8 @@ final class OutputQueue {
 
   // MARK: Steps
 
-  /// Feeds the queue and requests a timing report, if due. Adapts the depth.
+  /// Fills the queue and requests a timing report, if either is due. Sets the next alarm, and
+  /// adapts the depth.
   func attend(_ now: Int64) {
     if isFeedDue {
       isFeedDue = false

@@ -30,8 +30,8 @@ struct QueueOverwriter {
   private static let coverNanoseconds: Int64 = 70_000_000
   /// Minimum length of a window [ns].
   private static let leastNanoseconds: Int64 = 5_000_000
-  /// The shadow is longer than the queue's maximum depth by at least this, for the sound in the
-  /// sink [ms].
+  /// Duration that the shadow holds in addition to the queue's maximum depth, because it also
+  /// contains the sound in the sink [ms].
   private static let sinkMilliseconds = 300.0
   private static let fadeNanoseconds: Int64 = 2_500_000
   /// Largest sample difference that needs no crossfade: -80 dBFS.
@@ -67,7 +67,7 @@ struct QueueOverwriter {
     Int64(Double(nanoseconds) * framesPerNanosecond)
   }
 
-  /// Renders a window just ahead of the audible frame again, and writes the result.
+  /// Renders the earliest window that can still be replaced, and writes it.
   ///
   /// - Parameter written: the stream position at the end of the queue.
   @_noLocks
@@ -115,8 +115,8 @@ struct QueueOverwriter {
   // MARK: Joining
 
   /// Crossfades from the queued sound to the new sound at the start of the window, and back at its
-  /// end, where the two sounds differ. A window that reaches the end of the queue needs no
-  /// crossfade there.
+  /// end. Omits a crossfade if the two sounds are almost equal there. A window that reaches the end
+  /// of the queue needs no crossfade at its end.
   @_noLocks
   private func join(start: Int64, late: Int, count: Int, written: Int64) {
     let longest = Int(frames(Self.fadeNanoseconds))

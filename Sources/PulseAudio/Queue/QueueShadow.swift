@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A copy of the newest frames in the server's queue, addressed by stream position.
+/// A copy of the newest frames written to the server, addressed by stream position.
 ///
 /// Copies of this value share the memory that `deallocate` frees.
 struct QueueShadow {

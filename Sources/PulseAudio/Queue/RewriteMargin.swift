@@ -9,7 +9,7 @@
 struct RewriteMargin {
   /// The minimum slack to maintain.
   private static let reserve: Int64 = 1_000_000
-  /// The largest increase after one lost start.
+  /// The largest increase of the extra after one lost start.
   private static let largestStep: Int64 = 4_000_000
   /// The margin counts as settled after a decrease of less than this.
   private static let leastStep: Int64 = 250_000
@@ -75,7 +75,7 @@ struct RewriteMargin {
   }
 
   /// Notes the slack of one write. Increases the extra after a lost start, and adjusts it after
-  /// `answersPerStep` writes.
+  /// `answersPerStep` writes without a lost start.
   mutating func learn(slack: Int64) {
     if nanoseconds < limit {
       lossAtLimit = 0

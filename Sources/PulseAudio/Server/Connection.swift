@@ -42,8 +42,8 @@ final class Connection: CallbackTarget {
     return String(cString: text)
   }
 
-  /// Begins to connect, without starting a server. `context` stays nil if libpulse cannot create
-  /// one.
+  /// Closes the previous connection and begins a new one, without starting a server. `context` is
+  /// nil if libpulse cannot create a context.
   func open() {
     close()
     let properties = pa_proplist_new()
@@ -55,7 +55,7 @@ final class Connection: CallbackTarget {
     pa_context_set_subscribe_callback(
       context, { _, event, index, this in Connection.with(this) { $0.onEvent(event, index) } },
       userdata)
-    // A refusal appears in the context's state.
+    // Ignore the result: a failure also changes the context's state.
     _ = pa_context_connect(context, address, PA_CONTEXT_NOAUTOSPAWN, nil)
   }
 

@@ -14,7 +14,7 @@ func describeServerAddress(_ address: String?) -> String {
 }
 
 /// Returns whether a server's address is a network address. If `address` is nil, examines
-/// `PULSE_SERVER`. Examines only the first address of a list. Returns false if neither is set.
+/// `PULSE_SERVER`, and returns false if that is not set. Examines only the first address of a list.
 func isRemoteServer(_ address: String?) -> Bool {
   guard let text = address ?? getenv("PULSE_SERVER").map({ String(cString: $0) }),
     let first = text.split(separator: " ").first

@@ -9,7 +9,8 @@ import Synchronization
 ///
 /// The stream has the source's rate, channels and sample encoding. The server converts the encoding
 /// `.other` to float32. If the server moves the stream, the capture opens the original source
-/// again. About 100 ms after a loss and after each failed attempt, the capture tries again.
+/// again. About 100 ms after a loss and after each failed attempt, except an attempt by `start`,
+/// the capture tries again.
 ///
 /// ## Threading
 /// The receiver is called on a thread that the capture owns, one call at a time. The receiver must

@@ -60,8 +60,8 @@ struct StreamRenderer {
 
   func deallocate() { overwriter.deallocate() }
 
-  /// Renders queued sound again, from just ahead of the audible frame. Does nothing if rendering is
-  /// held or the source cannot render again.
+  /// Rewrites one window of the queue. Does nothing if rendering is held or the source cannot
+  /// render again.
   @_noLocks
   mutating func rewrite(_ stream: OpaquePointer) -> QueueOverwriter.Outcome {
     guard !isHeld, let rewriteFunction else { return .nothing }

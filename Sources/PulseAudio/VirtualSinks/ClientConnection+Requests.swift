@@ -46,7 +46,8 @@ extension ClientConnection {
     }
   }
 
-  /// Loads a module and returns its index; nil if the server cannot load the module.
+  /// Loads a module and returns its index; nil if the request cannot be sent or the server cannot
+  /// load the module.
   func loadModule(_ name: String, _ argument: String) throws(SoundServerError) -> UInt32? {
     let index: [UInt32] = try ask { (context, answer: UnsafeMutableRawPointer) in
       pa_context_load_module(

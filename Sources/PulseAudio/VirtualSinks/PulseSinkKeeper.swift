@@ -96,8 +96,9 @@ public final class PulseSinkKeeper: Sendable {
 
   // MARK: The child
 
-  /// Waits for the end of standard input and then cleans up. A line `done` ends the wait without a
-  /// cleanup. Returns the exit code: 0, or 1 if the owner is missing or the cleanup failed.
+  /// Waits for the end of standard input and then cleans up. A line `default SINK` sets the
+  /// fallback, see `setFallback`. A line `done` ends the wait without a cleanup. Returns the exit
+  /// code: 0, or 1 if the owner is missing or the cleanup failed.
   ///
   /// - Parameter arguments: the owner of the sinks and, unless it is the default, the server's
   ///   address.

@@ -3,7 +3,7 @@
 import CPulse
 public import SoundServer
 
-/// Removes virtual sinks from a server, and the stored settings that refer to them.
+/// Removes virtual sinks from a server, and removes references to them from its stored settings.
 ///
 /// ## Threading
 /// Call `clean` with the lock of the connection's loop held.

@@ -76,7 +76,8 @@ package final class HeadToStageSource: @unchecked Sendable {
 
   deinit { state.deallocate() }
 
-  /// Whether the stage stands still. If false, it is fixed to the head.
+  /// Whether the stage stands still. If false, it is fixed to the head. A change is eased over
+  /// 0.3 s.
   package var isFollowed: Bool {
     get { followed.load(ordering: .relaxed) }
     set { followed.store(newValue, ordering: .relaxed) }
@@ -113,7 +114,7 @@ package final class HeadToStageSource: @unchecked Sendable {
 
   // MARK: Rendering again
 
-  /// Whether a pose may change after it has been read.
+  /// Whether later samples from the tracker can change the pose for a given time.
   package var becomesKnown: Bool {
     if case .source = place { true } else { false }
   }

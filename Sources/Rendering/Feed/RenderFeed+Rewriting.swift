@@ -12,7 +12,7 @@ extension RenderFeed {
   /// - Parameters:
   ///   - interleaved: receives left and right samples for each frame to replace.
   ///   - framesBack: the start of the window, counted back from the end of the rendered output.
-  ///   - frames: the length of the window.
+  ///   - frames: the maximum length of the window.
   ///   - time: when the first frame of the window is audible, in CLOCK_MONOTONIC nanoseconds.
   /// - Returns: the number of frames to replace, from the start of the window; 0 for none.
   package func rewrite(

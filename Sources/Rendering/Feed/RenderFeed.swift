@@ -126,8 +126,8 @@ package final class RenderFeed: @unchecked Sendable {
   ///
   /// - Parameter frame: the source frame of the first frame written after `prepareJump`.
   package func jump(toSourceFrame frame: Int) { jump.order(toSourceFrame: frame) }
-  /// Cancels a prepared jump. Flush the ring afterwards, because it contains frames from both parts
-  /// of the source.
+  /// Cancels a prepared jump. Flush the ring afterwards, because it may contain frames from both
+  /// parts of the source.
   package func cancelJump() { jump.cancel() }
   /// Whether a jump has been prepared and has not taken place yet.
   package var isJumping: Bool { jump.isPending }

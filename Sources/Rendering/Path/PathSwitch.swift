@@ -14,8 +14,8 @@ internal import Synchronization
 /// audible path"; these are real-time safe. Any other thread may call `offer` and `collect`, which
 /// free the paths that are no longer needed. Any thread may read `isSwitching`.
 struct PathSwitch: ~Copyable, @unchecked Sendable {
-  /// The length of the crossfade, in seconds. A long crossfade keeps the sidebands that it adds
-  /// to a tone close to the tone's frequency.
+  /// The length of the crossfade, in seconds. A crossfade adds sidebands to a tone: the longer the
+  /// crossfade, the closer they are to the tone's frequency.
   static let fadeSeconds = 0.2
 
   private struct Slot: ~Copyable {
@@ -170,7 +170,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   /// The number of the current path, counted from 1.
   package var number: Int { @_noLocks get { state.pointee.number } }
 
-  /// The memory of the current path's filters, in frames.
+  /// See `SpatialPath.memoryFrames`.
   var memoryFrames: Int { @_noLocks get { state.pointee.current.pointee.path.memoryFrames } }
 
   /// See `SpatialPath.hopFrames`.

@@ -29,8 +29,8 @@ struct SpatialPath: ~Copyable {
   private let effects: PlanarScratch
   /// The decoder for rewriting; nil if nothing is rewritten.
   private let again: UnsafeMutablePointer<RenderPath>?
-  /// The headphone equalisers for the rotated part, also when it is rendered again; used with
-  /// parametric filters.
+  /// The headphone equalisers for the first rendering of the rotated part, and for rewriting. They
+  /// do nothing if the decoder is linear, because its filters include the equaliser.
   private let turnedFilter: StereoFilter
   private let againFilter: StereoFilter
   /// The headphone equaliser for the part that is not rotated.
@@ -57,7 +57,7 @@ struct SpatialPath: ~Copyable {
     turning.initialize(
       to: RenderPath(
         treatment: treatment, filters: filters, partition: partition, keptFrames: keptFrames))
-    // The parametric decoder's analysis frames are too short to include an equaliser.
+    // The parametric decoder's transforms are too short for the response of an equaliser.
     let separate = filters.planeWaves == nil ? nil : filters.equaliser
     turnedFilter = StereoFilter(separate, partition: partition)
     memoryFrames = turning.pointee.tailFrames + turnedFilter.tailFrames

@@ -60,11 +60,11 @@ struct RewritePlan {
 
 /// Renders windows of the queue again for newer head poses.
 ///
-/// The sum is the input of the limiter. The filters are first filled with past input and the played
-/// poses, so that the new sound continues the old sound. If the old sum just before the new sum is
-/// a mixture of two renderings, the old sound is crossfaded to the new sound. At the start of the
-/// window, the output still contains the old sum for about half the limiter's delay. At the end of
-/// the window, the output is crossfaded to the queued sound.
+/// The sum is the input of the limiter. Past input is first rendered with the played poses to fill
+/// the filters, so that the new sound continues the old sound. If the old sum just before the new
+/// sum is a mixture of two renderings, the old sound is crossfaded to the new sound. At the start
+/// of the window, the output still contains the old sum for about half the limiter's delay. At the
+/// end of the window, the output is crossfaded to the queued sound.
 ///
 /// ## Threading
 /// Only the audio thread may call `plan` and `render`. They do not allocate, lock or wait.
@@ -210,7 +210,8 @@ struct QueueRewriter: ~Copyable, @unchecked Sendable {
     limiter.process(sums.planes[0], sums.planes[1], frames: frame - first)
   }
 
-  /// Limits a part of the new sound, and crossfades it with the old sound in the history.
+  /// Computes and limits a part of the new sound, crossfades it with the old sound in the history,
+  /// and writes the result to `interleaved`.
   @_noLocks
   private func renderPiece(
     _ plan: RewritePlan, _ first: Int, _ count: Int, _ history: borrowing RenderHistory,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Convolves the input with the taps of one level of the `PartitionPlan`, but not the first level.
+/// Convolves the input with the taps of a level of the `PartitionPlan` other than the first.
 ///
-/// A full block is processed at once, or in steps while the next block arrives if the level is
-/// deferred.
+/// A full block is processed at once or, if the level is deferred, in steps while the next block
+/// arrives.
 struct ConvolverTail: ~Copyable, @unchecked Sendable {
   private let bank: QuadBank
   private let set: InstructionSet

@@ -13,7 +13,8 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   public let taps: Int
   /// The number of frames in the shortest partition, a power of two.
   public let partition: Int
-  /// Whether one filter per input serves both ears, because the ears' filters are mirror images.
+  /// Whether one filter per input serves both ears, because the two filters of every input are
+  /// equal or differ only in sign.
   public let isSymmetric: Bool
 
   private let set: InstructionSet
@@ -39,7 +40,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
     /// The half of `overlaps` that the previous block wrote.
     var side = 0
     var overlapSounds = false
-    /// Whether `older` holds the sums over the blocks before the newest block.
+    /// Whether `older` holds the sums of products for the blocks before the newest block.
     var hasOlder = false
     var olderSounds = false
 
@@ -53,7 +54,7 @@ public struct PartitionedConvolver: ~Copyable, @unchecked Sendable {
   ///   - right: the filters for the right ear, inputs x taps.
   ///   - partition: the shortest partition, in frames; a power of two, at least 16.
   ///   - set: the instruction set of the kernels.
-  ///   - usesSymmetry: whether to use one filter per input if the ears' filters are mirror images.
+  ///   - usesSymmetry: whether to set `isSymmetric` if the filters allow it.
   public init(
     left: [[Float]], right: [[Float]], partition: Int, set: InstructionSet = .current,
     usesSymmetry: Bool = true

@@ -45,7 +45,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
     @_noLocks get { isSymmetric ? 4 : 3 }
   }
 
-  /// Computes the spectra of one level of the filters.
+  /// Computes the spectra of the filter partitions in `level`.
   init(lanes: QuadLanes, level: PartitionPlan.Level, set: InstructionSet) {
     size = level.size
     partitions = level.partitions
@@ -160,7 +160,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
   /// Sums the products of the chosen blocks and the filters.
   ///
   /// - Parameters:
-  ///   - share: the index of the share of bins.
+  ///   - share: the share of the bins to compute, 0 to `shares` - 1.
   ///   - shares: the number of shares.
   ///   - before: the initial values of the sums, only if `shares` is 1; nil for zero.
   ///   - kept: receives the sums; nil to store them for `inverse`.

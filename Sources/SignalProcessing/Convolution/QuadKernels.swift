@@ -37,8 +37,8 @@ extension InstructionSet {
     }
   }
 
-  /// Sums products of spectra and filters; see `Kernels.addProducts`. With `masks`, see
-  /// `Kernels.addSymmetricProducts`.
+  /// Sums products of spectra and filters; see `Kernels.addSymmetricProducts` or, if `masks` is
+  /// nil, `Kernels.addProducts`.
   @_noLocks
   func addProducts(
     _ spectra: UnsafePointer<Float>, stride: Int, _ filters: UnsafePointer<Float>,

@@ -43,7 +43,7 @@ struct QuadLanes {
   }
 }
 
-/// The symmetry of mirror-image filters for two ears.
+/// The symmetry of filters whose left and right versions are equal or differ only in sign.
 struct EarSymmetry {
   /// The indices of the inputs that reach both ears equally.
   let even: [Int]

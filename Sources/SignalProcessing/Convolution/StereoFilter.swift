@@ -12,7 +12,8 @@ public enum StereoFilter: ~Copyable, Sendable {
   ///
   /// - Parameters:
   ///   - taps: the impulse response; nil or empty for no filter.
-  ///   - partition: the shortest partition of `PartitionedConvolver`, in frames.
+  ///   - partition: the shortest partition of `PartitionedConvolver`, in frames; a power of two, at
+  ///     least 16.
   public init(_ taps: [Float]?, partition: Int) {
     guard let taps, !taps.isEmpty else {
       self = .none

@@ -13,7 +13,7 @@ internal import CRealtime
 /// whose magnitude exceeds 1e9, count as 0.
 ///
 /// ## Threading
-/// Call `process` and the state functions from one thread at a time; they are wait-free.
+/// Call the methods from one thread at a time; they are wait-free.
 public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
   /// The constant delay, in frames: 48 frames plus 1 ms, but at least 80 frames.
   public let latencyFrames: Int
@@ -255,8 +255,8 @@ public struct TruePeakLimiter: ~Copyable, @unchecked Sendable {
 
   /// Estimates `peaks` for the third newest cell. Returns whether any estimate is above the target.
   ///
-  /// - Parameter bound: an upper bound on the estimates, without the share near half the sample
-  ///   rate.
+  /// - Parameter bound: an upper bound on the estimates before the margin for `nyquistShare` is
+  ///   added.
   @_noLocks
   private func measure(bound: Float) -> Bool {
     for i in 0..<cell { peaks[i] = 0 }

@@ -15,8 +15,8 @@ public struct LowPass: ~Copyable, @unchecked Sendable {
   private let state: UnsafeMutablePointer<Double>
 
   /// - Parameters:
-  ///   - corner: the frequency at which the gain is -6 dB, in Hz. A value above 0.45 times the
-  ///     sample rate counts as this limit.
+  ///   - corner: the frequency at which the gain is -6 dB, in Hz; limited to 0.45 times the sample
+  ///     rate.
   ///   - sampleRate: the sample rate in Hz.
   public init(corner: Double, sampleRate: Double) {
     let angle = .pi * min(corner, 0.45 * sampleRate) / sampleRate

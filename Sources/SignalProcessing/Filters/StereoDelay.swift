@@ -6,7 +6,7 @@ public struct StereoDelay: ~Copyable, @unchecked Sendable {
   private let memory: AlignedFloats
   private let position: UnsafeMutablePointer<Int>
 
-  /// Creates a delay of `seconds`, rounded to frames and at least one frame.
+  /// Creates a delay of `seconds`, rounded to a whole number of frames, at least one.
   public init(seconds: Double, sampleRate: Double) {
     frames = max(1, Int((seconds * sampleRate).rounded()))
     memory = AlignedFloats(count: 2 * frames)

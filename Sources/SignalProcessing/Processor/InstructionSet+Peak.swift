@@ -6,8 +6,9 @@ internal import KernelsAVX2
 internal import KernelsAVX512
 
 extension InstructionSet {
-  /// Measures the peak rate of one core in single precision, with operands in registers. Returns
-  /// multiplications and additions per second of CPU time: the highest rate of `repetitions` tests.
+  /// Measures the peak rate of single-precision arithmetic on one core, with operands in registers.
+  /// Returns multiplications and additions per second of CPU time: the highest rate of
+  /// `repetitions` tests.
   public func measuredPeak(repetitions: Int = 40) -> Double {
     let values = AlignedFloats(count: 14 * 16)
     for i in 0..<(14 * 16) { values.pointer[i] = i < 16 ? 0.999 : 0.001 * Float(1 + i) }

@@ -24,8 +24,9 @@ struct ComplexFFT: ~Copyable, @unchecked Sendable {
     scratch = AlignedFloats(count: 4 * size * batch)
   }
 
-  /// Returns the factors of the radix-4 stages in the order of use: for each p of a stage that
-  /// splits transforms of length n, the first three powers of e^(-2 pi i p / n).
+  /// Returns the factors of the radix-4 stages in the order of use. For a stage that splits
+  /// transforms of length n, they are the first three powers of e^(-2 pi i p / n) for each p from 0
+  /// to n / 4 - 1.
   private static func makeTwiddles(size: Int) -> AlignedFloats {
     let table = AlignedFloats(count: 6 * max(1, size / 2))
     var (n, at) = (size, 0)

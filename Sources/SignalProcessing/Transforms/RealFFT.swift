@@ -38,7 +38,8 @@ public struct RealFFT: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Computes the spectra of `batch` signals, unscaled.
+  /// Computes the spectra of `batch` signals, unscaled. If `batch` is a multiple of 4, the
+  /// addresses must be 16-byte aligned.
   ///
   /// - Parameters:
   ///   - time: size x batch samples.

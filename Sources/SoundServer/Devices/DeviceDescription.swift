@@ -50,7 +50,7 @@ public struct DevicePort: Sendable, Equatable {
   /// The human-readable name of the port.
   public package(set) var description = ""
   public package(set) var type = Kind.other
-  /// Whether something is plugged in; nil if the server does not know.
+  /// Whether a device is connected to the port; nil if the server does not know.
   public package(set) var isAvailable: Bool?
   public package(set) var isActive = false
 

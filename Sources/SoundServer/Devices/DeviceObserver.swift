@@ -66,7 +66,7 @@ package final class DeviceObserver<Connection: DeviceConnection>: @unchecked Sen
 
   deinit { stop() }
 
-  /// The latest devices, in the server's order; empty if there is no server.
+  /// The latest devices, in the server's order; empty before the first list and without a server.
   package var devices: [Connection.Device] { known.withLock { $0 } }
 
   /// Stops the observer without waiting for the server. `onChange` is not called afterwards.

@@ -5,7 +5,7 @@
 /// ## Threading
 /// Any thread may use the monitor.
 public protocol SinkMonitor: AnyObject, Sendable {
-  /// The latest sinks, in the server's order; empty if there is no server.
+  /// The latest sinks, in the server's order; empty before the first list and without a server.
   var sinks: [Sink] { get }
 
   /// Stops the monitor without waiting for the server. No change is reported afterwards.

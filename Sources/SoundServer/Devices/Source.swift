@@ -49,7 +49,7 @@ public enum SampleEncoding: String, Sendable, Equatable {
   case int16
   /// 24 bits in 3 bytes.
   case int24
-  /// 24 bits in the less significant part of 4 bytes.
+  /// 24 bits in the lower 3 of 4 bytes.
   case int24in32
   case int32
   /// An encoding that the server must convert to float32.

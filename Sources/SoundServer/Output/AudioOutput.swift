@@ -19,7 +19,8 @@ public protocol AudioOutput: AnyObject, Sendable {
   /// Opens the stream and returns when it is open. After a later loss, the output reconnects by
   /// itself.
   ///
-  /// - Throws: the reason if the stream cannot be opened in time; `stopped` after `stop`.
+  /// - Throws: the reason if the stream cannot be opened or does not open in time; `stopped` after
+  ///   `stop`.
   func start() throws(SoundServerError)
 
   /// Stops the sound at once. Queued sound is kept.

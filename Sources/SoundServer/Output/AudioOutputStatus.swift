@@ -18,7 +18,8 @@ public enum AudioOutputState: UInt8, Sendable, CaseIterable {
   case sinkLost
   /// The server is connected, but does not answer or does not request audio when it should.
   case serverFrozen
-  /// The first connection failed. Another call of `start` tries again.
+  /// The output could not connect or could not open its first stream. Another call of `start` tries
+  /// again.
   case failed
   /// `stop` has ended the output.
   case stopped
@@ -78,7 +79,8 @@ public struct AudioOutputStatus: Sendable, Equatable {
   public package(set) var queuedMilliseconds: Double?
   /// The sink's share of the latency, in addition to the queue.
   public package(set) var sinkLatencyMilliseconds = 0.0
-  /// The latency from writing to hearing as last reported; nil before the first report.
+  /// The latency from writing to hearing, as last reported or, with PipeWire, as last estimated;
+  /// nil before the first report.
   public package(set) var measuredLatencyMilliseconds: Double?
   /// Whether reported latencies may be wrong by up to one cycle, as with PipeWire's PulseAudio
   /// protocol.
@@ -98,9 +100,9 @@ public struct AudioOutputStatus: Sendable, Equatable {
   public package(set) var underruns = 0
   /// The number of frames that the render callback has supplied.
   public package(set) var framesWritten: Int64 = 0
-  /// The number of times that the server or the sink was lost.
+  /// The number of times that an open stream lost its server or sink.
   public package(set) var losses = 0
-  /// The number of frames that were written but not yet heard when the server or the sink was last
-  /// lost.
+  /// The number of frames that were written but not yet heard when an open stream last lost its
+  /// server or sink.
   public package(set) var framesQueuedAtLoss = 0
 }

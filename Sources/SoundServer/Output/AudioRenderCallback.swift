@@ -6,8 +6,8 @@
 /// closure's context.
 ///
 /// ## Threading
-/// The functions are called on the output's own thread. All except `prepare` must not block or
-/// allocate. Of the output's functions, they may call only `refresh`.
+/// The functions are called on the output's own thread. Only `prepare` may block or allocate. Of
+/// the output's functions, they may call only `refresh`.
 public struct AudioRenderCallback: @unchecked Sendable {
   /// Renders the next frames.
   ///
@@ -76,9 +76,9 @@ public struct AudioRenderCallback: @unchecked Sendable {
     self.init(owner: owner, function: function, rewrite: nil)
   }
 
-  /// Makes a callback for an object that can render queued sound again.
+  /// Makes a callback for an object, which the output keeps alive and passes as the context.
   ///
-  /// - Parameter rewrite: renders queued sound again; nil if the queue is never rewritten.
+  /// - Parameter rewrite: renders queued sound again; nil if the object cannot.
   public init<Owner: AnyObject & Sendable>(
     owner: Owner, function: @escaping Function, rewrite: RewriteFunction?
   ) {

@@ -6,7 +6,7 @@ private import Synchronization
 ///
 /// A PI controller sets the resampling ratio so that the number of waiting frames stays about
 /// constant. If frames are missing, the sound pauses until enough frames wait again. It then fades
-/// in, unless the depth is constant.
+/// in, unless `Depth.excess` is infinite.
 ///
 /// A buffer whose `Depth.longest` exceeds `Depth.initial` is adaptive: it keeps as little sound
 /// waiting as the irregularity of the two sides permits, but at least `Depth.initial`. It becomes
@@ -77,7 +77,7 @@ package final class ClockBridge: @unchecked Sendable {
   private struct Reader {
     var position = 1.0
     var isPrimed = false
-    /// The number of frames since the sound began again, at most the length of the fade-in.
+    /// The number of frames since the fade-in began, at most its length.
     var sounding = 0
     var error = 0.0
     var sum = 0.0
@@ -212,10 +212,10 @@ package final class ClockBridge: @unchecked Sendable {
   }
 
   /// Begins the sound if enough frames wait for a read of `frameCount` frames. Skips the surplus
-  /// unless the depth is constant. Returns the number of frames that then wait.
+  /// unless `Depth.excess` is infinite. Returns the number of frames that then wait.
   private func prime(_ waiting: Int, _ frameCount: Int) -> Int {
     var wanted = Int(targetSeconds * sampleRate)
-    // At the start, a sound server may fill a long queue with one read, which must leave enough.
+    // At the start, a sound server may fill a long queue with one read, which must leave `reserve`.
     if isAdaptive { wanted = max(wanted, frameCount + Int(Self.reserve * sampleRate)) }
     guard waiting >= wanted else { return waiting }
     reader.pointee.isPrimed = true
@@ -255,7 +255,8 @@ package final class ClockBridge: @unchecked Sendable {
     return 1 + max(-limit, min(limit, Self.proportional * error + reader.pointee.sum))
   }
 
-  /// Fades in at the beginning of the sound, unless the depth is constant.
+  /// Fades in when the sound begins and after an excess was dropped, unless `Depth.excess` is
+  /// infinite.
   private func fade(_ samples: UnsafeMutablePointer<Float>, _ count: Int) {
     let length = Int(Self.fadeSeconds * sampleRate)
     let done = reader.pointee.sounding

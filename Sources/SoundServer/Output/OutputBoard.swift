@@ -78,7 +78,8 @@ package struct OutputCounters: ~Copyable {
   /// The time of the last attempt to fill the queue or, with PipeWire, of the last cycle,
   /// CLOCK_MONOTONIC [ns]; 0 before the first one.
   package let lastWrite = Atomic<Int64>(0)
-  /// The latency of the next frame, from the last report [ns]; negative before the first report.
+  /// The last reported or estimated latency of the next frame [ns]; negative before the first
+  /// report.
   package let latency = Atomic<Int64>(-1)
   package let underruns = Atomic<Int>(0)
   package let rewrites = Atomic<Int>(0)

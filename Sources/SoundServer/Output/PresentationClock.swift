@@ -3,8 +3,9 @@
 /// Estimates when a frame will be audible, from latency reports that jitter.
 ///
 /// The time is a linear function of the stream position. The offset of the function is the mean of
-/// the reports; from the 24th report on, each report moves the offset by 1/24 of its deviation. If
-/// `reportsAreEarly` is true, a filter that rises faster than it falls computes the offset instead.
+/// the reported offsets; from the 24th report on, each report moves the offset by 1/24 of its
+/// deviation. If `reportsAreEarly` is true, a filter that rises faster than it falls computes the
+/// offset instead.
 /// A report that deviates by more than 30 ms from the estimate is ignored, but the third such
 /// report in succession restarts the estimate.
 package struct PresentationClock {
@@ -39,8 +40,8 @@ package struct PresentationClock {
     weight = 0
   }
 
-  /// Forgets all reports, and accepts the next report unconditionally. Unlike `relock`, this call
-  /// permits `nextPresentationTime` to return an earlier time than before.
+  /// Accepts the next report unconditionally. Unlike after `relock`, `positionHeard` returns nil
+  /// until that report, and `nextPresentationTime` can return an earlier time than before.
   @_noLocks
   package mutating func reset() {
     weight = 0
@@ -60,8 +61,8 @@ package struct PresentationClock {
     return nextPresentationTime(position: position)
   }
 
-  /// Returns when the frame at `position` is audible, CLOCK_MONOTONIC [ns]. Results do not decrease
-  /// until `reset` is called.
+  /// Returns the time at which the frame at `position` is audible, CLOCK_MONOTONIC [ns]. Results do
+  /// not decrease until `reset` is called.
   @_noLocks
   package mutating func nextPresentationTime(position: Int64) -> Int64 {
     let time = presentationTime(of: position)
@@ -87,14 +88,15 @@ package struct PresentationClock {
     }
   }
 
-  /// Returns when the frame at `position` is audible, CLOCK_MONOTONIC [ns]. Results can decrease.
+  /// Returns the time at which the frame at `position` is audible, CLOCK_MONOTONIC [ns]. Results
+  /// can decrease.
   @_noLocks
   package func presentationTime(of position: Int64) -> Int64 {
     Int64(offsetNanoseconds + Double(position) * nanosecondsPerFrame)
   }
 
-  /// Returns the stream position that is audible at `time`, at most `written`; nil without a report
-  /// since `reset`.
+  /// Returns the stream position that is audible at `time`, at most `written`; nil before the first
+  /// report and, after `reset`, until the next one.
   @_noLocks
   package func positionHeard(at time: Int64, written: Int64) -> Int64? {
     guard hasOffset else { return nil }

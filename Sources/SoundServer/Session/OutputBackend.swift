@@ -77,11 +77,11 @@ package protocol OutputBackend: AnyObject {
   /// The names of the sinks that were found.
   var sinkNames: [String] { get }
 
-  /// Creates the stream and begins to connect it. Returns the loss if the stream cannot be created;
-  /// otherwise nil. `findLoss` reports later failures.
+  /// Creates the stream and begins to connect it. Returns the loss if this fails at once; otherwise
+  /// nil. `findLoss` reports later failures.
   func open() -> OutputLoss?
 
-  /// Returns whether the stream is open.
+  /// Returns whether the stream that `open` created is now connected.
   func checkOpen() -> Bool
 
   /// Returns the loss of the connection, the stream or the sink; nil if they are intact.
@@ -103,13 +103,14 @@ package protocol OutputBackend: AnyObject {
   /// Sends the server a request whose answer changes `lastAnswer`.
   func ask()
 
-  /// The time of the server's last answer, CLOCK_MONOTONIC [ns].
+  /// The time of the server's last answer, CLOCK_MONOTONIC [ns]; 0 before the first one.
   var lastAnswer: Int64 { get }
 
   /// How long the server can play without a request [ns].
   var queueDuration: Int64 { get }
 
-  /// Returns the number of rendered frames that are not yet audible at `time`.
+  /// Returns an estimate of the number of rendered frames that are not yet audible at `time`; 0 if
+  /// there is no estimate.
   func framesQueued(at time: Int64) -> Int
 
   // MARK: Controls
@@ -120,7 +121,7 @@ package protocol OutputBackend: AnyObject {
   /// Continues after `pause` or `drain`. Clear the flags in `flow` first.
   func resume()
 
-  /// Calls `reposition` while nothing is rendered, and then drops the queue if the server permits.
+  /// Calls `reposition` while nothing is rendered, and then drops the queue if the backend can.
   func flush(_ reposition: () -> Void)
 
   /// Requests that queued sound be rendered again. Does nothing if the backend cannot rewrite.

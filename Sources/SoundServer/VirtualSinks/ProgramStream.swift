@@ -43,8 +43,8 @@ package struct ServerContents: Sendable, Equatable {
 
 /// Observes a server's sinks and streams, moves streams and sets the default sink.
 ///
-/// The contents are empty while there is no server. Requests return no result; their effect appears
-/// later in `contents`.
+/// The contents are empty while there is no server. Requests return no result; a move or a new
+/// default appears later in `contents`.
 ///
 /// ## Threading
 /// Any thread but the steward's own may use it. On its own thread, the steward passes changed

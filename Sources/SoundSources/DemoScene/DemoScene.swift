@@ -98,7 +98,7 @@ public final class DemoScene: SoundSource {
     _ sound: UnsafePointer<Float>, _ gains: [Float],
     _ planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ offset: Int, _ count: Int
   ) {
-    // Skip gains of 0, which are many for a direction on an axis.
+    // Skip gains of 0. A direction on an axis has many of them.
     for (channel, gain) in gains.enumerated() where gain != 0 {
       let plane = planes[channel] + offset
       var i = 0

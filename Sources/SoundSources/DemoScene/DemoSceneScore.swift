@@ -3,7 +3,7 @@
 private import CRealtime
 internal import Rendering
 
-/// The score of the demo scene: eight bars in D, in quavers of 0.3 s.
+/// The score of the demo scene: eight bars of eight quavers in D major. A quaver lasts 0.3 s.
 enum DemoScore {
   /// A note: its start in quavers, its MIDI number (69 is A4 at 440 Hz) and its relative amplitude.
   struct Event {

@@ -39,9 +39,9 @@ struct DemoTrack {
     }
   }
 
-  /// Writes `count` frames, from frame `start` of the scene on. `start` must be the end of the last
-  /// rendered frames or the target of the last `seek`. Returns false, without writing, if no note
-  /// sounds in these frames.
+  /// Writes `count` frames, from frame `start` of the scene on. `start` must be 0 in the first call
+  /// and later the end of the last rendered frames or the target of the last `seek`. Returns false,
+  /// without writing, if no note sounds in these frames.
   func render(into mono: UnsafeMutablePointer<Float>, at start: Int, _ count: Int) -> Bool {
     var hasSound = false
     for note in notes {

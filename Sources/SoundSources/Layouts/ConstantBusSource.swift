@@ -24,7 +24,7 @@ public final class ConstantBusSource: SoundSource {
   /// Frames on the bus that have not been read. The last `longestOverlap` frames are held back for
   /// an overlap with the next run.
   private var line: SoundLine
-  /// The number, in the source, of the frame after the last one in `line`.
+  /// The number of the first frame after `line`, counted in the source.
   private var position = 0
   private var hasEnded = false
   /// The error that ended reading; nil if there is none. It is thrown after the frames in `line`
@@ -194,7 +194,7 @@ public final class ConstantBusSource: SoundSource {
   }
 
   /// Crossfades into a new run that begins `frames` frames before the end of the line. If the run
-  /// is shorter, the line then ends with the run.
+  /// is shorter than `frames`, the line then ends with the run.
   private func overlap(_ frames: Int) throws(PlaybackError) {
     // Skip the first `lead` frames of the run, which precede the first frame of the line.
     let shared = min(frames, line.count)

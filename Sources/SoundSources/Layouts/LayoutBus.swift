@@ -10,15 +10,15 @@ private import Surround
 /// For a mono or stereo bus, layouts are folded down. For a soundfield bus, they are encoded. For a
 /// bus with more loudspeakers, soundfields are sampled, and loudspeakers at ear height that the bus
 /// lacks are panned between their neighbours by vector base amplitude panning (Pulkki, J. Audio
-/// Eng. Soc. 45(6), 1997). Missing loudspeakers without such neighbours go to the nearest
-/// loudspeakers of the bus.
+/// Eng. Soc. 45(6), 1997). Other missing loudspeakers go to the nearest loudspeakers of this bus,
+/// and low-frequency effects go to its low-frequency channel; without one, they are dropped.
 enum LayoutBus {
   /// Returns the bus for several layouts; stereo if there are none.
   ///
   /// If all layouts are equal, the bus is that layout. Otherwise, if any of them is a soundfield,
   /// the bus is a soundfield of the highest order, with a head-locked pair if any layout has one.
-  /// Without a soundfield, the bus has all loudspeakers that occur. If no layout has both side and
-  /// back loudspeakers, the bus has only the pair that occurs first.
+  /// Without a soundfield, the bus has all loudspeakers that occur. The exception: if no layout has
+  /// both side and back loudspeakers, the bus has only one of these pairs, the first to occur.
   static func bus(for layouts: [ChannelLayout]) -> ChannelLayout {
     guard let first = layouts.first else { return .stereo }
     if layouts.allSatisfy({ $0 == first }) { return first }
@@ -51,8 +51,8 @@ enum LayoutBus {
     return Speaker.allCases.filter(all.contains)
   }
 
-  /// Returns the gains that mix a layout to a bus: bus channels x layout channels. The gains of an
-  /// unknown layout that differs from the bus are 0.
+  /// Returns the gains that mix a layout to a bus: bus channels x layout channels. If the two
+  /// differ and either is unknown, the gains are 0.
   static func gains(from layout: ChannelLayout, to bus: ChannelLayout) -> [[Double]] {
     if layout == bus { return identity(layout.channelCount) }
     switch (layout, bus) {

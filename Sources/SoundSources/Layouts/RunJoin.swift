@@ -91,7 +91,7 @@ struct RunJoin {
     return length
   }
 
-  /// Crossfades the prediction with the next frames of the new run, in place.
+  /// Crossfades `tail` with the next frames of the new run, in place.
   mutating func fade(_ planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, _ count: Int) {
     guard !tail.isEmpty, tailPosition < longestFadeFrames else { return }
     for (c, past) in tail.enumerated() {

@@ -8,13 +8,15 @@ private import SignalProcessing
 /// signal extrapolation: theory and applications", Proc. DAFx, 2002).
 ///
 /// The coefficients minimise the squared forward and backward errors (modified covariance method:
-/// L. Marple, IEEE Trans. ASSP 28(4), 1980). A small value is added to the diagonal of the matrix,
-/// so that the coefficients do not follow the rounding errors of pure tones. If this prediction
-/// exceeds the peak of the past by more than 2 % or cannot be computed, Burg's method replaces it.
+/// L. Marple, IEEE Trans. ASSP 28(4), 1980). A small value is added to the diagonal of the
+/// covariance matrix, so that the coefficients do not follow the rounding errors of pure tones. If
+/// this prediction exceeds the peak of the past by more than 2 % or cannot be computed, Burg's
+/// method replaces it.
 enum SignalExtension {
   /// The number of prediction coefficients.
   static let order = 64
-  /// The value that is added to the diagonal of the matrix, relative to `energy` in `prediction`.
+  /// The value that is added to the diagonal of the covariance matrix, relative to `energy` in
+  /// `prediction`.
   private static let loading = 1e-7
 
   /// Predicts the continuation of a sound.

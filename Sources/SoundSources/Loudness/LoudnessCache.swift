@@ -5,8 +5,7 @@ private import Glibc
 internal import Loudness
 internal import Rendering
 
-/// Complete loudness measurements on disk, in the folder of the decoder designs. The cache reports
-/// no errors.
+/// Complete loudness measurements on disk. The cache reports no errors.
 ///
 /// Each entry is a small file. Several programs may use the folder at the same time.
 struct LoudnessCache: Sendable {
@@ -35,7 +34,7 @@ struct LoudnessCache: Sendable {
     files = SmallCacheFiles(folder: folder, ending: ".loudness", limit: limit)
   }
 
-  /// The user's cache, in the folder of `DesignCache.standard`; nil if there is no such cache.
+  /// The user's cache, in the folder of `DesignCache.standard`; nil if the latter is nil.
   static var standard: LoudnessCache? {
     DesignCache.standard.map { LoudnessCache(folder: $0.folder) }
   }

@@ -152,8 +152,8 @@ package final class LoudnessScan: Sendable {
       source: ChannelWeight.all(layout) == nil ? nil : loudness, truePeak: peak)
   }
 
-  /// Renders the beginnings of a few loud excerpts, and compares their loudness at the ears with
-  /// their loudness in the channels.
+  /// Renders a few pieces that start where loud excerpts start, and compares their loudness at the
+  /// ears with their loudness in the channels.
   private func compare(_ source: any SoundSource, _ filters: BinauralFilters) {
     guard let raw = try? raw() else { return }
     let (ears, channels) = (meter(source, filters), ProxyMeter(layout, sampleRate: raw.sampleRate))
@@ -269,8 +269,8 @@ package final class LoudnessScan: Sendable {
     }
   }
 
-  /// Reads the pieces of a plan, but stops reading after `limit` seconds. Skips frames that cannot
-  /// be read. Returns false if the scan was stopped.
+  /// Reads the pieces of a plan, but stops reading after `limit` seconds. If reading fails,
+  /// continues with the next piece. Returns false if the scan was stopped.
   @discardableResult private func read(
     _ source: any SoundSource, _ plan: [(start: Int, count: Int)],
     _ planes: borrowing PlanarScratch,

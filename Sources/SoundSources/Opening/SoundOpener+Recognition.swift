@@ -43,8 +43,8 @@ extension SoundOpener {
     return kind(of: input) == nil ? scheme : nil
   }
 
-  /// Returns the path that the input names. If the input is a folder with the sound file of one
-  /// programme, returns the path of that file.
+  /// Returns the path that the input names, or the input unchanged if it names none. If the input
+  /// is a folder with the sound file of one programme, returns the path of that file.
   static func file(_ input: String) -> String {
     guard let path = path(of: input) else { return input }
     return isFolder(path) ? soundFile(in: PresentationFolder(path)) ?? path : path
@@ -59,11 +59,11 @@ extension SoundOpener {
   /// The end of the names of unfinished downloads, after the file name extension.
   private static let unfinished = ".part"
 
-  /// Returns the only file in a folder and its subfolders. If there are several, considers only the
-  /// sound files directly in the folder that are not numbered fragments or initialisation segments,
-  /// and unfinished downloads only if there is no other sound file: returns the only one or, if
-  /// their names agree up to the first dot, such as `title.f137.mp4` and `title.f140.m4a`, the
-  /// largest. Otherwise returns nil.
+  /// Returns the only file in a folder and its subfolders. If there are several files, chooses from
+  /// the sound files directly in the folder that are not numbered fragments or initialisation
+  /// segments. Unfinished downloads are considered only if there is no other such file. Returns the
+  /// only candidate or, if the names of all candidates agree up to the first dot, such as
+  /// `title.f137.mp4` and `title.f140.m4a`, the largest candidate. Otherwise returns nil.
   private static func soundFile(in folder: PresentationFolder?) -> String? {
     guard let folder else { return nil }
     if folder.paths.count == 1 { return folder.paths.first }
@@ -84,7 +84,8 @@ extension SoundOpener {
     return !name.contains("/") && kinds.contains(kind) && !isInitialisation(name.lowercased())
   }
 
-  /// Whether a word of a name ends in "init", as in `init-v1.mp4`, or is "initialisation".
+  /// Whether a word of a name ends in "init", as in `init-v1.mp4`, or is "initialisation", in
+  /// either spelling.
   private static func isInitialisation(_ name: String) -> Bool {
     name.split { !$0.isLetter }.contains { word in
       word.hasSuffix("init") || ["initialisation", "initialization"].contains(word)

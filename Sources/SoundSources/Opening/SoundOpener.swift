@@ -54,7 +54,8 @@ public struct SoundOpener: Sendable {
   ///     level metadata.
   ///   - options: the options for a presentation, and the interrupt flag.
   /// - Throws: `PlaybackError.opening` if the address is not supported, a presentation cannot be
-  ///   opened or the input cannot be kept; `.media` if a file cannot be read; or `.interrupted`.
+  ///   opened or the input cannot be kept; `.media` if a file cannot be read or its channels do not
+  ///   fit the settings; or `.interrupted`.
   public init(
     _ input: String, settings: RenderSettings = RenderSettings(), options: Options = Options()
   ) throws(PlaybackError) {
@@ -97,7 +98,8 @@ public struct SoundOpener: Sendable {
   /// - Parameters:
   ///   - begins: called before missing segments are fetched, with their number; called again if
   ///     another rendition has to be tried.
-  ///   - goesOn: called about ten times per second during a request; return false to stop fetching.
+  ///   - goesOn: called before each request and about ten times per second during it; return false
+  ///     to stop fetching.
   /// - Returns: the first write error; nil if there was none or nothing was to be kept. A segment
   ///   that cannot be fetched is not an error.
   public func finishKeeping(

@@ -36,8 +36,8 @@ extension HLSSource {
   }
 
   /// Returns the expected layouts, each once: the layout of the first segment, then the layouts of
-  /// the other renditions, derived from their channel counts. An unknown count is assumed to be 6
-  /// for multichannel and otherwise 2.
+  /// the other renditions, derived from their channel counts and the layout setting. An unknown
+  /// count is assumed to be 6 for multichannel and otherwise 2.
   static func expectedLayouts(
     _ presentation: OpenPresentation, _ first: RenditionReader, _ settings: RenderSettings
   ) -> [ChannelLayout] {
@@ -106,7 +106,7 @@ extension HLSSource {
     let reader = try RenditionReader(
       supplied, rendition: rendition, isStart: segment.start == 0, sampleRate: sampleRate,
       settings: settings, interrupt: feed.interrupt)
-    // The end of the sound read so far is more accurate than the segment's start in the playlist.
+    // If the sound continues, the position is a better estimate of the start than the playlist's.
     let now = seconds(place.position)
     let goesOn = !place.isCut && place.gapReason == nil && abs(segment.start - now) < 0.5
     let start = place.clock.position(

@@ -10,7 +10,8 @@ private import Synchronization
 ///
 /// The source is a sequence of runs, each of one rendition. If a segment is available in the
 /// renditions of two consecutive runs, the runs usually overlap. If their sounds agree, they are
-/// aligned and matched in loudness. A missing segment leaves a gap between two runs.
+/// aligned, and their loudness is matched unless normalisation is off. A missing segment leaves a
+/// gap between two runs.
 ///
 /// ## Threading
 /// Segments are fetched on a separate thread. Any thread may call `abandon`. Use everything else
@@ -30,7 +31,7 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
   var run: Run?
   /// The run that overlaps the current run and then replaces it; nil if no overlap is planned.
   var successor: Run?
-  /// The reader of the run that ended last; nil once the next run begins.
+  /// Between two runs, the reader of the earlier one; otherwise nil.
   var previous: RenditionReader?
   var match: RenditionMatch
   var report = StreamReport()

@@ -9,10 +9,11 @@ struct RenditionMatch {
   /// A function that measures the loudness at the ears; see `StreamedSource.loudnessAsHeard`.
   var loudnessAsHeard: ((ChannelLayout, [[Float]]) -> Double?)?
   private(set) var levels = RenditionLevels()
-  /// The result of the last comparison by `align`; nil if the renditions did not agree, or once the
-  /// result has been reported.
+  /// The result of the last comparison by `align` that has not been reported; nil if there is none
+  /// or the renditions did not agree.
   var alignment: RenditionAlignment?
-  /// The last frames of the current run as they were output.
+  /// The last frames of the current run, or between two runs of the earlier run, as they were
+  /// output.
   private var history: SoundLine
 
   /// The largest shift between renditions in either direction, in frames.
@@ -100,7 +101,8 @@ struct RenditionMatch {
   }
 
   /// Compares another rendition with the sound heard over the same time. If they agree, updates the
-  /// other rendition's shift and level. `level` is the gain that `heard` includes, in dB.
+  /// other rendition's shift and, if both loudnesses can be measured, the level between the two.
+  /// `level` is the gain that `heard` includes, in dB.
   private mutating func learn(
     _ other: RenditionReader, _ sound: [[Float]], against reader: RenditionReader,
     _ heard: [[Float]], heardAt level: Double

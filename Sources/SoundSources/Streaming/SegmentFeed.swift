@@ -36,8 +36,8 @@ final class SegmentFeed: Sendable {
 
   /// Waits for a segment and returns it; nil if no more segments follow.
   ///
-  /// - Throws: `PlaybackError.stream` if fetching has failed; `.interrupted` if the interrupt flag
-  ///   was raised or `abandon` was called.
+  /// - Throws: `PlaybackError.stream` if fetching failed before this segment; `.interrupted` if the
+  ///   interrupt flag was raised or `abandon` was called.
   func segment(_ number: Int) throws(PlaybackError) -> QueuedSegment? {
     while !isAbandoned.load(ordering: .relaxed), interrupt?.isRaised != true {
       switch queue.look(for: number) {

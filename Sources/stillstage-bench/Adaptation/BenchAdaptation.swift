@@ -10,8 +10,8 @@ import Laboratory
 struct AdaptationRow: Encodable {
   /// `stillstage`, or the name of another player or of an algorithm.
   let rule: String
-  /// The path of the trace, the name of the built-in connection, or `mean`. The names of poor lines
-  /// begin with `poor/`, or with `outage/` if the line has an outage.
+  /// The path of a trace file, the name of a built-in trace, or `mean`. For the poor lines, `poor/`
+  /// precedes the name of the line or `mean`; for runs with an outage, `outage/` does.
   let trace: String
   let stallPercent: Double
   let flipsPerMinute: Double
@@ -138,8 +138,8 @@ extension AdaptationTrial {
   /// The lowest rate that a chart shows, in kbit/s.
   private static let leastRate = 20.0
 
-  /// A chart of Stillstage and GStreamer with two panels for each connection: the rates, and below
-  /// them the durations of the buffered sound.
+  /// A chart of the rules of Stillstage and GStreamer, with two panels for each trace: the rates,
+  /// and below them the duration of the buffered sound.
   fileprivate var chart: Chart {
     var panels: [ChartPanel] = []
     for run in runs where run.rule == .stillstage {

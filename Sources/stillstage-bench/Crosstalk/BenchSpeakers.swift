@@ -16,8 +16,8 @@ struct SpeakersRow: Encodable {
   let head: String
   let cancelling: Bool
   let angleDegrees: Double
-  /// Level of an ear's own signal at this ear relative to the level of the same signal at the other
-  /// ear, in dB: the mean over the third octaves from 315 Hz to 8 kHz.
+  /// The level of an ear's own signal at that ear minus its level at the other ear, in dB: the mean
+  /// over the third octaves from 315 Hz to 8 kHz.
   let separationDecibels: Double
   let separationInThirdOctaves: [Double]
   let frequencies: [Double]

@@ -62,7 +62,7 @@ private func predictionRows(_ path: String) throws(CommandFailure) -> [Predictio
   }
 }
 
-/// Returns the mean errors of each method that ran on all recordings.
+/// Returns the mean errors at each look-ahead, for each method that ran on all recordings.
 private func meanRows(_ rows: [PredictionRow], of count: Int) -> [PredictionRow] {
   PredictionTrial.lookAheads.flatMap { lookAhead in
     PredictionTrial.Method.allCases.compactMap { method -> PredictionRow? in

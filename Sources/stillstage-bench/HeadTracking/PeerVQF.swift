@@ -27,8 +27,9 @@ struct PeerVQF {
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 1 << 16)
     while case let read = fread(&part, 1, part.count, pipe), read > 0 { bytes += part[..<read] }
-    // The output consists of native doubles: the CPU time per sample, then the orientations of all
-    // samples without the magnetometer and, if there is a magnetic field, then those with it.
+    // The output consists of native doubles: the CPU time per sample in microseconds, then w, x, y
+    // and z of each sample without the magnetometer. If the recording has a magnetic field, w, x, y
+    // and z of each sample with the magnetometer follow.
     guard pclose(pipe) == 0, bytes.count % 8 == 0 else { return nil }
     let numbers = bytes.withUnsafeBytes { Array($0.bindMemory(to: Double.self)) }
     guard let cost = numbers.first, [4 * count, 8 * count].contains(numbers.count - 1) else {

@@ -6,7 +6,7 @@ import CommandSupport
 import Glibc
 import Laboratory
 
-/// The output of `bench latency --json`.
+/// The output of `bench latency --json` without `--manual`.
 struct LatencyReport: Codable {
   var machine: BenchMachine
   /// Tracker reports per second.
@@ -107,7 +107,7 @@ private func measure(
           progress.show(index * plan.steps + $0)
         })
     } catch {
-      // If several settings are measured, note the failure and continue.
+      // If several settings are measured, note the failure and continue, except after a signal.
       guard plan.settings.count > 1, Signals.received == nil else { throw error }
       notes.append("\(setting.title): \(error.message ?? "failed")")
     }

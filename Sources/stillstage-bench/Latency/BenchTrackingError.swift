@@ -86,7 +86,7 @@ private func row(
     moments: spread.count)
 }
 
-/// Returns a table of the errors, with a line for each motion and path.
+/// Returns a table of the errors, with a line for each motion and each duration of the path.
 private func text(_ rows: [TrackingErrorRow], _ command: ParsedCommand) -> String {
   var lines = [
     ["motion", "path"] + Method.allCases.map(\.rawValue)

@@ -4,14 +4,14 @@ import HeadTracking
 import Laboratory
 import SoundServer
 
-/// The results of `bench latency` for one setting. Times are in milliseconds.
+/// The results of `bench latency` for one setting. Times are in milliseconds. `latency`, `begin`,
+/// `settled` and `stages` do not include the steps with an injected delay.
 struct ChainFigures: Codable {
   var setting: LatencySetting
   var steps: Int
   /// The number of steps whose turns were not found in the recording.
   var unreadableSteps: Int
-  /// Time from the tracker report to the midpoint of the turn in the recording, for the steps
-  /// without an injected delay.
+  /// Time from the tracker report to the midpoint of the turn in the recording.
   var latency: Distribution?
   /// Time from the tracker report until a tenth of the turn is complete.
   var begin: Distribution?

@@ -26,8 +26,8 @@ final class LatencyRun {
     /// The CLOCK_MONOTONIC time at which the first report that shows the step was read, in ns; nil
     /// if there was no such report.
     var arrival: Int64?
-    /// The renderer's first use of the report read at `arrival` or of a later report; nil if there
-    /// was none.
+    /// The first use of the report read at `arrival`, or of a later report, that `look` found; nil
+    /// if it found none.
     var use: SampleUse?
   }
 

@@ -66,7 +66,8 @@ final class LatencyServer {
   let address: String?
   /// The path of the private PipeWire server's own socket; nil for the other servers.
   private(set) var socketPath: String?
-  /// The sink to play to and to record from; nil for the default sink.
+  /// The sink to play to and, unless another input is recorded, to record from; nil for the default
+  /// sink.
   let sink: String?
   let timing: TimedCapture.Timing
   private var pulse: PrivatePulseServer?

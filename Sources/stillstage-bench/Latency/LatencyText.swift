@@ -111,8 +111,8 @@ extension ChainFigures {
 }
 
 extension LatencyReport {
-  /// Histograms of the latency and, for several settings, a plot of the latency against the queue's
-  /// delay.
+  /// Histograms of the latency and, for several settings, a plot of its 95th percentile against the
+  /// median delay of queue and sink.
   var chart: Chart {
     let histogram = ChartPanel(
       xLabel: "latency (ms)", yLabel: "turns (%)",

@@ -77,7 +77,8 @@ struct RendererLatency {
       render: Distribution(times))
   }
 
-  /// Renders noise while the pose changes.
+  /// Renders noise. The head turns by `LatencyRun.angle` at the beginning of the first block that
+  /// does not begin before the frame `changeAfter`.
   ///
   /// - Returns: the output, the first frame with the new poses, the duration of each call in ms,
   ///   and the limiter's delay in frames.

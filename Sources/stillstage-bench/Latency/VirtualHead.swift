@@ -53,7 +53,7 @@ final class VirtualHead: @unchecked Sendable {
   /// Turns the head and waits for the first report after the command.
   ///
   /// - Parameter meanwhile: called about every millisecond while waiting.
-  /// - Returns: the CLOCK_MONOTONIC time just before that report was handed to the reader, in ns.
+  /// - Returns: the CLOCK_MONOTONIC time just before that report was sent, in ns.
   func turn(toYaw yaw: Double, meanwhile: () -> Void) throws(CommandFailure) -> Int64 {
     // The tiny roll makes each command unique and does not appear in a report.
     number += 1

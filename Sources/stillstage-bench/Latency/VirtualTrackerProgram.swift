@@ -37,8 +37,8 @@ struct VirtualTrackerProgram {
     return HelperProgram.output(of: ["/usr/bin/python3", "-c", check]) != nil
   }
 
-  /// Runs the program and exits with its exit code, or with `failed` if a signal ended it. If this
-  /// process receives a signal, terminates the program and throws `interrupted`.
+  /// Runs the virtual tracker with the program and exits with its exit code, or with `failed` if a
+  /// signal ended it. If this process receives a signal, terminates both and throws `interrupted`.
   func become() throws(CommandFailure) -> Never {
     var template = Array("/tmp/stillstage-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
@@ -66,7 +66,8 @@ struct VirtualTrackerProgram {
     exit(code)
   }
 
-  /// Runs a program and returns how it ended; nil if it cannot be started.
+  /// Runs a program and returns how it ended; nil if it cannot be started. If this process receives
+  /// a signal, terminates the program.
   private static func run(_ words: [String]) -> ProgramEnding? {
     var launch = ProgramLaunch(words)
     // In a separate process group, the program does not receive Ctrl-C.

@@ -6,7 +6,7 @@ import Laboratory
 /// One row of `bench render`.
 struct BenchRow: Codable {
   var job: BenchJob
-  /// CPU milliseconds per second of audio in the fastest repetition.
+  /// CPU milliseconds per second of audio in the fastest repetition; the reference runs only once.
   var millisecondsPerSecond: Double
   /// Share of the cost that the arithmetic alone needs, as a fraction; nil for libspatialaudio.
   var shareOfLimit: Double?

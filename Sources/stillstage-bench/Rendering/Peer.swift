@@ -8,7 +8,8 @@ import Laboratory
 struct Peer {
   private let words: [String]
 
-  /// Returns nil if `STILLSTAGE_PEERS` is not set or its folder lacks the executable program.
+  /// Returns nil if `STILLSTAGE_PEERS` is not set, or if the folder that it names does not contain
+  /// the peer's program as an executable file.
   init?(for job: BenchJob, repetitions: Int) {
     var arguments = ["\(job.order)", "\(job.blockFrames)"]
     if job.renderer == .bareLoop { arguments += [job.path.rawValue, "\(repetitions)"] }

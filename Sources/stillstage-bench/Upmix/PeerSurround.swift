@@ -19,8 +19,8 @@ struct PeerSurround {
 
   private static let filter = "surround=chl_out=5.1"
 
-  /// Returns the channels FL, FR, FC, SL and SR, delayed by the filter; nil if the program fails or
-  /// its output is invalid.
+  /// Returns FL, FR, FC and the left and right surround channels, all delayed by the filter; nil if
+  /// the program fails or its output is invalid.
   func upmix(_ input: String) -> [[Double]]? {
     let output = "\(folder)/peer.wav"
     let words = [

@@ -186,8 +186,8 @@ private final class CalibrationGuide: Sendable {
     return Outcome(calibration: calibration, summary: calibrationSummary(report, axes))
   }
 
-  /// Records the resting tracker. Throws an error if the tracker moves or sends too few samples, or
-  /// if `take` throws one.
+  /// Records the resting tracker. Throws an error if the tracker sends no samples, if
+  /// `StillnessReport` rejects the samples, or if `take` throws one.
   private func rest() throws(CommandFailure) -> StillnessReport {
     let begin = monotonic_nanoseconds()
     // Discard the first samples, which may be late and less accurate. A Bluetooth tracker takes up

@@ -90,7 +90,7 @@ private let demoParts: [ListeningState.Source] = DemoScenePart.allCases.compactM
   }
 }
 
-/// Returns the reason why sound cannot be played; nil if sound can be played.
+/// Returns the reason why sound cannot be played; nil if the sound server has an output device.
 private func obstacleToPlaying() -> String? {
   do throws(SoundServerError) {
     return try SinkList.read().isEmpty ? "the sound server has no output device" : nil

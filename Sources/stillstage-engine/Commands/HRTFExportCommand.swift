@@ -38,7 +38,8 @@ func hrtfExportCommand(_ command: ParsedCommand) throws(CommandFailure) {
   for note in hrtf.notes { printNote(note) }
 }
 
-/// Writes one channel per filter: the left ear in ACN order, then the right ear.
+/// Writes a WAV file with one channel per filter: the left ear's filters in ACN order, then the
+/// right ear's.
 private func write(
   _ filters: BinauralFilters, sampleRate: Int, path: String
 ) throws(CommandFailure) {

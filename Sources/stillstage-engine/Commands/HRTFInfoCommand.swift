@@ -75,7 +75,7 @@ private func contentRows(_ content: HRTFSummary.Content) -> [[String]] {
   ]
 }
 
-/// Returns a whole number without decimals, and any other number with three.
+/// Returns a whole number without decimals, and any other number with three decimals.
 private func plain(_ value: Double) -> String {
   decimal(value, value == value.rounded() ? 0 : 3)
 }

@@ -123,8 +123,9 @@ private func measureLoudness(
   }
 }
 
-/// Logs the measured loudness and the gain. Prints a note if the true peak after the gain exceeds
-/// -1 dBTP and the limiter is off. If the sound is too quiet to measure, only prints a note.
+/// Logs the measured loudness, the gain and the true peak after all gains. Prints a note if this
+/// peak exceeds -1 dBTP and the limiter is off. If the sound is too quiet to measure, only prints a
+/// note.
 private func note(
   _ measured: LoudnessMeasurement?, gain: Double, _ command: ParsedCommand, in events: EventLog
 ) {
@@ -144,7 +145,8 @@ private func note(
   }
 }
 
-/// Renders the complete sound into a WAV file. `look` receives the number of frames in each block.
+/// Renders the complete sound into a WAV file. After each written block, calls `look` with its
+/// number of frames.
 func renderToFile(
   _ sound: any RenderedSound, path: String, look: (_ frames: Int) -> Void = { _ in }
 ) throws(CommandFailure) {

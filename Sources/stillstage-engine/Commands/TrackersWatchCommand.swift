@@ -25,7 +25,8 @@ func trackersWatchCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try result.get()
 }
 
-/// Shows the pose until a signal or the key `q` ends the command.
+/// Shows the pose and calls `flush` at regular intervals, until a signal or the key `q` ends the
+/// command.
 private func watch(
   _ source: HeadPoseSource, _ events: TrackerEvents,
   _ flush: () throws(CommandFailure) -> Void

@@ -12,7 +12,8 @@ import UserFiles
 struct FrontStore {
   private let path: String?
 
-  /// Creates a store. If `isKept` is false, the store neither reads nor writes.
+  /// Creates a store. If `isKept` is false or there is no state folder, the store neither reads nor
+  /// writes.
   init(isKept: Bool) {
     path = isKept ? StateFolder.path.map { $0 + "/fronts.json" } : nil
   }

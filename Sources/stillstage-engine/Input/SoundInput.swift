@@ -16,8 +16,8 @@ struct SoundInput {
 
   /// Prepares the input.
   ///
-  /// - Parameter follows: whether the rendition adapts to the bandwidth. If false, `--keep` has no
-  ///   effect.
+  /// - Parameter follows: whether the rendition of a presentation from a server adapts to the
+  ///   bandwidth. If false, `--keep` has no effect.
   init(
     _ command: ParsedCommand, _ settings: RenderSettings, follows: Bool
   ) throws(CommandFailure) {
@@ -53,7 +53,7 @@ struct SoundInput {
       "\(decimal(seconds, 2)) s of sound is missing in '\(name)'; download the presentation again")
   }
 
-  /// Completes the presentation that `--keep` saves. Prints a note if something could not be saved.
+  /// Completes the presentation that `--keep` saves. Prints a note if a file could not be written.
   func finish() {
     let problem = opener.finishKeeping(
       begins: { count in

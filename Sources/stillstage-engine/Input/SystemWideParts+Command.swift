@@ -11,7 +11,7 @@ import Rendering
 let keeperCommand = "sink-keeper"
 
 /// Prepares the renderers and the functions that make the virtual sinks, as the options of `sink`
-/// state.
+/// state. Also starts the network tracker that the options name, if any.
 func systemWideParts(_ command: ParsedCommand) throws(CommandFailure) -> SystemWideParts {
   let network = try playedNetworkTracker(command)
   var options = try playerOptions(command, network)

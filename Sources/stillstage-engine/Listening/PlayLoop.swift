@@ -72,8 +72,8 @@ func play(
   if let failure = reporter.failure { throw CommandFailure(failure) }
 }
 
-/// Returns actions that pause a player while the process is stopped: the server's queue would
-/// otherwise run empty.
+/// Returns actions that pause a player while the process is stopped; otherwise, an underrun would
+/// occur.
 private func pausing(_ player: Player) -> Suspension.Actions {
   let isPausedHere = SharedFlag()
   return Suspension.Actions(

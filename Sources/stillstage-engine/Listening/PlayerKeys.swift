@@ -10,7 +10,7 @@ import SoundSources
 
 /// Performs the actions of the keys of `play` and `demo`.
 final class PlayerKeys {
-  /// What a key has done.
+  /// What a key has done, or what the caller must do for it.
   enum Outcome: Equatable {
     /// The key's effect is visible in the status line or is reported as an event.
     case done
@@ -37,7 +37,7 @@ final class PlayerKeys {
   init(_ player: Player, sets: HRTFChoices) { (self.player, self.sets) = (player, sets) }
 
   var isMuted: Bool { kept != nil }
-  /// The volume without the muting, in dB.
+  /// The volume in dB, as if the sound were not muted.
   var volumeDecibels: Double { decibels(kept ?? player.volume) }
 
   /// The volume as text, such as "volume +1 dB".

@@ -13,7 +13,7 @@ import SoundSources
 struct SourceFacts {
   var title: String?
   var artist: String?
-  /// The layout, and how it was determined, such as "5.1 (stated by the file)".
+  /// The layout and, for a file, how it was determined, such as "5.1 (stated by the file)".
   var layout = ""
   /// The layout of the content; nil if unknown.
   var content: ChannelLayout?

@@ -17,7 +17,7 @@ struct InputPicker {
   private var holds: [String: PeakHold] = [:]
   private var peaks: [String: [Float]] = [:]
   private var shownLines = 0
-  /// Why the selected input was refused when the user pressed Enter; nil if it was not.
+  /// Why the selected input was refused when the user pressed Enter; nil if it was not refused.
   private var refusal: String?
 
   init(showsMonitors: Bool) { self.showsMonitors = showsMonitors }

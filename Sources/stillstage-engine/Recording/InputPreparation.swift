@@ -6,10 +6,10 @@ import CommandSupport
 import PulseAudio
 import SoundServer
 
-/// Prepares the input that the options demand, and later undoes the changes that this makes to the
-/// sound server.
+/// Prepares the input that the options demand, and later undoes the resulting changes to the sound
+/// server.
 final class InputPreparation {
-  /// The longest time for undoing the changes after a signal, in ms.
+  /// The longest time after a signal for ending the recording and undoing the changes, in ms.
   static let patience = 6000
 
   private let command: ParsedCommand
@@ -23,14 +23,15 @@ final class InputPreparation {
     for note in InputUndo.undoLeftovers() { printNote(note.withoutControls) }
   }
 
-  /// The default sink before the voice mode was set up; nil without the voice mode.
+  /// The name of the sink to which the echo canceller plays; nil without the voice mode.
   var realSink: String? { voice?.realSink }
 
   /// Whether `--bluetooth` or the voice mode is used. The recording then does not change to the
   /// remembered input when that input becomes available.
   var isFixed: Bool { voice != nil || bluetooth != nil || command[Options.bluetooth] != .off }
 
-  /// Returns the input to record, and adapts the settings to it.
+  /// Returns the input to record, and makes the changes to the sound server that the options
+  /// demand. In the wide mode, sets `settings.microphone` if the input has more than two channels.
   func input(for settings: inout RecordSettings) throws(CommandFailure) -> Input {
     let mode = MicrophoneMode(rawValue: command[Options.microphoneMode].rawValue) ?? .standard
     try refuse(mode, settings)
@@ -110,7 +111,7 @@ final class InputPreparation {
     }
   }
 
-  /// Undoes all changes. Call this after the recording has ended.
+  /// Undoes the changes to the sound server. Call this after the recording has ended.
   func undo() {
     if let voice {
       voice.stop()

@@ -3,8 +3,8 @@
 import Capture
 import SoundServer
 
-/// An input in `stillstage inputs --json`; docs/recording.md explains the keys. Unknown values are
-/// absent.
+/// An input in `stillstage inputs --json`; docs/recording.md explains the keys. The key of a nil
+/// value is absent.
 struct InputRecord: Encodable {
   let bluetoothCodec: String?
   let bluetoothProfile: String?

@@ -9,8 +9,8 @@ import SoundServer
 import System
 import UserFiles
 
-/// Stores in a file in the user's state folder what a recording has changed on the sound server. If
-/// the process is killed, the next `record` or `listen` undoes the changes.
+/// Stores in a file in the user's state folder what a recording changes on the sound server. If the
+/// process is killed, the next `record` or `listen` undoes the changes.
 struct InputUndo {
   private struct Content: Codable {
     var bluetooth: BluetoothMicrophone.Former?
@@ -56,8 +56,8 @@ struct InputUndo {
     }
   }
 
-  /// Undoes the changes of processes that have been killed. Returns a note about each Bluetooth
-  /// profile that had been changed.
+  /// Undoes the changes of processes that have ended without undoing them. Returns a note about
+  /// each Bluetooth profile that had been changed.
   static func undoLeftovers() -> [String] {
     guard let folder = StateFolder.path else { return [] }
     var notes: [String] = []

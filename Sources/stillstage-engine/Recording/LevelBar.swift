@@ -17,7 +17,7 @@ enum LevelBar {
   /// - Parameters:
   ///   - peak: the level that the bar shows, linear.
   ///   - hold: the held peak, linear. The character `|` shows it, unless the bar covers that
-  ///     character or the peak is at the lower end of the scale.
+  ///     character or the held peak is rounded to the lower end of the scale.
   ///   - width: the number of characters.
   static func bar(_ peak: Float, hold: Float, width: Int) -> String {
     let (level, mark) = (position(peak, width), position(hold, width))

@@ -32,7 +32,8 @@ final class MotionSaver: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Adds the pose at a time in the recording [s], unless the previous row is too close in time.
+  /// Adds the pose at a time in the recording [s], unless this time is less than `interval` after
+  /// that of the previous row.
   func add(_ pose: Quaternion, at seconds: Double) {
     state.withLock { state in
       // Whole microseconds keep the numbers short.
@@ -44,8 +45,7 @@ final class MotionSaver: Sendable {
     }
   }
 
-  /// Writes the poses that were added since the last call. Returns false if writing
-  /// fails.
+  /// Writes the rows that were added since the last call. Returns false if writing fails.
   func flush() -> Bool {
     let text = state.withLock { state in
       defer { state.text = "" }

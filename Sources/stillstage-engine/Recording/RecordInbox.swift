@@ -28,7 +28,7 @@ final class EventQueue: Sendable {
   }
 }
 
-/// Measures a recording's loudness. For a soundfield, the first channel (W) is measured.
+/// Measures a recording's loudness. For a soundfield, only the first channel (W) is measured.
 final class RecordingLoudness: @unchecked Sendable {
   private let lock = Mutex(())
   private var meter: LoudnessMeter?
@@ -44,12 +44,12 @@ final class RecordingLoudness: @unchecked Sendable {
     lock.withLock { _ in meter?.add(block.planes, frames: block.frames) }
   }
 
-  /// The integrated loudness in LUFS; nil if the momentary loudness has not exceeded -70 LUFS
-  /// so far.
+  /// The integrated loudness in LUFS; nil if no block of 400 ms has reached -70 LUFS so far.
   var integrated: Double? { lock.withLock { _ in meter?.integrated } }
 }
 
-/// The media keys during a recording. Without a session bus or libsystemd, there are none.
+/// The media keys during a recording. There are none if `MediaControls` cannot be created, for
+/// example without a session bus or libsystemd.
 ///
 /// ## Threading
 /// The bus's thread adds commands; the main thread takes them.

@@ -61,7 +61,8 @@ final class RecordListening {
 
   /// Starts the tracker if the options demand it. Call this before the recording begins.
   ///
-  /// - Throws: a failure if an option is invalid, or if the network tracker cannot be started.
+  /// - Throws: a failure if an option or a file that it names cannot be used, or if the network
+  ///   tracker cannot be started.
   func prepareStart() throws(CommandFailure) {
     if motion != nil || isWantedAtStart { _ = try prepareListener() }
   }
@@ -172,7 +173,8 @@ final class RecordListening {
   /// Whether sound is heard.
   var isListening: Bool { listener?.isListening ?? false }
 
-  /// Handles the listener's events since the last call, and writes new poses for `--save-motion`.
+  /// Handles the listener's events, reports new pauses and lost frames, and writes new poses for
+  /// `--save-motion`.
   func attend() {
     if let motion, !isMotionFailed, !motion.flush() {
       isMotionFailed = true

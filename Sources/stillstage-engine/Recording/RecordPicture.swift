@@ -6,7 +6,7 @@ import Charts
 import Rendering
 import Synchronization
 
-/// The chart of a recording: the level and, for a soundfield, the direction of arrival.
+/// The chart of a recording: the level and, for a first-order soundfield, the direction of arrival.
 ///
 /// ## Threading
 /// The recorder's writing thread adds frames. The chart is made after the recording has ended.

@@ -80,8 +80,8 @@ final class RecordSession {
     decibels == 0 ? 1 : Float(pow(10, decibels / 20))
   }
 
-  /// Records until the recorder finishes, the user ends the recording, `listen` loses its output or
-  /// a signal arrives.
+  /// Records until the recorder finishes, the user or a signal ends the recording, or `listen`
+  /// loses its output.
   func run() throws(CommandFailure) {
     try start()
     defer { listening.stop() }

@@ -92,7 +92,8 @@ struct RecordSettings {
     }
   }
 
-  /// Returns the input that the options choose. Throws an error if there is none.
+  /// Returns the input that the options choose. Prints a note if it replaces the remembered input.
+  /// Throws an error if there is none.
   func chosen(among inputs: [Input]) throws(CommandFailure) -> Input {
     switch choice.outcome(among: inputs) {
     case .found(let input): return input
@@ -214,7 +215,8 @@ struct RecordSettings {
   }
 }
 
-/// Returns the path of the microphone file that `word` names.
+/// Returns the path of the microphone file that `word` names. `word` is a microphone's name, or
+/// already a path.
 private func microphonePath(
   _ word: String, _ command: ParsedCommand
 ) throws(CommandFailure) -> String {

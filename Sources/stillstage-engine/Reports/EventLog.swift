@@ -49,7 +49,8 @@ final class EventLog {
     }
   }
 
-  /// Writes an event. `t` is the time since the log was opened, in seconds.
+  /// Writes an event and its time `t`, in seconds since the log was opened. An event with a value
+  /// that is NaN or infinite is not written.
   func write(_ event: String, _ values: [String: Value] = [:]) {
     guard let descriptor else { return }
     var object = values

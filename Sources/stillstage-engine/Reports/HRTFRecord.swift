@@ -62,7 +62,8 @@ struct HRTFRecord: Encodable {
   }
 }
 
-/// Returns a number rounded to six decimals, unless it is huge; nil for nil, NaN and infinity.
+/// Returns a number, rounded to six decimals if its magnitude is below 1e9; nil for nil, NaN and
+/// infinity.
 private func finite(_ value: Double?) -> Double? {
   guard let value, value.isFinite else { return nil }
   return abs(value) < 1e9 ? (value * 1e6).rounded() / 1e6 : value

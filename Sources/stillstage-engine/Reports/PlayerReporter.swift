@@ -20,9 +20,10 @@ final class PlayerReporter {
   private let isQuiet: Bool
   private var shownAt: Int64 = 0
   private var plainStatus = PlainStatus()
-  /// What has just changed, and until when it is shown.
+  /// What has just changed, and until when it is shown, on CLOCK_MONOTONIC [ns].
   private var notice: (text: String, end: Int64)?
-  /// The last reason why a key had no effect, and until when it is not repeated.
+  /// The last reason why a key had no effect, and until when it is not repeated, on CLOCK_MONOTONIC
+  /// [ns].
   private var refusal: (text: String, end: Int64)?
   private var showsKeys = false
   /// The full-screen view; nil before it is first opened.
@@ -31,7 +32,7 @@ final class PlayerReporter {
   private var display = PlayDisplay()
   private var content: ChannelLayout?
   private var recorded: HeadTrajectory?
-  /// Where poses of a network tracker must arrive; nil for other trackers.
+  /// The protocol and the address at which a network tracker is awaited; nil for other trackers.
   private var awaited: String?
   private var mutedFrames = 0
   /// The last route decision; nil before the first one.
@@ -107,7 +108,8 @@ final class PlayerReporter {
     console.show(line.line, below: showsKeys ? PlayKeys.list : [])
   }
 
-  /// Shows what is played and how, unless the reporter is quiet. Call this once, before `report`.
+  /// Shows what is played and how, unless the reporter is quiet. Opens the full-screen view if
+  /// `display` demands it. Call this once, before `report`.
   func begin(_ display: PlayDisplay, _ options: PlayerOptions) {
     if case .recorded(let trajectory) = options.head { recorded = trajectory }
     awaited = display.awaited
@@ -158,7 +160,8 @@ final class PlayerReporter {
     return false
   }
 
-  /// Shows for 3 s what has changed.
+  /// Shows for 3 s what has changed. Without a terminal, also prints it, unless the reporter is
+  /// quiet.
   private func show(_ text: String) {
     notice = (text, monotonic_nanoseconds() + 3_000_000_000)
     showSoon()
@@ -169,7 +172,8 @@ final class PlayerReporter {
   /// key repeats quickly.
   private func showSoon() { if !isFullScreen { shownAt = 0 } }
 
-  /// Says why a key has no effect, but does not repeat the same reason within 3 s.
+  /// Prints why a key has no effect, unless the previous call gave the same reason less than 3 s
+  /// ago.
   private func refuse(_ reason: String) {
     let now = monotonic_nanoseconds()
     defer { refusal = (reason, now + 3_000_000_000) }
@@ -312,7 +316,7 @@ final class PlayerReporter {
   private func tell(_ decision: RouteDecision) {
     // The status line shows the mode, so a change of the mode needs no note.
     let isNews = decision != told && decision.reason != .modeOff && told?.reason != .modeOff
-    // At the start, report a treatment only if it is not binaural.
+    // Report the first decision only if its treatment is not binaural and the mode is not `off`.
     let isSurprise = decision.treatment != .binaural && decision.reason != .modeOff
     if isNews, told != nil || isSurprise {
       say((decision.facts.map { "\($0.name): " } ?? "") + decision.text)

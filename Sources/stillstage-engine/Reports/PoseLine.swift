@@ -11,7 +11,7 @@ struct PoseLine {
   let status: HeadPoseStatus
 
   /// Returns `t yaw pitch roll rate` in seconds, degrees and samples per second; nil before the
-  /// first sample.
+  /// first sample. The rate is 0 unless the pose is fresh.
   func plain(seconds: Double) -> String? {
     guard status.freshness != .waiting else { return nil }
     let angles = YawPitchRoll(pose)

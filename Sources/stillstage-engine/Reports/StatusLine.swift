@@ -26,8 +26,8 @@ struct StatusLine {
   var recordedPose: Quaternion?
   /// What has just changed, or that the sound is muted; empty if nothing is to be shown.
   var notice = ""
-  /// Where poses of a network tracker must arrive, such as "OSC on 127.0.0.1:9000"; nil for other
-  /// trackers.
+  /// The protocol and the address at which a network tracker is awaited, such as "OSC on
+  /// 127.0.0.1:9000"; nil for other trackers.
   var awaited: String?
 
   /// The parts in the order in which they are shown. A narrow terminal shows only those with the
@@ -86,7 +86,8 @@ struct StatusLine {
     }
   }
 
-  /// Whether the tracker was disconnected. A network tracker can only be silent.
+  /// Whether a tracker that no longer sends poses was disconnected. A network tracker can only be
+  /// silent.
   var isDisconnected: Bool { status.tracker == nil && awaited == nil }
 
   private func pose(_ pose: Quaternion) -> String {

@@ -7,7 +7,7 @@ struct TrackerRecord: Encodable {
   let access: String
   /// The charge of each part of the earphones, in percent; absent if unknown.
   let battery: [String: Int]?
-  /// The earbud whose sensor is in use; absent if unknown.
+  /// The earbud whose sensor is in use; absent if unknown, or if there are no earbuds.
   let bud: String?
   let bus: String
   /// False for a known tracker without a connection; otherwise absent.
@@ -26,7 +26,8 @@ struct TrackerRecord: Encodable {
   let serial: String
   /// The state of the earphones; absent for other trackers.
   let state: String?
-  /// The udev rule that grants access; absent unless `access` is "permissionDenied".
+  /// The udev rule that grants access; absent if `access` is not "permissionDenied", or if the
+  /// tracker is a serial port that is not on USB.
   let udevRule: String?
   /// Whether decoding is untested for these earphones; absent for other trackers.
   let untested: Bool?

@@ -99,8 +99,8 @@ extension VITUREPose {
     return abs(sensor.squaredNorm - 1) < 0.05 ? sensor.normalized : nil
   }
 
-  /// Returns the orientation from roll, pitch and yaw: turns about z, then the new x, then the new
-  /// y. Returns nil if an angle is outside -720 to 720 degrees.
+  /// Returns the orientation from roll, pitch and yaw: yaw about z, then roll about the new x, then
+  /// pitch about the new y. Returns nil if an angle is outside the range -720 to 720 degrees.
   private func angles(_ report: [UInt8]) -> Quaternion? {
     let angles = SIMD3(report.f32be(18), report.f32be(22), report.f32be(26))
     guard (0..<3).allSatisfy({ abs(angles[$0]) <= 720 }) else { return nil }

@@ -4,7 +4,8 @@ import HLS
 
 /// ExoPlayer's default rule (`AdaptiveTrackSelection`, `DefaultBandwidthMeter`).
 ///
-/// The throughput is the median over recent downloads, weighted by the square root of their sizes.
+/// The estimate is the median throughput of recent downloads, each weighted by the square root of
+/// its size.
 struct ExoPlayerRule: AdaptationRule {
   private let ladder: Ladder
   private var samples: [(weight: Double, rate: Double)] = []

@@ -26,7 +26,7 @@ struct HalfLifeMean: Sendable {
 }
 
 extension SegmentTiming {
-  /// The throughput in bit/s. The time includes the wait for the first byte.
+  /// The throughput from the request to the end of the download, in bit/s.
   var overallRate: Double { Double(bytes) * 8 / max(seconds, 0.001) }
 }
 

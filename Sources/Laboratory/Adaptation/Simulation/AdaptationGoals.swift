@@ -10,7 +10,7 @@ extension AdaptationFigures {
   }
 
   /// Takes the median of each figure over several runs. The median of an optional figure is taken
-  /// over the runs that have it. The median of an even number of values is the upper middle one.
+  /// over the runs that have it. For an even number of values, it is the larger of the middle two.
   package init(medianOf figures: [AdaptationFigures]) {
     self.init(figures) { $0.sorted()[$0.count / 2] }
   }

@@ -11,7 +11,8 @@ struct MersenneTwister {
 
   private var state: [UInt32]
   private var index = size
-  /// The second value of the last pair of normal deviates; nil if `gaussian` has returned it.
+  /// The second value of the last pair of normal deviates that `gaussian` drew; nil if there is no
+  /// pair yet or `gaussian` has returned the value.
   private var spare: Double?
 
   /// Initialises the state from a seed, as `init_by_array` of the reference implementation does.

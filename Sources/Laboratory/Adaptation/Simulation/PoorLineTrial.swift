@@ -75,16 +75,15 @@ package struct PoorLineTrial: Sendable {
 }
 
 extension BandwidthTrace {
-  /// Returns the trace from row `rows` on, followed by the rows before row `rows`. Each row must
-  /// last 1 s.
+  /// Returns the trace with its first `rows` rows moved to the end. Each row must last 1 s.
   func shifted(by rows: Int) -> BandwidthTrace {
     BandwidthTrace(
       name: name,
       kilobitsPerSecond: rates.indices.map { rates[($0 + rows) % rates.count] / 1000 })
   }
 
-  /// Returns `length` s of the trace, with a rate of 0 in the seconds `outage`. Each row must last
-  /// 1 s.
+  /// Returns the first `length` s of the repeating trace, with a rate of 0 in the seconds `outage`.
+  /// Each row must last 1 s.
   func interrupted(_ outage: Range<Int>, length: Int) -> BandwidthTrace {
     BandwidthTrace(
       name: name,
