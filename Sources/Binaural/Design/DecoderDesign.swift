@@ -249,7 +249,7 @@ public struct DecoderDesign: Sendable {
     let (low, high) = (responses.bin(ofFrequency: 100), responses.bin(ofFrequency: 16000))
     let smooth = energy.indices.map { k in
       let centre = min(high, max(low, k))
-      // The mean is taken over a third of an octave around the bin.
+      // The mean is taken over a third of an octave around `centre`.
       let from = Int((Double(centre) * 0.891).rounded())
       let to = min(responses.bins - 1, Int((Double(centre) * 1.122).rounded()))
       return energy[from...max(from, to)].reduce(0, +) / Double(max(from, to) - from + 1)
