@@ -120,8 +120,8 @@ public struct DecoderDesign: Sendable {
   }
 
   /// Returns the coefficients of all bins. The bins below `cutOn` (all bins for `leastSquares`) are
-  /// fitted to the complex responses, and the bins above the crossfade to the magnitudes. Each ear
-  /// is computed on its own thread. The result is incomplete after a cancellation.
+  /// fitted to the complex responses, and the bins above the crossfade to the magnitudes. The
+  /// result is incomplete after a cancellation.
   private func solve(
     _ responses: DirectionalResponses, _ projection: HarmonicProjection,
     _ isCancelled: @escaping @Sendable () -> Bool
