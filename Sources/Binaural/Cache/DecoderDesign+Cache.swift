@@ -3,8 +3,8 @@
 private import Ambisonics
 
 extension DecoderDesign {
-  /// Returns the filters for a set from the cache. If the cache has no valid entry for them, designs
-  /// and stores them.
+  /// Returns the filters for a set from the cache. If the cache has no valid entry for them,
+  /// designs and stores them.
   ///
   /// Before the design, the set is resampled to the playback rate and normalised in level.
   ///

@@ -80,8 +80,9 @@ public struct CrosstalkDesign: Sendable, Equatable {
   }
 
   /// Transforms the inverses, delayed by `modellingDelay`, to the time domain, and shortens them
-  /// with a fade at both ends. The filter from an ear's signal to the loudspeaker on that ear's side
-  /// is (sum + difference) / 2, and the filter to the other loudspeaker is (sum - difference) / 2.
+  /// with a fade at both ends. The filter from an ear's signal to the loudspeaker on that ear's
+  /// side is (sum + difference) / 2, and the filter to the other loudspeaker is
+  /// (sum - difference) / 2.
   private func time(
     _ sum: [Complex], _ difference: [Complex], _ plant: LoudspeakerPlant
   ) -> CrosstalkFilters {
