@@ -15,13 +15,13 @@ internal import SignalProcessing
 public final class PlaneWaveResponses: @unchecked Sendable {
   /// The length of an analysis frame, in samples.
   let frame: Int
-  /// The size of the transform, which has space for an analysis frame and the tail of the
+  /// The size of the transform, in samples. It has space for an analysis frame and the tail of the
   /// responses.
   let size: Int
   /// The sample rate, in Hz.
   let sampleRate: Double
-  /// The advanced responses: directions of `DirectionGrid` x bins x (left real, left imaginary,
-  /// right real, right imaginary).
+  /// The advanced responses, all delayed by `BinauralFilters.delaySeconds`: directions of
+  /// `DirectionGrid` x bins x (left real, left imaginary, right real, right imaginary).
   let table: AlignedFloats
 
   var bins: Int { size / 2 + 1 }
