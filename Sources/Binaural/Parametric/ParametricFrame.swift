@@ -219,7 +219,8 @@ struct ParametricFrame: ~Copyable {
   private func residualGains(_ beams: borrowing WaveBeams, _ range: Range<Int>) -> SIMD2<Float> {
     // With G = (pd P^-1 + B'B)^-1, m = M B and e = H - m, the following are sums over a few bins of
     // the band: all = |M|^2 in N3D, lost = e G e', taken = m G m', and shared is the real part of
-    // H G m'. The gain g solves rest g^2 + 2 shared g = rest + 2 shared + lost, with rest = all - taken.
+    // H G m'. The gain g solves rest g^2 + 2 shared g = rest + 2 shared + lost, where rest is
+    // all - taken.
     var (all, lost, taken, shared) = (
       SIMD2<Float>.zero, SIMD2<Float>.zero, SIMD2<Float>.zero, SIMD2<Float>.zero
     )
