@@ -86,8 +86,8 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   ) {
     self.channels = channels
     self.tailFrames = tailFrames
-    // The first frame of a call may be anywhere in a grid cell, and frames are read in complete
-    // SIMD vectors.
+    // The stride exceeds the partition, because the first frame of a call may be anywhere in a grid
+    // cell, and frames are read in complete SIMD vectors.
     stride = (convolver.partition + 2 * PoseGrid.cellFrames + 15) & ~15
     staged = AlignedFloats(count: stride * max(1, channels))
     turned = AlignedFloats(count: stride * convolver.inputs)

@@ -13,8 +13,8 @@ extension BinauralFilters {
       && (planeWaves?.isFinite ?? true)
   }
 
-  /// The decoder's level in a diffuse field, in dB: the mean power of both ears from 200 Hz to 8
-  /// kHz. NaN for direct filters.
+  /// The decoder's level in a diffuse field, in dB: the mean power of both ears relative to the
+  /// power of W, from 200 Hz to 8 kHz. NaN for direct filters.
   var diffuseFieldLevelDecibels: Double {
     guard !left.isEmpty else { return .nan }
     let power = BandPower(taps: taps, sampleRate: sampleRate, band: HRTFSet.levelBand)

@@ -4,11 +4,12 @@ import Glibc
 
 /// The range of an axis.
 enum ChartRange {
-  /// The space on each side of the data, as a fraction of the data's range.
+  /// The space on each side of the data, as a fraction of the data's range or, on a logarithmic
+  /// axis, of the range of the logarithms.
   static let margin = 0.04
 
-  /// Returns a range with a margin that contains all values that the scale can show; nil if there
-  /// are none.
+  /// Returns a range that contains all values that the scale can show, with a margin on each side;
+  /// nil if there are no such values.
   static func fitted(_ values: some Sequence<Double>, _ scale: ChartScale) -> ClosedRange<Double>? {
     switch scale {
     case .linear:

@@ -43,7 +43,7 @@ struct ChartScript {
     return min(50, (names.map(\.count).max() ?? 0) + 9)
   }
 
-  /// The names of all series, each name once, in the order of their colours.
+  /// The names of the series in the drawn panels, each name once, in the order of their colours.
   private var names: [String] {
     var names: [String] = []
     for series in panels.flatMap(\.series) where !names.contains(series.name) {

@@ -16,6 +16,7 @@
 ///   - gains: the gains at the first frame of the cell, outputs x inputs.
 ///   - slopes: the change of the gains per frame, outputs x inputs; nil if the gains are constant.
 ///   - curves: the coefficient of each gain's parabola, outputs x inputs; nil if there are none.
+///     Ignored if `slopes` is nil.
 @_noLocks
 @inline(never)
 public func turnDegree(

@@ -11,11 +11,13 @@ internal import SignalProcessing
 ///     R = P Gamma + sum q_j g_j g_j^T with Gamma = diag(1, 1/3, 1/3, 1/3)
 ///
 /// 1. The powers q_j are measured with beams that have nulls at all other sources and otherwise the
-///    least noise in a diffuse field (LCMV). P is the mean power of the part of the field that is
-///    orthogonal to all sources after whitening by Gamma.
+///    least noise in a diffuse field (LCMV). The noise power of each beam is subtracted. P is the
+///    mean power of the part of the field that is orthogonal to all sources after whitening by
+///    Gamma.
 /// 2. The beam of least noise for source k is w = R^-1 g_k / (g_k^T R^-1 g_k). Its noise power is
 ///    lambda = 1 / (g_k^T R^-1 g_k). R is inverted with the Woodbury identity. In a reverberant
-///    field, the beam is mixed with W, and lambda is the noise power of the mixture.
+///    field, the beam is mixed with W, and lambda becomes the noise power of the mixture. In the
+///    noise of W, only the diffuse field counts.
 /// 3. Spectral subtraction multiplies the output b of the beam by
 ///    max(1 - c lambda / |b|^2, `leastGain`), where c is `factor`.
 struct SourceBeams: ~Copyable {

@@ -22,7 +22,8 @@ enum CacheEntry {
     return bytes
   }
 
-  /// Returns the arrays of an entry; nil unless the bytes are a valid entry for the key.
+  /// Returns the arrays of an entry; nil unless the bytes are a valid entry for the key, and all
+  /// floats are finite.
   static func arrays(in bytes: [UInt8], key: DesignKey) -> [[Float]]? {
     bytes.withUnsafeBytes { bytes in
       guard bytes.count >= headerBytes + 8, bytes.starts(with: magic) else { return nil }

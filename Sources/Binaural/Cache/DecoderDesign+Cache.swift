@@ -3,7 +3,8 @@
 private import Ambisonics
 
 extension DecoderDesign {
-  /// Returns the filters for a set from the cache. If they are not there, designs and stores them.
+  /// Returns the filters for a set from the cache. If the cache has no valid entry for them,
+  /// designs and stores them.
   ///
   /// Before the design, the set is resampled to the playback rate and normalised in level.
   ///
@@ -11,8 +12,8 @@ extension DecoderDesign {
   ///   - set: the set as it was read.
   ///   - sampleRate: the playback rate, in Hz.
   ///   - cache: nil to design without a cache.
-  /// - Throws: the errors of `filters(for:isCancelled:)`, and `HRTFError.refused` if the filters
-  ///   are not finite or do not have the expected level.
+  /// - Throws: the errors of `filters(for:isCancelled:)`, and `HRTFError.refused` if the
+  ///   designed filters are not finite or their diffuse-field level is not supported.
   public func filters(
     for set: HRTFSet, sampleRate: Double, cache: DesignCache?,
     isCancelled: @escaping @Sendable () -> Bool = { false }

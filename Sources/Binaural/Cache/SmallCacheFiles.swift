@@ -19,8 +19,8 @@ package enum CacheName {
 }
 
 extension BinauralFilters {
-  /// Sixteen hexadecimal digits that identify the filters and their equaliser, without
-  /// `planeWaves`.
+  /// Sixteen hexadecimal digits that identify the filters and their equaliser. They do not depend
+  /// on `planeWaves`.
   package var fingerprint: String {
     var hash = UInt64(bitPattern: Int64(order)) ^ sampleRate.bitPattern
     let bank = direct.map { $0.filters + [$0.gains] + ($0.crossed?.left ?? []) } ?? []

@@ -23,8 +23,8 @@ public struct CrosstalkDesign: Sendable, Equatable {
 
   /// The delay of the filters, in s. `CrosstalkFilters.behind` removes it.
   static let modellingDelay = BinauralFilters.delaySeconds
-  /// The frequency, in Hz, below which a model replaces the responses of the set
-  /// (`LoudspeakerModes.extend`). Most measured sets do not extend much lower.
+  /// The frequency, in Hz, around which a model for lower frequencies replaces the responses of the
+  /// set (`LoudspeakerModes.extend`). Most measured sets do not extend much lower.
   static let lowest = 200.0
   /// The band, in Hz, over which cancellation fades out. Above it, moving the head by 1 cm makes
   /// cancellation ineffective.
@@ -79,8 +79,9 @@ public struct CrosstalkDesign: Sendable, Equatable {
     return (inverse(modes.sum), inverse(modes.difference))
   }
 
-  /// Transforms the inverses to the time domain. The filter from an ear's signal to the loudspeaker
-  /// on its side is (sum + difference) / 2, and that to the other loudspeaker is
+  /// Transforms the inverses, delayed by `modellingDelay`, to the time domain, and shortens them
+  /// with a fade at both ends. The filter from an ear's signal to the loudspeaker on that ear's
+  /// side is (sum + difference) / 2, and the filter to the other loudspeaker is
   /// (sum - difference) / 2.
   private func time(
     _ sum: [Complex], _ difference: [Complex], _ plant: LoudspeakerPlant

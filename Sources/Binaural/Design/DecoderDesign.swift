@@ -120,8 +120,8 @@ public struct DecoderDesign: Sendable {
   }
 
   /// Returns the coefficients of all bins. The bins below `cutOn` (all bins for `leastSquares`) are
-  /// fitted to the complex responses, and the bins above the crossfade to the magnitudes. Each ear
-  /// is computed on its own thread. The result is incomplete after a cancellation.
+  /// fitted to the complex responses, and the bins above the crossfade to the magnitudes. The
+  /// result is incomplete after a cancellation.
   private func solve(
     _ responses: DirectionalResponses, _ projection: HarmonicProjection,
     _ isCancelled: @escaping @Sendable () -> Bool
@@ -249,7 +249,7 @@ public struct DecoderDesign: Sendable {
     let (low, high) = (responses.bin(ofFrequency: 100), responses.bin(ofFrequency: 16000))
     let smooth = energy.indices.map { k in
       let centre = min(high, max(low, k))
-      // The mean is taken over a third of an octave around the bin.
+      // The mean is taken over a third of an octave around `centre`.
       let from = Int((Double(centre) * 0.891).rounded())
       let to = min(responses.bins - 1, Int((Double(centre) * 1.122).rounded()))
       return energy[from...max(from, to)].reduce(0, +) / Double(max(from, to) - from + 1)

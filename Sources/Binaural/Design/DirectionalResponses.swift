@@ -50,7 +50,6 @@ struct DirectionalResponses {
     let (count, lanes) = (directions.count, lanes)
     values.withUnsafeMutableBufferPointer { values in
       let target = SharedMemory(floats: values.baseAddress!)
-      // Each ear is transformed on its own thread.
       concurrently(2) { ear in
         transformResponses(
           impulseResponses, taps, ear: ear, count: count, lanes: lanes, size: size,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Computes weights for interpolation at a direction from the values at three known directions
-/// around it.
+/// Computes weights for interpolating between values at three known directions around a direction.
 ///
 /// The three directions form a Delaunay triangle. The weights are barycentric, as in vector base
 /// amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997), and sum to 1.

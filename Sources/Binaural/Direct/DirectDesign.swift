@@ -5,10 +5,10 @@ private import SignalProcessing
 
 /// Designs the `DirectionalBank` for a set.
 ///
-/// Each response is advanced by its arrival time at a sphere and divided by the colour of the
-/// diffuse field. The filters of the bank are the principal components of these responses, with the
-/// colour restored (Kistler and Wightman, J. Acoust. Soc. Am. 91, 1637, 1992, who used magnitudes).
-/// The gains of the components are interpolated between the directions.
+/// Each response is advanced by its arrival time (`GapFilling.arrival`) and divided by the colour
+/// of the diffuse field. The filters of the bank are the principal components of these responses,
+/// with the colour restored (Kistler and Wightman, J. Acoust. Soc. Am. 91, 1637, 1992, who used
+/// magnitudes). The gains of the components are interpolated between the directions.
 public struct DirectDesign: Sendable {
   public var equalisation: DecoderDesign.Equalisation
 

@@ -6,7 +6,7 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   case cannotOpen(path: String, reason: String)
   /// The content cannot be read as SOFA.
   case notSOFA(path: String, reason: String)
-  /// The set failed a check. `check` describes the failure.
+  /// The set, or a decoder designed from it, failed a check. `check` describes the failure.
   case refused(path: String, check: String)
   /// The reader took longer than `seconds`, the permitted time, and was stopped.
   case timedOut(path: String, seconds: Double)

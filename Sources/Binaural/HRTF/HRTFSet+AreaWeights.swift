@@ -16,6 +16,7 @@ extension HRTFSet {
   }
 
   /// The largest angle from a point of the sphere to its nearest direction, in degrees.
+  /// Values of about 90 degrees or more are approximate.
   public var largestGapDegrees: Double { SphericalVoronoi(directions).largestGap * 180 / .pi }
 
   static func areaWeights(_ areas: [Double], limitingCaps: Bool) -> [Double] {

@@ -7,7 +7,7 @@ private import SignalProcessing
 /// Converts the four spectra of a first-order soundfield in one analysis frame to the spectra of
 /// two ears, band by band.
 ///
-/// The `WaveModel` of a band gives the encoding of two waves, B = (b1 b2), their powers
+/// The `WaveModel` of a band gives the encoding of two waves in N3D, B = (b1 b2), their powers
 /// P = diag(p1, p2), the diffuse power pd and the covariance C = B P B' + pd I, where ' denotes the
 /// conjugate transpose. The waves s are estimated from the channels x with the least mean square
 /// error: s = P B' C^-1 x = (pd P^-1 + B'B)^-1 B' x.
@@ -218,8 +218,9 @@ struct ParametricFrame: ~Copyable {
   @_noLocks
   private func residualGains(_ beams: borrowing WaveBeams, _ range: Range<Int>) -> SIMD2<Float> {
     // With G = (pd P^-1 + B'B)^-1, m = M B and e = H - m, the following are sums over a few bins of
-    // the band: all = |M|^2, lost = e G e', taken = m G m', and shared is the real part of H G m'.
-    // The gain g solves rest g^2 + 2 shared g = rest + 2 shared + lost, with rest = all - taken.
+    // the band: all = |M|^2 in N3D, lost = e G e', taken = m G m', and shared is the real part of
+    // H G m'. The gain g solves rest g^2 + 2 shared g = rest + 2 shared + lost, where rest is
+    // all - taken.
     var (all, lost, taken, shared) = (
       SIMD2<Float>.zero, SIMD2<Float>.zero, SIMD2<Float>.zero, SIMD2<Float>.zero
     )

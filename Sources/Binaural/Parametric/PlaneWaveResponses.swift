@@ -15,13 +15,13 @@ internal import SignalProcessing
 public final class PlaneWaveResponses: @unchecked Sendable {
   /// The length of an analysis frame, in samples.
   let frame: Int
-  /// The size of the transform, which has space for an analysis frame and the tail of the
+  /// The size of the transform, in samples. It has space for an analysis frame and the tail of the
   /// responses.
   let size: Int
   /// The sample rate, in Hz.
   let sampleRate: Double
-  /// The advanced responses: directions of `DirectionGrid` x bins x (left real, left imaginary,
-  /// right real, right imaginary).
+  /// The advanced responses, all delayed by `BinauralFilters.delaySeconds`: directions of
+  /// `DirectionGrid` x bins x (left real, left imaginary, right real, right imaginary).
   let table: AlignedFloats
 
   var bins: Int { size / 2 + 1 }
@@ -51,8 +51,8 @@ public final class PlaneWaveResponses: @unchecked Sendable {
     fill(Self.aligned(responses, delay: delay), responses.directions)
   }
 
-  /// Returns the length of an analysis frame in samples: a power of two, at least 128, that lasts
-  /// about 10.7 ms if possible.
+  /// Returns the length of an analysis frame in samples: the power of two, at least 128, whose
+  /// duration is nearest to 10.7 ms by ratio.
   static func frame(sampleRate: Double) -> Int {
     var frame = 128
     while Double(frame) * 1.42 < sampleRate * 512 / 48000 { frame *= 2 }
@@ -126,7 +126,7 @@ public final class PlaneWaveResponses: @unchecked Sendable {
       for i in 0..<3 { for j in 0..<3 { gram[i * 3 + j] += u * basis[i] * basis[j] } }
       return (u, basis)
     }
-    // This slight regularisation keeps the solution finite if all neighbours are on a line.
+    // This slight regularisation keeps the solution finite if all neighbours lie on a line.
     for i in 1..<3 { gram[i * 4] += 1e-6 * gram[0] }
     guard let inverse = Cholesky.inverse(gram, size: 3) else {
       return [(nearest[0].index, 1)]

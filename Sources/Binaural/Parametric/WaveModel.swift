@@ -50,8 +50,8 @@ struct WaveModel {
     let misfit = Self.misfit(
       eigen, powers, seen: seen, shared: cosine * cosine, diffuse: diffusePower)
     // Waves that carry the same sound do not fit the model, nor does a soundfield with only the
-    // channel W. The greater the misfit, the more of the power counts as diffuse and is left to the
-    // linear decoder.
+    // channel W. The more the misfit exceeds 0.5, the more of the power counts as diffuse and is
+    // left to the linear decoder.
     let kept = max(0, min(1, 2 - 2 * misfit))
     firstPower = max(powers.x * kept, 1e-5 * power)
     secondPower = max(powers.y * kept, 1e-5 * power)

@@ -53,11 +53,11 @@ package struct AirPodsProtocol: EarphoneProtocol {
     known == EarphoneMemory() ? nil : known
   }
 
-  /// True without a calibration, because the bud's position in the ear differs between wearers.
+  /// True without a calibration, because the bud's tilt in the ear differs between wearers.
   package var levelsOnRecenter: Bool { !isCalibrated }
 
-  /// The rotation from the sensor's axes to the axes of the samples. It is the identity if there is
-  /// a calibration or the sensor's mounting is unknown.
+  /// The rotation from the sensor's axes to the axes of the samples. It is the identity if
+  /// `isCalibrated` is true or the sensor's mounting is unknown.
   private var sensorToHead: Quaternion {
     guard !isCalibrated, let mounting = known.mounting else { return .identity }
     return SensorDescription.sensorToHead(mounting)

@@ -6,11 +6,11 @@ import Geometry
 /// A report from the service `devmotion6`: the orientation that the earphones compute, the angular
 /// velocity and the direction of gravity.
 ///
-/// The layout is little-endian, with these fields (in parentheses: byte offset, type, unit): report
-/// ID (0), time in ns (1), version (9), status (10), sensor time in us (12), quaternion x, y, z
-/// (20, i16, 1/32767), angular velocity (26, i16, 1/512 rad/s), gravity (44, i16, 1/1024 g), sample
-/// counter (54). The quaternion's w is not transmitted. It is the non-negative value that makes the
-/// norm 1.
+/// The layout is little-endian, with these fields (in parentheses: the byte offset and, for
+/// vectors, the type and unit of a component): report ID (0), time in ns (1), version (9), status
+/// (10), sensor time in us (12), quaternion x, y, z (20, i16, 1/32767), angular velocity (26, i16,
+/// 1/512 rad/s), gravity (44, i16, 1/1024 g), sample counter (54). The quaternion's w is not
+/// transmitted. It is the non-negative value that makes the norm 1.
 struct MotionReport: Equatable {
   /// The time of the sample on the sensor's own clock, in microseconds.
   var microseconds: UInt64

@@ -2,9 +2,9 @@
 
 /// Finds, starts and restarts the motion service of AirPods.
 ///
-/// The ID in the earphones' description is tried first, then the remembered ID, then the known IDs
-/// in turn. IDs in `EarphoneMemory.avoided` are not tried. Times are in nanoseconds unless a name
-/// states another unit.
+/// IDs are tried in this order: the ID in the earphones' description (once it has arrived), the
+/// remembered ID, the known IDs. IDs in `EarphoneMemory.avoided` are not tried. Times are in
+/// nanoseconds unless a name states another unit.
 struct ServiceStarter {
   private enum Phase: Equatable {
     /// The starter waits for a description until this time.
@@ -26,7 +26,7 @@ struct ServiceStarter {
   }
 
   /// IDs of the motion service, in the order in which they are tried: 16 for Pro 2 and Pro 3, 15
-  /// for model A3441, 6 for Max 2, and 14 for Pro 2 with firmware from 2024.
+  /// for model A3441, 6 for Max 2, and 14 for Pro 2 with firmware of the year 2024.
   static let knownServices: [UInt64] = [16, 15, 6, 14]
   static let intervalMicroseconds: UInt32 = 20_000
 
@@ -49,8 +49,9 @@ struct ServiceStarter {
   private var phase = Phase.describing(until: 0)
   private var candidates: [UInt64]
   private var service: UInt64?
-  /// The service that the earphones described while none was started; nil if there is none or a
-  /// start has failed. It is started a second time if its first start fails.
+  /// The service that the earphones described while `service` was nil. It is started a second time
+  /// if its first start fails. A failed start of any service sets this to nil if no report has
+  /// arrived on the link.
   private var described: UInt64?
   private var sequence: UInt64 = 0
   private var openedAt: Int64 = 0

@@ -24,8 +24,8 @@ struct BlueZObjects: Equatable {
     var uuid = ""
   }
 
-  /// Returns the characteristic whose UUID begins with `uuid`, on the device with the object path
-  /// `device`; nil if there is none.
+  /// Returns the first characteristic whose UUID begins with `uuid` (in lower case), on the device
+  /// with the object path `device`; nil if there is none.
   func characteristic(_ uuid: String, of device: String) -> Characteristic? {
     characteristics.first { $0.path.hasPrefix(device + "/") && $0.uuid.hasPrefix(uuid) }
   }

@@ -28,7 +28,7 @@ final class BlueZWatch: Sendable {
   }
 
   /// After a failure, BlueZ is not asked again for this time, in nanoseconds, unless a signal
-  /// arrives or the caller demands it.
+  /// arrives, the connection is lost or the caller demands it.
   fileprivate static let absence: Int64 = 10_000_000_000
   /// The match rules of the signals after which the list may be outdated.
   fileprivate static let rules = [
@@ -47,8 +47,8 @@ final class BlueZWatch: Sendable {
   ///
   /// - Parameter isFresh: whether to ask BlueZ even without a signal.
   /// - Throws: an error from the bus, for example if bluetoothd is not running. For 10 s after an
-  ///   error, the same error is thrown without another attempt, unless `isFresh` is true or a
-  ///   signal arrives.
+  ///   error, the same error is thrown without another attempt, unless `isFresh` is true, a
+  ///   signal arrives or the connection is lost.
   func objects(isFresh: Bool = false) throws(BusError) -> BlueZObjects {
     let result = state.withLock { state in
       Result { () throws(BusError) in try state.current(address, isFresh: isFresh) }

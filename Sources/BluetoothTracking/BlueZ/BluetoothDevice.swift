@@ -14,13 +14,13 @@ struct BluetoothDevice: Equatable {
   var isResolved = false
   /// The services, as lower-case UUIDs.
   var services: [String] = []
-  /// The IDs of vendor and product, such as `bluetooth:v004Cp2014d0100`; empty if unknown.
+  /// The vendor and product IDs, such as `bluetooth:v004Cp2014d0100`; empty if unknown.
   var modalias = ""
   /// The adapter's address, such as `00:11:22:33:44:55`; empty if unknown.
   var adapter = ""
 
-  /// A device's own name has at most 248 bytes [Bluetooth Core 5.4, 4 E 6.23]. Names, which the
-  /// user can change, are cut to this number of characters.
+  /// Names are cut to this number of characters. A device's own name has at most 248 bytes
+  /// [Bluetooth Core 5.4, 4 E 6.23], but the user can give it a longer one.
   static let longestName = 248
 
   /// Whether the address has the form that BlueZ writes. Devices without such an address are

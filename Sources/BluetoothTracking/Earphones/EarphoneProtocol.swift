@@ -4,8 +4,8 @@ package import HeadTracking
 
 /// The host's part of an earphone protocol, without the transport.
 ///
-/// All times are CLOCK_MONOTONIC, in nanoseconds. `receive` must accept any bytes, even invalid
-/// ones.
+/// All times are CLOCK_MONOTONIC, in nanoseconds. `receive` must not crash, whatever bytes it is
+/// given.
 package protocol EarphoneProtocol: Sendable {
   /// Begins the protocol on a new link. It is called once, before the other methods.
   mutating func open(now: Int64) -> EarphoneOutput

@@ -7,10 +7,9 @@ package import HeadTracking
 import Synchronization
 import System
 
-/// Provides AirPods, Beats and Galaxy Buds connected over Bluetooth as trackers.
+/// Provides AirPods, Beats and Galaxy Buds as trackers if BlueZ lists them as connected.
 ///
-/// It uses only devices that are already connected. It finds none if D-Bus, BlueZ or Bluetooth is
-/// missing.
+/// It finds none if D-Bus, BlueZ or Bluetooth is missing.
 package final class EarphoneTrackers: TrackerProvider {
   /// The listener's choices, the capture and the system bus to use, and the functions that recall
   /// and store what is known about earphones.
@@ -200,8 +199,8 @@ package final class EarphoneTrackers: TrackerProvider {
     settings.remember(address, memory)
   }
 
-  /// Defers the next attempt after a failure or a lost link: by 1 s at first, then by 2, 4 and at
-  /// most 8 s.
+  /// Defers the next attempt after a failure or a lost link: by 1, 2, 4 and then 8 s each time.
+  /// After a link that lasted longer than `steadyLink`, the delays begin at 1 s again.
   private func postpone(_ address: String, _ error: HeadTrackingError?) {
     let now = monotonic_nanoseconds()
     state.withLock { state in

@@ -68,7 +68,7 @@ package struct GalaxyBudsProtocol: EarphoneProtocol {
 
   package mutating func advance(now: Int64) -> EarphoneOutput {
     var output = EarphoneOutput()
-    // Buds that are not worn send nothing, so their silence is not a fault.
+    // Buds that are not worn may send nothing, so their silence is not a fault.
     if details.state == .removed { heardAt = now }
     if now - heardAt > Self.deadLink {
       output.needsReopening = true

@@ -39,7 +39,7 @@ struct GalaxyFramer {
   private static let longest = 0x3FF + GalaxyFrame.overhead
 
   /// Takes bytes of the stream. Returns the valid frames that are complete, and the number of start
-  /// bytes (FD) that do not begin a valid frame.
+  /// bytes (FD) outside valid frames.
   mutating func take(_ bytes: [UInt8]) -> (frames: [GalaxyFrame], rejectedCount: Int) {
     var frames: [GalaxyFrame] = []
     var rejected = 0

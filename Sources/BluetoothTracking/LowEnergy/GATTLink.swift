@@ -20,7 +20,8 @@ final class GATTLink {
 
   /// The longest wait for the connection to the device, in milliseconds.
   private static let connectMilliseconds: UInt64 = 10_000
-  /// The longest wait for the list of the device's services, in nanoseconds.
+  /// The longest wait until BlueZ lists the device's services and the characteristic, in
+  /// nanoseconds.
   private static let resolveTime: Int64 = 6_000_000_000
   /// The longest wait for the characteristics of a device whose services are known, in nanoseconds.
   /// BlueZ may list the characteristics slightly later than the services.

@@ -4,7 +4,7 @@ import HeadTracking
 
 /// The host's part of a Bluetooth LE tracker's protocol, without the transport.
 ///
-/// `decode` must accept any bytes, even invalid ones.
+/// `decode` must not crash, whatever bytes it is given.
 protocol LowEnergyProtocol: Sendable {
   /// The writes that make the tracker send its data. They are sent when the notifications have been
   /// enabled, and again to restart the tracker.

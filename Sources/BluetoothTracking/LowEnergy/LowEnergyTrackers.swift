@@ -8,8 +8,8 @@ import Synchronization
 
 /// Provides the Bluetooth LE trackers that BlueZ knows, whether or not they are connected.
 ///
-/// A tracker that is not connected is connected when it is opened, and disconnected when its
-/// connection is released. No trackers are found if D-Bus, BlueZ or Bluetooth is missing.
+/// If necessary, opening a tracker connects it, and releasing the connection disconnects it again.
+/// No trackers are found if D-Bus, BlueZ or Bluetooth is missing.
 package final class LowEnergyTrackers: TrackerProvider {
   private let busAddress: String?
   private let axes: AxisMap?
@@ -109,8 +109,8 @@ package final class LowEnergyTrackers: TrackerProvider {
     }
   }
 
-  /// Defers the next attempt after a failure or a lost link: by 1 s at first, then by 2, 4 and at
-  /// most 8 s.
+  /// Defers the next attempt after a failure or a lost link: by 1, 2, 4 and then 8 s each time.
+  /// After a link that lasted longer than `steadyLink`, the delays begin at 1 s again.
   private func postpone(_ address: String, _ error: HeadTrackingError?) {
     let now = monotonic_nanoseconds()
     retries.withLock { retries in

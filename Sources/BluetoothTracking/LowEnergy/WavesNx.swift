@@ -28,7 +28,7 @@ struct WavesNx: LowEnergyProtocol {
   private let isCalibrated: Bool
   private var form: Form?
   /// The time at which the head became upside down according to the present form, in nanoseconds;
-  /// nil if the head is upright.
+  /// nil if the head is upright or `isCalibrated` is true.
   private var upsideDownSince: Int64?
   private var changes = 0
   private var arrivals = EvenArrivals()
@@ -75,8 +75,8 @@ struct WavesNx: LowEnergyProtocol {
     ]
   }
 
-  /// Chooses the form, and changes it if the head stays upside down in it. `isUpright` states
-  /// whether the head is upright in the form `first`.
+  /// Chooses the form, and changes it if the head stays upside down according to it. `isUpright`
+  /// states whether the head is upright according to the form `first`.
   private mutating func follow(isUpright: Bool, _ arrival: Int64) {
     let upright: Form = isUpright ? .first : .second
     guard let form, !isCalibrated else {

@@ -3,7 +3,7 @@
 import Geometry
 import HeadTracking
 
-/// The protocol of WitMotion's six-axis Bluetooth LE sensors (WT901BLE, WT9011DCL, BWT901BLE).
+/// The protocol of WitMotion's Bluetooth LE sensors (WT901BLE, WT9011DCL, BWT901BLE).
 ///
 /// A frame is 20 bytes: `55 61`, then the accelerometer, the gyroscope and the angles, each as
 /// three i16; or `55 71`, then the number of a register (u16) and the values from this register on.
@@ -11,7 +11,7 @@ import HeadTracking
 /// not used, because they are singular at a pitch of 90 degrees. Sources: the maker's example
 /// programs.
 ///
-/// The axes are uncertain; x right, y front, z up is assumed.
+/// The axes are uncertain; by default, x right, y front, z up is assumed.
 struct WitMotion: LowEnergyProtocol {
   static let notifications = "0000ffe4"
   private static let control = "0000ffe9"
@@ -19,8 +19,8 @@ struct WitMotion: LowEnergyProtocol {
   private static let frameLength = 20
   private static let rateScale = 2000 / 32768 * radiansPerDegree
   private static let forceScale = 16 / 32768 * standardGravity
-  /// The register that contains the quaternion. This program does not request it, but captures made
-  /// with other programs can contain it.
+  /// The first of the four registers of the quaternion. This program does not request them, but
+  /// captures made with other programs can contain them.
   private static let quaternionRegister: UInt8 = 0x51
 
   private let axes: AxisMap
@@ -78,7 +78,7 @@ struct WitMotion: LowEnergyProtocol {
         specificForce: axes.apply(frame.vector(2) * Self.forceScale)))
   }
 
-  /// Decodes the value of the quaternion's register; nil for another register or an invalid value.
+  /// Decodes a `55 71` frame; nil if it does not contain a valid quaternion.
   private mutating func orientation(_ frame: [UInt8], _ arrival: Int64) -> TrackerReading? {
     guard frame[2] == Self.quaternionRegister, let sensor = Self.quaternion(frame) else {
       return nil
@@ -89,7 +89,8 @@ struct WitMotion: LowEnergyProtocol {
     return .head(HeadSample(time: arrivals.time(arrival), headToWorld: head.normalized))
   }
 
-  /// Returns the quaternion in an answer, in the sensor's axes; nil if the answer is too short.
+  /// Returns the quaternion in a `55 71` frame, in the sensor's axes; nil if the frame is shorter
+  /// than 12 bytes.
   static func quaternion(_ answer: [UInt8]) -> Quaternion? {
     guard answer.count >= 12 else { return nil }
     let turn = answer.vector(6) / 32768

@@ -3,13 +3,14 @@
 import Geometry
 import HeadTracking
 
-/// The protocol of Movella DOT and Xsens DOT, which compute their orientation themselves, at 60 Hz.
+/// The protocol of Movella DOT and Xsens DOT, which compute their orientation themselves and
+/// send it at 60 Hz by default.
 ///
 /// A notification contains a time in microseconds (u32), a quaternion from the sensor to a world
 /// whose z axis points up (four f32, w first) and, in the mode "custom 3", the angular velocity
 /// (three f32, degrees/s). Source: the maker's "Movella DOT BLE Services Specifications".
 ///
-/// It is uncertain how the sensor is worn; x front, y left, z up is assumed.
+/// It is uncertain how the sensor is worn; by default, x front, y left, z up is assumed.
 struct XsensDOT: LowEnergyProtocol {
   static let notifications = uuid("2003")
   private static let control = uuid("2001")

@@ -84,7 +84,7 @@ public final class BakedFile {
   /// Adds the tuning and the copied tracks, and moves the complete file to `path`.
   ///
   /// - Parameter tuning: the tuning as a JSON object.
-  /// - Returns: one message for each track that could not be copied.
+  /// - Returns: messages about tracks that could not be copied.
   /// - Throws: `BakingError` if the file cannot be completed.
   public func finish(tuning: String) throws(BakingError) -> [String] {
     do {
@@ -124,8 +124,8 @@ public final class BakedFile {
         to: soundPath)
       return (soundPath, refused.map { "track \($0) of the input could not be copied" })
     }
-    // The input is in another container or is a fragmented movie, so first copy its tracks to a
-    // movie without fragments.
+    // The input is in another container or is a fragmented movie, so first copy the tracks that are
+    // not replaced to a movie without fragments.
     let copied = Self.beside(path, ".mov")
     temporary.append(copied)
     UnfinishedFiles.add(copied)

@@ -5,10 +5,10 @@ private import Glibc
 /// The filters that correct the matrixed signals of a tetrahedral microphone for the distances
 /// between its capsules. There is one filter for W, and another for X, Y and Z.
 ///
-/// A capsule at radius r with directivity g(x) = a + (1 - a) x responds to a plane wave with wave
-/// number k by g(x) exp(i k r x), where x is the cosine of the angle between the direction of the
-/// capsule and the direction of arrival. The Legendre coefficients of this function are b0 (for W)
-/// and b1 (for X, Y, Z). With the spherical Bessel functions j0 and j1 of kr, they are:
+/// The response of a capsule at radius r with directivity g(x) = a + (1 - a) x to a plane wave with
+/// wave number k is g(x) exp(i k r x), where x is the cosine of the angle between the direction of
+/// the capsule and the direction of arrival. The Legendre coefficients of this function are b0 (for
+/// W) and 3 b1 (for X, Y, Z). With the spherical Bessel functions j0 and j1 of kr:
 ///
 ///     b0 = a j0 + i (1 - a) j1,    b1 = i a j1 + (1 - a) (j0 - 2 j1 / kr)
 ///

@@ -6,7 +6,8 @@ private import Synchronization
 
 /// An input whose sound the sound server processes with echo cancellation and noise suppression.
 ///
-/// While the echo canceller is loaded, programs that use the default sink play through it.
+/// When the echo canceller is loaded, its sink becomes the default sink, so that other programs
+/// play through it.
 ///
 /// ## Threading
 /// Any thread may use an instance.

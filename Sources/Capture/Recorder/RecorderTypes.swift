@@ -121,7 +121,8 @@ public struct RecorderStatus: Sendable, Equatable {
 
 /// What `Recorder.takeLevels` returns: the levels, with full scale 1, and the direction of arrival.
 public struct RecorderLevels: Sendable, Equatable {
-  /// The highest magnitude in each channel; empty if nothing was measured since the last call.
+  /// The highest magnitude in each channel, 0 if no frame was recorded since the last call; empty
+  /// if the recorder has not reported since then.
   public var peaks: [Float]
   public var rms: [Float]
   /// The direction of arrival; nil for silence, or if the sound is not a first-order soundfield.

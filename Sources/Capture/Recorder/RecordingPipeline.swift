@@ -44,7 +44,8 @@ final class RecordingPipeline: TimelineOutput {
   private var intensity = FieldIntensity()
   private var annotation: Annotation
 
-  /// The arrival time of the frames that are appended next, on CLOCK_MONOTONIC, in nanoseconds.
+  /// The approximate arrival time of the last of the frames that are appended next, or the present
+  /// time for silence, on CLOCK_MONOTONIC, in nanoseconds.
   var arrival: Int64 = 0
   /// The linear gain at the end of the next block.
   var gain: Float
@@ -67,7 +68,8 @@ final class RecordingPipeline: TimelineOutput {
     annotation = Annotation(sampleRate: format.sampleRate)
   }
 
-  /// The position that the next frame from the timeline will have in the recording.
+  /// The position that the next frame from the timeline will have in the recording, provided that
+  /// the resampler is empty and that the encoder holds back `delay` frames.
   var position: Int64 { frames + Int64(encoder.delay) }
   var isFull: Bool { limit.map { frames >= $0 } ?? false }
 

@@ -3,7 +3,7 @@
 /// Keeps a recording in step with the clock: fills gaps with silence, and drops sound for which
 /// silence has already been written. Sound that arrives during a pause is left out.
 ///
-/// Apart from the first `setupSeconds` of a stream, a frame can arrive late but never early.
+/// Except in the first `setupSeconds` of a stream, a frame can arrive late but never early.
 /// Lateness is the arrival time minus the nominal duration of the frames so far. The *base* is the
 /// least lateness of the last few seconds. Frames are missing if the lateness of all blocks exceeds
 /// the base by more than `threshold` for `holdSeconds`, or by more than `fineThreshold` for
@@ -47,8 +47,8 @@ struct Timeline {
   /// Whether no frame has been passed on since the start of the segment or the last pause.
   private var isFresh = false
   private var lastArrival = 0.0
-  /// The end time of the sound that was passed to `output` [s], not counting `filled`; nil before
-  /// the first segment.
+  /// The end time of the sound that was passed to `output` [s], not counting `filled`; until sound
+  /// has been passed, the time of the first `begin` or of the last `resume`; nil before both.
   private var end: Double?
   /// The duration of the silence that was written after `end` [s].
   private var filled = 0.0

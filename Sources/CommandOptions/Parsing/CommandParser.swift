@@ -2,8 +2,8 @@
 
 /// Parses a command line according to the table in ``Program``.
 ///
-/// Options are allowed anywhere after the command, as `--name value`, `--name=value` or `-o value`;
-/// `--` ends the options. If an option is repeated, its last value counts.
+/// Options are allowed anywhere after the command, as `--name value`, `--name=value`, `-o value` or
+/// `-o=value`; `--` ends the options. If an option is repeated, its last value counts.
 public enum CommandParser {
   /// Parses the arguments that follow the program name.
   public static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {

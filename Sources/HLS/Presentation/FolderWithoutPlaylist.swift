@@ -16,8 +16,9 @@ extension PlaylistLoader {
   /// Returns a media playlist for each usable series of numbered fragments in a folder, the longest
   /// series first.
   ///
-  /// The durations are calculated from the times in the fragments, or are estimated. Missing
-  /// numbers become gaps, unless most of the numbers from the first to the last are missing.
+  /// The durations are calculated from the times or ADTS headers in the fragments, or are
+  /// estimated. Missing numbers become gaps, unless most of the numbers from the first to the last
+  /// are missing.
   ///
   /// - Throws: `.interrupted` if `goesOn` returned false.
   func fragments(

@@ -55,8 +55,8 @@ public struct PlaylistFollower: Sendable {
 
   private var pause: Double { Self.pause(playlist) }
 
-  /// Returns the expected time between new segments, in s: the duration of the last segment,
-  /// limited to the target duration. The result is at least 0.5 s.
+  /// Returns the expected time between new segments, in s: the target duration, or the duration of
+  /// the last segment if that is shorter. The result is at least 0.5 s.
   ///
   /// If the target duration were always used, slightly shorter segments would be found later and
   /// later.
@@ -82,8 +82,9 @@ public struct PlaylistFollower: Sendable {
   /// seconds of the segment to skip. Nothing is skipped unless the playlist states a precise start.
   ///
   /// A start that the playlist states has priority. Without one, playback of an event or of an
-  /// ended playlist starts at the beginning. For any other playlist, playback starts in the segment
-  /// that contains the time `holdBack` before the live end.
+  /// ended playlist starts at the beginning. For any other playlist, playback starts with the
+  /// segment that contains the time `holdBack` (by default, three target durations) before the live
+  /// end.
   public var start: (sequence: Int, skipped: Double) {
     let first = playlist.mediaSequence
     guard !playlist.segments.isEmpty else { return (first, 0) }

@@ -43,8 +43,9 @@ public struct PlaylistLoader: Sendable {
     self.folder = folder
   }
 
-  /// Fetches and parses a playlist. A media playlist in a file without `EXT-X-ENDLIST` counts as
-  /// ended. If a server sends a delta update, the complete playlist is requested instead.
+  /// Fetches and parses a playlist. A media playlist that comes from a file counts as ended even
+  /// without `EXT-X-ENDLIST`. If a server sends a delta update, the complete playlist is requested
+  /// instead.
   ///
   /// - Parameters:
   ///   - variables: the variables of the multivariant playlist.
@@ -126,9 +127,9 @@ public struct PlaylistLoader: Sendable {
 }
 
 extension MediaPlaylist {
-  /// Marks this playlist, which comes from a file, as ended, because nothing will be added to the
-  /// file. If it was not yet marked, also removes the preferred start, which was meant for the live
-  /// presentation.
+  /// If this playlist, which comes from a file, has no `EXT-X-ENDLIST`, marks it as ended and cut
+  /// off, because nothing will be added to the file. Then also removes the preferred start, which
+  /// was meant for the live presentation.
   fileprivate mutating func endHere() {
     guard !hasEnded else { return }
     (hasEnded, isCutOff, start) = (true, true, nil)

@@ -15,8 +15,8 @@ extension PlaylistLoader {
   /// Opens the multivariant or media playlist at an address. If it only wraps another multivariant
   /// playlist, that one is opened instead.
   ///
-  /// - Throws: the error of a playlist that cannot be loaded, or `.refused` if playlists are nested
-  ///   too deeply or an address is invalid.
+  /// - Throws: the error of a playlist that cannot be loaded, `.refused` if playlists are nested
+  ///   too deeply or an address is invalid, or `.interrupted` if `goesOn` returned false.
   public func open(
     _ address: ResourceAddress, goesOn: () -> Bool = { true }
   ) throws(PresentationError) -> Presentation {
@@ -50,8 +50,8 @@ extension PlaylistLoader {
   /// most variants, or else all media playlists with segments, or else the numbered fragments.
   ///
   /// Ignores multivariant playlists without variants. A playlist whose files are not in the folder
-  /// is used only if there is nothing else. If a live playlist lists only the newest segments,
-  /// numbered fragments that include all of these replace the playlist.
+  /// is used only if there is nothing else. If a live playlist lists only the newest segments, it
+  /// is replaced by numbered fragments that include all of these segments and at least one other.
   ///
   /// - Throws: `.interrupted` if `goesOn` returned false. If there is nothing to open, the first
   ///   error from loading a playlist, or `.nothing` if there was no such error.

@@ -25,7 +25,7 @@ enum SegmentDecryption {
   /// - Parameters:
   ///   - key: 16 bytes.
   ///   - vector: the initialisation vector, 16 bytes.
-  /// - Throws: an error if a length is wrong or the padding is invalid.
+  /// - Throws: an error if an argument has the wrong length, or if the padding is invalid.
   static func decrypted(
     _ bytes: [UInt8], key: [UInt8], vector: [UInt8]
   ) throws(Problem) -> [UInt8] {

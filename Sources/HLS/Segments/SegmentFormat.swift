@@ -86,8 +86,8 @@ struct MP4Box {
   let start: Int
   let end: Int
 
-  /// Reads the header of the box at an offset. Returns nil if the header is invalid, or if the
-  /// box ends after `limit` (by default, the end of `bytes`).
+  /// Reads the header of the box at an offset. Returns nil if the header is invalid or incomplete,
+  /// or if the box ends after `limit` (by default, the end of `bytes`).
   init?(_ bytes: [UInt8], at place: Int, within limit: Int? = nil) {
     let limit = limit ?? bytes.count
     func number(_ at: Int, _ count: Int) -> Int {

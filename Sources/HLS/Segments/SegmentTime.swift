@@ -2,11 +2,11 @@
 
 /// The start and duration of a segment, read from its bytes. Used for fragments without a playlist.
 struct SegmentTime: Equatable {
-  /// Time of the first frame of sound, or of the first track of an MP4 segment, in s; nil if it is
-  /// unknown.
+  /// Time at which the sound starts, in s; for MP4, time at which the first track starts. Nil if it
+  /// is unknown.
   var start: Double?
-  /// Duration in s; nil for formats other than ADTS, and if an ADTS header is invalid or there are
-  /// no ADTS frames.
+  /// Duration in s; nil for formats other than ADTS, if there are no ADTS frames, or if one of
+  /// their headers states an invalid sample rate or frame length.
   var duration: Double?
 
   /// Reads the times without decoding the sound.

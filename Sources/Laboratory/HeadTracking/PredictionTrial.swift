@@ -3,13 +3,13 @@
 import Geometry
 internal import HeadTracking
 
-/// A head's recorded motion: poses, and angular velocities if a gyroscope measured them.
+/// A recorded or generated head motion: poses and, if known, angular velocities.
 package struct RecordedMotion: Sendable {
-  /// Times in seconds, ascending.
+  /// Times in seconds. They must ascend, which is not checked.
   var times: [Double]
   /// `headToWorld` for each time; nil if unknown.
   var poses: [Quaternion?]
-  /// Angular velocities in the head frame, in rad/s; empty without a gyroscope.
+  /// Angular velocities in the head frame, in rad/s; empty if they are unknown.
   var angularVelocities: [SIMD3<Double>]
   /// Whether each sample is scored; empty if all are.
   var isScored: [Bool]
@@ -24,8 +24,9 @@ package struct RecordedMotion: Sendable {
     self.isScored = isScored
   }
 
-  /// Returns the pose at a time, by slerp between the samples around it; nil if either is missing
-  /// or unknown. The search for the later sample begins at `index`.
+  /// Returns the pose at a time, by slerp between the last sample before it and the first sample
+  /// at or after it; nil if either sample is missing or its pose is unknown. The search for the
+  /// later sample begins at `index`.
   func pose(at time: Double, from index: Int) -> Quaternion? {
     var next = index
     while next < times.count, times[next] < time { next += 1 }

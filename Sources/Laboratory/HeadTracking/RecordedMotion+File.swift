@@ -7,13 +7,15 @@ package import System
 extension RecordedMotion {
   /// Reads a recorded motion from a CSV file, plain or gzip.
   ///
-  /// The columns are found by name: times `t` in seconds, poses `headToWorld` in `w,x,y,z` or
-  /// `qw,qx,qy,qz`, and optionally `gx,gy,gz` in rad/s. The cells of an unknown pose are empty or
-  /// `nan`. If there is a column `movement`, only the rows with a 1 in this column are scored.
+  /// The columns are found by name: ascending times `t` in seconds, poses `headToWorld` in
+  /// `w,x,y,z` or `qw,qx,qy,qz`, and optionally angular velocities `gx,gy,gz` in rad/s. The order
+  /// of the times is not checked. The cells of an unknown pose are empty or `nan`. An angular
+  /// velocity that is unknown or at least 100 rad/s is read as 0. If there is a column `movement`,
+  /// only the rows with a 1 in this column are scored.
   ///
   /// - Throws: `cannotReadMotion` if the file cannot be read, is too large, or has no rows or no
-  ///   columns for the pose; `badMotionRow` if the header has no `t` or a line is invalid;
-  ///   `interrupted` if the monitor ended the reading.
+  ///   columns for the pose; `badMotionRow` if the header or a row is invalid; `interrupted` if the
+  ///   monitor ended the reading.
   package init(path: String, monitor: TaskMonitor = .none) throws(HeadTrackingError) {
     try self.init(ColumnTable(path: path, Self.wanted, monitor: monitor), name: path)
   }

@@ -16,8 +16,9 @@ package struct MixScene {
 
   package static let rate = 48000.0
 
-  /// Returns five scenes: a fixed talker 0, 5 and 10 dB above diffuse noise, and a moving talker
-  /// and two talkers 5 dB above the noise. The levels are those of the channel W.
+  /// Returns five scenes with diffuse noise: a fixed talker 0, 5 and 10 dB above the noise, a
+  /// moving talker 5 dB above it, and two talkers together 5 dB above it. The levels are those of
+  /// the channel W.
   package static func all(seconds: Double) -> [MixScene] {
     let frames = Int(seconds * rate)
     let noise = diffuse(frames, seed: 11)
@@ -62,7 +63,7 @@ package struct MixScene {
     return field
   }
 
-  /// Returns a synthetic voice with four syllables per second, of which every eighth is silent.
+  /// Returns a synthetic voice with four syllables per second. Every eighth syllable is silent.
   /// `pitch` is the approximate pitch in Hz.
   private static func voice(_ frames: Int, pitch: Double, seed: UInt64) -> [Float] {
     var random = SeededGenerator(seed)

@@ -31,6 +31,7 @@ extension SegmentTiming {
 }
 
 extension Ladder {
-  /// Returns the last rendition whose rate is at most `rate`, or the first if there is none.
+  /// Returns the index of the last rendition whose bit rate is at most `rate`, in bit/s; 0 if there
+  /// is none.
   func richest(upTo rate: Double) -> Int { lastIndex { $0.bitRate <= rate } ?? 0 }
 }

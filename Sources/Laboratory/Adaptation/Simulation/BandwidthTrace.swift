@@ -23,8 +23,8 @@ package struct BandwidthTrace: Sendable, Equatable {
 
   /// Parses rows `t,kbps`: times in s that ascend from 0, and rates in kbit/s.
   ///
-  /// A header, blank lines and lines that begin with # are skipped. The last row lasts as long as
-  /// the row before it; a single row lasts 1 s.
+  /// Header lines before the first row, blank lines and lines that begin with # are skipped. The
+  /// last row lasts as long as the row before it; a single row lasts 1 s.
   ///
   /// - Throws: `BandwidthTraceError` if a row is invalid or if no rate is positive.
   package init(name: String, csv: String) throws(BandwidthTraceError) {

@@ -47,7 +47,8 @@ extension BandwidthTrace {
       kilobitsPerSecond: (0..<builtInSeconds).map { (40..<85).contains($0 % 150) ? 110 : 800 })
   }
 
-  /// A rate that is alternately above and below the rates of the multichannel renditions.
+  /// A line whose rate is alternately above and below the bit rates of all multichannel renditions
+  /// of `Ladder.bench`.
   static func alternating(seed: UInt64 = 4) -> BandwidthTrace {
     var chance = SeededGenerator(seed)
     return BandwidthTrace(

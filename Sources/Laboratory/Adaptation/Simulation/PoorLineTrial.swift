@@ -2,8 +2,8 @@
 
 import HLS
 
-/// A simulation of Stillstage's rule with an on-demand presentation over several lines. Each figure
-/// of a line is the median of five runs of 10 minutes, which start at different places in the
+/// Simulations of Stillstage's rule with an on-demand presentation over several lines. Each figure
+/// of a line is the median over five runs of 10 minutes, which start at different places in the
 /// trace.
 package struct PoorLineTrial: Sendable {
   package struct Line: Sendable {

@@ -13,7 +13,7 @@ package struct SimulationConditions: Sendable, Equatable {
   var bufferSeconds = 12.0
   /// The time from a request to the first byte of the response, in s.
   var roundTripSeconds = 0.05
-  /// The simulated time from the opening of the presentation to the end, in s.
+  /// The duration of the simulation, from the opening of the presentation, in s.
   package var seconds = 600.0
   /// The sound that the player has decoded ahead, in s. Only later sound can be replaced.
   var decodedSeconds = 2.5
@@ -27,8 +27,8 @@ package struct SimulationConditions: Sendable, Equatable {
 
   package init() {}
 
-  /// Returns the conditions of `SegmentSupply`: on demand with a buffer limit of 30 s, or live with
-  /// 12 s.
+  /// Returns conditions that approximate those of `SegmentSupply`. The buffer limit is 30 s on
+  /// demand and 12 s live (three target durations of 4 s).
   package static func supply(isLive: Bool) -> SimulationConditions {
     let supply = SegmentSupply.Conditions()
     var conditions = SimulationConditions()
