@@ -103,8 +103,9 @@ package struct SoundAlignment: Sendable, Equatable {
     return sum.sum() + rest
   }
 
-  /// Returns the distance in frames, from -0.5 to 0.5, from a maximum to the vertex of the parabola
-  /// through the maximum and its neighbours. Returns 0 if there is no such parabola.
+  /// Returns the position of the vertex of the parabola through a maximum and its two neighbours,
+  /// relative to the maximum, in frames, from -0.5 to 0.5. Returns 0 if the position is below
+  /// 0.02 frames, if a neighbour is missing, or if the parabola does not open downwards.
   private static func vertex(_ scores: [Double], _ best: Int) -> Double {
     guard best > 0, best < scores.count - 1 else { return 0 }
     let (a, b, c) = (scores[best - 1], scores[best], scores[best + 1])

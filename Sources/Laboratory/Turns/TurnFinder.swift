@@ -9,8 +9,8 @@
 package struct TurnFinder: Sendable {
   /// A turn found in a recording. Positions are frames of the recording.
   package struct Turn: Sendable, Equatable {
-    /// The beginning of the change: the end of the last window that starts at or before `half` and
-    /// has a progress below 0.1, but at most `half`. It equals `half` if there is no such window.
+    /// The beginning of the change, at most `half`: the end of the last window that starts at or
+    /// before `half` and has a progress below 0.1. It equals `half` if there is no such window.
     package var begin: Double
     /// The instant of the turn: the frame that best separates the two renderings.
     package var half: Double

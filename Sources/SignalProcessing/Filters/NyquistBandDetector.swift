@@ -38,8 +38,8 @@ struct NyquistBandDetector {
     0.5 - 0.5 * realtime_cos(2 * .pi * (Double(i) + 0.5) / Double(frames))
   }
 
-  /// Returns the amplitude in the band, measured over 64 samples, as the rms of full-band white
-  /// noise with the same spectral density.
+  /// Measures the level in the band over 64 samples. Returns the rms that white noise over the full
+  /// bandwidth would have if its spectral density were the same as in this band.
   @_noLocks
   func amplitude(_ samples: UnsafePointer<Float>) -> Float {
     let values = UnsafeRawPointer(samples)

@@ -211,8 +211,10 @@ package final class ClockBridge: @unchecked Sendable {
     taken.store(Int(position), ordering: .relaxed)
   }
 
-  /// Begins the sound if enough frames wait for a read of `frameCount` frames. Skips the surplus
-  /// unless `Depth.excess` is infinite. Returns the number of frames that then wait.
+  /// Starts the sound if enough frames are waiting to supply a read of `frameCount` frames. When
+  /// the sound starts, skips the frames beyond the required number, unless `Depth.excess` is
+  /// infinite.
+  /// Returns the number of frames that are waiting afterwards.
   private func prime(_ waiting: Int, _ frameCount: Int) -> Int {
     var wanted = Int(targetSeconds * sampleRate)
     // At the start, a sound server may fill a long queue with one read, which must leave `reserve`.

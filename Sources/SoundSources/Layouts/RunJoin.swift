@@ -140,7 +140,8 @@ struct RunJoin {
     }
     guard length < frames else { return 0 }
     line.removeLast(frames - length)
-    // A prediction must continue the shortened line.
+    // Later predictions are computed from `past`, which must therefore hold the end of the
+    // shortened line.
     past.removeAll()
     past.append(line.sound(max(0, line.count - Self.pastFrames)..<line.count))
     return frames - length

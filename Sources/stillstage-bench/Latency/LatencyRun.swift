@@ -190,7 +190,8 @@ final class LatencyRun {
     }
   }
 
-  /// Stores the latest use of a sample, and the delay and the queue length that the server reports.
+  /// Stores the timing of the newest tracker sample that the renderer has taken, and from time to
+  /// time the latency and the queue length in the output's status.
   private func look() {
     if let use = chain.poses.latestUse, use != uses.last { uses.append(use) }
     let now = monotonic_nanoseconds()

@@ -66,8 +66,8 @@ struct VirtualTrackerProgram {
     exit(code)
   }
 
-  /// Runs a program and returns how it ended; nil if it cannot be started. If this process receives
-  /// a signal, terminates the program.
+  /// Runs a program and returns how it ended; nil if it cannot be started. Terminates the program
+  /// if this process receives a signal.
   private static func run(_ words: [String]) -> ProgramEnding? {
     var launch = ProgramLaunch(words)
     // In a separate process group, the program does not receive Ctrl-C.
