@@ -196,7 +196,7 @@ extension CommandSpecification {
           "Write the zsh script to a file, which must be in a folder of fpath."),
         CommandExample(
           "completion fish > stillstage.fish",
-          "Write the fish script to a file, which must be in fish's folder of completions."),
+          "Write the fish script to a file for fish's folder of completions."),
       ]
     }
   }
