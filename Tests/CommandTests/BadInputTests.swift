@@ -47,7 +47,7 @@ import Testing
     Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/text.wav", says: "as a SOFA file"),
     Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/fifo", says: "FIFO"),
     Case(arguments: "render $/good.wav -o $/out.wav --hrtf $/folder", says: "directory"),
-    Case(arguments: "render $/good.wav -o $/out.wav --motion $/nowhere.csv", says: "nowhere.csv: No"),
+    Case(arguments: "render $/good.wav -o $/out.wav --motion $/nowhere.csv", says: "where.csv:"),
     Case(arguments: "render $/good.wav -o $/out.wav --motion $/broken.csv", says: "line 3"),
     Case(
       arguments: "render $/good.wav -o $/out.wav --motion $/control.csv",
