@@ -109,12 +109,16 @@ extension BlueZWatch.State {
     let bus = try Bus(address: address)
     let changes = UnsafeMutablePointer<Int>.allocate(capacity: 1)
     changes.initialize(to: 0)
-    slots = BlueZWatch.rules.map { rule in
-      var slot: OpaquePointer?
-      _ = bus_add_match(bus.bus, &slot, rule, BlueZWatch.count, changes)
-      return slot
-    }
     (self.bus, self.changes) = (bus, changes)
+    for rule in BlueZWatch.rules {
+      var slot: OpaquePointer?
+      let result = bus_add_match(bus.bus, &slot, rule, BlueZWatch.count, changes)
+      guard result >= 0 else {
+        disconnect()
+        throw BusError(code: result)
+      }
+      slots.append(slot)
+    }
   }
 
   private mutating func disconnect() {

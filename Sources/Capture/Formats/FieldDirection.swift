@@ -70,6 +70,32 @@ struct IntensityMeter {
   }
 }
 
+/// The levels of each channel during a number of frames, with full scale 1.
+struct ChannelLevels {
+  var peaks: [Float]
+  /// The sum of the squared samples of each channel.
+  var energies: [Double]
+  var frames: Int
+
+  var rms: [Float] {
+    energies.map { frames > 0 ? Float(($0 / Double(frames)).squareRoot()) : 0 }
+  }
+
+  /// Adds the frames of another reading. A reading with another number of channels replaces these
+  /// levels.
+  static func += (left: inout Self, right: Self) {
+    guard left.peaks.count == right.peaks.count else {
+      left = right
+      return
+    }
+    for channel in right.peaks.indices {
+      left.peaks[channel] = max(left.peaks[channel], right.peaks[channel])
+      left.energies[channel] += right.energies[channel]
+    }
+    left.frames += right.frames
+  }
+}
+
 /// Measures the peak and the rms level of each channel.
 struct ChannelMeter {
   private var peaks: [Float]
@@ -95,12 +121,12 @@ struct ChannelMeter {
     frames += count
   }
 
-  /// Returns the peak and the rms level of each channel since the last call, with full scale 1.
-  mutating func take() -> (peaks: [Float], rms: [Float]) {
+  /// Returns what was measured since the last call.
+  mutating func take() -> ChannelLevels {
     defer {
       for channel in peaks.indices { (peaks[channel], energies[channel]) = (0, 0) }
       frames = 0
     }
-    return (peaks, energies.map { frames > 0 ? Float(($0 / Double(frames)).squareRoot()) : 0 })
+    return ChannelLevels(peaks: peaks, energies: energies, frames: frames)
   }
 }

@@ -35,9 +35,9 @@ final class MicrophoneEncoder {
     if case .copy = method { false } else { true }
   }
 
-  /// The number of frames that the encoder holds back.
-  var delay: Int {
-    if case .tetrahedral(let filter) = method { filter.delay } else { 0 }
+  /// The number of frames that the encoder holds back now.
+  var heldFrames: Int {
+    if case .tetrahedral(let filter) = method { filter.heldFrames } else { 0 }
   }
 
   /// Converts a block.
@@ -106,6 +106,8 @@ final class TetrahedralFilter {
   /// The number of output frames that are still to be dropped because they precede the first input
   /// frame.
   private var toDrop: Int
+  /// The number of input frames whose output has not been returned yet.
+  var heldFrames: Int { delay - toDrop }
 
   init(_ microphone: TetrahedralMicrophone, sampleRate: Int) {
     let equalizer = TetrahedralEqualizer(microphone, sampleRate: Double(sampleRate))

@@ -19,9 +19,7 @@ final class RecorderBoard: Sendable {
   private struct Content {
     var requests = Requests()
     var status = RecorderStatus()
-    var peaks: [Float] = []
-    var squares: [Float] = []
-    var readings: Float = 0
+    var levels = ChannelLevels(peaks: [], energies: [], frames: 0)
     var intensity = FieldIntensity()
   }
 
@@ -51,31 +49,18 @@ final class RecorderBoard: Sendable {
     content.withLock { change(&$0.status) }
   }
 
-  func add(_ levels: (peaks: [Float], rms: [Float]), _ intensity: FieldIntensity) {
+  func add(_ levels: ChannelLevels, _ intensity: FieldIntensity) {
     content.withLock { content in
-      if content.peaks.count != levels.peaks.count {
-        content.peaks = levels.peaks
-        content.squares = levels.rms.map { $0 * $0 }
-        content.readings = 1
-      } else {
-        for i in content.peaks.indices {
-          content.peaks[i] = max(content.peaks[i], levels.peaks[i])
-          content.squares[i] += levels.rms[i] * levels.rms[i]
-        }
-        content.readings += 1
-      }
+      content.levels += levels
       content.intensity += intensity
     }
   }
 
   func takeLevels() -> RecorderLevels {
     content.withLock { content in
-      defer {
-        (content.peaks, content.squares, content.readings) = ([], [], 0)
-      }
-      let count = max(1, content.readings)
+      defer { content.levels = ChannelLevels(peaks: [], energies: [], frames: 0) }
       return RecorderLevels(
-        peaks: content.peaks, rms: content.squares.map { ($0 / count).squareRoot() },
+        peaks: content.levels.peaks, rms: content.levels.rms,
         direction: content.intensity.take().direction)
     }
   }

@@ -69,11 +69,11 @@ final class RecordingPipeline: TimelineOutput {
   }
 
   /// The position that the next frame from the timeline will have in the recording, provided that
-  /// the resampler is empty and that the encoder holds back `delay` frames.
-  var position: Int64 { frames + Int64(encoder.delay) }
+  /// the resampler is empty.
+  var position: Int64 { frames + Int64(encoder.heldFrames) }
   var isFull: Bool { limit.map { frames >= $0 } ?? false }
 
-  func takeLevels() -> (peaks: [Float], rms: [Float]) { meter.take() }
+  func takeLevels() -> ChannelLevels { meter.take() }
   func takeIntensity() -> FieldIntensity { intensity.take() }
 
   /// Prepares for frames of a source with this format. First writes the frames of the previous

@@ -93,7 +93,10 @@ struct Timeline {
   }
 
   /// Sets the cause of the next gap, unless a cause is already known.
-  mutating func suspect(_ cause: Gap.Cause) { self.cause = self.cause ?? cause }
+  mutating func suspect(_ cause: Gap.Cause) {
+    self.cause = self.cause ?? cause
+    suspicionEnds = .infinity
+  }
 
   /// Takes note that a suspected cause has ended. A gap in the next second still has that cause.
   mutating func clearSuspicion(at time: Double) { suspicionEnds = time + 1 }
@@ -187,6 +190,7 @@ struct Timeline {
   mutating func resume(at now: Double) {
     guard isPaused else { return }
     isPaused = false
+    suspicionEnds = .infinity
     end = now
     if isOpen {
       // A cause from before or during the pause does not apply to the sound after it.

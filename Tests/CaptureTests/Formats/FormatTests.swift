@@ -11,7 +11,7 @@ struct FormatTests {
     let encoder = MicrophoneEncoder(.ambiX, sampleRate: 48_000)
     let block = noise(channels: 4, frames: 500)
     #expect(encoder.process(block) === block)
-    #expect(encoder.delay == 0 && encoder.finish() == nil)
+    #expect(encoder.heldFrames == 0 && encoder.finish() == nil)
   }
 
   @Test func fuMaIsReorderedAndScaled() {

@@ -23,11 +23,12 @@ struct PipelineTests {
   }
 
   private func pipeline(
-    _ sink: NoteSink, onBlock: @escaping (RecordedBlock) -> Void = { _ in },
+    _ sink: NoteSink, microphone: MicrophoneFormat = .ambiX,
+    onBlock: @escaping (RecordedBlock) -> Void = { _ in },
     onGap: @escaping (Gap) -> Void = { _ in }
   ) -> RecordingPipeline {
     RecordingPipeline(
-      format: RecorderFormat(sampleRate: 8000, layout: .firstOrder), microphone: .ambiX,
+      format: RecorderFormat(sampleRate: 8000, layout: .firstOrder), microphone: microphone,
       selection: nil, gain: 1, sink: sink, onBlock: onBlock, onGap: onGap)
   }
 
@@ -71,6 +72,19 @@ struct PipelineTests {
     try pipeline.appendSilence(seconds: 1)
     pipeline.note(.device, seconds: 1)
     #expect(gaps == [Gap(cause: .device, position: 7000, seconds: 0.125)], "\(gaps)")
+  }
+
+  /// The encoder holds frames back only after it has received some.
+  @Test(arguments: [0, 10, 1000])
+  func aGapOfAnAFormatRecordingStartsAtItsFrame(frames: Int) throws {
+    var gaps: [Gap] = []
+    let pipeline = pipeline(
+      NoteSink(), microphone: .aFormat(TetrahedralMicrophone()), onGap: { gaps.append($0) })
+    try pipeline.open(channels: 4, sampleRate: 8000)
+    try pipeline.append([Float](repeating: 0.5, count: 4 * frames), frames: frames)
+    try pipeline.appendSilence(seconds: 0.5)
+    pipeline.note(.device, seconds: 0.5)
+    #expect(gaps == [Gap(cause: .device, position: Int64(frames), seconds: 0.5)], "\(gaps)")
   }
 
   @Test func theSinkIsFinishedOnce() throws {

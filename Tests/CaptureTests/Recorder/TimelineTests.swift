@@ -149,6 +149,23 @@ struct TimelineTests {
     #expect(abs(source.output.seconds - 13) < 0.02)
   }
 
+  /// The end of the first freeze must not end the suspicion of the second one.
+  @Test func aServerThatFreezesTwiceWithinOneSecondNamesBothGaps() throws {
+    var source = SimulatedSource()
+    source.begin()
+    try source.play(3)
+    source.timeline.suspect(.serverFrozen)
+    try source.wait(0.2)
+    source.timeline.clearSuspicion(at: source.now)
+    try source.play(0.1)
+    source.timeline.suspect(.serverFrozen)
+    try source.wait(2)
+    try source.play(3)
+    try source.timeline.finish(at: source.now)
+    let causes = source.output.gaps.map(\.cause)
+    #expect(!causes.isEmpty && causes.allSatisfy { $0 == .serverFrozen }, "\(causes)")
+  }
+
   @Test func aLossThatLastsIsSilenceUntilTheEnd() throws {
     var source = SimulatedSource()
     source.begin()
