@@ -40,6 +40,8 @@ final class SerialPort: ByteLink {
     guard tcgetattr(descriptor, &mode) == 0 else { throw .latest }
     guard ioctl(descriptor, UInt(TIOCEXCL)) == 0 else { throw .latest }
     cfmakeraw(&mode)
+    // cfmakeraw leaves the software flow control that an earlier program may have chosen.
+    mode.c_iflag &= ~tcflag_t(IXOFF | IXANY)
     mode.c_cflag |= tcflag_t(CLOCAL | CREAD)
     mode.c_cflag &= ~(tcflag_t(CSTOPB) | tcflag_t(bitPattern(CRTSCTS)))
     if !settings.setsDTR { mode.c_cflag &= ~tcflag_t(HUPCL) }

@@ -115,7 +115,7 @@ extension BlueZWatch.State {
       let result = bus_add_match(bus.bus, &slot, rule, BlueZWatch.count, changes)
       guard result >= 0 else {
         disconnect()
-        throw BusError(code: result)
+        throw BusError(number: -result)
       }
       slots.append(slot)
     }
