@@ -333,6 +333,7 @@ final class PlayerReporter {
       events.write("tracker-connected", ["id": .text(tracker.id), "name": .text(tracker.name)])
     case .lost(let tracker): events.write("tracker-lost", ["id": .text(tracker.id)])
     case .discontinuity: events.write("tracker-jump")
+    case .newFront: events.write("tracker-new-front")
     case .recentered: events.write("tracker-recentre")
     case .worn(let isWorn):
       events.write(isWorn ? "tracker-worn" : "tracker-removed")
@@ -358,7 +359,7 @@ final class PlayerReporter {
     if let note = event.deviceNote { say(note) }
     switch event {
     case .waiting: events.write("device-tracker-waiting")
-    case .recentered, .worn: break
+    case .newFront, .recentered, .worn: break
     case .connected(let tracker):
       events.write(
         "device-tracker-connected", ["id": .text(tracker.id), "name": .text(tracker.name)])
