@@ -83,6 +83,11 @@ extension EndToEndTests {
       try moves(Key.left, by: -10)
       listener.type(" ")
       try listener.sees(" paused")
+      // A seek past the end does not end playback.
+      listener.type(String(repeating: Key.pageUp, count: 6))
+      try listener.sees("4:59 / 5:00 paused  seeking stops 1 s before the end")
+      listener.type(String(repeating: Key.pageDown, count: 6))
+      try listener.sees("0:00 / 5:00 paused")
       listener.type("p")
       try listener.waits(for: "no pause") { _ in !listener.lastRow.contains("paused") }
     }
