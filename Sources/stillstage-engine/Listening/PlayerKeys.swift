@@ -73,6 +73,7 @@ final class PlayerKeys {
     case .plus: return without("+")
     case .minus: return without("-")
     case .enter: return without("Enter")
+    case .escape: return without("Escape")
     case .other(let name): return without(name)
     }
     return .done

@@ -141,6 +141,10 @@ final class PlayerReporter {
 
   /// Performs the action of a key. Returns true if the key ends playback.
   func obey(_ key: Console.Key) -> Bool {
+    if isFullScreen, key == .escape {
+      toggleScreen()
+      return false
+    }
     switch keys.obey(key) {
     case .done: break
     case .changed(let text): show(text)

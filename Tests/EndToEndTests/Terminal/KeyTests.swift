@@ -142,6 +142,15 @@ extension EndToEndTests {
       try listener.waits(for: "the view") { _ in listener.isFullScreen }
       listener.type("f")
       try listener.waits(for: "the lines") { _ in !listener.isFullScreen }
+      listener.type(Key.escape)
+      try listener.reads("the key Escape has no function here")
+      listener.type("f")
+      try listener.waits(for: "the view") { _ in listener.isFullScreen }
+      listener.type(Key.up + Key.down)
+      sleepSeconds(0.3)
+      #expect(listener.isFullScreen)
+      listener.type(Key.escape)
+      try listener.waits(for: "the lines") { _ in !listener.isFullScreen }
     }
 
     /// What each key of `help play` sends.
@@ -150,6 +159,7 @@ extension EndToEndTests {
       "Page Down": [Key.pageDown], "Page Up": [Key.pageUp], "up, down": [Key.up, Key.down],
       "m": ["m"], "c": ["c"], "t": ["t"], "d": ["d"], "h": ["h"],
       "1 to 7": ["1", "2", "3", "4", "5", "6", "7"], "x": ["x"], ", and .": [",", "."], "f": ["f"],
+      "Escape": [Key.escape],
       "?": ["?"], "q": ["q"],
     ]
 
