@@ -124,10 +124,10 @@ final class PlayerReporter {
     }
     for line in report.lines {
       let label = line.label + ":" + String(repeating: " ", count: max(1, 8 - line.label.count))
-      writeText("\(label)\(printable(line.text))\n", to: STDOUT_FILENO)
+      printParagraph(label + printable(line.text), indent: 9)
     }
     if console.readsKeys {
-      writeText("keys:    \(PlayKeys.first)\n", to: STDOUT_FILENO)
+      printParagraph("keys:    \(PlayKeys.first)", indent: 9)
     }
   }
 
