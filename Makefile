@@ -142,15 +142,19 @@ install:
 	  > "$(DESTDIR)$(PREFIX)/$(SERVICE)"
 	chmod 644 "$(DESTDIR)$(PREFIX)/$(SERVICE)"
 
-# Lets all users of this machine open the trackers that are listed by vendor and product number.
+# Lets the user at this machine open the trackers that are listed by vendor and product number.
 install-udev:
 	install -D -m 644 -t "$(DESTDIR)/etc/udev/rules.d" Calibration/udev/70-stillstage.rules
 	test -n "$(DESTDIR)" || { udevadm control --reload && udevadm trigger -s hidraw; }
 
+# Keeps what the user has added to the data folder, such as SOFA files.
 uninstall:
 	rm -f "$(DESTDIR)$(PREFIX)/bin/stillstage" "$(DESTDIR)$(PREFIX)/$(SERVICE)" \
 	  $(foreach file,$(GENERATED),"$(SHARE)/$(file)")
-	rm -rf "$(DESTDIR)$(PREFIX)/libexec/stillstage" "$(SHARE)/stillstage"
+	rm -rf "$(DESTDIR)$(PREFIX)/libexec/stillstage"
+	find HRTF Calibration -type f -print0 2>/dev/null | xargs -r -0 -I {} \
+	  rm -f "$(SHARE)/stillstage/{}"
+	find "$(SHARE)/stillstage" -depth -type d -empty -delete 2>/dev/null || true
 
 clean:
 	rm -rf .build docs/api demo.wav demo.svg

@@ -29,7 +29,7 @@ package struct RecentreAdvice: Sendable {
     self.seconds += seconds
     guard self.seconds >= Self.patience else { return nil }
     let side = yaw > 0 ? "left" : "right"
-    return "facing \(Int(abs(yaw).rounded())) degrees \(side) of the front: look ahead, press c"
+    return "\(Int(abs(yaw).rounded())) degrees \(side) of the front: look ahead and press c"
   }
 
   private static func difference(_ a: Double, _ b: Double) -> Double {

@@ -19,6 +19,26 @@ package enum TextWidth {
     return String(kept)
   }
 
+  /// Returns a text in lines of at most `width` columns, divided at spaces. A longer word is not
+  /// divided.
+  ///
+  /// - Parameter indent: the number of spaces at the beginning of every line but the first.
+  package static func wrapped(_ text: String, _ width: Int, indent: Int = 0) -> [String] {
+    guard of(text) > width else { return [text] }
+    let margin = String(repeating: " ", count: 2 * indent < width ? indent : 0)
+    var lines: [String] = []
+    var line: String?
+    for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+      if let begun = line, of(begun) + 1 + of(word) > width {
+        lines.append(begun)
+        line = margin + word
+      } else {
+        line = line.map { "\($0) \(word)" } ?? String(word)
+      }
+    }
+    return lines + [line ?? ""]
+  }
+
   /// Returns the number of columns of one scalar: two for most East Asian wide characters and
   /// pictographs (Unicode Standard Annex 11); none for characters below U+0020 and, from U+0300 on,
   /// for format characters and marks that are drawn over the previous character; one for all

@@ -70,6 +70,10 @@ private func checkedRate(_ file: SofaFile) throws(Refusal) -> Double {
   try require(
     rates.count == 1 || rates.count == file.measurements,
     "Data.SamplingRate has \(rates.count) elements; 1 or M = \(file.measurements) are expected")
+  let units = file.samplingRates.attribute("Units")?.lowercased() ?? "hertz"
+  try require(
+    units.isEmpty || units.hasPrefix("hertz") || units == "hz",
+    "Data.SamplingRate is in \(units); hertz is expected")
   let rate = rates[0]
   try require(
     rate.isFinite && Limit.sampleRate.contains(rate),
@@ -77,10 +81,6 @@ private func checkedRate(_ file: SofaFile) throws(Refusal) -> Double {
   try require(
     rates.buffer.allSatisfy { $0 == rates.buffer[0] },
     "Data.SamplingRate differs between measurements")
-  let units = file.samplingRates.attribute("Units")?.lowercased() ?? "hertz"
-  try require(
-    units.isEmpty || units.hasPrefix("hertz") || units == "hz",
-    "Data.SamplingRate is in \(units); hertz is expected")
   return rate
 }
 

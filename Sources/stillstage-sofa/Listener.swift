@@ -17,6 +17,8 @@ func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) 
   let views = try vectors(file.listenerViews, "ListenerView", m, defaultType: "cartesian")
   let ups = try vectors(file.listenerUps, "ListenerUp", m, defaultType: viewType)
   var frame = ListenerFrame.straightAhead
+  var isTurned = false
+  var unusable: [Int] = []
   var positions: [SIMD3<Double>] = []
   positions.reserveCapacity(m)
   for index in 0..<m {
@@ -26,12 +28,9 @@ func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) 
         frame = given
       } else {
         frame = .straightAhead
-        if index == 0 {
-          notes.append(
-            "ListenerView and ListenerUp of measurement 0 are ignored, because they do not "
-              + "define an orientation")
-        }
+        unusable.append(index)
       }
+      if frame != .straightAhead { isTurned = true }
     }
     let origin = origins.isEmpty ? .zero : origins[index % origins.count]
     let position = frame.coordinates(of: sources[index % sources.count] - origin)
@@ -42,7 +41,13 @@ func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) 
         + "supported")
     positions.append(position)
   }
-  if frame != .straightAhead {
+  if let first = unusable.first {
+    let which = unusable.count == 1 ? "measurement \(first)" : "\(unusable.count) measurements"
+    notes.append(
+      "ListenerView and ListenerUp of \(which) are ignored, because they do not define an "
+        + "orientation")
+  }
+  if isTurned {
     notes.append("the listener is turned; directions are relative to the listener")
   }
   return positions

@@ -26,7 +26,7 @@ struct SofaFile {
     case Int(MYSOFA_UNSUPPORTED_FORMAT):
       "it uses a form of HDF5 that libmysofa cannot read, such as 32-bit floats"
     case Int(MYSOFA_NO_MEMORY), Int(ENOMEM):
-      "it needs more than 1 GB of memory"
+      "it needs more memory than is available (at most 1 GiB)"
     case Int(MYSOFA_READ_ERROR): "it is truncated or cannot be read"
     case Int(MYSOFA_INVALID_FORMAT): "its HDF5 structure is damaged or is not that of a SOFA file"
     default: "libmysofa reports error \(status)"

@@ -18,7 +18,7 @@ func run() -> Never {
     }
   } catch {
     // The error line follows the list of commands, so that it is the last line on the terminal.
-    if error == .missingCommand { _ = write(HelpText.about(.overview), to: STDOUT_FILENO) }
+    if error == .missingCommand { _ = write(HelpText.brief, to: STDOUT_FILENO) }
     fail(error.description, exitCode: 2)
   }
 }

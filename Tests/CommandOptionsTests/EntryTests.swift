@@ -31,7 +31,7 @@ import Testing
   func usageErrorIsOneLineWithExitCode2(arguments: [String], expected: String) throws {
     let run = try ProgramRun.of(entry, arguments)
     #expect(run.exitCode == 2)
-    #expect(run.output == (arguments.isEmpty ? HelpText.about(.overview) : ""))
+    #expect(run.output == (arguments.isEmpty ? HelpText.brief : ""))
     #expect(run.errors.hasPrefix("stillstage: "))
     #expect(run.errors.contains(expected))
     #expect(run.errors.filter { $0 == "\n" }.count == 1)

@@ -19,6 +19,17 @@ import Testing
     #expect(overview.split(separator: "\n").allSatisfy { $0.count <= 80 })
   }
 
+  /// The typed command, the error line and the next prompt take three more rows.
+  @Test func theShortListFitsOnASmallTerminal() {
+    let lines = HelpText.brief.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+    #expect(lines.count + 3 <= 24)
+    #expect(lines.allSatisfy { $0.count < 80 })
+    #expect(lines.contains { $0.contains("'stillstage --help'") })
+    for word in Program.firstWords {
+      #expect(lines.contains { $0.hasPrefix("  \(word) ") }, "\(word)")
+    }
+  }
+
   @Test func everyCommandHasTwoExamplesThatParse() throws {
     for command in Program.commands {
       #expect(command.examples.count >= 2, "\(command.name)")

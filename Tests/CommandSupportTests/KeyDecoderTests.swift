@@ -38,7 +38,7 @@ import Testing
   @Test func theEscapeKeyIsKnownWhenNothingFollows() {
     var decoder = KeyDecoder()
     #expect(decoder.keys(in: [0x1B]).isEmpty)
-    #expect(decoder.finish() == .other("Escape"))
+    #expect(decoder.finish() == .escape)
     #expect(decoder.finish() == nil)
     #expect(decoder.keys(in: "q".utf8) == [.quit])
   }

@@ -99,6 +99,15 @@ def spherical_view(p):
 
 
 @case
+def views_per_measurement(p):
+    """The views of the first two measurements are unusable, and that of another one is to the left."""
+    p['view'] = np.tile(p['view'], (len(p['source']), 1))
+    p['view'][:2] = 0
+    p['view'][30] = [0, 1, 0]
+    p['source'][30, 0] += 90
+
+
+@case
 def parallel_up(p): p['up'] = np.array([[1.0, 0, 0]])
 
 

@@ -94,6 +94,12 @@ import Testing
     #expect(lines(state, 80, 24).contains("press c"))
   }
 
+  @Test func theHintsFitOnASmallTerminal() {
+    var state = Self.state()
+    state.keys = ["Esc close view"]
+    #expect(lines(state, 60, 16).contains("Esc close view"))
+  }
+
   // MARK: The plan
 
   /// The position of a name in the plan, relative to the head: columns to the right, rows down.

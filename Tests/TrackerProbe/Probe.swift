@@ -142,6 +142,7 @@ enum Probe {
     case .waiting: "waiting"
     case .connected(let tracker): "connected \(tracker.id)"
     case .lost(let tracker): "lost \(tracker.id)"
+    case .newFront: "new front"
     case .discontinuity: "discontinuity"
     case .recentered: "recentered"
     case .worn(let isWorn): "worn \(isWorn)"

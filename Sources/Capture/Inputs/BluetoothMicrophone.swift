@@ -135,27 +135,37 @@ public struct BluetoothMicrophone: Sendable, Equatable {
     }
   }
 
+  /// What `restore` has done.
+  public enum Restoration: Sendable {
+    case done
+    /// Nothing had to be restored.
+    case unnecessary
+    /// The cards cannot be listed, or the server does not make a change.
+    case failed
+  }
+
   /// Restores a device's profile and codec, unless the user has since chosen another profile.
-  /// Returns false if the cards cannot be listed or the server does not make a change.
   @discardableResult
-  public static func restore(_ former: Former, serverAddress: String? = nil) -> Bool {
-    guard let cards = try? BluetoothCards.list(serverAddress: serverAddress) else { return false }
+  public static func restore(_ former: Former, serverAddress: String? = nil) -> Restoration {
+    guard let cards = try? BluetoothCards.list(serverAddress: serverAddress) else { return .failed }
     guard let card = cards.first(where: { $0.name == former.card }) else {
       // The device is not connected. When it reconnects, the server selects its profile anew.
-      return true
+      return .unnecessary
     }
+    var restored = Restoration.unnecessary
     if card.activeProfile == former.chosen, former.profile != former.chosen {
       let isDone = try? BluetoothCards.setProfile(
         former.profile, of: former.card, serverAddress: serverAddress)
-      guard isDone == true else { return false }
+      guard isDone == true else { return .failed }
+      restored = .done
     } else if card.activeProfile != former.profile {
-      return true
+      return .unnecessary
     }
     guard let codec = former.codec,
       let now = try? BluetoothCards.codec(of: former.card, serverAddress: serverAddress),
       now != codec
-    else { return true }
-    return (try? BluetoothCards.setCodec(codec, of: former.card, serverAddress: serverAddress))
-      ?? false
+    else { return restored }
+    let isDone = try? BluetoothCards.setCodec(codec, of: former.card, serverAddress: serverAddress)
+    return isDone == true ? .done : .failed
   }
 }

@@ -24,6 +24,24 @@ public enum HelpText {
     """
   }
 
+  /// The text for a call without a command. With an error line below it, it fits on a terminal of
+  /// 80 columns and 24 rows.
+  public static var brief: String {
+    let words = Program.commands.filter { $0.path.count == 1 }
+    let groups = Program.firstWords.filter { word in !words.contains { $0.path == [word] } }
+    let rows =
+      words.map { ($0.path[0], $0.summary) }
+      + groups.map { ($0, "Several commands; see 'stillstage help \($0)'.") }
+    let list = rows.reduce("") { $0 + TextColumns.definition($1.0, $1.1, column: 14) }
+    return """
+      USAGE: \(Program.name) COMMAND [options]
+
+      \(list)
+      'stillstage --help' shows all commands; 'stillstage help COMMAND' describes one.
+
+      """
+  }
+
   private static func about(group commands: [CommandSpecification], _ word: String) -> String {
     list(commands, title: "COMMANDS OF '\(word)':") + "\n"
       + examples(commands.compactMap(\.examples.first))

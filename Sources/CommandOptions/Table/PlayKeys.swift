@@ -37,6 +37,7 @@ public enum PlayKeys {
     key(
       "f", "enter or leave full screen",
       "Show the full-screen view, or return to the status line."),
+    key("Escape", "leave full screen", "Return from the full-screen view to the status line."),
     key("?", "show or hide the keys", "Show or hide the list of keys."),
     key("q", "quit", "Quit."),
   ]
@@ -48,8 +49,9 @@ public enum PlayKeys {
   /// Keys with their functions in one or two words, for the full-screen view, the most important
   /// first.
   public static let hints = [
-    "q quit", "space pause", "up/down volume", "c recentre", "? all keys", "f close view", "m mute",
-    "left/right 10 s", "t mode", "d decoder", "h HRTF", "x , . mix", "1-7 order", "PgDn/PgUp 60 s",
+    "q quit", "space pause", "up/down volume", "c recentre", "? all keys", "Esc close view",
+    "m mute", "left/right 10 s", "t mode", "d decoder", "h HRTF", "x , . mix", "1-7 order",
+    "PgDn/PgUp 60 s",
   ]
 
   /// The lines of the list that `?` shows, at most 48 characters each.

@@ -20,9 +20,10 @@ package struct TextOutput {
         throw CommandFailure("cannot write \(path): it is a directory; choose a file in it")
       }
       guard access(path, W_OK) == 0 else { throw failure(String(cString: strerror(errno))) }
-      return
+      guard status.st_mode & S_IFMT == S_IFREG else { return }
     }
-    guard access(folder, W_OK | X_OK) == 0 else {
+    // The text is written to a temporary file in the folder of the file itself.
+    guard access(Self.folder(of: resolved), W_OK | X_OK) == 0 else {
       throw failure(String(cString: strerror(errno)))
     }
   }
@@ -69,7 +70,7 @@ package struct TextOutput {
     guard isWritten, isClosed else { throw failure(reason) }
   }
 
-  private var folder: String {
+  private static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }

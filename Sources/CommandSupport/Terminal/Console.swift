@@ -16,6 +16,9 @@ package final class Console {
   private let display = TerminalDisplay(STDOUT_FILENO)
   private var decoder = KeyDecoder()
   private var suspension: Int?
+  /// How long the rest of a key's bytes may take, in ms. Over a network, the bytes of an arrow key
+  /// can arrive in two parts; the first part alone is the Escape key.
+  private static let completionMilliseconds: Int32 = 50
 
   /// Turns off the terminal's line buffering and echo while this process is in the foreground.
   package init() {
@@ -51,13 +54,16 @@ package final class Console {
     KeyTerminal.restoreCurrent()
   }
 
-  /// Waits at most `waitMilliseconds` for keys and returns them; empty if there are none.
+  /// Waits at most `waitMilliseconds` for keys and returns them; empty if there are none. If a key
+  /// is incomplete, waits for at least 50 ms.
   package func keys(waitMilliseconds: Int32) -> [Key] {
     guard let terminal else {
       usleep(UInt32(waitMilliseconds) * 1000)
       return []
     }
-    let bytes = terminal.read(waitMilliseconds: waitMilliseconds)
+    let wait =
+      decoder.isPending ? max(waitMilliseconds, Self.completionMilliseconds) : waitMilliseconds
+    let bytes = terminal.read(waitMilliseconds: wait)
     guard !bytes.isEmpty else { return decoder.finish().map { [$0] } ?? [] }
     return decoder.keys(in: bytes)
   }

@@ -28,7 +28,7 @@ package enum HeldLines {
       defer { state = State() }
       return state.pending
     }
-    for line in lines { write(line, to: STDERR_FILENO) }
+    for line in lines { write(wrappedForTerminal(line), to: STDERR_FILENO) }
   }
 
   /// Between `begin` and `end`, keeps `text` for the view and, if stderr is a terminal, holds

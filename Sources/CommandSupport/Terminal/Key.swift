@@ -38,6 +38,7 @@ extension Console {
     case plus
     case minus
     case enter
+    case escape
     /// A key without a function, by its character or its name.
     case other(String)
   }

@@ -25,7 +25,7 @@ struct KeyDecoder {
   /// Returns the Escape key if the sequence consists only of the Escape byte; otherwise nil.
   mutating func finish() -> Console.Key? {
     defer { pending = [] }
-    return pending == [0x1B] ? .other("Escape") : nil
+    return pending == [0x1B] ? .escape : nil
   }
 
   /// Returns the number of bytes of the first key; nil if there is no complete key.
@@ -67,7 +67,7 @@ struct KeyDecoder {
     case "[F", "OF", "[4~": return .other("End")
     case "[2~": return .other("Insert")
     case "[3~": return .other("Delete")
-    case "": return .other("Escape")
+    case "": return .escape
     default: return nil
     }
   }

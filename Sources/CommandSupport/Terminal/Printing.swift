@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import ScreenView
 
 /// Prints an error to stderr as one line of limited length.
 package func printError(_ message: String) { printLine(shortened(printable(message))) }
@@ -12,7 +13,26 @@ package func printNote(_ message: String) { printLine("note: \(shortened(printab
 /// held until the view closes.
 private func printLine(_ text: String) {
   let line = "stillstage: \(text)\n"
-  if !HeldLines.hold(text, line) { write(line, to: STDERR_FILENO) }
+  if !HeldLines.hold(text, line) { write(wrappedForTerminal(line), to: STDERR_FILENO) }
+}
+
+/// Prints a line to stdout. On a terminal, a line that is too long is divided at spaces.
+///
+/// - Parameter indent: the number of spaces at the beginning of every line but the first.
+package func printParagraph(_ text: String, indent: Int) {
+  write(wrappedForTerminal(text + "\n", STDOUT_FILENO, indent: indent), to: STDOUT_FILENO)
+}
+
+/// Returns a line that ends in a line feed. If it is too long for the terminal that a descriptor
+/// refers to, it is divided at spaces.
+func wrappedForTerminal(
+  _ line: String, _ descriptor: Int32 = STDERR_FILENO, indent: Int = 0
+) -> String {
+  var size = winsize()
+  guard isTerminal(descriptor), ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 1
+  else { return line }
+  let lines = TextWidth.wrapped(String(line.dropLast()), Int(size.ws_col) - 1, indent: indent)
+  return lines.joined(separator: "\n") + "\n"
 }
 
 /// Returns `text` with U+FFFD in place of control characters, line separators and paragraph

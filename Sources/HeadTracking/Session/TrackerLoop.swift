@@ -113,8 +113,10 @@ struct TrackerLoop: Sendable {
   }
 
   private func connected(_ open: Open, _ state: inout State) {
+    let isFirst = state.previous == nil
     let isBack = state.previous.map(open.tracker.isSameDevice) ?? false
-    if isBack && open.tracker.bus == .bluetooth && open.connection.keepsReference {
+    let keepsFront = isBack && open.tracker.bus == .bluetooth && open.connection.keepsReference
+    if keepsFront {
       sink.resumeReference()
     } else {
       sink.beginReference()
@@ -125,6 +127,7 @@ struct TrackerLoop: Sendable {
     state.told = []
     current.tracker = open.tracker
     tell(.connected(open.tracker))
+    if !isFirst, !keepsFront { tell(.newFront) }
   }
 
   // MARK: Read

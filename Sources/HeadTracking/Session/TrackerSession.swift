@@ -71,6 +71,9 @@ public enum TrackerEvent: Sendable, Equatable {
   case connected(TrackerDescription)
   /// The tracker is gone; the session looks for it again.
   case lost(TrackerDescription)
+  /// After a reconnection, a new reference frame begins: the direction that the head faces at the
+  /// next sample becomes the front. This event follows `connected`.
+  case newFront
   /// The tracker's reference frame jumped. The stage stays where it was.
   case discontinuity
   /// The tracker's recentring button was pressed.

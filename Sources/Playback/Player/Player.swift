@@ -240,9 +240,17 @@ public final class Player: @unchecked Sendable {
   }
 
   /// Skips forward by a number of seconds, or backward if the number is negative.
-  public func skip(bySeconds seconds: Double) {
+  ///
+  /// If the duration is known, a skip forward goes no further than 1 s before the end, so that it
+  /// does not end playback.
+  ///
+  /// - Returns: whether the end shortened the skip.
+  @discardableResult
+  public func skip(bySeconds seconds: Double) -> Bool {
     let pending = conductor.wishes.withLock { $0.seek }.map { Double($0) / Double(sampleRate) }
-    seek(toSeconds: (pending ?? position) + seconds)
+    let skip = Skip(from: pending ?? position, by: seconds, duration: duration)
+    if let target = skip.target { seek(toSeconds: target) }
+    return skip.isShortened
   }
 
   /// The linear playback gain, initially that of `RenderSettings.gainDecibels`. A new value is

@@ -24,7 +24,8 @@ func mixAnalyseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try readAll(field) { planes, frames in generator.append(planes, frames: frames) }
   let tuning = generator.tuning
   if tuning.isNeutral {
-    printNote("less than a second of speech was found, so the tuning changes nothing")
+    printNote(
+      "the tuning changes nothing: there is less than a second of speech, or no need to correct it")
   }
   try file.write(tuning.json + "\n")
 }

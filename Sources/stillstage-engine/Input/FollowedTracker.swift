@@ -60,6 +60,7 @@ final class TrackerEvents: Sendable {
     case .waiting: nil
     case .connected(let tracker): "\(tracker.name) (\(tracker.id)) is connected"
     case .lost(let tracker): "\(tracker.name) (\(tracker.id)) was disconnected; waiting for it"
+    case .newFront: "the direction that the tracker faces now becomes the front"
     case .discontinuity: "the tracker's reference frame jumped; the yaw is kept"
     case .recentered: "the tracker's button recentred the stage"
     case .worn(true): "the earphones are being worn"

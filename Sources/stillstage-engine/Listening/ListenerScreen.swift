@@ -79,7 +79,8 @@ final class ListenerScreen {
     switch status.state {
     case .playing, .finished, .stopped: ""
     case .paused: "paused"
-    case .buffering: "buffering" + (ServerWait.current.map { ", waiting for \($0.host)" } ?? "")
+    case .buffering:
+      "buffering" + (ServerWait.current.map { ", waiting for \($0.host.withoutControls)" } ?? "")
     case .waitingForOutput: "no output"
     }
   }

@@ -50,10 +50,10 @@ final class PlayerKeys {
   func obey(_ key: Console.Key) -> Outcome {
     switch key {
     case .pause: player.isPaused ? player.resume() : player.pause()
-    case .back: player.skip(bySeconds: -10)
-    case .forward: player.skip(bySeconds: 10)
-    case .backMinute: player.skip(bySeconds: -60)
-    case .forwardMinute: player.skip(bySeconds: 60)
+    case .back: return skip(bySeconds: -10)
+    case .forward: return skip(bySeconds: 10)
+    case .backMinute: return skip(bySeconds: -60)
+    case .forwardMinute: return skip(bySeconds: 60)
     case .louder: return changeVolume(by: Self.step)
     case .softer: return changeVolume(by: -Self.step)
     case .mute: return mute()
@@ -73,6 +73,7 @@ final class PlayerKeys {
     case .plus: return without("+")
     case .minus: return without("-")
     case .enter: return without("Enter")
+    case .escape: return without("Escape")
     case .other(let name): return without(name)
     }
     return .done
@@ -80,6 +81,10 @@ final class PlayerKeys {
 
   private func without(_ name: String) -> Outcome {
     .noEffect("the key \(name) has no function here; ? shows the keys")
+  }
+
+  private func skip(bySeconds seconds: Double) -> Outcome {
+    player.skip(bySeconds: seconds) ? .changed("seeking stops 1 s before the end") : .done
   }
 
   // MARK: Volume
@@ -119,6 +124,9 @@ final class PlayerKeys {
     }
     guard head.freshness != .waiting else {
       return .noEffect("there is nothing to recentre: no tracker has sent a pose yet")
+    }
+    guard head.freshness == .fresh else {
+      return .noEffect("there is nothing to recentre: the tracker is disconnected or silent")
     }
     player.recenter()
     return .changed("recentred")

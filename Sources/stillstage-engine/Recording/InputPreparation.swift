@@ -94,7 +94,7 @@ final class InputPreparation {
     } catch {
       undoing.note(nil)
       if case .server(let error) = error { throw CommandFailure(error.message) }
-      printNote("\(error.description); another input is used instead".withoutControls)
+      printNote("another input is used: \(error.description)".withoutControls)
       return nil
     }
   }
@@ -118,7 +118,7 @@ final class InputPreparation {
       undoing.note(defaultSink: nil)
     }
     voice = nil
-    if let bluetooth, BluetoothMicrophone.restore(bluetooth) { undoing.note(nil) }
+    if let bluetooth, BluetoothMicrophone.restore(bluetooth) != .failed { undoing.note(nil) }
     bluetooth = nil
   }
 }

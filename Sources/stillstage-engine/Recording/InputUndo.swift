@@ -57,7 +57,7 @@ struct InputUndo {
   }
 
   /// Undoes the changes of processes that have ended without undoing them. Returns a note about
-  /// each Bluetooth profile that had been changed.
+  /// each Bluetooth profile that was restored or cannot be restored.
   static func undoLeftovers() -> [String] {
     guard let folder = StateFolder.path else { return [] }
     var notes: [String] = []
@@ -83,9 +83,11 @@ struct InputUndo {
       try? VoiceInput.removeOrphans(serverAddress: content.server, defaultSink: sink)
     }
     guard let former = content.bluetooth else { return nil }
-    return BluetoothMicrophone.restore(former, serverAddress: content.server)
-      ? "the profile '\(former.profile)' of '\(former.card)', which a killed recording had changed"
-        + ", is restored"
-      : "the profile '\(former.profile)' of '\(former.card)' cannot be restored; select it yourself"
+    let profile = "the profile '\(former.profile)' of '\(former.card)'"
+    return switch BluetoothMicrophone.restore(former, serverAddress: content.server) {
+    case .done: "\(profile), which a recording had changed before it was killed, is restored"
+    case .unnecessary: nil
+    case .failed: "\(profile) cannot be restored; select it yourself"
+    }
   }
 }

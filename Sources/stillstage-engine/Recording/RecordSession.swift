@@ -112,7 +112,7 @@ final class RecordSession {
     if command[Options.armed], !console.readsKeys, !keys.areAvailable {
       throw CommandFailure(
         "nothing can start the recording: no keys can be read from a terminal, and media keys are "
-          + "not available; omit --armed")
+          + "not available; omit '--armed'")
     }
     try listening.prepareStart()
     do {

@@ -48,7 +48,7 @@ struct RecordSettings {
     if stat(output, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       !command[Options.overwrite]
     {
-      throw CommandFailure("'\(output)' exists; choose another name, or add --overwrite")
+      throw CommandFailure("'\(output)' exists; choose another name, or add '--overwrite'")
     }
   }
 

@@ -124,10 +124,10 @@ final class PlayerReporter {
     }
     for line in report.lines {
       let label = line.label + ":" + String(repeating: " ", count: max(1, 8 - line.label.count))
-      writeText("\(label)\(printable(line.text))\n", to: STDOUT_FILENO)
+      printParagraph(label + printable(line.text), indent: 9)
     }
     if console.readsKeys {
-      writeText("keys:    \(PlayKeys.first)\n", to: STDOUT_FILENO)
+      printParagraph("keys:    \(PlayKeys.first)", indent: 9)
     }
   }
 
@@ -141,6 +141,10 @@ final class PlayerReporter {
 
   /// Performs the action of a key. Returns true if the key ends playback.
   func obey(_ key: Console.Key) -> Bool {
+    if isFullScreen, key == .escape {
+      toggleScreen()
+      return false
+    }
     switch keys.obey(key) {
     case .done: break
     case .changed(let text): show(text)
@@ -333,6 +337,7 @@ final class PlayerReporter {
       events.write("tracker-connected", ["id": .text(tracker.id), "name": .text(tracker.name)])
     case .lost(let tracker): events.write("tracker-lost", ["id": .text(tracker.id)])
     case .discontinuity: events.write("tracker-jump")
+    case .newFront: events.write("tracker-new-front")
     case .recentered: events.write("tracker-recentre")
     case .worn(let isWorn):
       events.write(isWorn ? "tracker-worn" : "tracker-removed")
@@ -358,7 +363,7 @@ final class PlayerReporter {
     if let note = event.deviceNote { say(note) }
     switch event {
     case .waiting: events.write("device-tracker-waiting")
-    case .recentered, .worn: break
+    case .newFront, .recentered, .worn: break
     case .connected(let tracker):
       events.write(
         "device-tracker-connected", ["id": .text(tracker.id), "name": .text(tracker.name)])

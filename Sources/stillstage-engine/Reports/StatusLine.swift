@@ -61,7 +61,8 @@ struct StatusLine {
     case .playing: time
     case .paused: "\(time) paused"
     case .buffering:
-      "\(time) buffering" + (ServerWait.current.map { ", waiting for \($0.host)" } ?? "")
+      "\(time) buffering"
+        + (ServerWait.current.map { ", waiting for \($0.host.withoutControls)" } ?? "")
     case .waitingForOutput: "\(time) no output"
     case .finished, .stopped: time
     }
@@ -110,7 +111,7 @@ struct StatusLine {
 
   private var loudness: String {
     guard let report = status.loudness else { return "" }
-    return "loudness \(report.gain > 0 ? "+" : "")\(decimal(report.gain, 1)) dB"
+    return "loudness gain \(report.gain > 0 ? "+" : "")\(decimal(report.gain, 1)) dB"
   }
 
   private var meter: String {

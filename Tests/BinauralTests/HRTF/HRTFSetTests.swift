@@ -25,8 +25,8 @@ struct HRTFSetTests {
     "Equivalent files give the same directions and ears",
     arguments: [
       "plain", "contiguous", "cartesian-source", "radians", "turned-listener", "spherical-view",
-      "parallel-up", "delay-missing", "swapped-receivers", "swapped-channels", "right-ear-first",
-      "latin1-text",
+      "views-per-measurement", "parallel-up", "delay-missing", "swapped-receivers",
+      "swapped-channels", "right-ear-first", "latin1-text",
     ])
   func equivalentFilesGiveTheSameSet(name: String) throws {
     let set = try load(name)
@@ -68,6 +68,9 @@ struct HRTFSetTests {
     #expect(try load("delay-missing").notes.joined().contains("Data.Delay is missing"))
     #expect(try load("parallel-up").notes.joined().contains("do not define an orientation"))
     #expect(try load("turned-listener").notes.joined().contains("turned"))
+    let views = try load("views-per-measurement").notes.joined()
+    #expect(views.contains("ListenerView and ListenerUp of 2 measurements are ignored"))
+    #expect(views.contains("the listener is turned"))
   }
 
   @Test("Delays are read per ear or per measurement and ear")

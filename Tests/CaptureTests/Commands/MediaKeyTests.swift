@@ -86,7 +86,7 @@ extension CaptureServerTests {
             "XDG_STATE_HOME": folder.file("state"),
           ])
         #expect(run.exitCode == 1)
-        #expect(run.errors.contains("omit --armed"))
+        #expect(run.errors.contains("omit '--armed'"))
         #expect(access(folder.file("a.wav"), F_OK) != 0)
       }
     }

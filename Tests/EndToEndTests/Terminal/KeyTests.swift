@@ -83,6 +83,11 @@ extension EndToEndTests {
       try moves(Key.left, by: -10)
       listener.type(" ")
       try listener.sees(" paused")
+      // A seek past the end does not end playback.
+      listener.type(String(repeating: Key.pageUp, count: 6))
+      try listener.sees("4:59 / 5:00 paused  seeking stops 1 s before the end")
+      listener.type(String(repeating: Key.pageDown, count: 6))
+      try listener.sees("0:00 / 5:00 paused")
       listener.type("p")
       try listener.waits(for: "no pause") { _ in !listener.lastRow.contains("paused") }
     }
@@ -137,6 +142,15 @@ extension EndToEndTests {
       try listener.waits(for: "the view") { _ in listener.isFullScreen }
       listener.type("f")
       try listener.waits(for: "the lines") { _ in !listener.isFullScreen }
+      listener.type(Key.escape)
+      try listener.reads("the key Escape has no function here")
+      listener.type("f")
+      try listener.waits(for: "the view") { _ in listener.isFullScreen }
+      listener.type(Key.up + Key.down)
+      sleepSeconds(0.3)
+      #expect(listener.isFullScreen)
+      listener.type(Key.escape)
+      try listener.waits(for: "the lines") { _ in !listener.isFullScreen }
     }
 
     /// What each key of `help play` sends.
@@ -145,6 +159,7 @@ extension EndToEndTests {
       "Page Down": [Key.pageDown], "Page Up": [Key.pageUp], "up, down": [Key.up, Key.down],
       "m": ["m"], "c": ["c"], "t": ["t"], "d": ["d"], "h": ["h"],
       "1 to 7": ["1", "2", "3", "4", "5", "6", "7"], "x": ["x"], ", and .": [",", "."], "f": ["f"],
+      "Escape": [Key.escape],
       "?": ["?"], "q": ["q"],
     ]
 

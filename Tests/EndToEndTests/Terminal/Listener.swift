@@ -15,6 +15,7 @@ final class Listener {
   enum Key {
     static let (up, down, right, left) = ("\u{1B}[A", "\u{1B}[B", "\u{1B}[C", "\u{1B}[D")
     static let (pageUp, pageDown) = ("\u{1B}[5~", "\u{1B}[6~")
+    static let escape = "\u{1B}"
     static let (suspend, interrupt) = ("\u{1A}", "\u{3}")
   }
 

@@ -130,6 +130,8 @@ extension VirtualDevices {
         try expectPose(mock, from: mock.output.count, yaw: bus == "usb" ? 0 : 50)
       }
       #expect(!mock.output.contains { $0.hasPrefix("event failed") })
+      let fronts = mock.output.count { $0.hasPrefix("event new front") }
+      #expect(fronts == (bus == "usb" ? 2 : 0))
       mock.send("quit")
       #expect(mock.wait(seconds: 60) == 0)
     }
