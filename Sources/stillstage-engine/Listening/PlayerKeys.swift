@@ -125,7 +125,7 @@ final class PlayerKeys {
     guard head.freshness != .waiting else {
       return .noEffect("there is nothing to recentre: no tracker has sent a pose yet")
     }
-    guard head.freshness == .fresh else {
+    guard head.freshness != .lost else {
       return .noEffect("there is nothing to recentre: the tracker is disconnected or silent")
     }
     player.recenter()

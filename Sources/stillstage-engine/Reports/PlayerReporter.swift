@@ -337,7 +337,7 @@ final class PlayerReporter {
       events.write("tracker-connected", ["id": .text(tracker.id), "name": .text(tracker.name)])
     case .lost(let tracker): events.write("tracker-lost", ["id": .text(tracker.id)])
     case .discontinuity: events.write("tracker-jump")
-    case .newFront: events.write("tracker-new-front")
+    case .newFront: break
     case .recentered: events.write("tracker-recentre")
     case .worn(let isWorn):
       events.write(isWorn ? "tracker-worn" : "tracker-removed")

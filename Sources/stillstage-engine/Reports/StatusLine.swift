@@ -111,7 +111,7 @@ struct StatusLine {
 
   private var loudness: String {
     guard let report = status.loudness else { return "" }
-    return "loudness gain \(report.gain > 0 ? "+" : "")\(decimal(report.gain, 1)) dB"
+    return "loudness \(report.gain > 0 ? "+" : "")\(decimal(report.gain, 1)) dB"
   }
 
   private var meter: String {
