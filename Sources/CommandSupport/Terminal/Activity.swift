@@ -5,14 +5,14 @@ import Glibc
 import Synchronization
 package import System
 
-/// Runs `body`. If this takes longer than 1 s and stderr is a terminal, shows the activity and the
-/// elapsed time on stderr.
+/// Runs `body`. If this takes longer than 1 s and stderr can replace lines, shows the activity and
+/// the elapsed time on stderr.
 ///
 /// - Parameter activity: what the program is doing, such as "reading the HRTF set".
 package func during<Result, Failure: Error>(
   _ activity: String, _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  guard isTerminal(STDERR_FILENO) else { return try body() }
+  guard canReplaceLines(STDERR_FILENO) else { return try body() }
   let line = ActivityLine(activity)
   defer { line.end() }
   return try body()
@@ -25,7 +25,7 @@ package final class ActivityLine: Sendable {
   private let isShown = Atomic(false)
   private let activity: Mutex<String>
 
-  /// Starts to measure the time. stderr must be a terminal.
+  /// Starts to measure the time. stderr must be able to replace lines.
   package init(_ activity: String) {
     self.activity = Mutex(activity)
     let start = monotonic_nanoseconds()

@@ -22,8 +22,7 @@ package final class Console {
 
   /// Turns off the terminal's line buffering and echo while this process is in the foreground.
   package init() {
-    isInteractive =
-      isTerminal(STDOUT_FILENO) && getenv("TERM").map { String(cString: $0) } != "dumb"
+    isInteractive = canReplaceLines(STDOUT_FILENO)
     let (terminal, display) = (KeyTerminal(), display)
     self.terminal = terminal
     suspension = Suspension.add(

@@ -10,7 +10,7 @@ package struct Progress {
   private var done = 0
   private var shownAt = monotonic_nanoseconds() + 500_000_000 - 200_000_000
   private var isShown = false
-  private let isWanted = isTerminal(STDERR_FILENO)
+  private let isWanted = canReplaceLines(STDERR_FILENO)
   private let word: String
 
   /// - Parameters:

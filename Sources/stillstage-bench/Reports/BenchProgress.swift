@@ -6,7 +6,7 @@ import Glibc
 /// Shows the progress and the elapsed time of a measurement if standard error is a terminal.
 struct BenchProgress {
   let total: Int
-  private let line = isTerminal(STDERR_FILENO) ? ActivityLine("measuring") : nil
+  private let line = canReplaceLines(STDERR_FILENO) ? ActivityLine("measuring") : nil
 
   init(total: Int) { self.total = total }
 

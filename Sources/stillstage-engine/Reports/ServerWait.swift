@@ -36,7 +36,7 @@ enum ServerWait {
     state.withLock { state in
       let isNew = wait.map { Int($0.seconds) } != state.wait.map { Int($0.seconds) }
       state.wait = wait
-      guard isNew, !state.isInStatusLine, isTerminal(STDERR_FILENO) else { return }
+      guard isNew, !state.isInStatusLine, canReplaceLines(STDERR_FILENO) else { return }
       guard let wait else { return clear() }
       writeText("\r\(text(wait, limit: limit))\u{1B}[K", to: STDERR_FILENO)
     }
@@ -50,6 +50,6 @@ enum ServerWait {
   }
 
   private static func clear() {
-    if isTerminal(STDERR_FILENO) { writeText("\r\u{1B}[K", to: STDERR_FILENO) }
+    if canReplaceLines(STDERR_FILENO) { writeText("\r\u{1B}[K", to: STDERR_FILENO) }
   }
 }
