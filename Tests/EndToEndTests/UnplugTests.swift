@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import TestSupport
 import Testing
 
@@ -99,6 +100,34 @@ extension EndToEndTests {
         "\(worst) dB in any 50 ms (\(calm) dB before)")
       #expect(calm < -80)
       #expect(worst < -50)
+    }
+
+    /// A wired tracker loses its reference frame with its power.
+    @Test func theListenerLearnsThatTheTrackerIsGoneAndThatTheFrontIsNew() throws {
+      try PrivatePulseServer.withServer { server in
+        let performance = try Performance(
+          .noise, on: server.address, tracker: ["--bus", "usb"], hasTerminal: true)
+        try performance.begin()
+        sleepSeconds(0.5)
+        performance.program.type("c")
+        #expect(
+          waitUntil(seconds: 5) {
+            usleep(20_000)
+            return String(decoding: performance.program.bytes, as: UTF8.self).contains("recentred")
+          })
+        try performance.sendToTracker("unplug")
+        try performance.event("tracker-lost")
+        sleepSeconds(0.5)
+        performance.program.type("c")
+        _ = try performance.program.line(
+          with: "there is nothing to recentre: the tracker is disconnected or silent")
+        #expect(!performance.events.contains { $0.event == "tracker-new-front" })
+        try performance.sendToTracker("plug")
+        try performance.event("tracker-new-front")
+        _ = try performance.program.line(with: "the direction that you face now becomes the front")
+        performance.program.type("q")
+        #expect(performance.program.wait(seconds: 5) == 0)
+      }
     }
   }
 }

@@ -96,7 +96,9 @@ extension CaptureServerTests {
       #expect(program.wait(seconds: 20) == 0)
       let text = program.lines.map(\.text)
       #expect(
-        text.contains { $0.contains("reconnect the device; another input is used") }, "\(text)")
+        text.contains {
+          $0.contains("another input is used: ") && $0.hasSuffix("reconnect the device")
+        }, "\(text)")
       #expect(try FloatWAV(reading: place.folder.file("a.wav")).channels.count == 2)
       #expect(isTrue(within: 1000) { place.hasProfile("a2dp-sink") })
     }
