@@ -91,7 +91,7 @@ package func levelled(
   return LevelledSource(
     prepared, stated: source.statedLoudness, scan: scan,
     meter: EarMeter(
-      layout: prepared.layout, content: prepared.contentLayout(atFrame: 0), filters: filters,
-      settings: settings, isEndless: true),
+      layout: prepared.layout, content: prepared.contentLayout(atFrame: 0),
+      isBinaural: source.isBinaural, filters: filters, settings: settings, isEndless: true),
     target: target, patienceMilliseconds: patienceMilliseconds, tell: tell)
 }

@@ -56,7 +56,8 @@ import Testing
       reports.withLock { $0.append(report) }
     }
     let renderer = Renderer(
-      layout: source.layout, filters: filters, busOrder: settings.busOrder, finish: .safe)
+      layout: source.layout, filters: filters, busOrder: settings.busOrder,
+      mode: raw.isBinaural ? .plain : .spatial, finish: .safe)
     let input = PlanarSignal(channelCount: source.layout.channelCount, frames: 1024)
     let output = PlanarSignal(channelCount: 2, frames: 1024)
     var ears: [[Float]] = [[], []]
@@ -143,6 +144,32 @@ import Testing
       #expect(abs(loudness + 16) < 0.25, "\(source.layout): \(loudness), \(heard.reports)")
       #expect(heard.reports.last?.origin == .scan)
     }
+  }
+
+  /// Sound made for headphones plays as plain stereo and is measured in the same way.
+  @Test func soundMadeForHeadphonesReachesTheTargetLoudness() throws {
+    let source = programme(.stereo, seconds: 14)
+    source.isBinaural = true
+    let heard = try play(source)
+    #expect(abs((heard.measured()?.ears ?? 0) + 16) < 0.25)
+    #expect(heard.reports.last?.origin == .scan)
+  }
+
+  /// The ears hear the channels of sound made for headphones, but not those of other stereo sound.
+  @Test(arguments: [true, false])
+  func onlyPlainStereoIsAsLoudAtTheEarsAsInItsChannels(_ isBinaural: Bool) throws {
+    var settings = RenderSettings()
+    settings.busOrder = 1
+    let filters = try Self.hrtf.filters(
+      for: .stereo, settings: settings, sampleRate: Double(Self.rate))
+    let meter = EarMeter(
+      layout: .stereo, content: .stereo, isBinaural: isBinaural, filters: filters,
+      settings: settings)
+    let sound = PlanarSignal(programme(.stereo, seconds: 4).channels)
+    meter.add(UnsafePointer(sound.channels), frames: sound.frames)
+    let measured = try #require(meter.measurement)
+    let difference = abs(measured.ears - (try #require(measured.source)))
+    #expect(isBinaural ? difference < 0.01 : difference > 0.1, "\(difference)")
   }
 
   /// Plays a source that states its true loudness.
@@ -335,48 +362,5 @@ import Testing
 
   @Test func disabledLoudnessReportsNothing() throws {
     #expect(try play(programme(.stereo, seconds: 2), target: nil).reports.isEmpty)
-  }
-}
-
-/// Samples as a source.
-final class SignalSource: SoundSource, @unchecked Sendable {
-  let layout: ChannelLayout
-  let sampleRate = 48_000
-  let channels: [[Float]]
-  let title: String? = nil
-  let warnings: [String] = []
-  var stated: StatedLoudness?
-  private let canBeOpenedAgain: Bool
-  private var next = 0
-
-  init(_ layout: ChannelLayout, _ channels: [[Float]], canBeOpenedAgain: Bool = true) {
-    self.layout = layout
-    self.channels = channels
-    self.canBeOpenedAgain = canBeOpenedAgain
-  }
-
-  var duration: Int? { channels[0].count }
-  var statedLoudness: StatedLoudness? { stated }
-  var another: (@Sendable () throws(PlaybackError) -> any SoundSource)? {
-    guard canBeOpenedAgain else { return nil }
-    return { [layout, channels] in SignalSource(layout, channels) }
-  }
-
-  func measure(by meter: LoudnessMeter) {
-    let signal = PlanarSignal(channels)
-    meter.add(UnsafePointer(signal.channels), frames: signal.frames)
-  }
-
-  func read(
-    into planes: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, frames: Int
-  ) throws(PlaybackError) -> Int {
-    let count = min(frames, channels[0].count - next)
-    for c in channels.indices { for i in 0..<count { planes[c][i] = channels[c][next + i] } }
-    next += count
-    return count
-  }
-
-  func seek(toFrame frame: Int) throws(PlaybackError) {
-    next = max(0, min(frame, channels[0].count))
   }
 }

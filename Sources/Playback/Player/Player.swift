@@ -120,8 +120,11 @@ public final class Player: @unchecked Sendable {
     self.events = events
     // Adjust the level of the sound before it reaches the renderer.
     let streamed = made.stream
-    streamed?.loudnessAsHeard = { [bus = source.layout, settings] layout, planes in
-      loudness(ofSnippet: planes, layout, on: bus, filters: filters, settings: settings)
+    streamed?.loudnessAsHeard = {
+      [bus = source.layout, isBinaural = source.isBinaural, settings] layout, planes in
+      loudness(
+        ofSnippet: planes, layout, isBinaural: isBinaural, on: bus, filters: filters,
+        settings: settings)
     }
     self.streamed = streamed
     let elapsed = Int((monotonic_nanoseconds() - began) / 1_000_000)

@@ -25,15 +25,17 @@ final class EarMeter {
   /// The number of frames measured.
   private(set) var frames = 0
 
-  /// Creates a meter. `content` is the layout of the sound before it was prepared. `filters`
-  /// determines the sample rate. For `isEndless`, see `LoudnessMeter`.
+  /// Creates a meter. `content` is the layout of the sound before it was prepared. Sound with
+  /// `isBinaural` is measured as plain stereo, as it is played. `filters` determines the sample
+  /// rate. For `isEndless`, see `LoudnessMeter`.
   init(
-    layout: ChannelLayout, content: ChannelLayout, filters: BinauralFilters,
+    layout: ChannelLayout, content: ChannelLayout, isBinaural: Bool, filters: BinauralFilters,
     settings: RenderSettings, isEndless: Bool = false
   ) {
+    let isSpatial = !isBinaural && settings.spatialization.includes(content)
     renderer = Renderer(
       layout: layout, filters: filters, busOrder: settings.busOrder, blockFrames: blockFrames,
-      mode: settings.spatialization.includes(content) ? .spatial : .plain)
+      mode: isSpatial ? .spatial : .plain)
     isFolded = content == .stereo && layout != .stereo
     let treatment = Treatment(plain: layout)
     foldDown = MixMatrix(gains: treatment.headLocked, inputs: treatment.inputs)

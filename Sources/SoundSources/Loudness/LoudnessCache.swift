@@ -17,7 +17,7 @@ struct LoudnessCache: Sendable {
     /// - Parameter identity: `SoundSource.stableIdentity`.
     init(_ identity: String, filters: BinauralFilters, settings: RenderSettings) {
       name = CacheName.of([
-        "loudness 1", identity, filters.fingerprint, "\(settings.busOrder)",
+        "loudness 2", identity, filters.fingerprint, "\(settings.busOrder)",
         settings.spatialization.rawValue, settings.upmix.rawValue, "\(settings.playback)",
       ])
     }

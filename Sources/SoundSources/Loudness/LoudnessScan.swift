@@ -238,8 +238,8 @@ package final class LoudnessScan: Sendable {
 
   private func meter(_ source: any SoundSource, _ filters: BinauralFilters) -> EarMeter {
     EarMeter(
-      layout: source.layout, content: source.contentLayout(atFrame: 0), filters: filters,
-      settings: settings)
+      layout: source.layout, content: source.contentLayout(atFrame: 0),
+      isBinaural: source.isBinaural, filters: filters, settings: settings)
   }
 
   private func wholePlan(_ source: any SoundSource) -> [(start: Int, count: Int)] {

@@ -17,18 +17,20 @@ private import Surround
 /// - Parameters:
 ///   - planes: channels x frames, at the sample rate of the filters.
 ///   - layout: the layout of the planes.
+///   - isBinaural: whether the sound was made for headphones.
 ///   - bus: the layout that is rendered.
 package func loudness(
-  ofSnippet planes: [[Float]], _ layout: ChannelLayout, on bus: ChannelLayout,
-  filters: BinauralFilters, settings: RenderSettings
+  ofSnippet planes: [[Float]], _ layout: ChannelLayout, isBinaural: Bool,
+  on bus: ChannelLayout, filters: BinauralFilters, settings: RenderSettings
 ) -> Double? {
   let rate = Int(filters.sampleRate)
   let blockFrames = rate / 10
-  let memory = MemorySource(planes, layout: layout, sampleRate: rate)
+  let memory = MemorySource(planes, layout: layout, sampleRate: rate, isBinaural: isBinaural)
   guard let source = try? prepared(memory, settings: settings) else { return nil }
   let inputs = source.layout.channelCount
   let matrix = MixMatrix(gains: LayoutBus.gains(from: source.layout, to: bus), inputs: inputs)
-  let meter = EarMeter(layout: bus, content: layout, filters: filters, settings: settings)
+  let meter = EarMeter(
+    layout: bus, content: layout, isBinaural: isBinaural, filters: filters, settings: settings)
   var energy = 0.0
   let input = PlanarScratch(channels: inputs, frames: blockFrames)
   let mixed = PlanarScratch(channels: bus.channelCount, frames: blockFrames)
@@ -45,17 +47,19 @@ package func loudness(
 final class MemorySource: SoundSource {
   let layout: ChannelLayout
   let sampleRate: Int
+  let isBinaural: Bool
   let title: String? = nil
   let warnings: [String] = []
   private let planes: [[Float]]
   private var position = 0
 
   /// Creates a source from planes, channels x frames.
-  init(_ planes: [[Float]], layout: ChannelLayout, sampleRate: Int) {
+  init(_ planes: [[Float]], layout: ChannelLayout, sampleRate: Int, isBinaural: Bool) {
     precondition(planes.count == layout.channelCount)
     self.planes = planes
     self.layout = layout
     self.sampleRate = sampleRate
+    self.isBinaural = isBinaural
   }
 
   var duration: Int? { planes.first?.count ?? 0 }
