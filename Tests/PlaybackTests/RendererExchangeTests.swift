@@ -2,6 +2,7 @@
 
 import Ambisonics
 import Binaural
+import Dispatch
 import Glibc
 import Playback
 import TestSupport
@@ -89,6 +90,30 @@ import Testing
     let late = (ears.map { Array($0[5000...]) }, expected.map { Array($0[5000...]) })
     #expect(residualDecibels(late.0, late.1) < -120)
     #expect(!renderer.isExchanging)
+  }
+
+  /// An exchange that is requested while the previous one ends is in progress until it also ends.
+  @Test func exchangeAtTheEndOfAnotherIsInProgress() throws {
+    let filters = noiseFilters(order: 1)
+    let renderer = Renderer(layout: ambiX(1), filters: filters, busOrder: 1)
+    @Sendable func renderBlock() { _ = render(noise(channels: 4, frames: 64), with: renderer) }
+    for _ in 0..<50 {
+      renderer.exchange(filters: filters, busOrder: 1)
+      var blocks = 0
+      while renderer.isExchanging {
+        renderBlock()
+        blocks += 1
+      }
+      renderer.exchange(filters: filters, busOrder: 1)
+      for _ in 1..<blocks { renderBlock() }
+      #expect(renderer.isExchanging)
+      DispatchQueue.concurrentPerform(iterations: 2) { part in
+        if part == 0 { renderBlock() } else { renderer.exchange(filters: filters, busOrder: 1) }
+      }
+      #expect(renderer.isExchanging)
+      for _ in 0..<blocks { renderBlock() }
+      #expect(!renderer.isExchanging)
+    }
   }
 }
 

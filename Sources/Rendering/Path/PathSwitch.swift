@@ -41,7 +41,9 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   private let state: UnsafeMutablePointer<State>
   private let pending = Atomic<UnsafeMutableRawPointer?>(nil)
   private let retired = Atomic<UnsafeMutableRawPointer?>(nil)
-  private let switching = Atomic(false)
+  /// The number of offered paths that have neither been replaced by another offer nor become the
+  /// only audible path.
+  private let unfinished = Atomic(0)
   private let shape: AlignedFloats
   private let fadeFrames: Int
   private let other: PlanarScratch
@@ -86,9 +88,12 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   /// Offers a path to change to. The offer replaces an earlier offer that has not been taken. A
   /// change in progress is completed first.
   func offer(_ path: consuming SpatialPath) {
-    switching.store(true, ordering: .relaxed)
+    unfinished.wrappingAdd(1, ordering: .relaxed)
     let slot = UnsafeMutableRawPointer(Self.slot(path))
-    Self.free(pending.exchange(slot, ordering: .acquiringAndReleasing))
+    if let replaced = pending.exchange(slot, ordering: .acquiringAndReleasing) {
+      unfinished.wrappingSubtract(1, ordering: .relaxed)
+      Self.free(replaced)
+    }
     collect()
   }
 
@@ -101,7 +106,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   }
 
   /// Whether a change is in progress: from `offer` until only the new path is audible.
-  var isSwitching: Bool { switching.load(ordering: .relaxed) }
+  var isSwitching: Bool { unfinished.load(ordering: .relaxed) > 0 }
 
   // MARK: For the audio thread
 
@@ -228,6 +233,6 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
       if result.exchanged { break }
       top = result.original
     }
-    if pending.load(ordering: .relaxed) == nil { switching.store(false, ordering: .relaxed) }
+    unfinished.wrappingSubtract(1, ordering: .relaxed)
   }
 }
