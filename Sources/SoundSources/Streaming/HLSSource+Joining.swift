@@ -70,7 +70,7 @@ extension HLSSource {
     // Decode both renditions to the end of the segment for the comparison.
     try other.decodeAhead(end - other.position)
     try reader.decodeAhead(frames(segment.end) - position)
-    match.align(other, with: reader)
+    let alignment = match.align(other, with: reader)
     // Let stereo start early enough for its upmix to settle before the crossfade.
     let isUpmixed = other.layout == .stereo && settings.upmix != .off
     let lead = isUpmixed ? frames(Self.stereoSeconds) : 0
@@ -79,7 +79,8 @@ extension HLSSource {
     try other.drop(start - other.position)
     self.run?.end = position + fade
     successor = Run(
-      reader: other, joint: position + fade - other.position, reason: target.reason)
+      reader: other, joint: position + fade - other.position, reason: target.reason,
+      alignment: alignment)
   }
 
   /// At the start and after a seek, learns the shifts and levels of a segment's other renditions.

@@ -158,9 +158,8 @@ extension HLSSource {
     let change = RenditionNews(
       name: "\(reader.layout.name) at \(Int((bitRate / 1000).rounded())) kbit/s",
       layout: reader.layout, bitRate: bitRate, reason: run.reason, at: seconds(frame),
-      shift: match.alignment?.shift, agreement: match.alignment?.agreement,
+      shift: run.alignment?.shift, agreement: run.alignment?.agreement,
       gain: reader.level.now)
-    match.alignment = nil
     report.note(change, of: reader.rendition, at: frame)
   }
 }

@@ -43,6 +43,8 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
     var joint: Int
     /// Why the rendition changes; nil if it does not change or the reason is unknown.
     var reason: String?
+    /// How the run was aligned with the previous one; nil if it was not.
+    var alignment: RenditionAlignment?
     /// The frame at which the run ends and its successor continues; nil if no change is planned.
     var end: Int?
     /// Whether only frames in the decoder are left to read.

@@ -9,9 +9,6 @@ struct RenditionMatch {
   /// A function that measures the loudness at the ears; see `StreamedSource.loudnessAsHeard`.
   var loudnessAsHeard: ((ChannelLayout, [[Float]]) -> Double?)?
   private(set) var levels = RenditionLevels()
-  /// The result of the last comparison by `align` that has not been reported; nil if there is none
-  /// or the renditions did not agree.
-  var alignment: RenditionAlignment?
   /// The last frames of the current run, or between two runs of the earlier run, as they were
   /// output.
   private var history: SoundLine
@@ -47,18 +44,20 @@ struct RenditionMatch {
   // MARK: Renditions that cover the same time
 
   /// Aligns another rendition with the current one and matches its loudness, if their sounds can be
-  /// compared and agree.
-  mutating func align(_ other: RenditionReader, with reader: RenditionReader) {
+  /// compared and agree. Returns nil if they cannot be compared or do not agree.
+  mutating func align(
+    _ other: RenditionReader, with reader: RenditionReader
+  ) -> RenditionAlignment? {
     let position = reader.position
     let start = max(position - history.count, other.position + other.warmUpFrames)
     let least = reader.frames(Self.leastCompared)
-    guard position - start >= least, other.end >= position else { return }
+    guard position - start >= least, other.end >= position else { return nil }
     let end = min(reader.end, other.end)
     let sound = other.coming(start..<end)
     let heard = heard(start..<end, from: reader)
-    learn(other, sound, against: reader, heard, heardAt: reader.level.now)
+    let found = learn(other, sound, against: reader, heard, heardAt: reader.level.now)
     other.level = .init(at: levels.decibels(of: other.rendition))
-    guard let alignment else { return }
+    guard let alignment = found else { return nil }
     other.position += alignment.shift
     // Compare the loudness of the part in which the stereo rendition, if there is one, is audible:
     // before a change to multichannel, or after a change to stereo.
@@ -67,12 +66,13 @@ struct RenditionMatch {
     func part(_ sound: [[Float]]) -> [[Float]] { sound.map { Array($0[side]) } }
     guard side.count >= least, let own = loudnessAsHeard?(other.layout, part(sound)),
       let its = loudnessAsHeard?(reader.layout, part(heard))
-    else { return }
+    else { return alignment }
     // Weight the measured level by the share of `levelSeconds` that it covers, and the average
     // level by the remaining share.
     let mean = other.level.goal + reader.level.now - levels.decibels(of: reader.rendition)
     let known = min(1, Double(side.count) / Double(reader.frames(Self.levelSeconds)))
     other.level.begin(at: mean + known * (its - own - mean), seconds: Self.levelSeconds)
+    return alignment
   }
 
   /// Returns frames of the current rendition, channels x frames: past frames as they were output,
@@ -97,24 +97,25 @@ struct RenditionMatch {
     levels.hears(reader.rendition)
     learn(
       other, other.coming(start..<end), against: reader, reader.coming(start..<end), heardAt: 0)
-    alignment = nil
   }
 
   /// Compares another rendition with the sound heard over the same time. If they agree, updates the
   /// other rendition's shift and, if both loudnesses can be measured, the level between the two.
-  /// `level` is the gain that `heard` includes, in dB.
-  private mutating func learn(
+  /// `level` is the gain that `heard` includes, in dB. Returns nil if they do not agree.
+  @discardableResult private mutating func learn(
     _ other: RenditionReader, _ sound: [[Float]], against reader: RenditionReader,
     _ heard: [[Float]], heardAt level: Double
-  ) {
-    alignment = RenditionAlignment(
-      of: Self.mono(sound, other.layout), to: Self.mono(heard, reader.layout),
-      within: Self.furthestShift)
-    guard let alignment else { return }
+  ) -> RenditionAlignment? {
+    guard
+      let alignment = RenditionAlignment(
+        of: Self.mono(sound, other.layout), to: Self.mono(heard, reader.layout),
+        within: Self.furthestShift)
+    else { return nil }
     levels.move(other.rendition, by: alignment.shift)
     if let own = loudness(sound, other.layout), let its = loudness(heard, reader.layout) {
       levels.compare(other.rendition, own, with: reader.rendition, its, at: level)
     }
+    return alignment
   }
 
   // MARK: Renditions that do not overlap
