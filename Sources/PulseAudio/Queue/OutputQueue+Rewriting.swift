@@ -70,9 +70,10 @@ extension OutputQueue {
       isAwaited: isSent, start: isSent ? start : nil, time: monotonic_nanoseconds())
   }
 
-  /// Discards the last timing report and a pending request.
+  /// Discards the last timing report and cancels a pending request.
   func forgetTiming() {
     fill.forget()
+    stream.cancelTiming()
     question.isAwaited = false
     question.start = nil
   }

@@ -39,6 +39,8 @@ final class OutputStream: PlaybackStream, CallbackTarget {
   /// Receives the stream's events. Set it before `open`.
   var onEvent: (Event) -> Void = { _ in }
   private(set) var handle: OpaquePointer?
+  /// The last timing request; nil if there is none.
+  private var timingRequest: OpaquePointer?
   var flow: OutputFlow
   var place = Place()
   var depth: QueueDepth
@@ -127,6 +129,7 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     pa_stream_set_moved_callback(handle, nil, nil)
     pa_stream_set_suspended_callback(handle, nil, nil)
     pa_stream_set_buffer_attr_callback(handle, nil, nil)
+    cancelTiming()
     pa_stream_disconnect(handle)
     pa_stream_unref(handle)
     self.handle = nil
@@ -158,10 +161,17 @@ final class OutputStream: PlaybackStream, CallbackTarget {
   /// not be sent.
   func askTiming() -> Bool {
     guard let handle else { return false }
-    let operation = pa_stream_update_timing_info(
+    cancelTiming()
+    timingRequest = pa_stream_update_timing_info(
       handle, { OutputStream.tell(.timed, $2) }, userdata)
-    defer { release(operation) }
-    return operation != nil
+    return timingRequest != nil
+  }
+
+  /// Ensures that no answer to an earlier timing request is reported.
+  func cancelTiming() {
+    if let timingRequest { pa_operation_cancel(timingRequest) }
+    release(timingRequest)
+    timingRequest = nil
   }
 
   /// Updates the sink's name and index, and resets its state to unknown.

@@ -45,21 +45,30 @@ final class SinkPipe {
     guard mkfifo(path, 0o600) == 0 else { throw Self.failure("create", path) }
     // Open both ends: then reading reports no end of file while the server restarts.
     fifo = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW)
-    sink = open("/dev/null", O_WRONLY | O_CLOEXEC)
-    do throws(SystemError) { ahead = try SystemPipe() } catch {
-      close(fifo)
-      close(sink)
+    guard fifo >= 0 else {
+      let failure = Self.failure("open", path)
       unlink(path)
-      throw .systemFailure(
-        reason: "cannot create a pipe: \(error); close other programs and try again")
+      throw failure
     }
-    guard fifo >= 0, sink >= 0 else { throw Self.failure("open", path) }
+    sink = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    let sinkError: SystemError? = sink < 0 ? .latest : nil
+    do throws(SystemError) {
+      if let sinkError { throw sinkError }
+      ahead = try SystemPipe()
+    } catch {
+      close(fifo)
+      if sink >= 0 { close(sink) }
+      unlink(path)
+      let task = sinkError == nil ? "create a pipe" : "open /dev/null"
+      throw .systemFailure(
+        reason: "cannot \(task): \(error); close other programs and try again")
+    }
     _ = fcntl(ahead.reader, F_SETFL, O_NONBLOCK)
   }
 
   deinit {
-    if fifo >= 0 { close(fifo) }
-    if sink >= 0 { close(sink) }
+    close(fifo)
+    close(sink)
     unlink(path)
   }
 
