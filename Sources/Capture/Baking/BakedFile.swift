@@ -129,11 +129,20 @@ public final class BakedFile {
     let copied = Self.beside(path, ".mov")
     temporary.append(copied)
     UnfinishedFiles.add(copied)
-    let refused = try TrackCopier.copy([others], to: copied, format: "mov")
-    if Self.isPlainMovie(copied) {
-      _ = try MovieMerger.add(from: copied, except: [], replaced: (0, 0), to: soundPath)
+    let result = try TrackCopier.copy([others], to: copied, format: "mov")
+    let lost = result.refused + (try addTracks(result.copied, of: copied))
+    return (soundPath, lost.map { "\($0) of the input could not be copied to the movie" })
+  }
+
+  /// Adds the tracks of a movie that `TrackCopier` has written. `names` describes these tracks.
+  /// Returns the descriptions of the tracks that cannot be added.
+  private func addTracks(_ names: [String], of movie: String) throws -> [String] {
+    guard Self.isPlainMovie(movie) else { return names }
+    let refused = try MovieMerger.add(from: movie, except: [], replaced: (0, 0), to: soundPath)
+    // FFmpeg numbers the tracks of a movie from 1, in order.
+    return refused.map { number in
+      names.indices.contains(Int(number) - 1) ? names[Int(number) - 1] : "track \(number)"
     }
-    return (soundPath, refused.map { "\($0) of the input could not be copied to the movie" })
   }
 
   private func matroska(_ tuning: String) throws -> (made: String, notes: [String]) {
@@ -143,9 +152,9 @@ public final class BakedFile {
     let mix = TrackCopier.Input(path: soundPath) {
       $0.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_AUDIO
     }
-    let refused = try TrackCopier.copy(
+    let result = try TrackCopier.copy(
       [others, mix], to: made, format: "matroska", tuning: tuning)
-    return (made, refused.map { "\($0) of the input could not be copied to Matroska" })
+    return (made, result.refused.map { "\($0) of the input could not be copied to Matroska" })
   }
 
   private var others: TrackCopier.Input {

@@ -32,7 +32,8 @@ enum MovieMerger {
     }
     guard input >= 0, output >= 0 else { throw latest() }
     guard let other = MovieIndex(descriptor: input), let own = MovieIndex(descriptor: output) else {
-      throw Failure(reason: "the index of the input or of the new movie cannot be read")
+      throw Failure(
+        reason: "the index of the input or of the new movie is missing or cannot be read")
     }
     var tracks: [(box: MovieBox, chunks: MovieChunks)] = []
     var refused: [UInt32] = []

@@ -12,21 +12,28 @@ enum TrackCopier {
 
   struct Failure: Error { let reason: String }
 
+  /// Descriptions of the wanted tracks of the inputs.
+  struct Result {
+    /// The copied tracks, in their order in the new file.
+    var copied: [String] = []
+    /// The tracks that the container cannot store.
+    var refused: [String] = []
+  }
+
   /// Copies the wanted tracks of the inputs to a new file. If there is no wanted track that the
   /// container can store, the file is empty.
   ///
   /// - Parameters:
   ///   - format: FFmpeg's name for the container.
   ///   - tuning: the tuning to attach, as JSON text; nil for none.
-  /// - Returns: descriptions of the wanted tracks that the container cannot store.
   /// - Throws: `Failure` if a file cannot be read or written, or if memory runs out.
   static func copy(
     _ inputs: [Input], to path: String, format: String, tuning: String? = nil
-  ) throws(Failure) -> [String] {
+  ) throws(Failure) -> Result {
     av_log_set_level(AV_LOG_QUIET)
     let output = try Output(path: path, format: format)
     defer { output.close() }
-    var refused: [String] = []
+    var result = Result()
     var readers: [Reader] = []
     for input in inputs {
       let reader = try Reader(input.path)
@@ -34,13 +41,14 @@ enum TrackCopier {
         guard input.isWanted(stream) else { continue }
         if let index = output.add(copyOf: stream) {
           reader.targets[stream.pointee.index] = index
+          result.copied.append(Self.name(stream))
         } else {
-          refused.append(Self.name(stream))
+          result.refused.append(Self.name(stream))
         }
       }
       readers.append(reader)
     }
-    guard readers.contains(where: { !$0.targets.isEmpty }) else { return refused }
+    guard readers.contains(where: { !$0.targets.isEmpty }) else { return result }
     if let tuning { try output.attach(Array(tuning.utf8)) }
     try output.begin()
     for reader in readers { try reader.advance() }
@@ -49,7 +57,7 @@ enum TrackCopier {
       try reader.advance()
     }
     try output.end()
-    return refused
+    return result
   }
 
   static func name(_ stream: UnsafeMutablePointer<AVStream>) -> String {

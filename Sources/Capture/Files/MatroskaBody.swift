@@ -123,7 +123,9 @@ private final class StagedOutput {
 
   /// Returns nil if memory runs out.
   init?() {
-    let buffer = av_malloc(Self.bufferSize)?.assumingMemoryBound(to: UInt8.self)
+    guard let buffer = av_malloc(Self.bufferSize)?.assumingMemoryBound(to: UInt8.self) else {
+      return nil
+    }
     context = avio_alloc_context(
       buffer, Int32(Self.bufferSize), 1, Unmanaged.passUnretained(self).toOpaque(), nil,
       { opaque, bytes, count in StagedOutput.from(opaque).write(bytes, count) },

@@ -62,10 +62,9 @@ public struct MicrophoneFile: Sendable, Equatable {
     case "ambix": format = .ambiX
     case "fuma": format = .fuMa
     case "a-format":
-      let capsules = (content.capsules ?? Capsule.usualOrder.map(\.rawValue)).compactMap {
-        Capsule(rawValue: $0)
-      }
-      guard Capsule.areTetrahedron(capsules) else {
+      let names = content.capsules ?? Capsule.usualOrder.map(\.rawValue)
+      let capsules = names.compactMap { Capsule(rawValue: $0) }
+      guard capsules.count == names.count, Capsule.areTetrahedron(capsules) else {
         throw failure(
           "'capsules' must name the corners of a regular tetrahedron, such as flu, frd, bld, bru")
       }

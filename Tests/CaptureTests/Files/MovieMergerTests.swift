@@ -52,6 +52,20 @@ import Testing
     #expect(run.output.split(separator: "\n") == ["0x1", "0x2", "0x3"], "\(run.output)")
   }
 
+  /// FFmpeg numbers the tracks of a movie in the order of `TrackCopier.Result.copied`.
+  @Test func copiedTracksAreDescribedInTheirOrder() throws {
+    let input = TrackCopier.Input(path: folder.file("source.mov")) { _ in true }
+    let result = try TrackCopier.copy([input], to: folder.file("copy.mov"), format: "mov")
+    #expect(result.copied == ["track 1 (audio)", "track 2 (audio)"] && result.refused.isEmpty)
+    _ = try folder.write(target, to: "merged.mov")
+    let none = try MovieMerger.add(
+      from: folder.file("copy.mov"), except: [1], replaced: (0, 0), to: folder.file("merged.mov"))
+    let tracks = try ProgramRun.of(
+      "ffprobe",
+      ["-v", "error", "-show_entries", "stream=id", "-of", "csv=p=0", folder.file("merged.mov")])
+    #expect(none == [] && tracks.output.split(separator: "\n").count == 2)
+  }
+
   /// Boxes without their fields, huge counts and the largest track number.
   @Test(arguments: ["dref", "stsd", "stsz", "stsc", "tkhd"]) func extremeFields(
     _ type: String
