@@ -69,6 +69,14 @@ public struct NetworkTracker: Sendable, Equatable {
     }
   }
 
+  /// The name of the preset; nil for the protocol's default.
+  private var chosenPreset: String? {
+    switch sender {
+    case .osc(let preset): preset == .ypr ? nil : preset.rawValue
+    case .opentrack(let signs), .freepie(let signs): signs == .rightUp ? nil : signs.rawValue
+    }
+  }
+
   /// The protocol and the address at which this computer listens, such as "OSC on 127.0.0.1:9000".
   public var text: String {
     let name =
@@ -84,7 +92,9 @@ public struct NetworkTracker: Sendable, Equatable {
   public var silenceNote: String {
     let place = "nothing has arrived at \(address.text(port: port))"
     return switch address {
-    case .loopback: "\(place); for a phone or another machine use \(name):any:\(port)"
+    case .loopback:
+      "\(place); to listen for a phone or another computer, use "
+        + "\(name):any:\(port)\(chosenPreset.map { ":\($0)" } ?? "")"
     case .any, .address:
       "\(place); check the target address and port of the sender, and the firewall"
     }

@@ -13,7 +13,7 @@ package enum TrackerProfileFile {
     let limit = ProfileReader.largestFile
     do throws(SystemError) {
       return ProfileReader.read(try SystemFile.contents(path, limit: limit + 1))
-    } catch { return (nil, [ProfileProblem(line: 1, text: "it cannot be read: \(error)")]) }
+    } catch { return (nil, [ProfileProblem(line: nil, text: "it cannot be read: \(error)")]) }
   }
 
   /// Reads the `.json` files in the user's folder of tracker profiles, then those in the data
@@ -40,7 +40,8 @@ package enum TrackerProfileFile {
       if let profile {
         profiles.append(profile)
       } else if let problem = problems.first(where: { !$0.isHarmless }) {
-        note("cannot use the tracker profile \(path): line \(problem.line): \(problem.text)")
+        let place = problem.line.map { "line \($0): " } ?? ""
+        note("cannot use the tracker profile \(path): \(place)\(problem.text)")
       }
     }
     return profiles

@@ -129,6 +129,17 @@ import Testing
     #expect(!started.contains(16) && started.contains(15))
   }
 
+  @Test("A description that arrives when no id is left to try is still followed")
+  func lateDescription() {
+    var memory = EarphoneMemory()
+    memory.avoided = Set(ServiceStarter.knownServices)
+    var starter = ServiceStarter(memory: memory)
+    starter.open(now: 0)
+    #expect(!starter.advance(now: 2_000_000_000, isWorn: true).isStart)
+    starter.describe(7)
+    #expect(starter.advance(now: 2_100_000_000, isWorn: true).isStart)
+  }
+
   @Test("A link that yields no report for 12 s is opened again")
   func deadLink() {
     var exchange = Exchange(.init(service: nil))

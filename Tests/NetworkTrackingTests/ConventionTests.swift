@@ -162,9 +162,17 @@ import Testing
   @Test func noteAboutSilenceSaysWhatToDo() throws {
     #expect(
       try NetworkTracker("osc:9000")?.silenceNote
-        == "nothing has arrived at 127.0.0.1:9000; for a phone or another machine use osc:any:9000")
+        == "nothing has arrived at 127.0.0.1:9000; to listen for a phone or another computer, use "
+        + "osc:any:9000")
     #expect(
       try NetworkTracker("freepie:5555")?.silenceNote.hasSuffix("use freepie:any:5555") == true)
+    // A preset other than the default is part of the address to use.
+    for text in ["osc:9000:iem", "opentrack:4242:left-down"] {
+      let note = try #require(try NetworkTracker(text)?.silenceNote)
+      let proposed = try #require(note.split(separator: " ").last.map(String.init))
+      #expect(try NetworkTracker(proposed)?.sender == NetworkTracker(text)?.sender)
+      #expect(try NetworkTracker(proposed)?.address == .any)
+    }
     #expect(
       try NetworkTracker("osc:[::1]:9000")?.silenceNote.hasPrefix(
         "nothing has arrived at [::1]:9000; check") == true)

@@ -96,7 +96,7 @@ enum LinkFuzz {
     let end = bytes.firstRange(of: mark) ?? bytes.count..<bytes.count
     let (profile, problems) = ProfileReader.read(Array(bytes[..<end.lowerBound]))
     require(profile != nil || !problems.isEmpty, "no reason")
-    require(problems.count <= 201 && problems.allSatisfy { $0.line >= 1 }, "problems")
+    require(problems.count <= 201 && problems.allSatisfy { ($0.line ?? 1) >= 1 }, "problems")
     guard let profile else { return }
     require(profile.problem == nil, "an invalid profile")
     let rest = Array(bytes[end.upperBound...])

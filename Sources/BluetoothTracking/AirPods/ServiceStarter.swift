@@ -15,7 +15,7 @@ struct ServiceStarter {
     /// at which no bud was worn.
     case starting(at: Int64)
     case streaming
-    /// No ID is left to try.
+    /// No ID is left to try, until a description arrives.
     case exhausted
   }
 
@@ -84,7 +84,10 @@ struct ServiceStarter {
     guard !avoided.contains(service) else { return }
     if self.service == nil { described = service }
     candidates = [service] + candidates.filter { $0 != service && $0 != self.service }
-    if case .describing = phase { phase = .pausing(until: 0) }
+    switch phase {
+    case .describing, .exhausted: phase = .pausing(until: 0)
+    case .pausing, .starting, .streaming: break
+    }
   }
 
   /// Ends the wait for a description if this service is the first to try.

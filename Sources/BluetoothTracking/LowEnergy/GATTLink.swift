@@ -118,7 +118,9 @@ final class GATTLink {
         }
       }
       guard monotonic_nanoseconds() < end else {
-        throw BusError(name: "", text: "its services were not listed in time; bring it closer")
+        throw BusError(
+          name: "",
+          text: "its services and characteristics were not listed in time; bring it closer")
       }
       usleep(50_000)
     }

@@ -171,13 +171,13 @@ struct LocatedJSON: Sendable {
 
 /// An error in a tracker profile, or a problem despite which the profile can still be used.
 public struct ProfileProblem: Error, Sendable, Equatable {
-  /// The line number, from 1.
-  public var line: Int
+  /// The line number, from 1; nil if the problem concerns the entire file.
+  public var line: Int?
   public var text: String
   /// Whether the profile can be used despite this problem.
   public var isHarmless = false
 
-  public init(line: Int, text: String, isHarmless: Bool = false) {
+  public init(line: Int?, text: String, isHarmless: Bool = false) {
     (self.line, self.text, self.isHarmless) = (line, text, isHarmless)
   }
 }

@@ -27,14 +27,16 @@ public struct ProfileReader {
   ) -> (profile: TrackerProfile?, problems: [ProfileProblem]) {
     let problems = ProfileKeys.Problems()
     guard bytes.count <= largestFile else {
-      return (nil, [ProfileProblem(line: 1, text: "it is larger than 256 KiB, which is the limit")])
+      return (
+        nil, [ProfileProblem(line: nil, text: "it is larger than 256 KiB, which is the limit")]
+      )
     }
     let json: LocatedJSON
     do throws(ProfileProblem) { json = try LocatedJSON.read(bytes) } catch { return (nil, [error]) }
     let profile = ProfileKeys(json, "profile", known: known, problems)
       .flatMap { ProfileReader(keys: $0, problems: problems).profile() }
     let found = problems.all.enumerated().sorted {
-      ($0.element.line, $0.offset) < ($1.element.line, $1.offset)
+      ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset)
     }.map(\.element)
     return (found.allSatisfy(\.isHarmless) ? profile : nil, found)
   }

@@ -9,7 +9,8 @@ func trackersCheckCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let path = command[Arguments.trackerProfile]
   let (profile, problems) = TrackerProfileFile.read(path)
   for problem in problems {
-    printError("\(path):\(problem.line): \(problem.text)".withoutControls)
+    let place = problem.line.map { "\(path):\($0)" } ?? path
+    printError("\(place): \(problem.text)".withoutControls)
   }
   guard let profile, problems.isEmpty else { throw .reported }
   let signals = TrackerProfile.Signal.allCases.filter { profile.signals[$0] != nil }

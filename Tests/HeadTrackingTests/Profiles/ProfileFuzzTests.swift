@@ -55,7 +55,7 @@ import Testing
       let text = Self.mutated(texts.randomElement(using: &generator) ?? [], &generator)
       let (profile, problems) = ProfileReader.read(text)
       precondition(profile != nil || !problems.isEmpty, "no reason")
-      precondition(problems.count <= 101 && problems.allSatisfy { $0.line >= 1 }, "problems")
+      precondition(problems.count <= 101 && problems.allSatisfy { ($0.line ?? 1) >= 1 }, "problems")
       guard let profile else { continue }
       valid += 1
       precondition(profile.problem == nil, "an invalid profile")
