@@ -158,12 +158,14 @@ extension Variant {
   private static func bitRate(
     _ name: String, _ attributes: AttributeList, _ notes: inout [String]
   ) -> Int? {
-    let rate = attributes.lenient(&notes) { (list) throws(PlaylistError) in
-      try list.integer(name)
-    }
-    guard rate == nil, let text = attributes.word(name) else { return rate }
+    guard let text = attributes.word(name) else { return nil }
+    if let rate = PlaylistNumber.integer(text[...]) { return rate }
     let whole = text.prefix { $0 != "." }
-    return PlaylistNumber.decimal(text[...]) == nil ? nil : PlaylistNumber.integer(whole)
+    let rate = PlaylistNumber.decimal(text[...]) == nil ? nil : PlaylistNumber.integer(whole)
+    notes.append(
+      "\(name) is '\(text.prefix(40))', not a valid whole number; "
+        + (rate == nil ? "the playlist's value is ignored" : "its integer part is used"))
+    return rate
   }
 }
 

@@ -35,6 +35,9 @@ extension PlaylistLoader {
   ) -> MultivariantPlaylist {
     guard let uri = playlist.steeringServer, folder == nil else { return playlist }
     var steered = playlist
+    func ignore(_ reason: String) {
+      steered.notes.append("the steering manifest '\(uri)' is ignored: \(reason)")
+    }
     do {
       let place = try self.address(of: uri, in: address).asking(for: playlist.firstPathway)
       let resource = try fetcher.fetch(
@@ -43,11 +46,12 @@ extension PlaylistLoader {
       if let manifest = SteeringManifest(resource.bytes) {
         steered.pathways = manifest.pathways
       } else {
-        steered.notes.append(
-          "the steering manifest '\(uri)' is ignored: it is not a valid manifest of version 1")
+        ignore("it is not a valid manifest of version 1")
       }
+    } catch FetchError.abandoned where goesOn(), FetchError.interrupted where goesOn() {
+      ignore("it did not arrive within \(Int(Self.manifestPatience)) s")
     } catch {
-      steered.notes.append("the steering manifest '\(uri)' is ignored: \(error)")
+      ignore("\(error)")
     }
     return steered
   }

@@ -7,15 +7,19 @@ private import CFFmpeg
 enum SegmentDecryption {
   enum Problem: Error, Equatable, CustomStringConvertible {
     case keyLength(Int)
+    case vectorLength(Int)
     case length(Int)
     case padding
+    case noMemory
 
     var description: String {
       switch self {
       case .keyLength(let count): "its key has \(count) bytes, not 16"
+      case .vectorLength(let count): "its initialisation vector has \(count) bytes, not 16"
       case .length(let count): "it has \(count) bytes, not a positive multiple of 16"
       case .padding:
         "it is damaged, or its key or initialisation vector is wrong"
+      case .noMemory: "there is not enough memory to decrypt it"
       }
     }
   }
@@ -25,15 +29,17 @@ enum SegmentDecryption {
   /// - Parameters:
   ///   - key: 16 bytes.
   ///   - vector: the initialisation vector, 16 bytes.
-  /// - Throws: an error if an argument has the wrong length, or if the padding is invalid.
+  /// - Throws: an error if an argument has the wrong length, if the padding is invalid, or if memory
+  ///   runs out.
   static func decrypted(
     _ bytes: [UInt8], key: [UInt8], vector: [UInt8]
   ) throws(Problem) -> [UInt8] {
-    guard key.count == 16, vector.count == 16 else { throw .keyLength(key.count) }
+    guard key.count == 16 else { throw .keyLength(key.count) }
+    guard vector.count == 16 else { throw .vectorLength(vector.count) }
     guard !bytes.isEmpty, bytes.count % 16 == 0, bytes.count / 16 <= Int(Int32.max) else {
       throw .length(bytes.count)
     }
-    guard let cipher = av_aes_alloc() else { throw .padding }
+    guard let cipher = av_aes_alloc() else { throw .noMemory }
     defer { av_free(UnsafeMutableRawPointer(cipher)) }
     var vector = vector
     var result = [UInt8](repeating: 0, count: bytes.count)

@@ -322,4 +322,17 @@ private final class MemoryServer: ResourceFetcher {
     #expect(playlist.notes.first?.contains("steering manifest 'steer'") == true)
     #expect(Ladder(from: playlist).map(\.uri) == ["a.m3u8"])
   }
+
+  /// The listener has not cancelled anything if the manifest only arrives too late.
+  @Test func lateSteeringManifestIsNotReportedAsCancelled() throws {
+    let server = redundantServer(1, steering: steering)
+    server.set("steer?_HLS_pathway=%22a%22", .failure(.abandoned(FetchTiming(seconds: 3))))
+    let opened = try PlaylistLoader(server, folder: nil).open(.network(base + "m.m3u8"))
+    guard case .multivariant(let playlist, _) = opened else {
+      Issue.record("no multivariant playlist")
+      return
+    }
+    #expect(playlist.notes.count == 1)
+    #expect(playlist.notes.first?.hasSuffix("did not arrive within 3 s") == true)
+  }
 }

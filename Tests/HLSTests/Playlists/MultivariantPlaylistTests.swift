@@ -63,6 +63,20 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      ("128000.5", 128000, "its integer part is used"),
+      ("1e5", nil, "the playlist's value is ignored"),
+      ("128000", 128000, nil),
+    ] as [(String, Int?, String?)])
+  func noteAboutABitRateSaysWhatIsUsed(value: String, rate: Int?, end: String?) throws {
+    let playlist = try multivariant(
+      "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=7,AVERAGE-BANDWIDTH=\(value)\na")
+    #expect(playlist.variants[0].averageBandwidth == rate)
+    #expect(playlist.notes.count == (end == nil ? 0 : 1))
+    if let end { #expect(playlist.notes[0].hasSuffix("; \(end)"), "\(playlist.notes)") }
+  }
+
   @Test(arguments: [
     ("#EXT-X-STREAM-INF:AUDIO=\"a\"", "the BANDWIDTH of EXT-X-STREAM-INF is missing or quoted"),
     ("#EXT-X-STREAM-INF:BANDWIDTH=-1", "BANDWIDTH is '-1', not a valid whole number"),
@@ -73,7 +87,7 @@ import Testing
     ("#EXT-X-START:TIME-OFFSET=x", "TIME-OFFSET is 'x', not a decimal number"),
     ("#EXT-X-VERSION:x", "EXT-X-VERSION is 'x', not a valid whole number"),
   ])
-  func malformedAttributesAreIgnoredWithANote(line: String, note: String) throws {
+  func malformedAttributesCauseANote(line: String, note: String) throws {
     let isVariant = line.contains("STREAM-INF")
     let rest = isVariant ? "\na" : "\n#EXT-X-STREAM-INF:BANDWIDTH=7\na"
     let playlist = try multivariant("#EXTM3U\n" + line + rest)

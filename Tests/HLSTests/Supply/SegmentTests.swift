@@ -104,6 +104,10 @@ import Testing
         try SegmentDecryption.decrypted(Array(encrypted.dropLast()), key: key, vector: vector)
       }
     }
+    #expect(throws: SegmentDecryption.Problem.vectorLength(15)) {
+      try SegmentDecryption.decrypted(
+        [UInt8](repeating: 0, count: 32), key: key, vector: Array(vector.dropLast()))
+    }
     #expect(throws: SegmentDecryption.Problem.length(0)) {
       try SegmentDecryption.decrypted([], key: key, vector: vector)
     }
