@@ -53,7 +53,8 @@ public struct InertialRecording: Sendable {
       if index % 4096 == 0, !monitor.goesOn(1) { throw .interrupted }
       let row = Array(table.row(index))
       guard abs(row[0]) < 9e9 else {
-        throw table.error(row: index, "time \(row[0]) is too large to count in nanoseconds")
+        throw table.error(
+          row: index, "time \(row[0]) s is out of range; it must be between -9e9 and 9e9 s")
       }
       if let last = times.last, row[0] <= last {
         throw table.error(

@@ -8,10 +8,10 @@ extension RecordedMotion {
   /// Reads a recorded motion from a CSV file, plain or gzip.
   ///
   /// The columns are found by name: ascending times `t` in seconds, poses `headToWorld` in
-  /// `w,x,y,z` or `qw,qx,qy,qz`, and optionally angular velocities `gx,gy,gz` in rad/s. The order
-  /// of the times is not checked. The cells of an unknown pose are empty or `nan`. An angular
-  /// velocity that is unknown or at least 100 rad/s is read as 0. If there is a column `movement`,
-  /// only the rows with a 1 in this column are scored.
+  /// `w,x,y,z` or `qw,qx,qy,qz`, and optionally angular velocities `gx,gy,gz` in rad/s. The cells
+  /// of an unknown pose are empty or `nan`. An angular velocity that is unknown or at least
+  /// 100 rad/s is read as 0. If there is a column `movement`, only the rows with a 1 in this column
+  /// are scored.
   ///
   /// - Throws: `cannotReadMotion` if the file cannot be read, is too large, or has no rows or no
   ///   columns for the pose; `badMotionRow` if the header or a row is invalid; `interrupted` if the
@@ -41,7 +41,12 @@ extension RecordedMotion {
     for index in 0..<table.rowCount {
       let row = Array(table.row(index))
       guard abs(row[0]) < 9e9 else {
-        throw table.error(row: index, "time \(row[0]) s is too large to count in nanoseconds")
+        throw table.error(
+          row: index, "time \(row[0]) s is out of range; it must be between -9e9 and 9e9 s")
+      }
+      if let last = times.last, row[0] <= last {
+        throw table.error(
+          row: index, "time \(row[0]) is not later than \(last), the time of the previous row")
       }
       let turn = Quaternion(w: row[pose], x: row[pose + 1], y: row[pose + 2], z: row[pose + 3])
       times.append(row[0])

@@ -8,6 +8,7 @@ public enum PrivatePulseError: Error, CustomStringConvertible {
   case missingProgram(String, package: String)
   case notStarted(String, log: String)
   case commandFailed(String, status: Int32, output: String)
+  case commandTookTooLong(String, seconds: Int, output: String)
 
   public var description: String {
     switch self {
@@ -16,6 +17,8 @@ public enum PrivatePulseError: Error, CustomStringConvertible {
     case .notStarted(let program, let log): "\(program) did not start: \(log)"
     case .commandFailed(let command, let status, let output):
       "\(command) failed with status \(status): \(output)"
+    case .commandTookTooLong(let command, let seconds, let output):
+      "\(command) did not end within \(seconds) s: \(output)"
     }
   }
 }
@@ -56,7 +59,9 @@ final class PrivatePulseProcess {
     guardian = nil
   }
 
-  /// Runs a command for at most 5 s and returns its standard output and error.
+  private static let commandSeconds = 5
+
+  /// Runs a command for at most `commandSeconds` and returns its standard output and error.
   ///
   /// - Parameter directory: where the output is stored, as `command.log`.
   /// - Throws: `PrivatePulseError` if the command cannot start, fails or takes longer.
@@ -67,12 +72,16 @@ final class PrivatePulseProcess {
     let log = directory + "/command.log"
     unlink(log)
     let process = try start(arguments, environment: environment, log: log)
-    let ending = process.wait(seconds: 5, pauseMilliseconds: 5)
-    if ending == nil { process.destroy() }
+    let command = arguments.joined(separator: " ")
+    guard let ending = process.wait(seconds: Double(commandSeconds), pauseMilliseconds: 5) else {
+      process.destroy()
+      throw PrivatePulseError.commandTookTooLong(
+        command, seconds: commandSeconds, output: readText(log))
+    }
     let output = readText(log)
     guard ending == .exited(0) else {
       throw PrivatePulseError.commandFailed(
-        arguments.joined(separator: " "), status: ending?.code ?? -SIGKILL, output: output)
+        command, status: ending.code ?? -SIGKILL, output: output)
     }
     return output
   }

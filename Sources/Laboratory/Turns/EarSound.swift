@@ -35,8 +35,10 @@ package struct EarSound: Sendable {
   /// windowed sinc of 32 taps interpolates between frames, unless `start` is within 0.001 of a
   /// whole number.
   func stretch(from start: Double, count: Int) -> EarSound {
-    let whole = start.rounded(.down)
-    let kernel = Self.kernel(start - whole)
+    let nearest = start.rounded()
+    let isWhole = abs(start - nearest) <= 1e-3
+    let whole = isWhole ? nearest : start.rounded(.down)
+    let kernel = isWhole ? nil : Self.kernel(start - whole)
     return EarSound(
       left: Self.stretch(left, Int(whole), count, kernel),
       right: Self.stretch(right, Int(whole), count, kernel))
@@ -44,11 +46,9 @@ package struct EarSound: Sendable {
 
   private static let taps = 32
 
-  /// Returns the interpolation kernel for a position between two frames; nil if `fraction` is
-  /// within 0.001 of 0 or 1.
-  private static func kernel(_ fraction: Double) -> [Float]? {
-    guard fraction > 1e-3, fraction < 1 - 1e-3 else { return nil }
-    return (0..<taps).map { tap in
+  /// Returns the interpolation kernel for a position between two frames.
+  private static func kernel(_ fraction: Double) -> [Float] {
+    (0..<taps).map { tap in
       let x = Double(tap - taps / 2 + 1) - fraction
       let window = 0.5 + 0.5 * cosine(2 * x / Double(taps + 1))
       return Float(sine(x) / (Double.pi * x) * window)

@@ -221,5 +221,12 @@ import Testing
     #expect(throws: HeadTrackingError.self) {
       try RecordedMotion(Array("t,gx,gy,gz\n1,1,0,0\n".utf8), name: "m.csv")
     }
+    // The times must ascend and be countable in nanoseconds.
+    for times in [["1", "1"], ["1", "0.5"], ["1", "9e9"], ["-9e9", "0"]] {
+      let rows = times.map { "\($0),1,0,0,0\n" }.joined()
+      #expect(throws: HeadTrackingError.self) {
+        try RecordedMotion(Array("t,w,x,y,z\n\(rows)".utf8), name: "m.csv")
+      }
+    }
   }
 }

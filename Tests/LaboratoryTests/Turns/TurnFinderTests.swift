@@ -27,6 +27,14 @@ import Testing
     )
   }
 
+  /// A start within 0.001 of a whole number yields the frames from there on.
+  @Test(arguments: [5.0, 4.9995, 5.0005, -0.0005])
+  func stretchNearAFrameBeginsAtThatFrame(_ start: Double) {
+    let sound = EarSound(left: [0, 1, 2, 3, 4, 5, 6, 7], right: [7, 6, 5, 4, 3, 2, 1, 0])
+    let first = Float(start.rounded())
+    #expect(sound.stretch(from: start, count: 2).left == [first, first + 1])
+  }
+
   private static func mono(_ signal: Signal) -> [Float] {
     var random = SeededGenerator(9)
     var smooth: Float = 0

@@ -43,7 +43,7 @@ package struct BandwidthTrace: Sendable, Equatable {
         rate.isFinite, rate >= 0, rate < 1e9
       else {
         throw BandwidthTraceError(
-          line: index + 1, "it is not of the form t,kbps with a rate from 0 to 1e9 kbit/s")
+          line: index + 1, "it is not of the form t,kbps with a rate below 1e9 kbit/s, at least 0")
       }
       guard rows.isEmpty ? time == 0 : time > rows[rows.count - 1].time else {
         throw BandwidthTraceError(line: index + 1, "times must ascend from 0")
