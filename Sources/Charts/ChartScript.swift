@@ -97,9 +97,10 @@ struct ChartScript {
       + "linecolor rgb '\(colour)' pointtype \(point) pointsize 0.6 pointinterval \(interval)"
   }
 
-  /// The settings for a panel without points: no numbers at the axes, and the text "no data".
+  /// The settings for a panel without points: no numbers at the axes, and the text "no data". The
+  /// tag 99 is not that of a label of `polarAxes`.
   private static let noData = [
-    "unset xtics", "unset ytics", "set label 1 'no data' at graph 0.5, 0.5 center",
+    "unset xtics", "unset ytics", "set label 99 'no data' at graph 0.5, 0.5 center",
   ]
 
   private static func axes(of panel: ChartPanel) -> [String] {

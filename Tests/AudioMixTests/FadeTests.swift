@@ -42,6 +42,18 @@ import Testing
     #expect(result[1][3601...].allSatisfy { $0 == 1 })
   }
 
+  /// A mixer starts with the gains for the amount that `value` reports.
+  @Test(arguments: [(-1, 0), (2, 1), (.nan, 0)] as [(Double, Double)])
+  func initialAmountIsClamped(_ amount: Double, clamped: Double) {
+    let stems = MixedStems(frames: 480)
+    func mixer(_ amount: Double) -> StemMixer {
+      StemMixer(
+        channels: 4, sampleRate: 48000, settings: MixSettings(style: .studio, amount: amount))
+    }
+    #expect(mixer(amount).value.amount == clamped)
+    #expect(stems.mixed(by: mixer(amount)) == stems.mixed(by: mixer(clamped)))
+  }
+
   @Test(arguments: [1, 7, 480, 9600])
   func blockSizeDoesNotMatter(blockFrames: Int) {
     let stems = MixedStems(frames: 9600)

@@ -178,6 +178,15 @@ import Testing
     #expect(!Self.shows(svg, "0.2"))
   }
 
+  @Test func aPolarChartWithoutDataKeepsTheLabelsOfItsRays() throws {
+    let empty = ChartPanel.polar(series: [ChartSeries(name: "s", x: [], y: [])])
+    let script = ChartScript(chart: Chart(title: "t", panels: [empty]), format: .svg).text
+    let svg = String(decoding: try Gnuplot.draw(script).bytes, as: UTF8.self)
+    for label in ["nodata", "front", "back", "90"] {
+      #expect(Self.shows(svg, label), "\(label)")
+    }
+  }
+
   @Test func rangesFitTheData() throws {
     let linear = try #require(ChartRange.fitted([3, .nan, -1, .infinity], .linear))
     #expect(linear.contains(3) && linear.contains(-1))

@@ -63,7 +63,7 @@ public final class StemMixer: @unchecked Sendable {
     _ = UnsafeMutableBufferPointer(start: styles, count: MixStyle.allCases.count)
       .initialize(from: MixStyle.allCases)
     rampFrames = max(1, Int(Self.rampSeconds * sampleRate))
-    let gains = MixGains(settings.style, amount: settings.amount, target: target)
+    let gains = MixGains(settings.style, amount: Double(amount(ofMark: mark)), target: target)
     state = .allocate(capacity: 1)
     state.initialize(to: State(mark: mark, start: gains, end: gains, position: rampFrames))
     standardIndex = UInt64(MixStyle.allCases.firstIndex(of: .standard) ?? 0)
