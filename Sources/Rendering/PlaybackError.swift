@@ -62,8 +62,8 @@ public enum PlaybackError: Error, Sendable, Equatable, CustomStringConvertible {
         + "from it; to change the decoder, start playback again with \(name(.decoder))"
     case .mixNeedsSoundfield(let layout):
       "only soundfields of order 1 or higher can be separated, but the layout of the source is or "
-        + "may become '\(layout.name)'; choose a soundfield, or set "
-        + "\(name(.layout)) to a soundfield if the channels are one"
+        + "may become '\(layout.name)'; choose a soundfield, or, if the channels contain a "
+        + "soundfield, name its layout with \(name(.layout))"
     case .mixTuning(let path, let reason):
       "cannot use the mix tuning in '\(path)': \(reason); "
         + "name another file with \(name(.mixTuning)), or 'off' for no tuning"

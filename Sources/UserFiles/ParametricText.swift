@@ -17,13 +17,13 @@ public import SignalProcessing
 /// high-pass filters, and NO is a notch. Comments follow `#`, `;` or `//`. The preamplifier gain is
 /// not used.
 public enum ParametricText {
-  /// An error in a line.
+  /// An error in the text.
   public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The line number, from 1.
-    public let line: Int
+    /// The line number, from 1; nil if the problem concerns the entire text.
+    public let line: Int?
     public let reason: String
 
-    public var description: String { "line \(line): \(reason)" }
+    public var description: String { (line.map { "line \($0): " } ?? "") + reason }
   }
 
   /// Returns the filters that are on.
@@ -59,7 +59,7 @@ public enum ParametricText {
       } catch { throw Problem(line: index + 1, reason: error.text) }
     }
     guard hasFilters else {
-      throw Problem(line: 1, reason: "the file has no line that starts with 'Filter'")
+      throw Problem(line: nil, reason: "the file has no line that starts with 'Filter'")
     }
     return filters
   }

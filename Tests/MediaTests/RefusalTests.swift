@@ -45,7 +45,7 @@ import Testing
       (".", "is a directory; choose a file in it"),
       ("fifo.wav", "is a FIFO; copy the audio to a regular file first"),
       ("text.wav", "not an audio file that FFmpeg recognises; check it with `ffprobe`"),
-      ("cut.m4a", "the file is truncated before its index; copy or download it again"),
+      ("cut.m4a", "the file is truncated and has no complete index; copy or download it again"),
       ("video.mp4", "contains video but no audio; choose a file with an audio track"),
       (
         "300.wav",

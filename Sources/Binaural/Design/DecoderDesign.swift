@@ -73,10 +73,8 @@ public struct DecoderDesign: Sendable {
         order: order, directions: responses.directions, weights: responses.weights,
         lanes: responses.lanes)
     else {
-      throw .refused(
-        path: set.path ?? set.name,
-        check: "its \(set.directions.count) directions do not suffice for a decoder of order "
-          + "\(order); higher orders need more directions")
+      throw .tooFewDirections(
+        path: set.path ?? set.name, count: set.directions.count, order: order)
     }
     var coefficients = solve(responses, projection, isCancelled)
     if isCancelled() { throw .interrupted }

@@ -8,6 +8,8 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   case notSOFA(path: String, reason: String)
   /// The set, or a decoder designed from it, failed a check. `check` describes the failure.
   case refused(path: String, check: String)
+  /// The set has too few directions for a decoder of an order.
+  case tooFewDirections(path: String, count: Int, order: Int)
   /// The reader took longer than `seconds`, the permitted time, and was stopped.
   case timedOut(path: String, seconds: Double)
   /// A signal killed the reader.
@@ -29,6 +31,9 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
           + "choose another SOFA file (SimpleFreeFieldHRIR)"
       case .refused(let path, let check):
         "the HRTF set '\(path)' cannot be used: \(check); choose another set"
+      case .tooFewDirections(let path, let count, let order):
+        "the HRTF set '\(path)' cannot be used: no decoder of order \(order) can be computed from "
+          + "its \(count) directions; choose another set or a lower order"
       case .timedOut(let path, let seconds):
         "reading the HRTF set '\(path)' took longer than "
           + "\(decimal(seconds, digits: seconds == seconds.rounded() ? 0 : 1)) s and was stopped; "
