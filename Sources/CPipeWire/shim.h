@@ -101,8 +101,8 @@ static inline bool pipewire_begin(const struct pipewire_library *library, struct
   }
   struct pw_buffer *buffer = library->pw_stream_dequeue_buffer(stream);
   if (!buffer) return false;
-  struct spa_data *data = &buffer->buffer->datas[0];
-  if (!data->data || buffer->buffer->n_datas < 1) {
+  struct spa_data *data = buffer->buffer->datas;
+  if (buffer->buffer->n_datas < 1 || !data->data) {
     library->pw_stream_queue_buffer(stream, buffer);
     return false;
   }
