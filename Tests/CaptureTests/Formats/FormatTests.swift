@@ -108,7 +108,7 @@ struct FormatTests {
     #"{"schema": 1, "name": "A", "format": "b-format"}"#,
     #"{"schema": 1, "format": "ambix"}"#,
     #"{"schema": 1, "name": "A", "format": "a-format", "capsules": ["flu", "frd"]}"#,
-    #"{"schema": 1, "name": "A", "format": "a-format", "capsules": ["flu","frd","up","bld","bru"]}"#,
+    #"{"schema": 1, "name": "A", "format": "a-format", "capsules": ["flu","frd","x","bld","bru"]}"#,
     #"{"schema": 1, "name": "A", "format": "a-format", "radius": 0}"#,
     #"{"schema": 1, "name": "A", "format": "a-format", "gains": [0, 0, 0]}"#,
     "no JSON",
