@@ -73,7 +73,8 @@ extension MediaError: CustomStringConvertible {
     case .unrecognised(let path):
       "\(printable(path)): not an audio file that FFmpeg recognises; check it with `ffprobe`"
     case .missingIndex(let path):
-      "\(printable(path)): the file is truncated and has no complete index; copy or download it again"
+      "\(printable(path)): the file is truncated and has no complete index; "
+        + "copy or download it again"
     case .openFailed(let path, let reason):
       "\(printable(path)): cannot be opened (\(printable(reason))); check it with `ffprobe`"
     case .readFailed(let path, let reason):
