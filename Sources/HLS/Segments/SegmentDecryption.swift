@@ -29,8 +29,8 @@ enum SegmentDecryption {
   /// - Parameters:
   ///   - key: 16 bytes.
   ///   - vector: the initialisation vector, 16 bytes.
-  /// - Throws: an error if an argument has the wrong length, if the padding is invalid, or if memory
-  ///   runs out.
+  /// - Throws: an error if an argument has the wrong length, if the padding is invalid, or if
+  ///   memory runs out.
   static func decrypted(
     _ bytes: [UInt8], key: [UInt8], vector: [UInt8]
   ) throws(Problem) -> [UInt8] {
