@@ -46,7 +46,10 @@ import Testing
       "t,gx,gy,gz,ax,ay,az\n0,0,x,0,0,0,0\n",
       "r.csv, line 2: column 'gy' contains 'x', not a finite number"
     ),
-    ("t,gx,gy,gz,ax,ay,az\n1e300,0,0,0,0,0,0\n", "r.csv, line 2: time 1e+300 is too large"),
+    (
+      "t,gx,gy,gz,ax,ay,az\n1e300,0,0,0,0,0,0\n",
+      "r.csv, line 2: time 1e+300 s is out of range; it must be between -9e9 and 9e9 s"
+    ),
     (
       "t,gx,gy,gz,ax,ay,az\n1,0,0,0,0,0,9\n1,0,0,0,0,0,9\n",
       "r.csv, line 3: time 1.0 is not later than 1.0, the time of the previous row"
