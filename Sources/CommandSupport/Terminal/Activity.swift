@@ -5,8 +5,8 @@ import Glibc
 import Synchronization
 package import System
 
-/// Runs `body`. If this takes longer than 1 s and stderr can replace lines, shows the activity and
-/// the elapsed time on stderr.
+/// Runs `body`. If this takes longer than 1 s and stderr is a terminal on which lines can be
+/// replaced, shows the activity and the elapsed time on stderr.
 ///
 /// - Parameter activity: what the program is doing, such as "reading the HRTF set".
 package func during<Result, Failure: Error>(
@@ -25,7 +25,7 @@ package final class ActivityLine: Sendable {
   private let isShown = Atomic(false)
   private let activity: Mutex<String>
 
-  /// Starts to measure the time. stderr must be able to replace lines.
+  /// Starts to measure the time. stderr must satisfy `canReplaceLines`.
   package init(_ activity: String) {
     self.activity = Mutex(activity)
     let start = monotonic_nanoseconds()

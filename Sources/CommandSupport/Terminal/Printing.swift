@@ -73,7 +73,8 @@ package func write(_ text: String, to descriptor: Int32) -> Bool {
 
 package func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-/// Returns whether a descriptor refers to a terminal that can replace lines in place.
+/// Returns whether a descriptor refers to a terminal on which lines can be replaced; false if TERM
+/// is "dumb".
 package func canReplaceLines(_ descriptor: Int32) -> Bool {
   isTerminal(descriptor) && getenv("TERM").map { String(cString: $0) } != "dumb"
 }

@@ -25,7 +25,7 @@ func mixAnalyseCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let tuning = generator.tuning
   if tuning.isNeutral {
     printNote(
-      "the tuning changes nothing: there is less than a second of speech, or no need to correct it")
+      "the tuning changes nothing: less than a second of speech was found, or it needs no change")
   }
   try file.write(tuning.json + "\n")
 }
