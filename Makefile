@@ -5,6 +5,7 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 DESTDIR ?=
 BIN := .build/release
+DESIGNS := $(BIN)/designs
 SHARE = $(DESTDIR)$(PREFIX)/share
 SERVICE := lib/systemd/user/stillstage-sink.service
 GENERATED := man/man1/stillstage.1 bash-completion/completions/stillstage \
@@ -34,6 +35,9 @@ PROGRAMS := stillstage stillstage-engine stillstage-bench stillstage-sofa \
 build: toolchain build-packages
 	STILLSTAGE_ONLY="$(PROGRAMS)" swift build -c release --static-swift-stdlib \
 	  -debug-info-format none
+	@[ $(DESIGNS) -nt $(BIN)/stillstage-engine ] || { rm -rf $(DESIGNS) && mkdir $(DESIGNS) && \
+	  $(BIN)/stillstage-engine make-designs $(DESIGNS) && rm -f $(DESIGNS)/*.set && \
+	  chmod 644 $(DESIGNS)/* && touch $(DESIGNS); }
 
 demo: build runtime-packages
 	$(BIN)/stillstage demo
@@ -120,13 +124,15 @@ fuzz: toolchain build-packages
 docs: toolchain build-packages
 	.ci/api-docs
 
-# Installs the result of `make build`, so that root needs no toolchain.
+# Installs the result of `make build`, so that root needs no toolchain. The designs are used only if
+# the engine keeps its modification time.
 install:
 	@test -x $(BIN)/stillstage || { echo "Nothing is built: run 'make build' first." >&2; exit 1; }
 	install -D -m 755 -t "$(DESTDIR)$(PREFIX)/bin" $(BIN)/stillstage
-	install -D -m 755 -t "$(DESTDIR)$(PREFIX)/libexec/stillstage" \
+	install -D -p -m 755 -t "$(DESTDIR)$(PREFIX)/libexec/stillstage" \
 	  $(BIN)/stillstage-engine $(BIN)/stillstage-bench $(BIN)/stillstage-sofa \
 	  $(BIN)/stillstage-separator $(BIN)/stillstage-values
+	install -D -m 644 -t "$(DESTDIR)$(PREFIX)/libexec/stillstage/designs" $(DESIGNS)/*
 	install -d -m 755 "$(SHARE)/stillstage/HRTF" "$(SHARE)/stillstage/Calibration"
 	find HRTF Calibration -type f -printf '%h\0%p\0' 2>/dev/null | xargs -r -0 -n 2 \
 	  sh -c 'install -D -m 644 -t "$$0/stillstage/$$1" "$$2"' "$(SHARE)"

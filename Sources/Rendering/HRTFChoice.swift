@@ -13,11 +13,13 @@ public struct HRTFChoice: Sendable {
   public let notes: [String]
 
   private let interrupt: InterruptFlag?
+  private let cache: DesignCache?
 
   /// Creates a choice with a loaded HRTF set. Raising `interrupt` cancels a design.
   public init(set: HRTFSet, interrupt: InterruptFlag? = nil) {
     self.set = set
     self.interrupt = interrupt
+    cache = .standard
     notes = set.notes
   }
 
@@ -26,7 +28,8 @@ public struct HRTFChoice: Sendable {
   /// - Parameters:
   ///   - path: a SOFA file; nil for libmysofa's default set. If that default set cannot be found or
   ///     read, a rigid sphere is used.
-  ///   - loader: reads the file. If `interrupt` is not nil, it replaces the loader's `isCancelled`.
+  ///   - loader: reads the file. Its cache is also used for the designs. If `interrupt` is not nil,
+  ///     it replaces the loader's `isCancelled`.
   ///   - interrupt: cancels the reading, or a later design.
   /// - Throws: `PlaybackError.hrtf` if the set at `path` cannot be read;
   ///   `PlaybackError.interrupted`.
@@ -35,6 +38,7 @@ public struct HRTFChoice: Sendable {
     interrupt: InterruptFlag? = nil
   ) throws(PlaybackError) {
     self.interrupt = interrupt
+    cache = loader.cache
     var loader = loader
     if let interrupt { loader.isCancelled = { interrupt.isRaised } }
     do throws(HRTFError) {
@@ -79,7 +83,7 @@ public struct HRTFChoice: Sendable {
       let direct: BinauralFilters
       do throws(HRTFError) {
         direct = try design.filters(
-          for: set, sampleRate: sampleRate, cache: .standard,
+          for: set, sampleRate: sampleRate, cache: cache,
           isCancelled: { [interrupt] in interrupt?.isRaised ?? false })
       } catch { throw PlaybackError(error) }
       return try finished(direct, set, settings)
@@ -122,7 +126,7 @@ public struct HRTFChoice: Sendable {
       method: settings.method, order: order, equalisation: settings.equalisation)
     do throws(HRTFError) {
       return try design.filters(
-        for: set, sampleRate: sampleRate, cache: .standard,
+        for: set, sampleRate: sampleRate, cache: cache,
         isCancelled: { [interrupt] in interrupt?.isRaised ?? false })
     } catch { throw PlaybackError(error) }
   }

@@ -4,8 +4,12 @@ import CommandSupport
 import Glibc
 import PulseAudio
 
-// A hidden command runs the keeper of the virtual sinks on PulseAudio.
-if CommandLine.arguments.dropFirst().first == keeperCommand {
+// Hidden commands, which users do not run themselves.
+switch CommandLine.arguments.dropFirst().first {
+case keeperCommand:
   exit(PulseSinkKeeper.run(arguments: Array(CommandLine.arguments.dropFirst(2))))
+case designsCommand:
+  exit(makeDesigns(arguments: Array(CommandLine.arguments.dropFirst(2))))
+default:
+  run("stillstage-engine", perform)
 }
-run("stillstage-engine", perform)

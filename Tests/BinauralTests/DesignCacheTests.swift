@@ -40,6 +40,22 @@ import Testing
     #expect(files(folder.file("a/b")).count == 1)
   }
 
+  @Test func suppliedEntriesAreOnlyRead() {
+    let folder = TemporaryFolder()
+    let supplied = folder.file("supplied")
+    DesignCache(folder: supplied).store(Self.arrays, key())
+    let stored = bytes(DesignCache(folder: supplied).path(key()))
+    let cache = DesignCache(folder: folder.file("own"), limit: 1000, supplied: supplied)
+    #expect(cache.load(key()) == Self.arrays)
+    #expect(cache.load(key("other")) == nil)
+    #expect(files(folder.file("own")) == [])
+    cache.store([[7]], key())
+    cache.store([[8]], key("other"))
+    #expect(cache.load(key()) == [[7]])
+    #expect(files(supplied).count == 1)
+    #expect(bytes(DesignCache(folder: supplied).path(key())) == stored)
+  }
+
   @Test func keyDependsOnTheSetTheRateAndTheSettings() {
     var changed = Self.set
     changed.impulseResponses[12345] += 1e-7

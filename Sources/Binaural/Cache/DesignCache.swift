@@ -17,19 +17,27 @@ public struct DesignCache: Sendable {
 
   package let folder: String
   let limit: Int
+  /// A folder of entries that is only read; nil if there is none.
+  let supplied: String?
 
   /// Creates a cache.
   ///
   /// - Parameters:
   ///   - folder: an absolute path. The folder is created when the first entry is stored.
   ///   - limit: the maximum total size of all entries, in bytes.
-  public init(folder: String, limit: Int = DesignCache.largestBytes) {
+  ///   - supplied: a folder in which to look for designs that `folder` does not have. It is only
+  ///     read.
+  public init(folder: String, limit: Int = DesignCache.largestBytes, supplied: String? = nil) {
     self.folder = folder
     self.limit = limit
+    self.supplied = supplied
   }
 
   /// The user's cache in the first of these folders that is defined: `$STILLSTAGE_CACHE`,
   /// `$XDG_CACHE_HOME/stillstage`, `$HOME/.cache/stillstage`. Nil if there is none.
+  ///
+  /// Designs that it does not have are read from the folder `designs` beside the running program,
+  /// where the installation puts those of the default settings.
   ///
   /// Also nil if `$STILLSTAGE_CACHE` is set to anything but an absolute path, for example to `off`.
   /// Relative paths in the other variables are ignored. Empty variables count as not set.
@@ -43,20 +51,27 @@ public struct DesignCache: Sendable {
       variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
     if let chosen = variable("STILLSTAGE_CACHE"), !chosen.isEmpty {
-      return chosen.hasPrefix("/") ? DesignCache(folder: chosen) : nil
+      return chosen.hasPrefix("/") ? DesignCache(folder: chosen, supplied: suppliedFolder) : nil
     }
     let caches = folder("XDG_CACHE_HOME") ?? folder("HOME").map { "\($0)/.cache" }
-    return caches.map { DesignCache(folder: "\($0)/stillstage") }
+    return caches.map { DesignCache(folder: "\($0)/stillstage", supplied: suppliedFolder) }
   }
+
+  private static var suppliedFolder: String? { programDirectory().map { "\($0)/designs" } }
 
   /// Returns the arrays stored under a key and marks the entry as just used; nil if there is no
   /// valid entry.
   func load(_ key: DesignKey) -> [[Float]]? {
-    guard let bytes = CacheFile.read(path(key), atMost: CacheEntry.largestBytes),
-      let arrays = CacheEntry.arrays(in: bytes, key: key)
-    else { return nil }
-    CacheFile.touch(path(key))
-    return arrays
+    if let arrays = Self.arrays(in: folder, key) {
+      CacheFile.touch(path(key))
+      return arrays
+    }
+    return supplied.flatMap { Self.arrays(in: $0, key) }
+  }
+
+  private static func arrays(in folder: String, _ key: DesignKey) -> [[Float]]? {
+    CacheFile.read(path(key, in: folder), atMost: CacheEntry.largestBytes)
+      .flatMap { CacheEntry.arrays(in: $0, key: key) }
   }
 
   /// Stores arrays under a key, unless they exceed the size limits.
@@ -96,7 +111,11 @@ public struct DesignCache: Sendable {
   private static let ending = ".filters"
   private static let setEnding = ".set"
 
-  func path(_ key: DesignKey) -> String { "\(folder)/\(key.name)\(Self.ending)" }
+  func path(_ key: DesignKey) -> String { Self.path(key, in: folder) }
+
+  private static func path(_ key: DesignKey, in folder: String) -> String {
+    "\(folder)/\(key.name)\(ending)"
+  }
 
   /// Removes the least recently used entries until the total size is within the limit, but keeps
   /// the file `spared`. Also removes temporary files that are more than an hour old, which killed
