@@ -5,7 +5,8 @@
 //                                   "phones"
 //        pipewire_card headset      a Bluetooth headset: the profile a2dp-sink, which is active, and headset-head-unit, with
 //                                   the codecs CVSD, which is active, and mSBC. Its microphone is silent.
-//        pipewire_card broken       the same, but the headset has no microphone in the profile headset-head-unit
+//        pipewire_card slow         the same, but the codecs of a new profile are announced after 300 ms
+//        pipewire_card broken       as headset, but there is no microphone in the profile headset-head-unit
 //
 // Commands on the standard input, one a line:
 //
@@ -34,9 +35,10 @@ static struct {
   struct spa_param_info params[6];
   struct pw_properties *properties;
   uint32_t id;
-  bool is_headset, is_broken;
-  /// The active route, the active profile and the codec of the microphone.
-  int active, profile, codec;
+  struct spa_source *timer;
+  bool is_headset, is_broken, is_slow;
+  /// The active route, the active profile, the profile whose codecs are announced, and the codec of the microphone.
+  int active, profile, codec_profile, codec;
 } card;
 
 static const char *const names[2] = {"headphones", "speaker"};
@@ -110,7 +112,7 @@ static struct spa_pod *profile(struct spa_pod_builder *builder, uint32_t id, int
   return spa_pod_builder_pop(builder, &object);
 }
 
-/// The codecs of the active profile.
+/// The codecs of the profile `codec_profile`.
 static struct spa_pod *codecs(struct spa_pod_builder *builder, uint32_t id) {
   static const struct {
     uint32_t id;
@@ -118,7 +120,7 @@ static struct spa_pod *codecs(struct spa_pod_builder *builder, uint32_t id) {
   } all[] = {
     {SPA_BLUETOOTH_AUDIO_CODEC_SBC, "SBC"}, {SPA_BLUETOOTH_AUDIO_CODEC_CVSD, "CVSD"},
     {SPA_BLUETOOTH_AUDIO_CODEC_MSBC, "mSBC"}};
-  int first = card.profile ? 1 : 0, last = card.profile ? 2 : 0;
+  int first = card.codec_profile ? 1 : 0, last = card.codec_profile ? 2 : 0;
   struct spa_pod_frame object, inner;
   spa_pod_builder_push_object(builder, &object, SPA_TYPE_OBJECT_PropInfo, id);
   spa_pod_builder_add(builder, SPA_PROP_INFO_id, SPA_POD_Id(SPA_PROP_bluetoothAudioCodec), 0);
@@ -138,7 +140,7 @@ static struct spa_pod *codecs(struct spa_pod_builder *builder, uint32_t id) {
 }
 
 static struct spa_pod *codec(struct spa_pod_builder *builder, uint32_t id) {
-  uint32_t now = card.profile ? (uint32_t)card.codec : SPA_BLUETOOTH_AUDIO_CODEC_SBC;
+  uint32_t now = card.codec_profile ? (uint32_t)card.codec : SPA_BLUETOOTH_AUDIO_CODEC_SBC;
   return spa_pod_builder_add_object(
     builder, SPA_TYPE_OBJECT_Props, id, SPA_PROP_bluetoothAudioCodec, SPA_POD_Id(now));
 }
@@ -197,6 +199,12 @@ static struct pw_proxy *make_node(const char *name, const char *class, const cha
   return node;
 }
 
+static void announce_codecs(void *data, uint64_t count) {
+  (void)data, (void)count;
+  card.codec_profile = card.profile;
+  announce_change();
+}
+
 static void select_profile(int index) {
   card.profile = index;
   card.codec = SPA_BLUETOOTH_AUDIO_CODEC_CVSD;
@@ -204,6 +212,11 @@ static void select_profile(int index) {
   card.source = NULL;
   if (index == 1 && !card.is_broken)
     card.source = make_node("bluez_input.00_11_22_33_44_55.headset-head-unit", "Audio/Source/Virtual", "MONO");
+  if (card.is_slow) {
+    struct timespec delay = {.tv_nsec = 300 * 1000 * 1000};
+    pw_loop_update_timer(pw_main_loop_get_loop(card.loop), card.timer, &delay, NULL, false);
+  } else
+    card.codec_profile = index;
   announce_change();
 }
 
@@ -262,9 +275,11 @@ static void command(void *data, int descriptor, uint32_t mask) {
 int main(int argc, char *argv[]) {
   pw_init(&argc, &argv);
   card.is_broken = argc > 1 && strcmp(argv[1], "broken") == 0;
-  card.is_headset = card.is_broken || (argc > 1 && strcmp(argv[1], "headset") == 0);
+  card.is_slow = argc > 1 && strcmp(argv[1], "slow") == 0;
+  card.is_headset = card.is_broken || card.is_slow || (argc > 1 && strcmp(argv[1], "headset") == 0);
   setvbuf(stdin, NULL, _IONBF, 0);
   card.loop = pw_main_loop_new(NULL);
+  card.timer = pw_loop_add_timer(pw_main_loop_get_loop(card.loop), announce_codecs, NULL);
   struct pw_context *context = pw_context_new(pw_main_loop_get_loop(card.loop), NULL, 0);
   card.core = context ? pw_context_connect(context, NULL, 0) : NULL;
   if (!card.core) return 1;

@@ -43,6 +43,8 @@ public struct BluetoothMicrophone: Sendable, Equatable {
 
   /// How long the microphone may take to appear [ns].
   private static let patience: Int64 = 4_000_000_000
+  /// How long the server may take to list the codecs of a new profile [ns].
+  private static let codecPatience: Int64 = 1_000_000_000
 
   /// Selects a profile with a microphone on the first device that has one, and the best codec of
   /// that profile.
@@ -79,6 +81,8 @@ public struct BluetoothMicrophone: Sendable, Equatable {
     willChange(former)
     let refusal = Refusal.refused(device: card.description, profile: profile.name)
     do throws(SoundServerError) {
+      let formerCodecs =
+        isActive ? [] : try BluetoothCards.codecs(of: card.name, serverAddress: address)
       if !isActive {
         guard try BluetoothCards.setProfile(profile.name, of: card.name, serverAddress: address)
         else {
@@ -88,7 +92,7 @@ public struct BluetoothMicrophone: Sendable, Equatable {
           return .failure(refusal)
         }
       }
-      if let ready = try chooseInput(of: card, address) {
+      if let ready = try chooseInput(of: card, replacing: formerCodecs, address) {
         let isUnchanged = isActive && !ready.hasOtherCodec
         return .success(
           BluetoothMicrophone(input: ready.input, former: isUnchanged ? nil : former))
@@ -104,21 +108,35 @@ public struct BluetoothMicrophone: Sendable, Equatable {
   /// Selects the best codec of the active profile, if the server permits it. Returns the microphone
   /// and whether the codec has changed; nil if the microphone does not appear in time.
   private static func chooseInput(
-    of card: BluetoothCard, _ address: String?
+    of card: BluetoothCard, replacing formerCodecs: [BluetoothCard.Codec], _ address: String?
   ) throws(SoundServerError) -> (input: Input, hasOtherCodec: Bool)? {
     guard try input(of: card, address) != nil else { return nil }
-    let hasOtherCodec = try chooseCodec(of: card, address)
+    let hasOtherCodec = try chooseCodec(of: card, replacing: formerCodecs, address)
     return try input(of: card, address).map { ($0, hasOtherCodec) }
   }
 
   /// Selects the best codec of the active profile. Returns whether the codec has changed.
   private static func chooseCodec(
-    of card: BluetoothCard, _ address: String?
+    of card: BluetoothCard, replacing formerCodecs: [BluetoothCard.Codec], _ address: String?
   ) throws(SoundServerError) -> Bool {
+    let all = try codecs(of: card, replacing: formerCodecs, address)
     let now = try BluetoothCards.codec(of: card.name, serverAddress: address)
-    let all = try BluetoothCards.codecs(of: card.name, serverAddress: address)
     guard let best = BluetoothCard.best(of: all), best.name != now else { return false }
     return try BluetoothCards.setCodec(best.name, of: card.name, serverAddress: address)
+  }
+
+  /// Returns the codecs of the active profile. PipeWire can list those of the former profile for
+  /// some time after the new microphone has appeared; this waits until it lists others.
+  private static func codecs(
+    of card: BluetoothCard, replacing former: [BluetoothCard.Codec], _ address: String?
+  ) throws(SoundServerError) -> [BluetoothCard.Codec] {
+    let end = monotonic_nanoseconds() + codecPatience
+    while true {
+      let codecs = try BluetoothCards.codecs(of: card.name, serverAddress: address)
+      let isNew = former.isEmpty || codecs != former
+      guard !isNew, monotonic_nanoseconds() < end else { return codecs }
+      usleep(50_000)
+    }
   }
 
   /// Waits for the microphone of a card. Returns nil if it does not appear in time.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CRealtime
+import Glibc
 public import SoundServer
 
 /// A Bluetooth device of the sound server, with its profiles.
@@ -88,6 +90,8 @@ public struct BluetoothCard: Sendable, Equatable {
 /// Any thread may call the functions. Each function waits at most 5 s for the server.
 public enum BluetoothCards {
   private static let timeout = 5000
+  /// How long a new codec may take to be in use [ns].
+  private static let codecTime: Int64 = 3_000_000_000
 
   /// Returns the cards, in the server's order.
   ///
@@ -125,20 +129,41 @@ public enum BluetoothCards {
     of card: String, serverAddress: String? = nil
   ) throws(SoundServerError) -> String? {
     try with(serverAddress) { (connection) throws(SoundServerError) in
-      let answer = try connection.send("get-codec", nil, to: Self.object(card))
-      return answer.map { $0.filter { $0 != "\"" } }.flatMap {
-        $0.isEmpty || $0 == "null" ? nil : $0
-      }
+      try codec(of: card, on: connection)
     }
   }
 
-  /// Selects a codec. Returns whether the server confirmed the request.
+  private static func codec(
+    of card: String, on connection: ClientConnection
+  ) throws(SoundServerError) -> String? {
+    let answer = try connection.send("get-codec", nil, to: Self.object(card))
+    return answer.map { $0.filter { $0 != "\"" } }.flatMap {
+      $0.isEmpty || $0 == "null" ? nil : $0
+    }
+  }
+
+  /// Selects a codec. Returns whether the server accepted the request.
+  ///
+  /// PipeWire confirms the request before it passes it on, and drops it if the connection closes
+  /// first. The connection therefore stays open until the codec is in use, at most for 3 s.
   public static func setCodec(
     _ codec: String, of card: String, serverAddress: String? = nil
   ) throws(SoundServerError) -> Bool {
-    try with(serverAddress) { (connection) throws(SoundServerError) in
+    let connection = try open(serverAddress)
+    defer { connection.close() }
+    let isAccepted = try connection.loop.locked { () throws(SoundServerError) in
       try connection.send("switch-codec", "\"\(codec)\"", to: Self.object(card)) != nil
     }
+    guard isAccepted else { return false }
+    let end = monotonic_nanoseconds() + codecTime
+    while monotonic_nanoseconds() < end {
+      let now = try connection.loop.locked { () throws(SoundServerError) in
+        try self.codec(of: card, on: connection)
+      }
+      if now == codec { break }
+      usleep(20_000)
+    }
+    return true
   }
 
   private static func object(_ card: String) -> String { "/card/\(card)/bluez" }
@@ -147,10 +172,14 @@ public enum BluetoothCards {
     _ address: String?,
     _ body: (ClientConnection) throws(SoundServerError) -> Result
   ) throws(SoundServerError) -> Result {
-    let connection = try ClientConnection(
-      serverAddress: address, applicationName: "Stillstage", timeoutMilliseconds: timeout)
+    let connection = try open(address)
     defer { connection.close() }
     return try connection.loop.locked { () throws(SoundServerError) in try body(connection) }
+  }
+
+  private static func open(_ address: String?) throws(SoundServerError) -> ClientConnection {
+    try ClientConnection(
+      serverAddress: address, applicationName: "Stillstage", timeoutMilliseconds: timeout)
   }
 }
 

@@ -12,7 +12,8 @@ private struct PipeWireHeadset {
   let folder = TemporaryFolder()
   private let headset: RunningProgram
 
-  /// - Parameter kind: "headset", or "broken" for one whose microphone does not appear.
+  /// - Parameter kind: "headset", "slow" for one whose codecs are announced late, or "broken" for
+  ///   one whose microphone does not appear.
   init(_ kind: String) throws {
     server = try PrivatePipeWireServer()
     headset = try RunningProgram(
@@ -87,6 +88,15 @@ extension CaptureServerTests {
         #expect(try FloatWAV(reading: place.folder.file("a.wav")).channels.count == 1)
       }
       #expect(isTrue(within: 1000) { place.hasProfile("a2dp-sink") && place.codec == Self.sbc })
+    }
+
+    @Test func theBestCodecIsChosenAlthoughItIsAnnouncedLate() throws {
+      let place = try PipeWireHeadset("slow")
+      defer { place.server.stop() }
+      let program = try place.record("a.wav", ["--bluetooth", "best"])
+      #expect(isTrue(within: 10000) { place.codec == Self.msbc }, "\(place.codec)")
+      kill(program.pid, SIGTERM)
+      _ = program.wait(seconds: 10)
     }
 
     @Test func aHeadsetWithoutAMicrophoneIsReplaced() throws {
