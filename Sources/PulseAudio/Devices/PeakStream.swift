@@ -76,7 +76,9 @@ final class PeakBoard: Sendable {
 /// Measures the peaks of one source's channels.
 ///
 /// A mono stream would be cheaper, but PipeWire mixes channels without positions (AUX) down to
-/// silence.
+/// silence. On PipeWire, each meter has a connection of its own: when several streams of one
+/// connection have data in the same cycle, versions before commit f75fc4c85 (2026) of
+/// module-protocol-pulse delay those of all but one, often for seconds.
 ///
 /// ## Threading
 /// Use it only with the loop's lock held.
@@ -89,12 +91,32 @@ final class PeakStream: CallbackTarget {
   private let source: Source
   private let board: PeakBoard
   private let cell: PeakBoard.Cell
+  /// The meter's own connection; nil if it uses a shared one.
+  private var connection: Connection?
   private var stream: OpaquePointer?
 
-  init(of source: Source, in context: OpaquePointer, isPipeWire: Bool, board: PeakBoard) {
+  /// Opens the meter of a source.
+  ///
+  /// - Parameter shared: the connection that lists the sources.
+  init(of source: Source, on shared: Connection, board: PeakBoard) {
     self.source = source
     self.board = board
     cell = board.add(source.name, channels: source.channelCount)
+    if shared.isPipeWire {
+      let own = Connection(loop: shared.loop, address: shared.address)
+      own.onReady = { [unowned self, unowned own] in
+        connect(on: own, peaks: Self.peaksPerPacketOfPipeWire)
+      }
+      own.open()
+      connection = own
+    } else {
+      connect(on: shared, peaks: 1)
+    }
+  }
+
+  /// - Parameter peaks: the number of peaks to request in each packet.
+  private func connect(on connection: Connection, peaks: Int) {
+    guard let context = connection.context else { return }
     var format = pa_sample_spec(
       format: PA_SAMPLE_FLOAT32LE, rate: Self.rate, channels: UInt8(source.channelCount))
     var map = channelMap(source.channelMap)
@@ -102,7 +124,6 @@ final class PeakStream: CallbackTarget {
     guard let stream else { return }
     pa_stream_set_read_callback(
       stream, { _, _, this in PeakStream.with(this) { $0.receive() } }, userdata)
-    let peaks = isPipeWire ? Self.peaksPerPacketOfPipeWire : 1
     var attributes = pa_buffer_attr(
       maxlength: .max, tlength: .max, prebuf: .max, minreq: .max,
       fragsize: UInt32(4 * source.channelCount * peaks))
@@ -114,13 +135,21 @@ final class PeakStream: CallbackTarget {
 
   deinit { close() }
 
-  var isGood: Bool { stream.map(PulseAudio.isGood(stream:)) ?? false }
+  var isGood: Bool {
+    stream.map(PulseAudio.isGood(stream:)) ?? connection?.isGood ?? false
+  }
 
   func fits(_ other: Source) -> Bool {
     source.channelMap == other.channelMap && source.sampleRate == other.sampleRate
   }
 
   func close() {
+    closeStream()
+    connection?.close()
+    connection = nil
+  }
+
+  private func closeStream() {
     guard let stream else { return }
     pa_stream_set_read_callback(stream, nil, nil)
     pa_stream_disconnect(stream)

@@ -82,7 +82,7 @@ private final class MeteredSources: DeviceConnection {
 
   /// Closes outdated and failed meters, and opens missing meters.
   private func adjustMeters(to sources: [Source], on connection: Connection) {
-    guard let context = connection.context else { return }
+    guard connection.context != nil else { return }
     let wanted = sources.filter(measures)
     for (name, meter) in meters {
       let source = wanted.first { $0.name == name }
@@ -92,8 +92,7 @@ private final class MeteredSources: DeviceConnection {
       levels.forget(name)
     }
     for source in wanted where meters[source.name] == nil {
-      meters[source.name] = PeakStream(
-        of: source, in: context, isPipeWire: connection.isPipeWire, board: levels)
+      meters[source.name] = PeakStream(of: source, on: connection, board: levels)
     }
   }
 }

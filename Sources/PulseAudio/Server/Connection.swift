@@ -23,6 +23,8 @@ final class Connection: CallbackTarget {
   var onDescription: (pa_server_info) -> Void = { _ in }
   /// Receives the changes that `subscribe` requested, with the index of the changed object.
   var onEvent: (pa_subscription_event_type_t, UInt32) -> Void = { _, _ in }
+  /// Called on the loop's thread when the server accepts the connection.
+  var onReady: () -> Void = {}
   private let applicationName: String
 
   init(loop: ThreadedLoop, address: String?, applicationName: String = "Stillstage") {
@@ -51,12 +53,18 @@ final class Connection: CallbackTarget {
     pa_proplist_sets(properties, PA_PROP_APPLICATION_NAME, applicationName)
     context = pa_context_new_with_proplist(loop.api, applicationName, properties)
     guard let context else { return }
-    pa_context_set_state_callback(context, { Connection.with($1) { $0.loop.kick() } }, userdata)
+    pa_context_set_state_callback(
+      context, { Connection.with($1) { $0.stateChanged() } }, userdata)
     pa_context_set_subscribe_callback(
       context, { _, event, index, this in Connection.with(this) { $0.onEvent(event, index) } },
       userdata)
     // Ignore the result: a failure also changes the context's state.
     _ = pa_context_connect(context, address, PA_CONTEXT_NOAUTOSPAWN, nil)
+  }
+
+  private func stateChanged() {
+    if isReady { onReady() }
+    loop.kick()
   }
 
   /// Closes the connection without waiting for the server.

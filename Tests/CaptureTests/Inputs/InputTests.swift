@@ -94,6 +94,27 @@ extension CaptureServerTests {
         }
       }
     }
+
+    @Test(
+      .enabled(if: PrivatePipeWireServer.missingPackage == nil, "PipeWire is not installed"))
+    func everyMeterOnPipeWireIsUpToDate() throws {
+      let server = try PrivatePipeWireServer()
+      defer { server.stop() }
+      try server.pactl(["load-module", "module-null-sink", "sink_name=feed", "channels=2"])
+      for index in 0..<8 {
+        try server.pactl([
+          "load-module", "module-remap-source", "source_name=mic\(index)", "master=feed.monitor",
+        ])
+      }
+      let inputs = try Inputs(serverAddress: server.address, metering: .inputs)
+      #expect(isTrue(within: 10_000) { inputs.takePeaks().count == 8 })
+      var counts: [Int] = []
+      for _ in 0..<8 {
+        sleepMilliseconds(400)
+        counts.append(inputs.takePeaks().count)
+      }
+      #expect(counts.count { $0 == 8 } >= 7, "\(counts)")
+    }
   }
 }
 
