@@ -135,7 +135,8 @@ extension FakeBlueZ.Service {
   private func hand(over device: String) {
     guard let bus, let handler else { return }
     var ends: [Int32] = [-1, -1]
-    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return }
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return }
     ports.withLock { $0.append(ends[1]) }
     let call = try? bus.newCall(
       Bus.Method(

@@ -268,7 +268,7 @@ extension FakeLowEnergy.Service {
     state.withLock { state in
       if let refusal = state.refusal { return .error(refusal) }
       var ends: [Int32] = [-1, -1]
-      socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends)
+      socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
       state.notifying[path] = ends[1]
       return .descriptor(ends[0])
     }

@@ -212,6 +212,41 @@ import Testing
   private static let rested = LowEnergyDecoderTests.wit(
     force: SIMD3(0, 0.5, 0.8660254), rate: .zero)
 
+  @Test("A tracker that was named or connected is searched for while BlueZ does not know it")
+  func searches() throws {
+    let folder = TemporaryFolder()
+    var unknown = nx
+    unknown.isKnown = false
+    let bluez = try FakeLowEnergy(in: folder, devices: [unknown])
+    func isSearching() -> Bool { bluez.change { $0.isSearching } }
+    let unnamed = LowEnergyTrackers(busAddress: bluez.address)
+    let other = LowEnergyTrackers(wanted: "uevent:1", busAddress: bluez.address)
+    #expect(unnamed.trackers(detailed: true).isEmpty && other.trackers(detailed: true).isEmpty)
+    #expect(!isSearching())
+
+    let provider = LowEnergyTrackers(wanted: unknown.address, busAddress: bluez.address)
+    #expect(provider.trackers(detailed: true).isEmpty)
+    #expect(isSearching())
+    let tracker = try #require(provider.trackers(detailed: true).first)
+    var connection = try unnamed.connect(tracker, isCalibrated: false)
+    connection.close()
+    bluez.change { $0.devices[0].isKnown = false }
+    #expect(unnamed.trackers(detailed: true).isEmpty)
+    #expect(unnamed.trackers(detailed: true).count == 1)
+  }
+
+  @Test("No search is started while Bluetooth is off")
+  func searchesNotWhenOff() throws {
+    let folder = TemporaryFolder()
+    var unknown = nx
+    unknown.isKnown = false
+    let bluez = try FakeLowEnergy(in: folder, devices: [unknown])
+    bluez.change { $0.isPowered = false }
+    let provider = LowEnergyTrackers(wanted: unknown.address, busAddress: bluez.address)
+    for _ in 0..<3 { #expect(provider.trackers(detailed: true).isEmpty) }
+    #expect(!bluez.change { $0.isSearching })
+  }
+
   @Test("Three poses of a Waves Nx that is worn askew give its mounting")
   func calibrates() throws {
     let folder = TemporaryFolder()

@@ -25,11 +25,7 @@ struct BluetoothDevice: Equatable {
 
   /// Whether the address has the form that BlueZ writes. Devices without such an address are
   /// ignored, because trackers are identified by their addresses.
-  var hasAddress: Bool {
-    let parts = address.split(separator: ":", omittingEmptySubsequences: false)
-    return parts.count == 6
-      && parts.allSatisfy { $0.utf8.count == 2 && $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
-  }
+  var hasAddress: Bool { address.isBluetoothAddress }
 
   /// The vendor ID from `modalias`; 0 if unknown.
   var vendorID: UInt16 { number(after: "v") }
@@ -41,5 +37,14 @@ struct BluetoothDevice: Equatable {
       let at = modalias[colon...].firstIndex(of: letter)
     else { return 0 }
     return UInt16(modalias[at...].dropFirst().prefix(4), radix: 16) ?? 0
+  }
+}
+
+extension String {
+  /// Whether the text is a Bluetooth address, such as `AA:BB:CC:DD:EE:FF`.
+  var isBluetoothAddress: Bool {
+    let parts = split(separator: ":", omittingEmptySubsequences: false)
+    return parts.count == 6
+      && parts.allSatisfy { $0.utf8.count == 2 && $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
   }
 }

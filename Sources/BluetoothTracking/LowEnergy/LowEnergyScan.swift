@@ -24,7 +24,7 @@ package enum LowEnergyScan {
       guard !adapters.isEmpty else { return "this computer has no Bluetooth adapter; connect one" }
       let powered = adapters.filter(\.isPowered)
       guard !powered.isEmpty else { return "Bluetooth is off; switch it on" }
-      for adapter in powered { try start(adapter.path, bus) }
+      for adapter in powered { try bus.startLowEnergyDiscovery(adapter.path) }
       let end = monotonic_nanoseconds() + Int64(seconds * 1e9)
       while monotonic_nanoseconds() < end, !isCancelled() { usleep(20_000) }
       for adapter in powered {
@@ -35,13 +35,16 @@ package enum LowEnergyScan {
       return error.bluetoothReason
     }
   }
+}
 
-  private static func start(_ adapter: String, _ bus: Bus) throws(BusError) {
-    try bus.call(Bus.bluez(adapter, "Adapter1", "SetDiscoveryFilter")) {
+extension Bus {
+  /// Starts a search of an adapter for Bluetooth LE devices, which ends with this connection.
+  func startLowEnergyDiscovery(_ adapter: String) throws(BusError) {
+    try call(Bus.bluez(adapter, "Adapter1", "SetDiscoveryFilter")) {
       $0.append([("Transport", .text("le"))])
     }
     do throws(BusError) {
-      try bus.call(Bus.bluez(adapter, "Adapter1", "StartDiscovery"))
+      try call(Bus.bluez(adapter, "Adapter1", "StartDiscovery"))
     } catch {
       // If another program is searching already, its search finds the devices.
       guard error.name == "org.bluez.Error.InProgress" else { throw error }

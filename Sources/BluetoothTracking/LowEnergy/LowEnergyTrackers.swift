@@ -6,7 +6,9 @@ import Glibc
 package import HeadTracking
 import Synchronization
 
-/// Provides the Bluetooth LE trackers that BlueZ knows, whether or not they are connected.
+/// Provides the Bluetooth LE trackers that BlueZ knows, whether or not they are connected. Searches
+/// for the tracker that the user named, and for the one connected last, while BlueZ does not know
+/// it.
 ///
 /// If necessary, opening a tracker connects it, and releasing the connection disconnects it again.
 /// No trackers are found if D-Bus, BlueZ or Bluetooth is missing.
@@ -17,6 +19,9 @@ package final class LowEnergyTrackers: TrackerProvider {
   private let capture: FrameCapture?
   private let watch: BlueZWatch
   private let retries = Mutex<[String: Retry]>([:])
+  private let search: LowEnergySearch
+  /// The address of the tracker to search for; nil if there is none.
+  private let wanted: Mutex<String?>
 
   /// When a tracker may be opened again after a failure or a lost link. Times are CLOCK_MONOTONIC,
   /// in nanoseconds.
@@ -40,11 +45,15 @@ package final class LowEnergyTrackers: TrackerProvider {
   ///     tracker does not use it.
   ///   - profiles: profiles of trackers. Those whose link is not Bluetooth LE are ignored.
   ///   - capture: records the packets of the tracker that is opened; nil to record none.
+  ///   - wanted: the ID of the tracker that the user named. It is searched for if it is a Bluetooth
+  ///     address.
   ///   - busAddress: the address of the D-Bus system bus; nil for the usual address.
   package init(
     axes: AxisMap? = nil, profiles: [TrackerProfile] = [], capture: FrameCapture? = nil,
-    busAddress: String? = nil
+    wanted: String? = nil, busAddress: String? = nil
   ) {
+    self.wanted = Mutex(wanted.flatMap { $0.isBluetoothAddress ? $0.uppercased() : nil })
+    search = LowEnergySearch(busAddress: busAddress)
     (self.axes, self.busAddress, self.capture) = (axes, busAddress, capture)
     self.profiles = profiles.compactMap(LowEnergyModel.init)
     watch = BlueZWatch(address: busAddress)
@@ -54,6 +63,7 @@ package final class LowEnergyTrackers: TrackerProvider {
 
   package func trackers(detailed: Bool) -> [TrackerDescription] {
     guard let objects = try? watch.objects(isFresh: detailed) else { return [] }
+    searchIfMissing(objects)
     let now = monotonic_nanoseconds()
     let retries = retries.withLock { $0 }
     return objects.devices.compactMap { device in
@@ -61,6 +71,13 @@ package final class LowEnergyTrackers: TrackerProvider {
       if let retry = retries[device.address], retry.error == nil, now < retry.next { return nil }
       return Self.description(device, model)
     }
+  }
+
+  private func searchIfMissing(_ objects: BlueZObjects) {
+    guard let wanted = wanted.withLock({ $0 }),
+      !objects.devices.contains(where: { $0.address == wanted })
+    else { return search.stop() }
+    search.advance(with: objects.adapters)
   }
 
   private static func description(
@@ -83,6 +100,7 @@ package final class LowEnergyTrackers: TrackerProvider {
     _ tracker: TrackerDescription, isCalibrated: Bool
   ) throws(HeadTrackingError) -> any TrackerConnection {
     let address = tracker.serial
+    search.stop()
     let retry = retries.withLock { $0[address] }
     if let error = retry?.error, monotonic_nanoseconds() < retry?.next ?? .min { throw error }
     do throws(BusError) {
@@ -101,6 +119,7 @@ package final class LowEnergyTrackers: TrackerProvider {
         isCalibrated: isCalibrated, capture: capture,
         lost: { [weak self] in self?.postpone(address, nil) })
       retries.withLock { $0[address, default: Retry()].opened = monotonic_nanoseconds() }
+      wanted.withLock { $0 = address }
       return connection
     } catch {
       let failure = HeadTrackingError.cannotConnect(name: tracker.name, reason: Self.reason(error))

@@ -32,7 +32,8 @@ func trackerProviders(
   var providers: [any TrackerProvider] = [
     EarphoneTrackers(settings),
     LowEnergyTrackers(
-      axes: tracking.axes, profiles: tracking.profiles, capture: tracking.capture),
+      axes: tracking.axes, profiles: tracking.profiles, capture: tracking.capture,
+      wanted: tracker),
     XREALOneTrackers(axes: tracking.axes, capture: tracking.capture),
     MIDITrackers(
       axes: tracking.axes, settings: try midiSettings(command),

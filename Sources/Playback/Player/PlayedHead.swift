@@ -70,7 +70,11 @@ final class PlayedHead: Sendable {
   private static func trackerSettings(_ options: PlayerOptions) -> TrackerSettings {
     var settings = options.trackerSettings
     if options.usesEarphones, settings.providers.isEmpty {
-      settings.providers = [EarphoneTrackers(), LowEnergyTrackers(axes: settings.axes)]
+      var wanted: String?
+      if case .tracker(let id) = options.head { wanted = id }
+      settings.providers = [
+        EarphoneTrackers(), LowEnergyTrackers(axes: settings.axes, wanted: wanted),
+      ]
     }
     return settings
   }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CRealtime
+import DBus
+import Synchronization
+
+/// Searches in the background for one Bluetooth LE tracker while BlueZ does not list it.
+///
+/// BlueZ forgets a device that is not paired about 30 s after it was last seen. Without a search,
+/// such a tracker would not be found again.
+///
+/// ## Threading
+/// A search may be used from any thread.
+final class LowEnergySearch: Sendable {
+  /// Radio time that a search takes from Bluetooth headphones is limited: it alternates between
+  /// searching and pausing, for these times [ns].
+  private static let (searchTime, pauseTime): (Int64, Int64) = (10_000_000_000, 20_000_000_000)
+
+  private let busAddress: String?
+  private let state = Mutex(State())
+
+  private struct State: @unchecked Sendable {
+    /// The connection that searches; nil during a pause. BlueZ ends the search when it closes.
+    var bus: Bus?
+    /// When the search or the pause ends, CLOCK_MONOTONIC [ns].
+    var end = Int64.min
+  }
+
+  /// - Parameter busAddress: the address of the D-Bus system bus; nil for the usual address.
+  init(busAddress: String?) { self.busAddress = busAddress }
+
+  /// Starts the search, or continues it. Call it repeatedly while the tracker is missing.
+  ///
+  /// A failure counts as a pause: Bluetooth may be off, or another program may not permit a search.
+  func advance(with adapters: [BlueZObjects.Adapter]) {
+    state.withLock { state in
+      let now = monotonic_nanoseconds()
+      guard now >= state.end else { return }
+      guard state.bus == nil else {
+        (state.bus, state.end) = (nil, now + Self.pauseTime)
+        return
+      }
+      state.bus = start(adapters)
+      state.end = now + (state.bus == nil ? Self.pauseTime : Self.searchTime)
+    }
+  }
+
+  private func start(_ adapters: [BlueZObjects.Adapter]) -> Bus? {
+    let powered = adapters.filter(\.isPowered)
+    guard !powered.isEmpty, let bus = try? Bus(address: busAddress) else { return nil }
+    let started = powered.filter { (try? bus.startLowEnergyDiscovery($0.path)) != nil }
+    return started.isEmpty ? nil : bus
+  }
+
+  /// Ends the search. The next call of `advance` starts a new one at once.
+  func stop() { state.withLock { $0 = State() } }
+}
