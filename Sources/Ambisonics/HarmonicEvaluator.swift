@@ -11,8 +11,8 @@ public struct HarmonicEvaluator: ~Copyable, @unchecked Sendable {
   public let order: Int
   /// The SN3D factor of each channel.
   private let scales: UnsafeMutablePointer<Double>
-  /// 1 / n for n from 1 to the order, because a division takes much longer than a multiplication.
-  /// Element 0 is not used.
+  /// The reciprocals of 1 to `order`; a multiplication is much faster than a division. Element 0 is
+  /// not used.
   private let inverses: UnsafeMutablePointer<Double>
 
   public init(order: Int) {

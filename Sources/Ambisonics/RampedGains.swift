@@ -17,12 +17,14 @@ public struct RampedGains: ~Copyable, @unchecked Sendable {
     case both
   }
 
-  /// The gains at the end of the current cell. If `enter` returns `both`, the caller first writes
-  /// the start gains here. Then, and also if `enter` returns `end`, it calls `beginCell`. If the
-  /// cell is not still, it then writes the end gains here.
+  /// The gains at the end of the current cell. After `enter`, the caller proceeds as follows:
+  ///
+  /// 1. For `both`: write the start gains here.
+  /// 2. For `both` and `end`: call `beginCell`. If the cell is not still, write the end gains here
+  ///    and call `setSlopes`.
   public var end: UnsafeMutablePointer<Float> { @_noLocks get { ends.pointer } }
-  /// The gains in the middle of the cell. The caller writes them here before it calls `setCurves`,
-  /// which overwrites them.
+  /// The gains in the middle of the cell. The caller writes them before it calls `setCurves`, which
+  /// overwrites them.
   public var middle: UnsafeMutablePointer<Float> { @_noLocks get { curves.pointer } }
 
   let starts: AlignedFloats

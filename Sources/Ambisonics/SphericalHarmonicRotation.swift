@@ -18,16 +18,16 @@ public struct SphericalHarmonicRotation: ~Copyable {
   public let coefficientCount: Int
 
   private let set: InstructionSet
-  /// Five coefficients of the recurrence for each row, as `raiseDegree` expects: those of the row's
-  /// terms, then zeros.
+  /// Five coefficients of the recurrence for each row, as `raiseDegree` expects. If a row has fewer
+  /// than five terms, zeros follow its coefficients.
   private let coefficients: UnsafeMutablePointer<Double>
-  /// Two offsets for each term: that of its row in the matrix of degree 1, counted from the first
-  /// element, and that of its row in the matrix of the degree below, counted from row 0.
+  /// Two offsets for each term. The first is from the start of the matrix of degree 1 to the term's
+  /// row. The second is from row 0 of the matrix of the degree below to the term's row.
   private let places: UnsafeMutablePointer<Int>
   /// The column factors, 16 values for each degree; used from degree 2 on.
   private let columns: AlignedDoubles
-  /// The matrix of degree 1, and then two matrices with rows of 16 values: those of the degree
-  /// below and of the degree to compute.
+  /// The matrices of degree 1, of the degree below, and of the degree to compute, one after the
+  /// other. The last two have rows of 16 values.
   private let rows: AlignedDoubles
 
   private static let rowLength = 16
@@ -113,7 +113,7 @@ public struct SphericalHarmonicRotation: ~Copyable {
   ) {
     let first = rows.pointer
     let half = Self.rowLength * (2 * order + 1)
-    // Both point to row 0 of a matrix: that of the degree below and that of the degree to compute.
+    // Pointers to row 0 of the matrix of the degree below and of the matrix to compute.
     var below = first + Self.rowLength * (order + 1)
     var above = below + half
     fillFirstDegree(rotation, first, below)

@@ -5,10 +5,10 @@ public import SignalProcessing
 
 /// Rotates a soundfield or a bed by the inverse of the head's rotation and decodes it to two ears.
 ///
-/// The filters are constant. A stage before them computes their inputs for the current pose: it
-/// rotates a soundfield, or it encodes loudspeakers at their directions relative to the head, or it
-/// mixes loudspeakers into the inputs of a `DirectionalBank`. The number of frames per call changes
-/// the output only by rounding errors.
+/// The filters are constant. A stage before them computes their inputs for the current pose. It
+/// rotates a soundfield, encodes loudspeakers in their directions relative to the head, or mixes
+/// loudspeakers into the inputs of a `DirectionalBank`. The number of frames per call changes the
+/// output only by rounding errors.
 ///
 /// ## Threading
 /// Use a decoder from one thread at a time. `process` does not allocate, lock or wait.

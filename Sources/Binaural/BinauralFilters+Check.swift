@@ -41,10 +41,11 @@ extension BinauralFilters {
     return nil
   }
 
-  /// Returns these filters, which must have been designed for a normalised set.
+  /// Returns these filters unless they have a `designFault`. They must have been designed for a
+  /// normalised set.
   ///
   /// - Parameter set: the set to name in the error.
-  /// - Throws: `HRTFError.refused` if the filters have a `designFault`.
+  /// - Throws: `HRTFError.refused` if there is a fault.
   func checked(_ set: HRTFSet) throws(HRTFError) -> BinauralFilters {
     guard let fault = designFault else { return self }
     throw set.refusal("the decoder designed from it \(fault)")

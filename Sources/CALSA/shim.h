@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The sequencer functions of libasound, which is loaded when they are first used, so that a program
-// also starts without it. The functions that `SEQ` defines are named as in libasound, with the
-// prefix `alsa` instead of `snd_seq`. They return -ENOSYS if the library or the function is
+// The sequencer functions of libasound. The library is loaded when one of them is first used, so a
+// program also starts without it. The functions that `SEQ` defines are named as in libasound, with
+// the prefix `alsa` instead of `snd_seq`. They return -ENOSYS if the library or the function is
 // missing.
 
 typedef struct alsa_sequencer alsa_sequencer;
@@ -19,7 +19,8 @@ typedef struct alsa_address {
   uint8_t port;
 } alsa_address;
 
-/// An event, laid out as `snd_seq_event_t` (struct snd_seq_event in linux/sound/asequencer.h).
+/// An event, laid out as `snd_seq_event_t` (struct snd_seq_event in the kernel's
+/// sound/asequencer.h).
 typedef struct alsa_event {
   uint8_t type;
   uint8_t flags;
@@ -96,7 +97,8 @@ static inline void alsa_ignore_error(const char *file, int line, const char *fun
   (void)file, (void)line, (void)function, (void)error, (void)format;
 }
 
-/// Opens the sequencer without blocking. Errors are returned only; libasound prints nothing.
+/// Opens the sequencer in non-blocking mode, and stops libasound from printing errors. Returns a
+/// negative error number on failure.
 static inline int alsa_open(alsa_sequencer **sequencer) {
   typedef void (*handler)(const char *, int, const char *, int, const char *, ...);
   int (*set_handler)(handler) = alsa_function("snd_lib_error_set_handler");

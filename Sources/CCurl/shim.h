@@ -33,7 +33,8 @@ static inline CURLcode curl_set_opener(CURL *handle, curl_opensocket_callback op
   return result ? result : curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, context);
 }
 
-/// Restricts transfers to HTTP and HTTPS, and lets a transfer end while its name is being resolved.
+/// Restricts transfers to HTTP and HTTPS. With curl 7.87 or later, also lets a transfer end while
+/// its host name is being resolved.
 static inline void curl_set_limits(CURL *handle) {
 #if LIBCURL_VERSION_NUM >= 0x075500
   curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -45,7 +46,7 @@ static inline void curl_set_limits(CURL *handle) {
 #endif
 }
 
-/// Returns the status of the response; 0 if there is none.
+/// Returns the HTTP status of the response; 0 if there is no response.
 static inline long curl_status(CURL *handle) {
   long value = 0;
   curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &value);
@@ -59,15 +60,15 @@ static inline long long curl_expected_length(CURL *handle) {
   return value;
 }
 
-/// Returns the absolute address to which the response redirects; NULL if it does not. The text is
-/// valid until the handle is used again.
+/// Returns the absolute address to which the response redirects; NULL if it does not redirect. The
+/// text is valid until the handle is used again.
 static inline const char *curl_redirect(CURL *handle) {
   const char *value = 0;
   curl_easy_getinfo(handle, CURLINFO_REDIRECT_URL, &value);
   return value;
 }
 
-/// Returns whether the transfer of a multi handle has ended, and its result.
+/// Returns whether a transfer of the multi handle has ended. If so, writes its result to `result`.
 static inline int curl_ended(CURLM *multi, CURLcode *result) {
   int left = 0;
   for (CURLMsg *message; (message = curl_multi_info_read(multi, &left));) {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 // The functions of libncursesw 6 that the full-screen view calls, as in ncurses(3). The library is
-// loaded when the view is first opened; neither its headers nor the library are needed to build.
+// loaded when the view is first opened. The build needs neither the library nor its headers.
 
 typedef struct screen curses_screen;
 typedef struct _win_st curses_window;
@@ -57,13 +57,14 @@ static inline const char *curses_load(struct curses_library *library) {
 
 static inline void curses_keep_signal(int number) { (void)number; }
 
-/// Opens a terminal of the type that TERM names. Returns NULL if the type is unknown.
+/// Opens a terminal of the type that TERM names. Returns NULL if the type is unknown or
+/// `descriptor` cannot be duplicated.
 ///
-/// newterm installs handlers of signals, which are removed again: the program has its own.
+/// newterm installs signal handlers. This function then restores the program's own handlers.
 ///
-/// Without a handler of SIGTSTP, ncurses would ignore this signal during each wrefresh. The kernel
-/// then discards a SIGTSTP that is blocked and pending. ncurses leaves the signal alone for good if
-/// newterm finds a handler (ncurses 6.4, lib_tstp.c).
+/// Before newterm, this function sets a handler of SIGTSTP, so that ncurses never changes the
+/// handling of this signal (ncurses 6.4, lib_tstp.c). Otherwise, ncurses would ignore SIGTSTP
+/// during each wrefresh, and the kernel would then discard a blocked, pending SIGTSTP.
 static inline curses_screen *curses_open(const struct curses_library *library, int descriptor) {
   static const int numbers[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
   enum { count = sizeof numbers / sizeof *numbers };

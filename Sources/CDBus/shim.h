@@ -5,9 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The sd-bus functions of libsystemd, which is loaded when it is first needed, so that a program
-// also starts without it. The functions that `BUS` defines are named as in sd-bus(3), with the
-// prefix `bus` instead of `sd_bus`. They return -ENOSYS if the library or the function is missing.
+// The sd-bus functions of libsystemd. The library is loaded when one of them is first used, so a
+// program also starts without it. The functions that `BUS` defines are named as in sd-bus(3), with
+// the prefix `bus` instead of `sd_bus`. They return -ENOSYS if the library or the function is
+// missing.
 
 typedef struct sd_bus sd_bus;
 typedef struct sd_bus_message sd_bus_message;
@@ -85,8 +86,8 @@ BUS(message_is_method_call,
            (sd_bus_message *message, const char *interface, const char *member),
            (message, interface, member))
 
-/// Sets the error that a handler returns. Returns a negative error number: -ENOSYS if
-/// libsystemd is missing.
+/// Sets the error that a handler returns. Returns a negative error number; -ENOSYS if libsystemd is
+/// missing.
 static inline int bus_error_set(bus_error *error, const char *name,
                                        const char *message) {
   int (*function)(bus_error *, const char *, const char *) =
@@ -112,13 +113,11 @@ static inline void bus_close(sd_bus *bus) {
   if (function) function(bus);
 }
 
-/// Retains a message.
 static inline void bus_retain(sd_bus_message *message) {
   sd_bus_message *(*function)(sd_bus_message *) = bus_function("sd_bus_message_ref");
   if (function) function(message);
 }
 
-/// Releases a message.
 static inline void bus_release(sd_bus_message *message) {
   sd_bus_message *(*function)(sd_bus_message *) = bus_function("sd_bus_message_unref");
   if (function) function(message);

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/// Checks whether a device node can be opened as hidraw; returns 0 or the errno.
+/// Checks whether a device node can be opened as hidraw. Returns 0 or an errno value.
 ///
 /// hidapi 0.13.1 does not report why it could not open a device, and it uses a freed handle if this
 /// ioctl fails.

@@ -17,7 +17,7 @@
 #include <spa/utils/result.h>
 
 // libpipewire is loaded when it is first needed, so that a program also starts where it is missing.
-// To build, only its headers are needed.
+// The build needs only its headers.
 
 #define PIPEWIRE_FUNCTIONS(X)                                                              \
   X(pw_init) X(pw_log_set_level)                                                           \
@@ -56,7 +56,7 @@ static inline const char *pipewire_load(struct pipewire_library *library) {
 // MARK: The data thread
 
 // The calls that the data thread makes. They use only lock-free rings and shared memory, as
-// PW_STREAM_FLAG_RT_PROCESS requires. The attribute promises that to Swift.
+// PW_STREAM_FLAG_RT_PROCESS requires. The attribute tells Swift that they do not lock.
 #define PIPEWIRE_DATA_PATH __attribute__((swift_attr("@_noLocks")))
 
 /// A buffer to fill, and the state of the graph.
@@ -149,7 +149,7 @@ struct pipewire_input {
 };
 
 /// Dequeues the newest buffer of a sink with `channels` channels, and gives older buffers back.
-/// Returns false if there is no buffer.
+/// Returns false if no buffer is available.
 static inline bool pipewire_take(const struct pipewire_library *library, struct pw_stream *stream,
                                  int64_t channels, struct pipewire_input *input) PIPEWIRE_DATA_PATH;
 static inline bool pipewire_take(const struct pipewire_library *library, struct pw_stream *stream,
@@ -186,8 +186,8 @@ static inline void pipewire_give_back(const struct pipewire_library *library,
   input->buffer = NULL;
 }
 
-/// Runs the process function of a stream that has PW_STREAM_FLAG_TRIGGER, on this thread. Returns
-/// false if the stream's node is not running.
+/// Triggers a stream that has PW_STREAM_FLAG_TRIGGER: the data thread runs its process function.
+/// Returns false if PipeWire reports an error.
 static inline bool pipewire_trigger(const struct pipewire_library *library,
                                     struct pw_stream *stream) PIPEWIRE_DATA_PATH;
 static inline bool pipewire_trigger(const struct pipewire_library *library,
@@ -248,7 +248,7 @@ static inline void pipewire_set_metadata(void *metadata, uint32_t subject, const
                                          const char *type, const char *value) {
   pw_metadata_set_property((struct pw_metadata *)metadata, subject, key, type, value);
 }
-/// Asks for all values of a parameter.
+/// Asks for all values of a parameter of a node.
 static inline void pipewire_enum_node(void *node, int sequence, uint32_t parameter) {
   pw_node_enum_params((struct pw_node *)node, sequence, parameter, 0, UINT32_MAX, NULL);
 }
@@ -260,14 +260,14 @@ static inline void pipewire_remove_hook(struct spa_hook *hook) {
   memset(hook, 0, sizeof *hook);
 }
 
-/// Returns the value of a key; NULL if there is none.
+/// Returns the value of a key; NULL if the key is missing.
 static inline const char *pipewire_value(const struct spa_dict *properties, const char *key) {
   return properties ? spa_dict_lookup(properties, key) : NULL;
 }
 
 // MARK: Parameters
 
-/// Builds the format of interleaved float32 channels at `positions` in `memory`, and returns it.
+/// Returns the format of interleaved float32 channels with these SPA positions, built in `memory`.
 static inline const struct spa_pod *pipewire_interleaved(uint8_t *memory, uint32_t bytes,
                                                          uint32_t rate, const uint32_t *positions,
                                                          uint32_t channels) {
@@ -281,14 +281,15 @@ static inline const struct spa_pod *pipewire_interleaved(uint8_t *memory, uint32
   return spa_format_audio_raw_build(&builder, SPA_PARAM_EnumFormat, &info);
 }
 
-/// Builds the format of interleaved float32 stereo in `memory`, and returns it.
+/// Returns the format of interleaved float32 stereo, built in `memory`.
 static inline const struct spa_pod *pipewire_stereo(uint8_t *memory, uint32_t bytes,
                                                     uint32_t rate) {
   const uint32_t positions[2] = {SPA_AUDIO_CHANNEL_FL, SPA_AUDIO_CHANNEL_FR};
   return pipewire_interleaved(memory, bytes, rate, positions, 2);
 }
 
-/// Reads the channel positions that a format states. Returns their number, at most `capacity`.
+/// Reads the channel positions that a format states. Returns their number, at most `capacity`; 0 if
+/// the format states none.
 static inline uint32_t pipewire_read_positions(const struct spa_pod *format, uint32_t *positions,
                                                uint32_t capacity) {
   const struct spa_pod_prop *property;
@@ -353,7 +354,8 @@ struct pipewire_route {
   uint32_t device_count;
 };
 
-/// Reads a route. The texts belong to the pod. Returns false if the pod is not a route.
+/// Reads a route. Its texts and `devices` belong to the pod. Returns false if the pod is not a
+/// route.
 static inline bool pipewire_read_route(const struct spa_pod *pod, struct pipewire_route *route) {
   memset(route, 0, sizeof *route);
   route->device = -1;

@@ -8,8 +8,8 @@
 #include <sys/timerfd.h>
 #include <sys/types.h>
 
-// The calls that answer a write request. libpulse takes its memory from pools: once these are warm,
-// the calls neither allocate nor lock. The attribute promises that to Swift.
+// The calls that answer a write request. libpulse takes the memory from pools. Once the pools are
+// warm, the calls neither allocate nor lock. The attribute promises this to Swift.
 #define PULSE_WRITE_PATH __attribute__((swift_attr("@_noLocks")))
 
 static inline int pulse_begin_write(pa_stream *stream, void **data, size_t *bytes)
@@ -34,8 +34,8 @@ static inline int pulse_seek_and_write(pa_stream *stream, const void *data, size
   return pa_stream_write(stream, data, bytes, NULL, offset, PA_SEEK_RELATIVE);
 }
 
-/// Writes the latency in nanoseconds to `latency`. It may be negative for a record stream. Returns
-/// a negative error code if the latency is unknown.
+/// Writes the latency in nanoseconds to `latency`. The latency of a record stream may be negative.
+/// Returns a negative error code if the latency is unknown.
 static inline int pulse_latency_nanoseconds(pa_stream *stream, int64_t *latency) PULSE_WRITE_PATH;
 static inline int pulse_latency_nanoseconds(pa_stream *stream, int64_t *latency) {
   pa_usec_t microseconds = 0;

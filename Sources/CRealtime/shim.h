@@ -82,5 +82,6 @@ static inline int processor_width_class(void) {
   return 0;
 }
 
-/// Sets the size from which blocks are mapped singly, and returned when they are freed [bytes].
+/// Sets the size in bytes from which malloc maps each block separately and unmaps it when it is
+/// freed.
 static inline void set_mapped_block_size(int bytes) { mallopt(M_MMAP_THRESHOLD, bytes); }

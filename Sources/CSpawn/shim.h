@@ -26,7 +26,8 @@ static inline int spawn_end_with_parent(pid_t parent) {
   return getppid() == parent ? 0 : -1;
 }
 
-/// Lowers a limit of this process, such as RLIMIT_CORE, to `value` if the limit is larger.
+/// Lowers the hard limit of a resource, such as RLIMIT_CORE, to at most `value`, and sets the soft
+/// limit to the hard limit.
 static inline void spawn_limit(int resource, rlim_t value) {
   struct rlimit limit;
   if (getrlimit(resource, &limit) != 0) return;

@@ -13,7 +13,7 @@ public struct ChartPanel: Sendable, Equatable {
   /// The names of x = 1, 2 and so on; empty if x is a quantity.
   public var xNames: [String]
   public var series: [ChartSeries]
-  /// Values of y to reach or not to exceed, each drawn as a line across the panel.
+  /// Target values or limits of y, each drawn as a line across the panel.
   public var goals: [ChartGoal]
   /// Whether the panel is a polar plot. In a polar plot, `x` is an angle in degrees, measured from
   /// the top and positive to the left, and `y` is the radius. The scales, the labels, the names
@@ -46,7 +46,7 @@ public struct ChartPanel: Sendable, Equatable {
   var hasPoints: Bool { series.contains(where: \.hasPoints) }
 }
 
-/// A value of y to reach or not to exceed.
+/// A target value or a limit of y.
 public struct ChartGoal: Sendable, Equatable {
   public var name: String
   public var y: Double

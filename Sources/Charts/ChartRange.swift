@@ -4,12 +4,12 @@ import Glibc
 
 /// The range of an axis.
 enum ChartRange {
-  /// The space on each side of the data, as a fraction of the data's range or, on a logarithmic
-  /// axis, of the range of the logarithms.
+  /// The space on each side of the data, as a fraction of the data's range. On a logarithmic axis,
+  /// the range of the logarithms counts.
   static let margin = 0.04
 
   /// Returns a range that contains all values that the scale can show, with a margin on each side;
-  /// nil if there are no such values.
+  /// nil if the scale can show none.
   static func fitted(_ values: some Sequence<Double>, _ scale: ChartScale) -> ClosedRange<Double>? {
     switch scale {
     case .linear:

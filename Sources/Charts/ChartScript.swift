@@ -12,7 +12,7 @@ struct ChartScript {
   let chart: Chart
   let format: ChartFormat
 
-  /// The least number of marks on a line without gaps. If it has fewer points, all of them are
+  /// The least number of marks on a line without gaps. If the line has fewer points, all are
   /// marked.
   private static let marks = 24
 
@@ -97,8 +97,8 @@ struct ChartScript {
       + "linecolor rgb '\(colour)' pointtype \(point) pointsize 0.6 pointinterval \(interval)"
   }
 
-  /// The settings for a panel without points: no numbers at the axes, and the text "no data". The
-  /// tag 99 is not that of a label of `polarAxes`.
+  /// The settings for a panel without points: no numbers at the axes, and the text "no data". No
+  /// label of `polarAxes` has the tag 99.
   private static let noData = [
     "unset xtics", "unset ytics", "set label 99 'no data' at graph 0.5, 0.5 center",
   ]

@@ -12,8 +12,8 @@ public struct ProgramFiles: Sendable {
     self.folder = folder
   }
 
-  /// The files of this process; nil if /proc does not give the path of its executable, or if the
-  /// path is not UTF-8.
+  /// The files of this process; nil if /proc does not give the path of its executable or the path
+  /// is not UTF-8.
   public static var ofThisProcess: ProgramFiles? {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
@@ -31,7 +31,7 @@ public struct ProgramFiles: Sendable {
     }
   }
 
-  /// Returns the folder that contains the folders HRTF and Calibration; nil if there is none.
+  /// Returns the folder that contains the folders HRTF and Calibration; nil if none is found.
   ///
   /// The order of preference is: the option (`--data`), the environment variable
   /// (`STILLSTAGE_DATA`), the installed files, the source tree. A folder from the option or the

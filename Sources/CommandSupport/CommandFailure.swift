@@ -71,7 +71,7 @@ package struct CommandFailure: Error {
     CommandFailure(message: message, code: .wrongUsage)
   }
 
-  /// The failure, without a message, of a command that a signal ended.
+  /// The failure of a command that a signal ended. It has no message.
   package static var interrupted: CommandFailure {
     let code = Signals.received.flatMap { ExitCode(rawValue: 128 + $0) }
     return CommandFailure(message: nil, code: code ?? .interrupted)

@@ -4,8 +4,8 @@ import System
 
 /// Runs other programs and waits until they end.
 package enum HelperProgram {
-  /// Runs a program and returns its standard output; nil if the program cannot be started or fails.
-  /// A signal that requests the end of this process kills the program.
+  /// Runs a program and returns its standard output. Returns nil if the program cannot be started
+  /// or fails. If a signal requests the end of this process, the program is killed.
   ///
   /// - Parameter words: the path of the program, then its arguments.
   package static func output(of words: [String]) -> String? {

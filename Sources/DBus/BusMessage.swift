@@ -35,8 +35,8 @@ package final class BusMessage {
 
   // MARK: Reading
 
-  /// Reads a string (`s`), an object path (`o`) or a signature (`g`); nil if the next value is not
-  /// of type `type`.
+  /// Reads a string (`s`), an object path (`o`) or a signature (`g`). Returns nil if the next value
+  /// is not of type `type`.
   package func text(_ type: Character = "s") -> String? {
     var value: UnsafePointer<CChar>?
     guard bus_message_read_basic(pointer, Self.code(type), &value) > 0, let value else {
@@ -45,14 +45,14 @@ package final class BusMessage {
     return String(cString: value)
   }
 
-  /// Reads a file descriptor, which still belongs to the message; nil if the next value is of
-  /// another type.
+  /// Reads a file descriptor, which still belongs to the message. Returns nil if the next value is
+  /// of another type.
   package func descriptor() -> Int32? {
     var value: Int32 = -1
     return bus_message_read_basic(pointer, Self.code("h"), &value) > 0 ? value : nil
   }
 
-  /// Reads an array of bytes (`ay`); nil if the next value is of another type.
+  /// Reads an array of bytes (`ay`). Returns nil if the next value is of another type.
   package func bytes() -> [UInt8]? {
     guard enter("a", "y") else { return nil }
     var bytes: [UInt8] = []
@@ -76,8 +76,8 @@ package final class BusMessage {
     leave()
   }
 
-  /// Reads a variant that holds a string, an object path, a boolean or an array of strings. Returns
-  /// nil for any other variant and skips it.
+  /// Reads a variant that holds a string, an object path, a boolean or an array of strings. Skips
+  /// any other variant and returns nil.
   package func variant() -> BusValue? {
     var contents: UnsafePointer<CChar>?
     var type: CChar = 0

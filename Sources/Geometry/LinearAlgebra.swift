@@ -15,8 +15,8 @@ public enum Cholesky {
   /// - Parameters:
   ///   - matrix: size x size values.
   ///   - size: the number of rows and of columns.
-  ///   - floor: the minimum of the squared diagonal elements of L; smaller squares are raised to
-  ///     it. If it is nil, `limit` applies.
+  ///   - floor: the minimum of the squared diagonal elements of L. Smaller squares are raised to
+  ///     it. If nil, `limit` applies.
   ///   - limit: the value that the squared diagonal elements of L must exceed.
   /// - Returns: false if `limit` applies and a squared diagonal element of L does not exceed it or
   ///   is not finite; otherwise true.

@@ -6,7 +6,7 @@ import HLS
 /// A libcurl handle for one transfer at a time. It keeps connections open between transfers.
 ///
 /// ## Threading
-/// Use it on one thread at a time.
+/// Use the handle on one thread at a time.
 final class CurlConnection: @unchecked Sendable {
   private let multi: UnsafeMutableRawPointer
   private let easy: UnsafeMutableRawPointer
@@ -37,8 +37,8 @@ final class CurlConnection: @unchecked Sendable {
 
   /// Begins a transfer, which `advance` continues.
   ///
-  /// - Parameter known: host names and the IP addresses to use for them instead of a DNS lookup, in
-  ///   the format of `CURLOPT_RESOLVE`.
+  /// - Parameter known: host names with the IP addresses to use instead of a DNS lookup, in the
+  ///   format of `CURLOPT_RESOLVE`.
   func begin(_ transfer: Transfer, _ request: FetchRequest, known: [String]) {
     end()
     curl_easy_reset(easy)
@@ -71,8 +71,8 @@ final class CurlConnection: @unchecked Sendable {
 
   private func add(_ header: String) { headers = curl_slist_append(headers, header) }
 
-  /// Continues the transfer, and then waits for the network for up to `milliseconds` unless the
-  /// transfer has ended. Returns true at the end of the transfer.
+  /// Continues the transfer. If it has not ended, waits for the network for up to `milliseconds`.
+  /// Returns whether the transfer has ended.
   func advance(milliseconds: Int32) -> Bool {
     guard isRunning, let transfer else { return true }
     var running: Int32 = 0

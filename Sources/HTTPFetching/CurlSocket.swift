@@ -4,10 +4,10 @@ import CCurl
 import Glibc
 import HLS
 
-/// A function that opens the sockets of libcurl's connections.
+/// Opens the sockets of libcurl's connections.
 enum CurlSocket {
-  /// The value that stands for no socket. If libcurl receives this value, it does not connect to
-  /// the address.
+  /// The value that stands for no socket. If libcurl receives it, it does not connect to the
+  /// address.
   static let none: curl_socket_t = -1
 
   /// Opens the socket for a connection. Returns `none` if the transfer may not connect to the
@@ -16,7 +16,7 @@ enum CurlSocket {
     -> curl_socket_t
   {
     let (family, length) = (place.pointee.family, place.pointee.addrlen)
-    // The address continues beyond the declared structure if it is an IPv6 address.
+    // An IPv6 address extends beyond the declared structure.
     let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 0
     let address = (UnsafeMutableRawPointer(place) + offset).assumingMemoryBound(to: sockaddr.self)
     guard transfer.mayConnect(to: numeric(address, length)) else { return none }
@@ -24,7 +24,7 @@ enum CurlSocket {
     return socket(family, type, place.pointee.protocol)
   }
 
-  /// Returns the IP address in a socket address; nil if the socket address is of another kind.
+  /// Returns the IP address in a socket address; nil if it contains none.
   private static func numeric(
     _ address: UnsafePointer<sockaddr>, _ length: UInt32
   ) -> NetworkAddress? {
@@ -42,7 +42,7 @@ final class CurlURL {
   private let handle: OpaquePointer
   /// The scheme in lower case.
   let scheme: String
-  /// A host name or an IP address, without the brackets of an IPv6 address; empty if there is none.
+  /// The host name or IP address, without the brackets of an IPv6 address; empty if there is none.
   let host: String
 
   /// Returns nil if the text is not an absolute URL.

@@ -7,22 +7,22 @@ import Synchronization
 
 /// A fetcher for resources over HTTP or HTTPS, within a presentation's access rules.
 ///
-/// For hosts other than the one that the user named, the IP address of each connection is checked
-/// when its socket is opened. If the environment names a proxy, the IP addresses of such a host are
-/// checked before the request instead.
+/// Unless the user named the host, the IP address of each connection is checked when its socket is
+/// opened. If the environment names a proxy, the host's IP addresses are checked before the request
+/// instead.
 ///
 /// ## Threading
 /// `fetch` may be called from several threads at once. Each call blocks until the request is done.
 public final class HTTPFetcher: ResourceFetcher {
   private let rules: AccessRules
   private let patience: NetworkPatience
-  /// Host names and the IP addresses to use for them instead of a DNS lookup, in the format of
+  /// Host names with the IP addresses to use instead of a DNS lookup, in the format of
   /// `CURLOPT_RESOLVE`.
   private let known: [String]
   private let pace = RequestPace()
   private let idle = Mutex<[CurlConnection]>([])
-  /// The start and the end, in ns, of the latest period in which one or more successive fetches
-  /// received nothing; nil after an answer. Repeated requests thus count as one wait.
+  /// The start and the end of the latest period in which successive fetches received nothing, in
+  /// ns; nil after an answer. Repeated requests thus count as one wait.
   private let silence = Mutex<(start: Int64, end: Int64)?>(nil)
   static let mostRedirections = 5
   private static let mostIdle = 4
@@ -114,8 +114,8 @@ public final class HTTPFetcher: ResourceFetcher {
     idle.withLock { if $0.count < Self.mostIdle { $0.append(connection) } }
   }
 
-  /// The time from which to measure the wait for an answer, in ns: the start of the last period
-  /// without data if that period ended less than `longWait` ago, otherwise now.
+  /// The time from which to measure the wait for an answer, in ns: the start of the latest silent
+  /// period if it ended less than `longWait` ago, otherwise now.
   private var startOfSilence: Int64 {
     let now = monotonic_nanoseconds()
     guard let last = silence.withLock({ $0 }), Self.seconds(since: last.end) < Self.longWait else {
@@ -150,7 +150,7 @@ final class RequestPace: Sendable {
   static let most = 20
   private let moments = Mutex<[Int64]>([])
 
-  /// Returns whether a request may be made at the time `now`, in ns, and counts it in that case.
+  /// Returns whether a request may be made at the time `now`, in ns. If so, counts the request.
   func mayAsk(now: Int64) -> Bool {
     moments.withLock { moments in
       moments.removeAll { now - $0 >= 1_000_000_000 }

@@ -7,13 +7,14 @@ import HLS
 /// A request and the part of its response that has arrived.
 ///
 /// ## Threading
-/// Use it on one thread only.
+/// Use a transfer on one thread only.
 final class Transfer {
   let address: CheckedAddress
   /// The libcurl handle while the transfer runs; nil before and after.
   var handle: UnsafeMutableRawPointer?
   private(set) var failure: FetchError?
-  /// The address to which the response redirects; nil if it does not redirect or has not ended.
+  /// The address to which the response redirects; nil before the end of the transfer, and if there
+  /// is no redirect.
   private(set) var redirection: String?
 
   private let limit: Int
@@ -28,7 +29,7 @@ final class Transfer {
 
   /// - Parameters:
   ///   - limit: maximum length of the body, in bytes.
-  ///   - start: the time of the original request, before any redirect, in ns of monotonic time.
+  ///   - start: the start of the fetch, before any redirects, in ns of monotonic time.
   init(_ address: CheckedAddress, limit: Int, start: Int64) {
     (self.address, self.limit, self.start) = (address, limit, start)
   }
@@ -41,7 +42,7 @@ final class Transfer {
       firstByte: firstByte.map { Double($0 - start) * 1e-9 }, expected: expected)
   }
 
-  /// Time in s since data last arrived or, if none has arrived, since this object was created.
+  /// Time since data last arrived or, if none has arrived, since this object was created, in s.
   var silence: Double { Double(monotonic_nanoseconds() - latest) * 1e-9 }
 
   /// Returns the resource. Call this method once, after the end of the transfer.
@@ -83,11 +84,11 @@ final class Transfer {
   }
   private var refusal: AccessRefusal?
 
-  /// Takes a line of the header. Returns false if the transfer must be stopped, because the header
+  /// Takes a line of the header. Returns false if the transfer must be stopped because the header
   /// has more than 1000 different fields or announces a body longer than `limit`.
   func take(header line: String) -> Bool {
     latest = monotonic_nanoseconds()
-    // The host has answered from a permitted address, so an earlier refusal does not matter.
+    // A permitted address has answered, so an earlier refusal does not matter.
     refusal = nil
     if line.hasPrefix("HTTP/") {
       (headers, firstByte, expected) = ([:], nil, nil)
@@ -105,7 +106,7 @@ final class Transfer {
     return failure == nil
   }
 
-  /// Appends received bytes to the body. Returns false if the transfer must be stopped, because the
+  /// Appends received bytes to the body. Returns false if the transfer must be stopped because the
   /// body is longer than `limit`.
   func take(_ part: UnsafeRawBufferPointer) -> Bool {
     latest = monotonic_nanoseconds()
@@ -118,7 +119,7 @@ final class Transfer {
     return true
   }
 
-  /// Records the end of the transfer: its time, the status, the redirect and the failure, if any.
+  /// Records the time of the transfer's end, the HTTP status and any redirect or failure.
   func end(_ result: CURLcode) {
     end = monotonic_nanoseconds()
     if let handle {

@@ -3,7 +3,7 @@
 /// The mounting of a tracker on the head: the tracker axes that point to the head's front, left and
 /// top.
 ///
-/// A map preserves handedness, so it applies to rotation vectors as well as to directions.
+/// A map preserves handedness, so it can be applied to rotation vectors as well as directions.
 public struct AxisMap: Sendable, Equatable {
   let columns: SIMD3<Int>
   let signs: SIMD3<Double>

@@ -2,11 +2,11 @@
 
 public import Geometry
 
-/// One sample from a tracker, in the project's axes (x front, y left, z up). An uncalibrated sample
-/// can have other axes.
+/// One sample from a tracker, in the project's axes (x front, y left, z up). Samples of an
+/// uncalibrated tracker can have other axes.
 public struct HeadSample: Sendable, Equatable {
-  /// The time of the sample, in CLOCK_MONOTONIC nanoseconds: when the sample was taken or, if that
-  /// is unknown, when it arrived.
+  /// The time at which the sample was taken or, if that is unknown, at which it arrived, in
+  /// CLOCK_MONOTONIC nanoseconds.
   public var time: Int64
   /// The head's orientation in the tracker's own reference frame.
   public var headToWorld: Quaternion

@@ -11,8 +11,8 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case ambiguousTracker(String, matches: [String])
   /// The user has no permission to open the device node. The udev rule would grant access.
   case permissionDenied(path: String, udevRule: String)
-  /// The user has no permission to open the serial port. The udev rule would grant access; it is
-  /// nil if the port is not on USB.
+  /// The user has no permission to open the serial port. The udev rule would grant access. The rule
+  /// is nil if the port is not on USB.
   case portPermissionDenied(path: String, udevRule: String?)
   /// The device could not be opened or examined, did not answer, or is gone.
   case cannotOpen(path: String, reason: String)
@@ -22,7 +22,7 @@ public enum HeadTrackingError: Error, Sendable, Equatable {
   case cannotConnect(name: String, reason: String)
   /// The device cannot be used as a head tracker.
   case notAHeadTracker(path: String, reason: String)
-  /// A report could not be read, written or changed, or the driver does not support the tracker.
+  /// A report could not be read, written or changed, or the driver does not support this device.
   case featureFailed(report: Int, reason: String)
   /// The text does not name three axes that form a right-handed set.
   case badAxisMap(String)
@@ -87,8 +87,8 @@ extension HeadTrackingError {
   }
 }
 
-/// Returns a text for an error number. The kernel reports EIO both if a device does not answer and
-/// if it refuses a request.
+/// Returns a text for an error number. EIO can mean that a device did not answer or that it refused
+/// the request.
 func errorText(_ error: Int32) -> String {
   switch error {
   case 0: "no answer"

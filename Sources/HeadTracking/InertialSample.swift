@@ -3,8 +3,8 @@
 /// One raw sample of an inertial sensor, in the project's axes (x front, y left, z up). A recorded
 /// or uncalibrated sample can have other axes.
 public struct InertialSample: Sendable, Equatable {
-  /// The time of the sample, in nanoseconds. From a connected tracker, it is a time of
-  /// CLOCK_MONOTONIC; from a recording, it is the time in the file.
+  /// The time of the sample, in nanoseconds. For a connected tracker, it is a CLOCK_MONOTONIC time.
+  /// For a recording, it is the time in the file.
   public var time: Int64
   /// Angular velocity, in rad/s.
   public var angularVelocity: SIMD3<Double>

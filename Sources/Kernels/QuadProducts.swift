@@ -16,8 +16,8 @@
 ///   - runCount: number of runs.
 ///   - chunks: number of chunks.
 ///   - before: chunks x 32, initial values of the sums; nil for zero.
-///   - sums: receives chunks x 32. Lanes 0 and 1 must be added for the left ear, 2 and 3 for the
-///     right ear.
+///   - sums: receives chunks x 32. The left ear is the sum of lanes 0 and 1, the right ear the sum
+///     of lanes 2 and 3.
 @_noLocks
 @inline(never)
 public func addProducts(
@@ -67,10 +67,10 @@ public func addProducts(
 ///   - filters: chunks x items x 32.
 ///   - runs: four numbers per run: first item of the spectra, first item of the filters, item
 ///     count, and number of even signals in each item. The even signals come first.
-///   - masks: 5 x 16: one mask for each number of even signals, 0 to 4. A mask is 1 in the lanes of
+///   - masks: 5 x 16, a mask for each number of even signals, 0 to 4. A mask is 1 in the lanes of
 ///     even signals and 0 in the lanes of odd signals.
-///   - sums: receives chunks x 32. Lanes 0 and 1 must be added for the even signals, 2 and 3 for
-///     the odd signals.
+///   - sums: receives chunks x 32. The even part is the sum of lanes 0 and 1, the odd part the sum
+///     of lanes 2 and 3.
 @_noLocks
 @inline(never)
 public func addSymmetricProducts(

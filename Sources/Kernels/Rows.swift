@@ -48,8 +48,8 @@ private func bits(_ v: Row) -> SIMD4<UInt32> { unsafeBitCast(v, to: SIMD4<UInt32
 ///   - re: `frames` rows.
 ///   - overlap: `frames` rows, added to `re`.
 ///   - frames: number of rows.
-///   - isSymmetric: whether the ears receive x + y (left) and x - y (right), where x is the sum of
-///     lanes 0 and 1, and y is the sum of lanes 2 and 3. Otherwise they receive x and y.
+///   - isSymmetric: if true, left is x + y and right is x - y; otherwise, left is x and right is y.
+///     x is the sum of lanes 0 and 1, and y is the sum of lanes 2 and 3.
 ///   - left: `frames` samples, overwritten.
 ///   - right: `frames` samples, overwritten.
 @_noLocks

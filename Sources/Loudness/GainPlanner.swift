@@ -13,7 +13,7 @@ public struct GainPlanner: Sendable, Equatable {
   public private(set) var gain: Double
   /// The gain to reach [dB].
   public private(set) var goal: Double
-  /// Whether at least one period so far was not silent.
+  /// Whether any period so far contained sound.
   public private(set) var hasSounded = false
 
   public init(gain: Double = 0) {

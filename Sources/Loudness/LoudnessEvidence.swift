@@ -19,8 +19,8 @@ public struct LoudnessMeasurement: Sendable, Equatable {
 /// The evidence for the loudness of a source.
 ///
 /// The target applies to the loudness at the ears, but a source states the loudness of its
-/// channels. The measured difference between these two loudnesses is added to the stated value.
-/// Before a measurement, the difference counts as 0.
+/// channels. The measured difference, ears minus channels, is added to the stated value. Before a
+/// measurement, the difference counts as 0.
 public struct LoudnessEvidence: Sendable, Equatable {
   /// The loudness that the source states for itself.
   public struct Statement: Sendable, Equatable {
@@ -53,8 +53,9 @@ public struct LoudnessEvidence: Sendable, Equatable {
   /// The conclusion from the evidence.
   ///
   /// The first of these that is available decides: a credible statement, the scan, the running
-  /// measurement, the assumed loudness. A statement is not credible if a measurement contradicts it
-  /// (see `agreement`) or lacks the loudness of the channels.
+  /// measurement, the assumed loudness. A statement is not credible if the measurement (the scan
+  /// or, without a scan, the running one) contradicts it (see `agreement`) or lacks the loudness of
+  /// the channels.
   public var knowledge: LoudnessKnowledge {
     let measured = scan ?? running
     if let statement {

@@ -15,7 +15,7 @@ struct MIDIConnection: TrackerConnection {
   /// The first bytes, if they arrived while the tracker was being opened; nil once `listen` has
   /// taken them.
   private var early: MIDIInput?
-  /// When the start messages are due, in nanoseconds; nil after they were sent.
+  /// When delayed start messages are due, in CLOCK_MONOTONIC nanoseconds; nil if none are pending.
   private var startDue: Int64?
   private var keepAliveDue = Int64.max
 
@@ -79,7 +79,7 @@ struct MIDIConnection: TrackerConnection {
 
   mutating func close() { session.stop() }
 
-  /// Sends those start messages and keep-alive messages that are due.
+  /// Sends the start and keep-alive messages that are due.
   private mutating func sendDue() {
     let now = monotonic_nanoseconds()
     if let due = startDue, now >= due {

@@ -19,7 +19,7 @@ package final class MIDITrackers: TrackerProvider {
     /// The possible values of MODEL: the names of the built-in models.
     package static let models = MIDIModel.builtIn(MIDISettings()).map(\.name)
 
-    /// Parses an ID; nil if it is not of the form `midi:PORT:MODEL` with one of `models`.
+    /// Parses an ID; nil if it is not of the form `midi:PORT:MODEL` or if MODEL is not in `models`.
     package init?(_ id: String) {
       let parts = id.split(separator: ":", omittingEmptySubsequences: false)
       guard parts.count > 2, parts[0] == "midi", let model = parts.last?.lowercased(),
@@ -44,7 +44,7 @@ package final class MIDITrackers: TrackerProvider {
   /// - Parameters:
   ///   - axes: the mounting of the tracker on the head; nil for the usual mounting.
   ///   - settings: the settings of the built-in models.
-  ///   - models: further models, which take precedence over the built-in ones.
+  ///   - models: additional models, which take precedence over the built-in ones.
   ///   - request: a port that the user named, and its model; nil for none.
   ///   - capture: records all bytes to and from the tracker that is opened; nil to record none.
   package convenience init(

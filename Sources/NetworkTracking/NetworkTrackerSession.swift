@@ -19,9 +19,9 @@ public final class NetworkTrackerSession: Sendable {
   private let record: (@Sendable (HeadSample) -> Void)?
   private let onSilence: @Sendable (String) -> Void
 
-  /// Time after which `onSilence` is called if no message has arrived, in nanoseconds.
+  /// The time after which `onSilence` is called if no message has arrived, in nanoseconds.
   private static let silence: Int64 = 5_000_000_000
-  /// Time from the first message without a pose to the note about it, in nanoseconds.
+  /// The time from the first message without a pose to the note about it, in nanoseconds.
   private static let patienceForPose: Int64 = 1_000_000_000
   private static let readMilliseconds = 50
 
@@ -111,7 +111,7 @@ public final class NetworkTrackerSession: Sendable {
       }
     }
 
-    /// Returns a nil for each message that yields no pose, then the newest pose, if there is one.
+    /// Returns nil for each message that yields no pose, followed by the newest pose, if any.
     func heads(timeoutMilliseconds: Int) -> [Quaternion?] {
       let datagrams = socket.datagrams(timeoutMilliseconds: timeoutMilliseconds)
       let all: [Quaternion?]

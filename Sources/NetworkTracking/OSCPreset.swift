@@ -125,8 +125,8 @@ public struct OSCHead: Sendable {
     switch preset {
     case .ypr, .quaternion: return turn.normalized
     case .iem, .iemAngles: return turn.conjugate.normalized
-    // The Spatial Audio Framework has another convention for quaternions, and no sender is expected
-    // to use it.
+    // The Spatial Audio Framework uses another convention for quaternions, and no sender is
+    // expected to use that convention.
     case .sparta: return nil
     }
   }

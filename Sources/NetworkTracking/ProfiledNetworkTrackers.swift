@@ -8,8 +8,8 @@ import System
 
 /// Provides the trackers whose profiles have the link `tcp` or `udp`.
 ///
-/// They are always listed, but never chosen automatically, so that the program connects only to a
-/// tracker that the user has named.
+/// These trackers are always listed but never chosen automatically. The program connects only to
+/// one that the user has named.
 package final class ProfiledNetworkTrackers: TrackerProvider {
   private let profiles: [TrackerProfile]
   private let axes: AxisMap?
@@ -17,8 +17,8 @@ package final class ProfiledNetworkTrackers: TrackerProvider {
   private let failures = Mutex<[String: (error: HeadTrackingError, until: Int64)]>([:])
 
   private static let connectMilliseconds = 1000
-  /// For this time after a failed attempt, in nanoseconds, `connect` throws the same error without
-  /// another attempt.
+  /// The time after a failed attempt, in nanoseconds, during which `connect` throws the same error
+  /// without another attempt.
   private static let retryTime: Int64 = 2_000_000_000
 
   package init(_ settings: TrackerSettings) {
@@ -26,8 +26,8 @@ package final class ProfiledNetworkTrackers: TrackerProvider {
     profiles = settings.profiles.filter { Self.path($0) != nil }
   }
 
-  /// Returns the path of a tracker, such as `tcp:192.168.1.7:5000`; nil if its link is not `tcp` or
-  /// `udp`.
+  /// Returns the path of a profile's tracker, such as `tcp:192.168.1.7:5000`; nil if the link is
+  /// neither `tcp` nor `udp`.
   private static func path(_ profile: TrackerProfile) -> String? {
     switch profile.link {
     case .tcp(let place), .udp(let place):

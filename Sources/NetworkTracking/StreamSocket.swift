@@ -61,7 +61,8 @@ final class StreamSocket {
     guard error == 0 else { throw SystemError(number: error) }
   }
 
-  /// Waits for bytes and returns those that are available, at most 16384.
+  /// Waits for bytes and returns those that are available, at most 16384. Returns `.nothing` if
+  /// none arrives in time.
   func read(timeoutMilliseconds: Int) -> Received {
     var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&request, 1, Int32(timeoutMilliseconds)) > 0 else { return .nothing }

@@ -28,8 +28,8 @@ public struct HRTFChoice: Sendable {
   /// - Parameters:
   ///   - path: a SOFA file; nil for libmysofa's default set. If that default set cannot be found or
   ///     read, a rigid sphere is used.
-  ///   - loader: reads the file. Its cache is also used for the designs. If `interrupt` is not nil,
-  ///     it replaces the loader's `isCancelled`.
+  ///   - loader: reads the file. Its cache is also used for the designs. Its `isCancelled` is
+  ///     replaced unless `interrupt` is nil.
   ///   - interrupt: cancels the reading, or a later design.
   /// - Throws: `PlaybackError.hrtf` if the set at `path` cannot be read;
   ///   `PlaybackError.interrupted`.
@@ -140,6 +140,8 @@ public struct HRTFChoice: Sendable {
 
   /// Returns the filters with crosstalk cancellation for loudspeakers, or with the equaliser of the
   /// headphone profile, if there is one.
+  ///
+  /// - Throws: `PlaybackError.hrtf` if the filters contain numbers that are not finite.
   private func finished(
     _ filters: BinauralFilters, _ set: HRTFSet, _ settings: RenderSettings
   ) throws(PlaybackError) -> BinauralFilters {

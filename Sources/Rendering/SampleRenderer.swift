@@ -189,7 +189,6 @@ public final class SampleRenderer: @unchecked Sendable {
   /// tail.
   ///
   /// - Parameter headPose: `headToWorld` at the end of the call.
-  ///
   /// - Returns: frames x 2: left, right.
   public func renderTail(headPose: Quaternion = .identity) -> [Float] {
     render(nil, frames: renderer.tailFrames + renderer.latencyFrames, headPose)

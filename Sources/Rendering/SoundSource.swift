@@ -31,10 +31,10 @@ public protocol SoundSource: AnyObject {
   /// The loudness that the source states; nil if it states none. Default: nil.
   var statedLoudness: StatedLoudness? { get }
   /// A function that opens the same source again at its start, for use on another thread; nil if
-  /// the source does not support it. Default: nil.
+  /// the source does not support this. Default: nil.
   var another: (@Sendable () throws(PlaybackError) -> any SoundSource)? { get }
-  /// Identifies the content of the source and the way in which it is read, as a key for stored
-  /// measurements; nil if the source has no such key. Default: nil.
+  /// A key for stored measurements, which identifies the content of the source and how the source
+  /// is read; nil if there is none. Default: nil.
   var stableIdentity: String? { get }
   /// Whether later frames may have a different layout. If true, the source is a sequence of runs,
   /// each with one layout. Default: false.
@@ -45,8 +45,8 @@ public protocol SoundSource: AnyObject {
   /// If `changesLayout` is true, call this function before the first `read`, after each `read` that
   /// returns 0 and after each `seek`.
   func nextLayout() throws(PlaybackError) -> ChannelLayout?
-  /// The number of frames by which the run announced by `nextLayout` overlaps the previous run. If
-  /// frames are missing between the runs, the value is minus their number. Default: 0.
+  /// The number of frames by which the run announced by `nextLayout` overlaps the previous run. A
+  /// negative value means that as many frames are missing between the runs. Default: 0.
   var joint: Int { get }
   /// The longest crossfade between two runs, in frames. Default: 0.
   var longestOverlap: Int { get }

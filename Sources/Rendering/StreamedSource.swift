@@ -8,17 +8,16 @@ public protocol StreamedSource: SoundSource {
   var isReady: Bool { get }
   /// The frame at which playback should start.
   var startFrame: Int { get }
-  /// Informs the source of the frame that is rendered next.
+  /// Tells the source which frame is rendered next.
   func isHeard(frame: Int)
-  /// Returns the events that have not been returned yet. A change of rendition after `frame` is not
-  /// yet returned.
+  /// Returns the new events. Changes of rendition after `frame` are left for a later call.
   func takeNews(upTo frame: Int) -> [SourceNews]
   /// Makes the current and later calls of `read` and `nextLayout` throw `PlaybackError.interrupted`
   /// instead of waiting. Any thread may call this function.
   func abandon()
-  /// A function that measures the loudness of a short sound at the ears, in LUFS; the result is nil
-  /// if the sound is silent or cannot be rendered. The arguments are the layout and the samples,
-  /// channels x frames. If the function is nil, the levels of the renditions are not matched.
+  /// Measures the loudness of a short sound at the ears, in LUFS. The arguments are the layout and
+  /// the samples, channels x frames. The result is nil if the sound is silent or cannot be
+  /// rendered. Without this function, the levels of the renditions are not matched.
   var loudnessAsHeard: ((ChannelLayout, [[Float]]) -> Double?)? { get set }
 }
 

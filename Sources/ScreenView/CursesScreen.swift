@@ -24,7 +24,7 @@ package final class CursesScreen: Sendable {
     var library = curses_library()
     var window: OpaquePointer?
     var size: (columns: Int, rows: Int) = (0, 0)
-    /// What the terminal shows; nil if that is unknown.
+    /// What the terminal shows; nil if unknown.
     var shown: Canvas?
     var isOpen = false
     var isHeld = false
@@ -134,8 +134,8 @@ package final class CursesScreen: Sendable {
     state.shown = nil
   }
 
-  /// Returns whether this process may change the terminal: whether it is in the foreground, or has
-  /// never been there. After a move to the background, a change would stop the process (SIGTTOU).
+  /// Returns whether this process may change the terminal: it is in the foreground, or has never
+  /// been there. After a move to the background, a change would stop the process (SIGTTOU).
   private func isOurs(_ state: inout State) -> Bool {
     let isInForeground = tcgetpgrp(descriptor) == getpgrp()
     if isInForeground { state.wasInForeground = true }
@@ -148,7 +148,7 @@ package final class CursesScreen: Sendable {
     _ = state.library.resizeterm(Int32(size.rows), Int32(size.columns))
     state.window = state.library.newwin(Int32(size.rows), Int32(size.columns), 0, 0)
     if let window = state.window {
-      // If ncurses inserted or deleted characters, the rest of the row would flicker.
+      // Do not let ncurses insert or delete characters: the rest of the row would flicker.
       state.library.idcok(window, false)
       _ = state.library.leaveok(window, true)
     }

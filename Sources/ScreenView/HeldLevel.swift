@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The highest recent level: it stays for a while and then falls.
+/// The highest recent level, which stays for a while and then falls.
 package struct HeldLevel: Sendable {
   /// How long a peak stays, in seconds.
   static let pause = 1.5

@@ -5,7 +5,7 @@
 /// A listener usually looks straight ahead. If the head seems to face another direction for several
 /// seconds, the tracker has probably drifted or the listener has moved, and recentring helps.
 package struct RecentreAdvice: Sendable {
-  /// Up to this deviation of the yaw from the front, in degrees, there is no advice.
+  /// The largest deviation of the yaw from the front without advice, in degrees.
   static let tolerance = 12.0
   /// The change of the yaw below which the head counts as still, in degrees.
   static let stillness = 6.0

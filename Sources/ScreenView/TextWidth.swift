@@ -22,7 +22,8 @@ package enum TextWidth {
   /// Returns a text in lines of at most `width` columns, divided at spaces. A longer word is not
   /// divided.
   ///
-  /// - Parameter indent: the number of spaces at the beginning of every line but the first.
+  /// - Parameter indent: the number of spaces at the beginning of every line but the first; ignored
+  ///   if it is at least half of `width`.
   package static func wrapped(_ text: String, _ width: Int, indent: Int = 0) -> [String] {
     guard of(text) > width else { return [text] }
     let margin = String(repeating: " ", count: 2 * indent < width ? indent : 0)
@@ -39,10 +40,11 @@ package enum TextWidth {
     return lines + [line ?? ""]
   }
 
-  /// Returns the number of columns of one scalar: two for most East Asian wide characters and
-  /// pictographs (Unicode Standard Annex 11); none for characters below U+0020 and, from U+0300 on,
-  /// for format characters and marks that are drawn over the previous character; one for all
-  /// others.
+  /// Returns the number of columns of one scalar.
+  ///
+  /// Most East Asian wide characters and pictographs take two columns (Unicode Standard Annex 11).
+  /// Characters below U+0020 take none. From U+0300 on, format characters and marks drawn over the
+  /// previous character also take none. All others take one.
   package static func of(_ scalar: Unicode.Scalar) -> Int {
     if scalar.value < 0x300 { return scalar.value < 0x20 ? 0 : 1 }
     switch scalar.properties.generalCategory {

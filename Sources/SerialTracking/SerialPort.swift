@@ -12,14 +12,15 @@ final class SerialPort: ByteLink {
   private let descriptor: Int32
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
-  /// The maximum number of pieces, each at most as long as `buffer`, that a call of `read` returns.
+  /// The maximum number of pieces that one call of `read` returns. Each piece is at most as long as
+  /// `buffer`.
   private static let mostPieces = 16
   /// The longest wait for space in the output queue, in milliseconds.
   private static let writeMilliseconds: Int32 = 100
 
   /// Opens a port exclusively and discards the contents of its queues.
   ///
-  /// - Throws: the system's error, such as ENOTTY if the path is not that of a terminal device, or
+  /// - Throws: the system's error, such as ENOTTY if `path` does not lead to a terminal device, or
   ///   EBUSY if another program uses the port exclusively.
   init(_ path: String, _ settings: TrackerProfile.SerialPort) throws(SystemError) {
     let descriptor = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
@@ -63,7 +64,7 @@ final class SerialPort: ByteLink {
     UInt32(truncatingIfNeeded: flag)
   }
 
-  /// Returns the constant for a baud rate, or that for 115200 if the rate has none.
+  /// Returns the constant for a baud rate; `B115200` if the rate has no constant.
   private static func speed(_ baud: Int) -> speed_t {
     let speeds: [Int: Int32] = [
       1200: B1200, 2400: B2400, 4800: B4800, 9600: B9600, 19_200: B19200, 38_400: B38400,

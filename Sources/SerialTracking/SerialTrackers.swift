@@ -6,8 +6,8 @@ package import HeadTracking
 import Synchronization
 import System
 
-/// Provides serial trackers: ports on USB whose vendor and product a profile names, and the port
-/// that the listener names. No other port is ever opened.
+/// Provides serial trackers: USB ports whose vendor and product match a profile, and the port that
+/// the listener names. No other port is ever opened.
 package final class SerialTrackers: TrackerProvider {
   /// A port that the listener names.
   package struct NamedPort: Sendable, Equatable {

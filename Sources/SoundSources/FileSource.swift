@@ -23,9 +23,8 @@ public final class FileSource: SoundSource {
   ///     level metadata.
   ///   - sampleRate: the rate to resample to, in Hz; nil for the file's own rate.
   ///   - interrupt: a flag that, once raised, makes the source throw `PlaybackError.interrupted`.
-  /// - Throws: `PlaybackError.media` if the file or the track cannot be read or has no frames, if
-  ///   `sampleRate` is not from 8000 to 384000, or if the channels do not fit the settings; or
-  ///   `.interrupted`.
+  /// - Throws: `PlaybackError.interrupted`, or `.media` if the file or the track cannot be read,
+  ///   has no frames or does not fit the settings, or if `sampleRate` is not from 8000 to 384000.
   public init(
     path: String, settings: RenderSettings, sampleRate: Int? = nil,
     interrupt: InterruptFlag? = nil
@@ -54,8 +53,8 @@ public final class FileSource: SoundSource {
     reader.followsLayout = reader.track.canChangeChannels
   }
 
-  /// Returns a text that states a file's absolute path, size and modification time; nil if they
-  /// cannot be found out.
+  /// Returns text with a file's absolute path, size and modification time; nil if they cannot be
+  /// determined.
   private static func identity(of path: String) -> String? {
     var status = stat()
     guard stat(path, &status) == 0, let real = realpath(path, nil) else { return nil }

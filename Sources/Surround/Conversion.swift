@@ -7,9 +7,9 @@ private import Geometry
 /// method depends on the target:
 ///
 /// - For stereo, `Treatment(plain:)` supplies the gains.
-/// - For other loudspeakers, a channel passes at gain 1 if the target has its loudspeaker, or has a
-///   side or back surround at the same position; otherwise it is panned by `AmplitudePanner`. A
-///   soundfield is decoded by `FieldSpeakerDecoder`.
+/// - For other loudspeakers, a channel passes at gain 1 if the target has its loudspeaker, or a
+///   side or back surround at the same position. Otherwise, `AmplitudePanner` pans it. A soundfield
+///   is decoded by `FieldSpeakerDecoder`.
 /// - For the first-order soundfield, loudspeakers are encoded at their positions. A soundfield
 ///   keeps the channels of degrees 0 and 1.
 ///
@@ -101,8 +101,8 @@ public enum Conversion {
     }
   }
 
-  /// Returns the index of the output that has the position of `speaker` but another name: side and
-  /// back surround may be two names for one position. Returns nil if there is none.
+  /// Returns the index of the output that has the position of `speaker` but another name. Side and
+  /// back surround can be two names for one position. Returns nil if there is no such output.
   private static func twin(of speaker: Speaker, in source: [Speaker], _ outputs: [Speaker]) -> Int?
   {
     let twins: [Speaker: Speaker] = [

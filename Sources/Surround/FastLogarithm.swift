@@ -7,8 +7,8 @@ private let wholeBits: Int32 = 0x4B40_0000
 
 /// Returns the binary logarithms of eight positive normal numbers, with an error below 1e-5.
 ///
-/// The natural logarithm of the mantissa m is computed by the series ln m = ln r + 2 atanh(t), with
-/// r = sqrt 2 and t = (m - r) / (m + r) (Abramowitz and Stegun, 4.1.27).
+/// Let m be the mantissa, r = sqrt 2 and t = (m - r) / (m + r). Then ln m = ln r + 2 atanh(t).
+/// Three terms of the series of atanh are used (Abramowitz and Stegun, 4.1.27).
 @inline(__always)
 func fastLog2(_ x: SIMD8<Float>) -> SIMD8<Float> {
   let bits = unsafeBitCast(x, to: SIMD8<Int32>.self)

@@ -5,11 +5,11 @@ internal import SignalProcessing
 /// Splits the spectra of left and right into centre and surrounds, one analysis frame at a time.
 ///
 /// The smoothed covariance of the channels has two eigenvalues. The smaller eigenvalue is taken as
-/// the power of the ambience in each channel, and the eigenvector of the larger eigenvalue as the
-/// direction of the strongest source. [Avendano and Jot, "A frequency-domain approach to
-/// multichannel upmix", J. Audio Eng. Soc. 52, 740, 2004] The coherence that unrelated signals show
-/// by chance is subtracted first. The ambience is limited to a multiple of its smoothed power; see
-/// `limitByFloor`.
+/// the power of the ambience in each channel. The eigenvector of the larger eigenvalue is taken as
+/// the direction of the strongest source [Avendano and Jot, "A frequency-domain approach to
+/// multichannel upmix", J. Audio Eng. Soc. 52, 740, 2004]. The coherence that unrelated signals
+/// show by chance is subtracted first. The ambience is limited to a multiple of its smoothed power;
+/// see `limitByFloor`.
 struct PrimaryAmbientSplit: ~Copyable {
   /// The spectrum of one analysis frame.
   struct Spectra: ~Copyable {
@@ -144,9 +144,9 @@ struct PrimaryAmbientSplit: ~Copyable {
     store(old + (value - old) * gain, state)
   }
 
-  /// Returns the covariance of the eight bins from `k`, averaged over neighbouring bins: the powers
-  /// of left and right, and the real part (`re`) and the squared magnitude (`squared`) of the cross
-  /// spectrum, without chance coherence.
+  /// Returns the covariance of the eight bins from `k`, averaged over neighbouring bins, without
+  /// chance coherence: the powers of left and right, and the real part (`re`) and the squared
+  /// magnitude (`squared`) of the cross spectrum.
   @inline(__always)
   private func covariance(_ k: Int) -> (ll: Lanes, rr: Lanes, re: Lanes, squared: Lanes) {
     let ll = blurred(0, k) + Self.silence

@@ -6,13 +6,13 @@ func exponential(_ x: Double) -> Double { realtime_exp(x) }
 
 func sine(_ x: Double) -> Float { Float(realtime_sin(x)) }
 
-/// Loads eight values from any address.
+/// Loads eight values from an address that need not be aligned.
 @inline(__always)
 func load(_ p: UnsafePointer<Float>) -> SIMD8<Float> {
   UnsafeRawPointer(p).loadUnaligned(as: SIMD8<Float>.self)
 }
 
-/// Stores eight values to any address.
+/// Stores eight values at an address that need not be aligned.
 @inline(__always)
 func store(_ v: SIMD8<Float>, _ p: UnsafeMutablePointer<Float>) {
   UnsafeMutableRawPointer(p).storeBytes(of: v, as: SIMD8<Float>.self)

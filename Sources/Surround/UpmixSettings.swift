@@ -21,8 +21,8 @@ public struct UpmixSettings: Sendable, Equatable {
   /// The range of dominance over which the extraction of the centre fades in. The dominance of the
   /// strongest direction is 0 for diffuse sound and 1 for a single source.
   public var centreDominance: ClosedRange<Float> = 0.4...0.85
-  /// The make-up gain of the centre. It multiplies the centre's mask, which is then limited to 1,
-  /// and multiplies the limited mask again where other sounds overlap the centre.
+  /// The make-up gain of the centre's mask. The mask is limited to 1 after this gain. Where other
+  /// sounds overlap the centre, the gain then applies a second time.
   public var centreMakeUp: Float = 1.05
   /// The range of a channel's share of ambience over which the channel fades into the surrounds.
   /// This applies to the estimate that scales the channels; see `ambienceProjection`.

@@ -7,7 +7,8 @@ private import Glibc
 public struct CapturedProgram {
   public var launch: ProgramLaunch
   /// The maximum duration in seconds. The time that the program's main thread waits for a processor
-  /// does not count, up to `longestWait` seconds, so that runs rarely fail on a busy computer.
+  /// does not count, so that runs rarely fail on a busy computer. In total, the duration exceeds
+  /// the maximum by at most `longestWait` seconds.
   public var timeoutSeconds: Double
   public static let longestWait = 50.0
   public var maximumBytes: Int

@@ -6,8 +6,8 @@ private import CRealtime
 public enum LargeBlocks {
   /// From now on, allocates blocks of 128 KiB or more so that `free` returns them to the system.
   ///
-  /// By default, glibc takes later blocks from the heap if they are not larger than a large block
-  /// that has been freed (`M_MMAP_THRESHOLD` in mallopt(3)). Small blocks that stay between them on
-  /// the heap can then make the memory of a process grow for hours.
+  /// By default, after a large block has been freed, glibc takes later blocks of up to its size
+  /// from the heap (`M_MMAP_THRESHOLD` in mallopt(3)). Small blocks that stay between them on the
+  /// heap can then make the memory of a process grow for hours.
   public static func returnToSystem() { set_mapped_block_size(128 << 10) }
 }

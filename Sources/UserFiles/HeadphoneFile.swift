@@ -32,8 +32,8 @@ public enum HeadphoneFile {
   /// Returns the path of the profile that a word names.
   ///
   /// - Parameters:
-  ///   - word: a path (with a slash, or of an existing file), or a profile's name in upper or lower
-  ///     case, with or without the extension.
+  ///   - word: a path that contains a slash or belongs to an existing file, or a profile's name in
+  ///     upper or lower case, with or without the extension.
   ///   - folders: the folders to search, in this order; missing folders are skipped.
   /// - Throws: `UserFileError` if no profile has this name.
   public static func find(

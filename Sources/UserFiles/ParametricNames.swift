@@ -2,8 +2,8 @@
 
 /// Finds the names of headphones that are similar to what the user typed.
 enum ParametricNames {
-  /// Returns up to three of `names`: the first ones that contain all words in `word`; if there
-  /// are none, the most similar ones (Dice's coefficient of letter pairs at least 0.5).
+  /// Returns up to three names: the first ones that contain all words in `word`. If there are none,
+  /// returns the most similar ones, whose letter pairs have a Dice coefficient of at least 0.5.
   static func near(_ word: String, _ names: [String]) -> [String] {
     let words = word.lowercased().split { !$0.isLetter && !$0.isNumber }
     let holding = names.filter { name in

@@ -16,9 +16,9 @@ package enum TrackerProfileFile {
     } catch { return (nil, [ProfileProblem(line: nil, text: "it cannot be read: \(error)")]) }
   }
 
-  /// Reads the `.json` files in the user's folder of tracker profiles, then those in the data
-  /// folder's `Calibration/trackers`, each folder in the order of the file names. Skips files that
-  /// cannot be used.
+  /// Reads the `.json` files in the user's folder of tracker profiles, then those in
+  /// `Calibration/trackers` in the data folder. Each folder is read in the order of the file names.
+  /// Skips files that cannot be used.
   ///
   /// - Parameters:
   ///   - dataFolder: the program's data folder; nil to read only the user's folder.

@@ -14,8 +14,8 @@ private let patience = 80_000
 /// How long a sound server may take to answer, in milliseconds.
 private let serverPatience = 35
 
-/// Prints the trackers or the outputs of this machine for a shell's command completion, one on each
-/// line, with a description after a tab.
+/// Prints this machine's trackers or outputs for a shell's command completion, one per line. A tab
+/// and a description follow each value.
 ///
 /// If a device or a server does not answer in time, the process ends without the remaining values.
 func run() {
@@ -47,8 +47,8 @@ private func printTrackers() {
 }
 
 private func printSinks() {
-  // PipeWire usually answers in PulseAudio's protocol too, with the same sink names, so its own
-  // protocol is used only if PulseAudio's fails.
+  // PipeWire usually answers in PulseAudio's protocol too, with the same sink names. Use PipeWire's
+  // own protocol only if that fails.
   let sinks =
     (try? PulseSinkList.read(timeoutMilliseconds: serverPatience))
     ?? (try? PipeWireSinkList.read(timeoutMilliseconds: serverPatience)) ?? []

@@ -4,16 +4,23 @@ internal import CRealtime
 
 /// The gains of the stems in a mix.
 ///
-/// The stems are the input x, the images C (all talkers), C_f (talkers in the field of view) and D
-/// (talkers with less late reverberation), and S_d (D[W] after the low shelf). The mix is
+/// The inputs of the mix are:
+///
+/// - x: the soundfield before the separation
+/// - C: the image of all talkers
+/// - C_f: the image of the talkers in the field of view
+/// - D: the image of all talkers with less late reverberation
+/// - S_d: D[W] after the low shelf
+///
+/// The mix is
 ///
 ///     original x + T_s(V) + T_a(B)
 ///     V = image C + framed C_f + F P
 ///     P = speech C[W] + studio S_d + framedSpeech C_f[W]
 ///     B = field x + fieldImage C + fieldFramed C_f + fieldStudio D
 ///
-/// where C[W] is the W channel of C, F = (1, 0, 0, 1) encodes the front, and T_s and T_a are the
-/// tuning of speech and of ambience. For `MixTarget.ambienceAndSpeech`, the output is T_a(B) and
+/// where C[W] is the W channel of C, F = (1, 0, 0, 1) encodes the front, and T_s and T_a apply the
+/// tuning of speech and ambience. For `MixTarget.ambienceAndSpeech`, the output is T_a(B) and
 /// T_s(P).
 struct MixGains: Sendable, Equatable, BitwiseCopyable {
   var original: Float = 0
@@ -62,15 +69,15 @@ struct MixGains: Sendable, Equatable, BitwiseCopyable {
     }
   }
 
-  /// Returns the gain, as a factor, of the ambience in `cinematic`, `studio` or `inFrame`. At an
-  /// amount of 1, it corresponds to -30 dB for `studio` and to -24 dB otherwise.
+  /// Returns the gain of the ambience in `cinematic`, `studio` or `inFrame`, as a factor. In dB, it
+  /// is proportional to the amount: -30 dB for `studio` and -24 dB otherwise at an amount of 1.
   @_noLocks
   static func attenuation(_ style: MixStyle, amount: Double) -> Double {
     let decibels = if case .studio = style { -30.0 } else { -24.0 }
     return realtime_exp(decibels * amount * 0.11512925464970228)
   }
 
-  /// Interpolates linearly from these gains (`share` 0) to `other` (`share` 1).
+  /// Returns the linear interpolation between these gains (`share` 0) and `other` (`share` 1).
   @_noLocks
   func mixed(with other: MixGains, share: Float) -> MixGains {
     var gains = self

@@ -11,7 +11,7 @@ internal import SignalProcessing
 /// Use a stage from one thread at a time. Without a speech enhancer, `process` does not allocate,
 /// lock or wait.
 public struct MixStage: ~Copyable, @unchecked Sendable {
-  /// The number of channels of the input. Head-locked channels count as channels after the fourth.
+  /// The number of input channels, including head-locked channels.
   public let channels: Int
   /// The delay of the output, in frames.
   public let latencyFrames: Int
@@ -40,7 +40,7 @@ public struct MixStage: ~Copyable, @unchecked Sendable {
   /// Prepares the stage.
   ///
   /// - Parameters:
-  ///   - channels: the number of channels of the input, 4 or more.
+  ///   - channels: the number of input channels, including head-locked channels; 4 or more.
   ///   - sampleRate: the sample rate in Hz, at least 1000.
   ///   - fieldOfView: the field of view in radians; see `MixSettings`.
   ///   - capacity: the largest number of frames in one call of `process`.

@@ -44,8 +44,8 @@ public enum MixTarget: Sendable, Equatable {
   /// Ambience as a first-order soundfield (W, Y, Z, X), then speech in one channel.
   case ambienceAndSpeech
 
-  /// Whether the mix is a soundfield. In debug builds, the compiler reports `== .field` as a
-  /// possible lock, but not this property.
+  /// Whether the mix is a soundfield. Use this property in real-time code: in debug builds, the
+  /// compiler reports `== .field` as a possible lock.
   var isField: Bool {
     @_noLocks get {
       switch self {

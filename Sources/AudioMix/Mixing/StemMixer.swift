@@ -5,9 +5,8 @@ private import Synchronization
 
 /// Mixes separated sound in a style.
 ///
-/// A change of the style or the amount starts a fade of 50 ms. If the target is `MixTarget.field`,
-/// the amount is 0 and there is no tuning, a style that is not a stem leaves the soundfield
-/// unchanged.
+/// A change of the style or the amount starts a fade of 50 ms. At an amount of 0, without tuning
+/// and for `MixTarget.field`, every style that is not a stem leaves the soundfield unchanged.
 ///
 /// ## Threading
 /// Any thread may use `value`. Use everything else from one thread at a time. `process` does not
@@ -21,8 +20,8 @@ public final class StemMixer: @unchecked Sendable {
   /// The number of output channels: `channels`, or 5 for `MixTarget.ambienceAndSpeech`.
   public var outputs: Int { target.isField ? channels : 5 }
 
-  /// The index of the style (upper 32 bits) and the bit pattern of the amount as a `Float` (lower
-  /// 32 bits).
+  /// The index of the style in `styles` (upper 32 bits) and the bit pattern of the amount as a
+  /// `Float` (lower 32 bits).
   private let word: Atomic<UInt64>
   private let styles: UnsafeMutablePointer<MixStyle>
   private let state: UnsafeMutablePointer<State>
@@ -130,7 +129,8 @@ public final class StemMixer: @unchecked Sendable {
     state.pointee.position = position
   }
 
-  /// Whether the output is a soundfield in the style `standard`, without a fade or a tuning.
+  /// Whether the output is a soundfield in the style `standard`, and neither a fade nor a tuning
+  /// changes it.
   private var leavesTheFieldUnchanged: Bool {
     @_noLocks get {
       guard isNeutral, target.isField, state.pointee.position >= rampFrames else { return false }

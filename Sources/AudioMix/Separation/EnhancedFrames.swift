@@ -5,14 +5,14 @@ internal import SignalProcessing
 
 /// The gains of the sources in one analysis frame.
 struct SourceWeights: BitwiseCopyable {
-  /// The number of active sources, and their steering vectors.
+  /// The number of active sources. The other members use their first `count` elements.
   var count = 0
   var steering = InlineArray<3, SIMD4<Float>>(repeating: .zero)
-  /// For each source, the gains at which the image contains the source's beam after (`voice`) and
-  /// before (`beam`) the spectral subtraction, and the source's weight in the framed image
-  /// (`framing`): 1 inside the field of view, falling to 0 outside it.
+  /// The gain of the beam after the spectral subtraction.
   var voice = InlineArray<3, Float>(repeating: 0)
+  /// The gain of the beam before the spectral subtraction.
   var beam = InlineArray<3, Float>(repeating: 0)
+  /// The weight in the framed image: 1 inside the field of view, falling to 0 outside it.
   var framing = InlineArray<3, Float>(repeating: 0)
 }
 
@@ -88,9 +88,9 @@ final class EnhancedFrames {
     for i in 0..<Self.delayHops { storedWeights[i] = SourceWeights() }
   }
 
-  /// Takes the beams and weights of the next analysis frame. Replaces `weights` with those of the
-  /// analysis frame `delayHops` earlier, and stores the spectra of that analysis frame in `beamRe`,
-  /// `beamIm`, `voiceRe` and `voiceIm`.
+  /// Takes the beams and weights of the next analysis frame, and returns those of the analysis
+  /// frame `delayHops` earlier: the weights in `weights`, and the spectra in `beamRe`, `beamIm`,
+  /// `voiceRe` and `voiceIm`.
   func exchange(_ beams: borrowing SourceBeams, _ weights: inout SourceWeights) {
     addSum(beams)
     append(sum.pointer, to: plain)

@@ -28,7 +28,7 @@ struct FrameSeparator: ~Copyable {
   private var reverberance: Reverberance
   private var stems: StemGains
   private var weights = SourceWeights()
-  /// Applies the speech enhancer; nil without an enhancer.
+  /// Nil without a speech enhancer.
   private let enhanced: EnhancedFrames?
 
   /// The number of hops by which the images lag behind the input of `process`.
@@ -86,8 +86,8 @@ struct FrameSeparator: ~Copyable {
     enhanced?.reset()
   }
 
-  /// Processes one analysis frame, and adds its images to the overlap-add buffers. With an
-  /// enhancer, it adds the images of the analysis frame `delayHops` earlier instead.
+  /// Processes one analysis frame, and adds the images of the analysis frame `delayHops` earlier to
+  /// the overlap-add buffers.
   ///
   /// - Parameters:
   ///   - field: 4 planes of `windowFrames` samples, with a magnitude of at most 10 000.

@@ -16,11 +16,11 @@ public final class SeparatedBlock: @unchecked Sendable {
 
   /// The delayed input.
   public var field: UnsafeMutablePointer<UnsafeMutablePointer<Float>> { samples.planes }
-  /// The first-order image of the talkers; C in `MixGains`.
+  /// The first-order image of all talkers; C in `MixGains`.
   public var image: UnsafeMutablePointer<UnsafeMutablePointer<Float>> { samples.planes + 4 }
   /// The first-order image of the talkers inside the field of view; C_f in `MixGains`.
   public var framedImage: UnsafeMutablePointer<UnsafeMutablePointer<Float>> { samples.planes + 8 }
-  /// The first-order image of the talkers with less late reverberation; D in `MixGains`.
+  /// The first-order image of all talkers with less late reverberation; D in `MixGains`.
   public var studioImage: UnsafeMutablePointer<UnsafeMutablePointer<Float>> { samples.planes + 12 }
 
   /// Allocates the buffers for at most `capacity` frames.

@@ -25,17 +25,17 @@ package struct SeparationSettings: Sendable {
   package var strengthTime = 0.6
   /// The least strength of an active source, relative to that of the strongest source.
   package var activeStrength: Float = 0.1
-  /// The time constants of the average noise power (`noiseTime`) and of the average power of a
-  /// source (`sourceTime`).
+  /// The time constant over which the noise power is averaged.
   package var noiseTime = 0.08
+  /// The time constant over which the power of a source is averaged.
   package var sourceTime = 0.03
-  /// The factor of the noise power in the spectral subtraction (`subtraction`), and the least gain
-  /// of the spectral subtraction (`leastGain`).
+  /// The factor of the noise power in the spectral subtraction.
   package var subtraction: Float = 2.2
+  /// The least gain of the spectral subtraction.
   package var leastGain: Float = 0.03
-  /// The time constants of the fast and the slow mean of the level of a source; see
-  /// `SpeechEvidence`.
+  /// The time constant of the fast mean of a source's level; see `SpeechEvidence`.
   package var fast = 0.03
+  /// The time constant of the slow mean of a source's level.
   package var slow = 0.25
   /// The time constant over which modulation, tonality and reverberance are averaged.
   package var evidenceTime = 0.7
@@ -45,35 +45,39 @@ package struct SeparationSettings: Sendable {
   package var tonalityWeight: Float = 10
   /// The modulation that is assumed for a new source.
   package var assumedModulation: Float = 2
-  /// The modulation, after the subtraction for tonality, up to which a source does not count as
-  /// speech (`none`), and from which it does (`full`).
+  /// The modulation up to which a source does not count as speech (`none`), and from which it fully
+  /// counts as speech (`full`). It is compared after the subtraction for tonality.
   package var speechModulation: (none: Float, full: Float) = (0.9, 1.5)
   /// The concentration of the histogram up to which the sound counts as diffuse (`none`), and from
   /// which it counts as directional (`full`).
   package var concentration: (none: Float, full: Float) = (4, 8)
   /// The averaged concentration of the histogram up to which the field counts as reverberant
-  /// (`none`), and from which it counts as free (`full`). In a field that stays reverberant, each
-  /// beam is replaced by `reverberantBeam` times the beam plus (1 - `reverberantBeam`) times W, and
-  /// `subtraction` by `reverberantSubtraction`.
+  /// (`none`), and from which it counts as free (`full`).
   package var freeField: (none: Float, full: Float) = (20, 34)
+  /// The weight of each beam in a field that stays reverberant. W is added with the weight
+  /// 1 - `reverberantBeam`.
   package var reverberantBeam: Float = 0.3
+  /// Replaces `subtraction` in a field that stays reverberant.
   package var reverberantSubtraction: Float = 0.7
   /// The lasting reverberance above which the direction of a talker begins to be hidden (`none`),
-  /// and from which it is completely hidden (`full`). In the latter case, `hiddenGain` is added to
-  /// `pauseGain` while the field sounds like speech and the gate is open.
+  /// and from which it is completely hidden (`full`).
   package var hidingReverberance: (none: Float, full: Float) = (0.6, 1)
+  /// The increase of `pauseGain` while a talker's direction is completely hidden, the field sounds
+  /// like speech and the gate is open.
   package var hiddenGain: Float = 0.35
-  /// The averaged concentration up to which the field counts as crowded (`none`), and from which it
-  /// counts as clear (`full`). In a crowded field, `crowdedPeak` and `crowdedStrength` replace
-  /// `relativePeak` and `activeStrength`.
+  /// The averaged concentration of the histogram up to which the field counts as crowded (`none`),
+  /// and from which it counts as clear (`full`).
   package var clearField: (none: Float, full: Float) = (24, 46)
-  /// The greatest fraction by which the histogram is reduced per analysis frame, in addition to the
-  /// decay, in a field that has just become reverberant.
+  /// The greatest additional loss of the histogram per analysis frame, as a fraction, in a field
+  /// that has just become reverberant.
   package var histogramLoss: Float = 0.1
+  /// Replaces `relativePeak` in a crowded field.
   package var crowdedPeak: Float = 0.7
+  /// Replaces `activeStrength` in a crowded field.
   package var crowdedStrength: Float = 0.6
-  /// The level of a source after the spectral subtraction, relative to the noise of its beam, up to
-  /// which its gate is closed (`none`), and from which it is fully open (`full`).
+  /// The level of a source up to which its gate is closed (`none`), and from which it is fully open
+  /// (`full`). The level is measured after the spectral subtraction, relative to the noise of the
+  /// source's beam.
   package var gateRange: (none: Float, full: Float) = (-12, -6)
   /// The greatest fall, in dB per second, of the level that controls the gate.
   package var gateFall = 120.0

@@ -16,8 +16,8 @@ internal import SignalProcessing
 ///    Gamma.
 /// 2. The beam of least noise for source k is w = R^-1 g_k / (g_k^T R^-1 g_k). Its noise power is
 ///    lambda = 1 / (g_k^T R^-1 g_k). R is inverted with the Woodbury identity. In a reverberant
-///    field, the beam is mixed with W, and lambda becomes the noise power of the mixture. In the
-///    noise of W, only the diffuse field counts.
+///    field, the beam is mixed with W, and lambda is the noise power of the mixture. The noise of W
+///    is taken to be the diffuse field alone.
 /// 3. Spectral subtraction multiplies the output b of the beam by
 ///    max(1 - c lambda / |b|^2, `leastGain`), where c is `factor`.
 struct SourceBeams: ~Copyable {
@@ -29,8 +29,9 @@ struct SourceBeams: ~Copyable {
   private(set) var power = InlineArray<3, Float>(repeating: 0)
   /// The noise power of each beam, in the speech band.
   private(set) var noise = InlineArray<3, Float>(repeating: 0)
-  /// For each active source and bin: the beam before (`beam`) and after (`voice`) the subtraction,
-  /// the gain of the subtraction (`gain`), and the power of the LCMV beam (`nulled`).
+  /// For each active source and bin: the beam before (`beamRe`, `beamIm`) and after (`voiceRe`,
+  /// `voiceIm`) the subtraction, the gain of the subtraction, and the power of the LCMV beam
+  /// (`nulled`).
   let beamRe, beamIm, voiceRe, voiceIm, gain, nulled: AlignedFloats
   let stride: Int
 
@@ -47,9 +48,9 @@ struct SourceBeams: ~Copyable {
   private let subtraction: Float
   private let leastGain: Float
   private let reverberantBeam, reverberantSubtraction: Float
-  /// `narrow` is the weight of the beam of least noise, to which W is added with the weight
-  /// 1 - `narrow`. `factor` is the factor of the noise power in the spectral subtraction.
+  /// The weight of the beam of least noise. W is added with the weight 1 - `narrow`.
   private var narrow: Float = 1
+  /// The factor of the noise power in the spectral subtraction.
   private var factor: Float = 1
 
   private static let gamma = SIMD4<Float>(1, 3, 3, 3)
@@ -86,7 +87,7 @@ struct SourceBeams: ~Copyable {
   /// - Parameters:
   ///   - real: the real parts: 4 planes of `stride` bins, in the order W, Y, Z, X.
   ///   - imaginary: the imaginary parts, in the same arrangement.
-  ///   - sources: the sources, of which only the active ones get a beam.
+  ///   - sources: all sources; only the active ones get a beam.
   ///   - reverberance: the lasting reverberance, 0 to 1.
   mutating func process(
     real: UnsafePointer<Float>, imaginary: UnsafePointer<Float>, sources: SourceTracker.Sources,

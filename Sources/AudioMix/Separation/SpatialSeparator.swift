@@ -19,8 +19,8 @@ public struct SpatialSeparator: ~Copyable, @unchecked Sendable {
   public let latencyFrames: Int
   /// The number of frames from the start of one analysis frame to the start of the next.
   public let hopFrames: Int
-  /// If two separators start at different frame numbers that are multiples of this number, they
-  /// give practically the same result once the later one has settled (`settlingFrames`).
+  /// Separators whose first frame numbers are multiples of this number give practically the same
+  /// result once they have settled (see `settlingFrames`).
   public let alignmentFrames: Int
   /// The number of frames after which earlier input has practically no effect.
   public let settlingFrames: Int

@@ -6,9 +6,9 @@ internal import SignalProcessing
 /// Judges whether each source is speech and whether the field contains speech.
 ///
 /// The modulation of a source is the RMS value of the difference between a fast and a slow mean of
-/// its level in dB, averaged over four bands. Steady noise has little modulation. The tonality
-/// distinguishes music from speech: it is the correlation of the spectrum's fine structure with the
-/// fine structure 16 analysis frames earlier.
+/// its level in dB, averaged over four bands. Steady noise has little modulation. The tonality is
+/// the correlation of the spectrum's fine structure with the fine structure 16 analysis frames
+/// earlier. It is higher for music than for speech.
 struct SpeechEvidence: ~Copyable {
   private struct Source {
     var identity = 0
@@ -60,7 +60,7 @@ struct SpeechEvidence: ~Copyable {
     place = 0
   }
 
-  /// Begins the next analysis frame. Call it before you pass the spectra of that analysis frame to
+  /// Begins the next analysis frame. Call it before passing that frame's spectra to
   /// `fieldProbability` and `probability`.
   mutating func advance() { place = (place + 1) % (Self.lag + 1) }
 

@@ -6,7 +6,8 @@ internal import SignalProcessing
 /// Measures the mean square of a signal in four bands, in pieces of 100 ms.
 ///
 /// The bands are 0 to 100 Hz, 100 to 350 Hz, 350 to 2000 Hz and 2000 to 6000 Hz. The slopes are 12
-/// dB per octave. The pieces are kept in a histogram of their levels, so that memory is constant.
+/// dB per octave. The pieces are kept in a histogram of their levels, so that the memory use is
+/// constant.
 struct BandEnergies {
   /// The mean square of each band in one piece.
   typealias Piece = SIMD4<Double>

@@ -27,7 +27,7 @@ public final class MixTuningGenerator: @unchecked Sendable {
   ///
   /// - Parameter sampleRate: the sample rate in Hz, at least 1000.
   public init(sampleRate: Double) {
-    // Only the framed image depends on the field of view, and it is not used here.
+    // The field of view affects only the framed image, which is not used here.
     separator = SpatialSeparator(sampleRate: sampleRate, fieldOfView: 0)
     block = SeparatedBlock(capacity: Self.blockFrames)
     speech = BandEnergies(sampleRate: sampleRate)

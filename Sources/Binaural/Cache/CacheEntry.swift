@@ -2,9 +2,14 @@
 
 /// Converts arrays of floats to the bytes of a cache file, and back.
 ///
-/// The format is little-endian: the magic `STILLFLT`, the format version and the number of arrays
-/// (32 bits each), the key (two 64-bit words), the lengths of the arrays (32 bits each), the
-/// floats, and the XXH64 hash of all preceding bytes.
+/// The numbers are little-endian. The file contains, in this order:
+///
+/// - the magic `STILLFLT`
+/// - the format version and the number of arrays (32 bits each)
+/// - the key (two 64-bit words)
+/// - the lengths of the arrays (32 bits each)
+/// - the floats of all arrays
+/// - the XXH64 hash of all preceding bytes
 enum CacheEntry {
   static let largestBytes = 64 << 20
   private static let magic = Array("STILLFLT".utf8)
@@ -22,8 +27,8 @@ enum CacheEntry {
     return bytes
   }
 
-  /// Returns the arrays of an entry; nil unless the bytes are a valid entry for the key, and all
-  /// floats are finite.
+  /// Returns the arrays of an entry; nil if the bytes are not a valid entry for the key or a float
+  /// is not finite.
   static func arrays(in bytes: [UInt8], key: DesignKey) -> [[Float]]? {
     bytes.withUnsafeBytes { bytes in
       guard bytes.count >= headerBytes + 8, bytes.starts(with: magic) else { return nil }

@@ -10,8 +10,8 @@ enum CacheFile {
   struct Found {
     var name: String
     var bytes: Int
-    /// The modification time, which is the time of the last use: whole seconds since 1970, and
-    /// `nanoseconds` since the start of that second.
+    /// The modification time, which is the time of the last use: `seconds` since 1970, plus
+    /// `nanoseconds`.
     var seconds: Int
     var nanoseconds: Int
   }
@@ -39,7 +39,7 @@ enum CacheFile {
     return bytes.count == size ? bytes : nil
   }
 
-  /// Sets the modification time of a file to the present, which marks the file as just used.
+  /// Marks a file as just used: sets its modification time to the current time.
   static func touch(_ path: String) {
     utimensat(AT_FDCWD, path, nil, 0)
   }

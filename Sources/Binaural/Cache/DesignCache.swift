@@ -118,8 +118,8 @@ public struct DesignCache: Sendable {
   }
 
   /// Removes the least recently used entries until the total size is within the limit, but keeps
-  /// the file `spared`. Also removes temporary files that are more than an hour old, which killed
-  /// programs may have left.
+  /// the file `spared`. Also removes temporary files older than an hour, which killed programs may
+  /// have left.
   private func tidy(sparing spared: String) {
     let now = time(nil)
     var entries: [CacheFile.Found] = []

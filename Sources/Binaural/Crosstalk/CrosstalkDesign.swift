@@ -5,8 +5,8 @@ private import SignalProcessing
 
 /// Designs crosstalk cancellation for two loudspeakers in front of the listener.
 ///
-/// The responses to both loudspeakers are assumed to be symmetric. Their sum and difference are
-/// inverted separately (the shuffler of Cooper and Bauck, J. Audio Eng. Soc. 37, 3, 1989). The
+/// The responses to the two loudspeakers are assumed to be mirror images. Their sum and difference
+/// are inverted separately (the shuffler of Cooper and Bauck, J. Audio Eng. Soc. 37, 3, 1989). The
 /// regularised inverse of a response S is S* / (|S|^2 + b) with b = 1 / (4 boost^2), where S* is
 /// the conjugate of S, and boost is `largestBoost` as a linear factor (Kirkeby, Nelson, Hamada,
 /// Orduna-Bustamante, IEEE Trans. Speech Audio Process. 6, 189, 1998).
@@ -17,14 +17,14 @@ private import SignalProcessing
 public struct CrosstalkDesign: Sendable, Equatable {
   /// The angle from the front to either loudspeaker, in radians.
   public var angle: Double
-  /// The largest amplification by the inverse filters, in dB, excluding the equalisation of the
+  /// The largest amplification by the inverse filters, in dB. It excludes the equalisation of the
   /// colour that the sum and the difference have in common.
   public var largestBoost = 12.0
 
   /// The delay of the filters, in s. `CrosstalkFilters.behind` removes it.
   static let modellingDelay = BinauralFilters.delaySeconds
-  /// The frequency, in Hz, around which a model for lower frequencies replaces the responses of the
-  /// set (`LoudspeakerModes.extend`). Most measured sets do not extend much lower.
+  /// The frequency, in Hz, below which a model replaces the responses of the set; see
+  /// `LoudspeakerModes.extend`. Most measured sets do not extend much lower.
   static let lowest = 200.0
   /// The band, in Hz, over which cancellation fades out. Above it, moving the head by 1 cm makes
   /// cancellation ineffective.
@@ -57,9 +57,9 @@ public struct CrosstalkDesign: Sendable, Equatable {
     let boost = realtime_exp(largestBoost / 20 * realtime_log(10))
     let floor = 1 / (4 * boost * boost)
     let width = modes.binWidth
-    // The regularisation acts on the difference like a high-pass filter. It is given minimum phase,
-    // so that it needs no extra delay. The sum is given the same phase, so that the sum and the
-    // difference remain aligned.
+    // The regularisation acts on the difference like a high-pass filter. This filter is given
+    // minimum phase, so that it needs no extra delay. The sum is given the same phase, so that the
+    // sum and the difference remain aligned.
     let loss = modes.difference.indices.map { k -> Double in
       let power = modes.difference[k].squaredMagnitude
       let share = 1 - octaveStep(Double(k) * width, from: 700, to: 2000)

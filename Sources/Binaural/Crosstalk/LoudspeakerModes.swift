@@ -10,9 +10,9 @@ struct LoudspeakerModes {
   private(set) var sum: [Complex]
   private(set) var difference: [Complex]
 
-  /// Computes the modes from two responses, each averaged over both ears: the response to the
-  /// loudspeaker on the ear's own side, and the response to the other loudspeaker. Advances both
-  /// modes by the delay of the first response.
+  /// Computes the modes from two responses, each averaged over both ears: `near`, to the
+  /// loudspeaker on the ear's own side, and `far`, to the other loudspeaker. Advances both modes by
+  /// the delay of `near`.
   init(_ plant: LoudspeakerPlant) {
     binWidth = plant.binWidth
     let bins = 0..<plant.bins
@@ -32,8 +32,8 @@ struct LoudspeakerModes {
   /// wavelength.
   ///
   /// For such a head, the sum has a constant magnitude, and the magnitude of the difference is
-  /// proportional to frequency. Their levels and delays come from the octave above `frequency`. The
-  /// transition extends from 0.75 to 1.5 times `frequency`.
+  /// proportional to frequency. The levels and delays of both modes come from the octave above
+  /// `frequency`. The transition extends from 0.75 to 1.5 times `frequency`.
   mutating func extend(below frequency: Double) {
     let octave = Int(frequency / binWidth)..<Int(2 * frequency / binWidth)
     let count = Double(octave.count)

@@ -57,7 +57,7 @@ public struct DecoderDesign: Sendable {
   /// that of the set after `equalisation`.
   ///
   /// - Parameter isCancelled: polled during the design, on several threads; return true to stop.
-  /// - Throws: `HRTFError.refused` if the projection cannot be computed, and
+  /// - Throws: `HRTFError.tooFewDirections` if the projection cannot be computed, and
   ///   `HRTFError.interrupted` after a cancellation.
   public func filters(
     for set: HRTFSet, isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -85,13 +85,13 @@ public struct DecoderDesign: Sendable {
   }
 
   /// Returns the set's responses with gaps filled and every direction weighted by the area that it
-  /// represents. Thins out large sets to limit the memory.
+  /// represents. Thins out large sets to limit the memory use.
   ///
   /// - Throws: `HRTFError.interrupted` if `isCancelled` returned true.
   static func responses(
     of set: HRTFSet, size: Int, _ isCancelled: () -> Bool
   ) throws(HRTFError) -> DirectionalResponses {
-    // `GapFilling` may add up to 1,000 directions.
+    // `GapFilling` may add up to 1000 directions.
     let most = max(400, HRTFLimit.responseValues / (size / 2 + 1) - 1000)
     let set = set.thinned(to: most)
     let areas = SphericalVoronoi(set.directions).areas
@@ -110,7 +110,7 @@ public struct DecoderDesign: Sendable {
 
   /// Returns the length of the filters, rounded up to a multiple of 64. The usual length is 512
   /// taps at 48 kHz and is proportional to the sample rate. If the responses need more than 1.25
-  /// times the usual length, the filters have the length that the responses need.
+  /// times the usual length, the filters are as long as the responses need.
   func filterTaps(_ set: HRTFSet) -> Int {
     let usual = set.sampleRate * 512 / 48000
     let needed = Double(set.effectiveTaps) + BinauralFilters.delaySeconds * set.sampleRate
@@ -177,10 +177,10 @@ public struct DecoderDesign: Sendable {
     }
   }
 
-  /// Returns the mean phase advance of the omnidirectional channel from bin to bin, just below
-  /// `cutOn`, as a complex number of magnitude 1. Above `cutOn`, the phases continue with this
-  /// advance (Hold, Meyer-Kahlen, Pulkki, "Magnitude-least-squares binaural ambisonic rendering
-  /// with phase continuation", DAGA 2023).
+  /// Returns the mean phase advance per bin of the omnidirectional channel just below `cutOn`, as a
+  /// complex number of magnitude 1. Above `cutOn`, the phases continue with this advance (Hold,
+  /// Meyer-Kahlen, Pulkki, "Magnitude-least-squares binaural ambisonic rendering with phase
+  /// continuation", DAGA 2023).
   private static func phaseAdvance(
     _ coefficients: [EarCoefficients], _ responses: DirectionalResponses
   ) -> Complex {

@@ -22,8 +22,8 @@ struct EarCovariance {
     cross = zip(decoder.left, decoder.right).reduce(Complex(0)) { $0 + $1.0 * $1.1.conjugate }
   }
 
-  /// The lower triangular Cholesky factor. The diagonal of the matrix is first raised by a
-  /// billionth of the trace.
+  /// The lower triangular Cholesky factor. A billionth of the trace is first added to the diagonal
+  /// of the matrix.
   fileprivate var factor: EarMatrix {
     let floor = 1e-9 * (left + right) + 1e-30
     let a = (left + floor).squareRoot()

@@ -7,11 +7,11 @@ private import SignalProcessing
 /// Computes responses for unmeasured directions, such as those far below the horizon.
 ///
 /// The measured responses are advanced by their arrival times at a rigid sphere. A
-/// spherical-harmonic model of order 4 is fitted to them and evaluated in the gaps, and the results
-/// are delayed by their arrival times. (Ahrens, Thomas, Tashev, "HRTF magnitude modeling using a
+/// spherical-harmonic model of order 4 is fitted to them and evaluated in the gaps. The results are
+/// delayed by their arrival times. (Ahrens, Thomas, Tashev, "HRTF magnitude modeling using a
 /// non-regularized least-squares fit of spherical harmonics coefficients on incomplete data",
-/// APSIPA 2012, also fit a low order.) In every bin, the mean energy of the computed responses is
-/// limited to that of the measured responses.
+/// APSIPA 2012, also use a model of low order.) In every bin, the mean energy of the computed
+/// responses is limited to that of the measured responses.
 enum GapFilling {
   static let order = 4
   static let gap = 15 / 180 * Double.pi
@@ -21,8 +21,8 @@ enum GapFilling {
   /// The speed of sound, in m/s.
   static var speedOfSound: Double { @_noLocks get { 343 } }
 
-  /// Returns the directions of a Fibonacci lattice that are more than 15 degrees from every
-  /// measured direction.
+  /// Returns the directions of a Fibonacci lattice with 1000 points that are more than 15 degrees
+  /// from every measured direction.
   static func gapDirections(of measured: [SIMD3<Double>]) -> [SIMD3<Double>] {
     let limit = realtime_cos(gap)
     return fibonacciLattice(count: 1000).filter { candidate in

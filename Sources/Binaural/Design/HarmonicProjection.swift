@@ -80,10 +80,9 @@ final class HarmonicProjection: @unchecked Sendable {
     project(responses, bin, ear, following: nil)
   }
 
-  /// The phases that are given to the magnitudes of a bin. In each direction, the phase is that of
-  /// the next lower bin, decoded with the coefficients `previous` and rotated by `advance`. The
-  /// magnitude with this phase has the weight `share`, and the bin's own complex response has the
-  /// weight 1 - `share`.
+  /// The phases for the magnitudes of a bin. In each direction, the coefficients `previous` of the
+  /// next lower bin give a phase, which is rotated by `advance`. The magnitude with this phase has
+  /// the weight `share`. The bin's own complex response has the weight 1 - `share`.
   struct Phases {
     var previous: [Complex]
     var advance: Complex

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Computes weights for interpolating between values at three known directions around a direction.
+/// Computes weights that interpolate the values at three known directions to a direction between
+/// them.
 ///
 /// The three directions form a Delaunay triangle. The weights are barycentric, as in vector base
 /// amplitude panning (Pulkki, J. Audio Eng. Soc. 45, 456, 1997), and sum to 1.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DirectDesign {
-  /// Returns the direct filters for a set from the cache. If they are not there, designs and stores
-  /// them.
+  /// Returns the direct filters for a set from the cache. If the cache has no valid entry for them,
+  /// designs and stores them.
   ///
   /// The parameters are those of `DecoderDesign.filters(for:sampleRate:cache:isCancelled:)`.
   ///

@@ -53,8 +53,9 @@ struct DirectionalMixer: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - input: speakers x frames, with the next frame at index `poses.phase` of each plane.
-  ///   - output: 2 ears x rank x frames, in the same arrangement. It must not overlap `input`.
-  ///   - stride: the number of floats from the start of one plane to the start of the next.
+  ///   - output: 2 ears x `DirectionalBank.rank` x frames, in the same arrangement. It must not
+  ///     overlap `input`.
+  ///   - stride: floats from one plane to the next.
   ///   - frames: the number of frames to mix.
   ///   - poses: the head poses for these frames.
   @_noLocks

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The measurements at the source distance that has the most measurements. If several distances
-/// have the most, the largest of these is used.
+/// The measurements at the source distance that has the most measurements; in a tie, at the largest
+/// such distance.
 ///
 /// Near-field sets contain the same directions at several distances.
 struct DistanceShell {
@@ -11,8 +11,7 @@ struct DistanceShell {
   let radius: Double
   let notes: [String]
 
-  /// The largest relative step between consecutive distances that are treated as one distance (a
-  /// shell).
+  /// Consecutive distances belong to the same shell if they differ by at most this fraction.
   private static let tolerance = 0.05
 
   init(_ positions: [SIMD3<Double>]) {

@@ -9,8 +9,7 @@ extension HRTFSet {
   /// a cell equally.
   ///
   /// - Parameter limitingCaps: whether to limit each area to three times the median area before
-  ///   scaling. If so, the directions around a large part of the sphere without measurements do not
-  ///   represent all of that part.
+  ///   scaling. The directions around a large gap then do not represent the whole gap.
   public func areaWeights(limitingCaps: Bool) -> [Double] {
     Self.areaWeights(SphericalVoronoi(directions).areas, limitingCaps: limitingCaps)
   }

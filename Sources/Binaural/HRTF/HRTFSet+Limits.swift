@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// Limits on sets and decoders. They bound the memory and the time of a design, and exclude
+/// Limits on sets and decoders. They bound the memory and the time that a design takes, and exclude
 /// implausible levels.
 enum HRTFLimit {
   /// The maximum sum of the length of the responses and the longest delay in the set, in s. Longer
@@ -12,9 +12,9 @@ enum HRTFLimit {
   static let delaySeconds = 0.03125
   /// The maximum number of directions that are used.
   static let directions = 16_384
-  /// The maximum product of the number of directions and the number of frequency bins in a design.
-  /// Larger sets are thinned out; 400 directions are always permitted. A bin of one direction takes
-  /// 16 bytes.
+  /// The maximum number of directions times the number of frequency bins in a design. Larger sets
+  /// are thinned out, but 400 directions are always permitted. A bin of one direction takes 16
+  /// bytes.
   static let responseValues = 1 << 25
   /// The maximum number of samples in a set that `prepared(sampleRate:)` resampled.
   static let preparedSamples = 1 << 26
@@ -56,9 +56,9 @@ extension HRTFSet {
 
   func refusal(_ check: String) -> HRTFError { .refused(path: path ?? name, check: check) }
 
-  /// The diffuse-field level, in dB. To save time, this is an estimate without area weights from
-  /// fewer than 1000 directions. If the estimate is not between -40 and 40 dB, this is the exact
-  /// level.
+  /// The diffuse-field level, in dB. To save time, it is estimated from fewer than 1000 directions
+  /// without area weights. If the estimate is not between -40 and 40 dB, the exact level is
+  /// computed.
   private var estimatedLevelDecibels: Double {
     let step = max(1, directions.count / 500)
     var weights = [Double](repeating: 0, count: directions.count)
@@ -103,8 +103,9 @@ extension HRTFSet {
     }
   }
 
-  /// Returns the set with at most `count` directions. If it has more, the direction nearest to each
-  /// point of a Fibonacci lattice is kept. The points are roughly evenly distributed on the sphere.
+  /// Returns the set with at most `count` directions. If this set has more, only the direction
+  /// nearest to each point of a Fibonacci lattice is kept. The points are spread roughly evenly
+  /// over the sphere.
   func thinned(to count: Int) -> HRTFSet {
     guard directions.count > count else { return self }
     let grid = NeighbourGrid(directions)

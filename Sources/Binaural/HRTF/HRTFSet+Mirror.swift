@@ -3,9 +3,9 @@
 extension HRTFSet {
   /// Whether the set is its own mirror image in the median plane.
   ///
-  /// For every direction, the set must also contain the mirror image. The left ear's response to
-  /// the direction must equal the right ear's response to the image: their difference may have at
-  /// most 10^-10 of the response's energy, and their delays may differ by at most 0.001 samples.
+  /// The set must contain the mirror image of every direction. The left ear's response to a
+  /// direction must equal the right ear's response to the mirror image: the difference may have at
+  /// most 10^-10 of the response's energy, and the delays may differ by at most 0.001 samples.
   public var isMirrored: Bool {
     guard let images = mirrorImages else { return false }
     for (direction, image) in images.enumerated() {

@@ -11,8 +11,8 @@ extension HRTFSet {
   /// frequencies, and components above 1.12 times that frequency are attenuated by more than
   /// 100 dB.
   ///
-  /// If the interpolated responses would exceed `HRTFLimit.preparedSamples`, some directions are
-  /// left out.
+  /// If the resampled responses would exceed `HRTFLimit.preparedSamples`, some directions are left
+  /// out.
   ///
   /// - Parameter newRate: the playback rate, 8000 to 384000 Hz.
   public func prepared(sampleRate newRate: Double) -> HRTFSet {

@@ -50,8 +50,8 @@ extension HRTFSet {
 }
 
 extension SofaContents {
-  /// Returns the delay, in samples, that a channel's impulse response in a measurement does not
-  /// include; 0 if the file has no delays.
+  /// Returns a channel's delay in a measurement, in samples; 0 if the file has no delays. The
+  /// impulse response does not include this delay.
   func delay(measurement: Int, channel: Int) -> Double {
     switch delays.count {
     case 0: 0

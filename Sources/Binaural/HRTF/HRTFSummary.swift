@@ -15,7 +15,7 @@ public struct HRTFSummary: Sendable, Equatable {
   public var license: String?
   /// The sample rate, in Hz; nil if unknown.
   public var sampleRate: Double?
-  /// The length of an impulse response in samples, without its additional delay; nil if unknown.
+  /// The length of an impulse response in samples, without its delay; nil if unknown.
   public var taps: Int?
   /// The number of measurements in the file; nil if unknown.
   public var measurements: Int?

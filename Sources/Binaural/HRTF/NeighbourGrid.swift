@@ -36,7 +36,7 @@ struct NeighbourGrid {
     return (place(v.x), place(v.y), place(v.z))
   }
 
-  /// Whether the shell with this number (see `forEach`) around any cube reaches into the grid.
+  /// Whether a shell with this number can contain cubes of the grid; see `forEach`.
   func reaches(shell: Int) -> Bool { shell < cubes }
 
   /// Calls `body` with the index of each direction in a shell around the cube that contains `v`.

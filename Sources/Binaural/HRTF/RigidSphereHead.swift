@@ -25,7 +25,7 @@ public struct RigidSphereHead: Sendable {
   /// if the head were absent.
   static let centreArrivalMilliseconds = 1.25
   static let durationMilliseconds = 16.0 / 3
-  /// The upper frequency limit of the responses, in Hz. Below a sample rate of 48 kHz, the limit is
+  /// The upper frequency limit of the responses, in Hz. At sample rates below 48 kHz, the limit is
   /// half the sample rate. The spectra are tapered from `taperStart` times the limit on.
   static let bandLimit = 24_000.0
   static let taperStart = 0.85

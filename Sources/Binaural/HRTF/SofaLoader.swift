@@ -31,10 +31,10 @@ public struct SofaLoader: Sendable {
 
   /// The paths at which to look for the reader, in order.
   ///
-  /// If the environment variable `STILLSTAGE_SOFA` is set, its value is the only path. Otherwise,
-  /// the paths are those of `stillstage-sofa` in the program's directory and in
-  /// `../libexec/stillstage` relative to that directory. If the program's directory is unknown,
-  /// there are none.
+  /// If the environment variable `STILLSTAGE_SOFA` is set and not empty, its value is the only
+  /// path. Otherwise, the paths are those of `stillstage-sofa` in the program's directory and in
+  /// `../libexec/stillstage` relative to that directory. There are no paths if the program's
+  /// directory is unknown.
   public static var readerPlaces: [String] {
     if let given = environmentVariable("STILLSTAGE_SOFA") { return [given] }
     guard let directory = programDirectory() else { return [] }
@@ -55,7 +55,7 @@ public struct SofaLoader: Sendable {
     try HRTFSet(contents(path), path: path)
   }
 
-  /// Returns the name of the cache entry for a file in its present state; nil if the file cannot be
+  /// Returns the name of the cache entry for a file in its current state; nil if the file cannot be
   /// found.
   private static func identity(of path: String) -> String? {
     var status = stat()

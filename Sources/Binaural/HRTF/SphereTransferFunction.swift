@@ -25,8 +25,8 @@ struct SphereTransferFunction {
     var im: Double
   }
 
-  /// The series ends at the first coefficient below this magnitude whose order exceeds the sphere's
-  /// circumference in wavelengths. Up to this order, later coefficients may be larger.
+  /// The series ends at the first coefficient below this magnitude, but not before the order
+  /// exceeds the sphere's circumference in wavelengths. Before then, coefficients can grow again.
   private static let smallest = 1e-10
 
   /// Returns the coefficients of the Legendre polynomials P0, P1, ... at a frequency of 0 Hz or

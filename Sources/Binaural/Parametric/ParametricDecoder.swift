@@ -130,13 +130,13 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   /// nil if none are kept. They stay valid until this decoder is more than `keptFrames` frames past
   /// `frame`.
   ///
-  /// - Parameter frame: a stream frame; a multiple of `hopFrames`. It is from `hopFrames` to
+  /// - Parameter frame: a stream frame; a multiple of `hopFrames`. It must be `hopFrames` to
   ///   `keptFrames` frames before the next frame that this decoder decodes.
   @_noLocks
   public func memory(toBeginAt frame: Int) -> UnsafePointer<SIMD4<Float>>? {
     if memoryCount == 0 { return nil }
-    // In the resumed decoder, the analysis frame that ends one hop after `frame` lacks its first
-    // half, so the covariances after that analysis frame are needed.
+    // In the other decoder, the analysis frame that ends one hop after `frame` lacks its first
+    // half. The covariances after that analysis frame are therefore needed.
     let slot = 1 + (frame + hop) / hop % memoryCount
     return UnsafePointer(memories + slot * synthesis.memoryCount)
   }
@@ -166,8 +166,8 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
 
   /// Decodes the frames of the stream from `poses.frame` on.
   ///
-  /// These frames usually follow those of the previous call. Otherwise, and at the first call, the
-  /// first of the given poses also replaces all earlier poses.
+  /// If these frames do not follow those of the previous call, and at the first call, the first of
+  /// the given poses also replaces all earlier poses.
   ///
   /// - Parameters:
   ///   - input: 4 x frames, in ACN order and SN3D scale.

@@ -38,8 +38,8 @@ struct ParametricFrame: ~Copyable {
   private let waves: PlaneWaveResponses
 
   static var largestGain: Float { @_noLocks get { 2 } }
-  /// The width of a band as a fraction of its lower edge, before it is rounded to one or more bins.
-  /// The last band may be narrower.
+  /// The width of a band as a fraction of its lower edge. The width is rounded to whole bins, at
+  /// least one. The last band may be narrower.
   static let bandwidth = 0.12
 
   /// - Parameters:

@@ -15,7 +15,7 @@ internal import SignalProcessing
 public final class PlaneWaveResponses: @unchecked Sendable {
   /// The length of an analysis frame, in samples.
   let frame: Int
-  /// The size of the transform, in samples. It has space for an analysis frame and the tail of the
+  /// The size of the transform, in samples: enough for an analysis frame and the tail of the
   /// responses.
   let size: Int
   /// The sample rate, in Hz.
@@ -33,7 +33,7 @@ public final class PlaneWaveResponses: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - set: prepared for the playback rate and normalised in level.
-  ///   - equalisation: whether the set's diffuse-field response is made flat.
+  ///   - equalisation: whether the set's diffuse field is made flat.
   ///   - isCancelled: polled during the computation; return true to stop.
   /// - Throws: `HRTFError.interrupted` if `isCancelled` returned true.
   public init(

@@ -13,9 +13,8 @@ internal import Geometry
 /// geometry of Barrett, Berge, "A new method for B-format to binaural transcoding", AES 40th
 /// conference, 2010, here applied to a smoothed covariance).
 ///
-/// The two smallest eigenvalues determine the diffuse power. The powers of the waves are a
-/// least-squares fit. It is computed from b1' C b1 and b2' C b2, after twice the diffuse part has
-/// been subtracted from both.
+/// The two smallest eigenvalues determine the diffuse power. The powers of the waves are fitted to
+/// b1' C b1 and b2' C b2 by least squares, after twice the diffuse part is subtracted from each.
 struct WaveModel {
   /// The directions of the waves: unit vectors.
   var first: SIMD3<Double>
@@ -72,9 +71,9 @@ struct WaveModel {
     return square * square / (square * square + limit * limit)
   }
 
-  /// Returns the two directions, first the one nearer to the direction of `strongest`, which is the
-  /// eigenvector with the largest eigenvalue. The nearer direction is replaced by its mean with the
-  /// direction of `strongest`, with the weights `pair` and 1 - `pair`.
+  /// Returns the two directions. The first is the one nearer to the direction of `strongest`, the
+  /// eigenvector with the largest eigenvalue. It is averaged with that direction: the weight of the
+  /// first direction is `pair`, and the weight of `strongest` is 1 - `pair`.
   @_noLocks
   private static func ordered(
     _ directions: (SIMD3<Double>, SIMD3<Double>), _ strongest: SIMD4<Double>, _ pair: Double
@@ -122,8 +121,8 @@ struct WaveModel {
     return realtime_sqrt(max(0, all - together + model) / all)
   }
 
-  /// Returns the two directions at which the line of vectors described at `WaveModel` meets the
-  /// sphere. If the line misses the sphere, both are the direction nearest to the line.
+  /// Returns the two directions at which the line described in `WaveModel` meets the sphere. If the
+  /// line misses the sphere, both are the direction nearest to the line.
   ///
   /// - Parameters:
   ///   - u: one of the two eigenvectors that span the plane of b1 and b2.

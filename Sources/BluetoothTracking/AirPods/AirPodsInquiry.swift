@@ -6,9 +6,9 @@ import HeadTracking
 
 /// Asks AirPods for their charge, firmware version and state, without starting their sensor.
 struct AirPodsInquiry {
-  /// Sends the opening packets, waits for the earphones' notifications, and returns the details
-  /// from these. Stops waiting when the details are complete, when the link ends, or at `end`
-  /// (CLOCK_MONOTONIC nanoseconds).
+  /// Sends the opening packets and returns the details from the earphones' notifications. Waits
+  /// until the details are complete, the link ends, or the time is `end` (CLOCK_MONOTONIC
+  /// nanoseconds).
   mutating func details(
     _ socket: EarphoneConnection.Socket, until end: Int64
   ) -> EarphoneDetails {

@@ -152,7 +152,8 @@ package struct AirPodsProtocol: EarphoneProtocol {
     switch notification {
     case .battery(let levels, let leading):
       details.battery.merge(levels) { $1 }
-      // The reports come from the leading bud, so their reference frame changes with it.
+      // The reports come from the leading bud. When the other bud leads, their reference frame
+      // changes.
       if let leading, let bud = details.bud, bud != leading { motion.beginDiscontinuity() }
       details.bud = leading ?? details.bud
     case .information(let texts): learn(texts)

@@ -6,15 +6,24 @@ import Geometry
 /// A report from the service `devmotion6`: the orientation that the earphones compute, the angular
 /// velocity and the direction of gravity.
 ///
-/// The layout is little-endian, with these fields (in parentheses: the byte offset and, for
-/// vectors, the type and unit of a component): report ID (0), time in ns (1), version (9), status
-/// (10), sensor time in us (12), quaternion x, y, z (20, i16, 1/32767), angular velocity (26, i16,
-/// 1/512 rad/s), gravity (44, i16, 1/1024 g), sample counter (54). The quaternion's w is not
-/// transmitted. It is the non-negative value that makes the norm 1.
+/// The numbers are little-endian. The quaternion's w is not transmitted; it is the non-negative
+/// value that makes the norm 1.
+///
+/// | offset in bytes | field |
+/// |---|---|
+/// | 0 | report ID |
+/// | 1 | time in ns |
+/// | 9 | version |
+/// | 10 | status |
+/// | 12 | sensor time in us |
+/// | 20 | quaternion x, y, z (i16, in units of 1/32767) |
+/// | 26 | angular velocity x, y, z (i16, in units of 1/512 rad/s) |
+/// | 44 | gravity x, y, z (i16, in units of 1/1024 g) |
+/// | 54 | sample counter |
 struct MotionReport: Equatable {
   /// The time of the sample on the sensor's own clock, in microseconds.
   var microseconds: UInt64
-  /// The number of the sample; 16 bits wide from version 4 on.
+  /// The sample counter: 32 bits wide in version 3, otherwise 16.
   var counter: UInt32
   /// The version of the report's layout, 3 to 6.
   var version: UInt8

@@ -15,7 +15,7 @@ struct ServiceStarter {
     /// at which no bud was worn.
     case starting(at: Int64)
     case streaming
-    /// No ID is left to try, until a description arrives.
+    /// No ID is left to try. The starter waits for a description.
     case exhausted
   }
 
@@ -26,7 +26,7 @@ struct ServiceStarter {
   }
 
   /// IDs of the motion service, in the order in which they are tried: 16 for Pro 2 and Pro 3, 15
-  /// for model A3441, 6 for Max 2, and 14 for Pro 2 with firmware of the year 2024.
+  /// for model A3441, 6 for Max 2, and 14 for Pro 2 with firmware from 2024.
   static let knownServices: [UInt64] = [16, 15, 6, 14]
   static let intervalMicroseconds: UInt32 = 20_000
 
@@ -49,9 +49,9 @@ struct ServiceStarter {
   private var phase = Phase.describing(until: 0)
   private var candidates: [UInt64]
   private var service: UInt64?
-  /// The service that the earphones described while `service` was nil. It is started a second time
-  /// if its first start fails. A failed start of any service sets this to nil if no report has
-  /// arrived on the link.
+  /// The service that the earphones described while `service` was nil. It gets a second start if
+  /// its first start fails. Any failed start sets this to nil, unless a report has arrived on the
+  /// link.
   private var described: UInt64?
   private var sequence: UInt64 = 0
   private var openedAt: Int64 = 0
@@ -133,8 +133,8 @@ struct ServiceStarter {
     if case .starting = phase { phase = .starting(at: now) }
   }
 
-  /// Returns the service whose start is the assumed cause if the link breaks at `now`; nil if there
-  /// is none.
+  /// Returns the service whose start is assumed to have broken the link at `now`; nil if there is
+  /// none.
   func crashed(now: Int64) -> UInt64? {
     guard let startedAt, now - startedAt < Self.crash, (reportedAt ?? .min) < startedAt else {
       return nil

@@ -11,13 +11,12 @@ import System
 ///
 /// It finds none if D-Bus, BlueZ or Bluetooth is missing.
 package final class EarphoneTrackers: TrackerProvider {
-  /// The listener's choices, the capture and the system bus to use, and the functions that recall
-  /// and store what is known about earphones.
+  /// The parameters of `EarphoneTrackers`.
   package struct Settings: Sendable {
     package var airPods = AirPodsProtocol.Settings()
     /// Records the packets exchanged on the links that `connect` opens; nil to record none.
     package var capture: FrameCapture?
-    /// Returns what is remembered about the earphones with the given address; nil for nothing.
+    /// Returns what is remembered about the earphones with the given address; nil if nothing is.
     package var recall: @Sendable (String) -> EarphoneMemory? = { _ in nil }
     /// Stores what was learned about the earphones with the given address.
     package var remember: @Sendable (String, EarphoneMemory) -> Void = { _, _ in }
@@ -64,8 +63,9 @@ package final class EarphoneTrackers: TrackerProvider {
   /// The prefix of a tracker's path. The Bluetooth address follows it.
   private static let pathPrefix = "bluetooth:"
   /// How long `trackers` reuses BlueZ's list of devices, in nanoseconds, unless details are
-  /// requested. If the list could not be read, `absentFreshness` applies.
+  /// requested.
   private static let freshness: Int64 = 1_000_000_000
+  /// The corresponding time after the list could not be read, in nanoseconds.
   private static let absentFreshness: Int64 = 10_000_000_000
   /// The longest wait for the answers of AirPods to an inquiry, in nanoseconds.
   private static let detailTime: Int64 = 1_500_000_000
@@ -156,7 +156,7 @@ package final class EarphoneTrackers: TrackerProvider {
     let address = tracker.serial
     let retry = state.withLock { $0.retries[address] }
     if let retry, let error = retry.error, monotonic_nanoseconds() < retry.next { throw error }
-    // Opening a channel would reconnect a device that was disconnected meanwhile, so list again.
+    // Opening a channel would reconnect a device that has since been disconnected, so list again.
     let found = state.withLock { state in
       list(&state)
       return state.found.first { $0.device.address == address }

@@ -17,8 +17,8 @@ struct FrameReplay: Sendable {
     rest = frames.filter { $0.direction == .received }[...]
   }
 
-  /// Waits until a packet is due, or for the timeout. Returns the packets that are due, oldest
-  /// first; nil after the last packet.
+  /// Waits until a packet is due or the timeout has passed. Returns the packets that are due,
+  /// oldest first; nil if no packet is left.
   mutating func next(timeoutMilliseconds: Int) -> [Packet]? {
     guard let next = rest.first else { return nil }
     let wait = min(due(next) - monotonic_nanoseconds(), Int64(timeoutMilliseconds) * 1_000_000)

@@ -12,11 +12,11 @@ protocol LowEnergyProtocol: Sendable {
   /// The writes that make the tracker stop sending its data.
   var stopWrites: [GATTWrite] { get }
   /// The writes that keep the tracker sending, and the interval at which they are repeated, in
-  /// nanoseconds; nil if it needs none.
+  /// nanoseconds; nil if the tracker needs none.
   var keepAlive: (writes: [GATTWrite], period: Int64)? { get }
   /// Whether the tracker's own reference frame survives an interruption of the link.
   var keepsReference: Bool { get }
-  /// Whether a silent tracker must not be restarted.
+  /// Whether silence is normal. A silent tracker is then not restarted.
   var toleratesSilence: Bool { get }
 
   /// Decodes a notification into readings, oldest first; nil if the notification is invalid.
@@ -37,7 +37,7 @@ struct GATTWrite: Sendable, Equatable {
   /// The beginning of the characteristic's UUID.
   var characteristic: String
   var bytes: [UInt8]
-  /// Whether the tracker is to acknowledge the write.
+  /// Whether the tracker must acknowledge the write.
   var isAcknowledged = true
 }
 
@@ -110,8 +110,8 @@ struct LowEnergyModel: Sendable {
     ) { WitMotion(axes: $0.axes) },
   ]
 
-  /// Returns the model of a device; nil if it is not supported. The models in `profiles` take
-  /// precedence over the built-in ones.
+  /// Returns the model of a device; nil if the device is not supported. The models in `profiles`
+  /// take precedence over the built-in ones.
   static func find(
     _ device: BluetoothDevice, _ profiles: [LowEnergyModel] = []
   ) -> LowEnergyModel? {

@@ -41,8 +41,8 @@ package final class LowEnergyTrackers: TrackerProvider {
   private static let steadyLink: Int64 = 20_000_000_000
 
   /// - Parameters:
-  ///   - axes: the mounting of the tracker on the head; nil for the usual mounting. A Waves Nx
-  ///     tracker does not use it.
+  ///   - axes: how the tracker is mounted on the head; nil for the usual mounting. Ignored for a
+  ///     Waves Nx tracker.
   ///   - profiles: profiles of trackers. Those whose link is not Bluetooth LE are ignored.
   ///   - capture: records the packets of the tracker that is opened; nil to record none.
   ///   - wanted: the ID of the tracker that the user named. It is searched for if it is a Bluetooth
@@ -128,8 +128,8 @@ package final class LowEnergyTrackers: TrackerProvider {
     }
   }
 
-  /// Defers the next attempt after a failure or a lost link: by 1, 2, 4 and then 8 s each time.
-  /// After a link that lasted longer than `steadyLink`, the delays begin at 1 s again.
+  /// Defers the next attempt after a failure or a lost link: by 1, 2, 4, then always 8 s. After a
+  /// link that lasted longer than `steadyLink`, the delays start again at 1 s.
   private func postpone(_ address: String, _ error: HeadTrackingError?) {
     let now = monotonic_nanoseconds()
     retries.withLock { retries in

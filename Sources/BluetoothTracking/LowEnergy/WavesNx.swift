@@ -10,8 +10,7 @@ import HeadTracking
 ///
 /// The sources differ by half a turn about the axis through the ears, because their authors wore
 /// the tracker differently. It is uncertain how a listener wears it. Unless a calibration exists or
-/// is being measured, this type therefore chooses the form (see `Form`) in which the head is
-/// upright.
+/// is being measured, this type therefore chooses the `Form` in which the head is upright.
 struct WavesNx: LowEnergyProtocol {
   static let notifications = "0000a015-5761-7665-7341-7564696f4c74"
   private static let control = "0000a011-5761-7665-7341-7564696f4c74"
@@ -75,8 +74,9 @@ struct WavesNx: LowEnergyProtocol {
     ]
   }
 
-  /// Chooses the form, and changes it if the head stays upside down according to it. `isUpright`
-  /// states whether the head is upright according to the form `first`.
+  /// Chooses the form, and changes it if the head stays upside down according to it.
+  ///
+  /// - Parameter isUpright: whether the head is upright according to the form `first`.
   private mutating func follow(isUpright: Bool, _ arrival: Int64) {
     let upright: Form = isUpright ? .first : .second
     guard let form, !isCalibrated else {

@@ -5,11 +5,11 @@ import HeadTracking
 
 /// The protocol of WitMotion's Bluetooth LE sensors (WT901BLE, WT9011DCL, BWT901BLE).
 ///
-/// A frame is 20 bytes: `55 61`, then the accelerometer, the gyroscope and the angles, each as
-/// three i16; or `55 71`, then the number of a register (u16) and the values from this register on.
-/// It has no checksum. A notification can contain several frames or a part of one. The angles are
-/// not used, because they are singular at a pitch of 90 degrees. Sources: the maker's example
-/// programs.
+/// A frame is 20 bytes. It is either `55 61`, then the accelerometer, the gyroscope and the angles,
+/// each as three i16; or `55 71`, then the number of a register (u16) and the values from this
+/// register on. Frames have no checksum. A notification can contain several frames or a part of
+/// one. The angles are not used, because they are singular at a pitch of 90 degrees. Sources: the
+/// maker's example programs.
 ///
 /// The axes are uncertain; by default, x right, y front, z up is assumed.
 struct WitMotion: LowEnergyProtocol {
@@ -19,8 +19,8 @@ struct WitMotion: LowEnergyProtocol {
   private static let frameLength = 20
   private static let rateScale = 2000 / 32768 * radiansPerDegree
   private static let forceScale = 16 / 32768 * standardGravity
-  /// The first of the four registers of the quaternion. This program does not request them, but
-  /// captures made with other programs can contain them.
+  /// The first of the quaternion's four registers. This program does not request them, but captures
+  /// made with other programs can contain them.
   private static let quaternionRegister: UInt8 = 0x51
 
   private let axes: AxisMap
@@ -78,7 +78,7 @@ struct WitMotion: LowEnergyProtocol {
         specificForce: axes.apply(frame.vector(2) * Self.forceScale)))
   }
 
-  /// Decodes a `55 71` frame; nil if it does not contain a valid quaternion.
+  /// Decodes a `55 71` frame. Returns nil if the frame does not contain a valid quaternion.
   private mutating func orientation(_ frame: [UInt8], _ arrival: Int64) -> TrackerReading? {
     guard frame[2] == Self.quaternionRegister, let sensor = Self.quaternion(frame) else {
       return nil

@@ -15,8 +15,8 @@ public struct BakingError: Error, Sendable, CustomStringConvertible {
 /// Writes a file that contains a mix as a first-order track and as a stereo track, its tuning, and
 /// copies of the other tracks of the input.
 ///
-/// A QuickTime movie (`.mov`, `.qta`) contains the tuning in its metadata track, and a Matroska
-/// file (`.mka`, `.mkv`) as an attachment.
+/// A QuickTime movie (`.mov`, `.qta`) contains the tuning in its metadata track; a Matroska file
+/// (`.mka`, `.mkv`) contains it as an attachment.
 ///
 /// ## Threading
 /// An object may be used from one thread at a time.
@@ -68,7 +68,7 @@ public final class BakedFile {
 
   /// Appends frames of the mix, given as four planes.
   ///
-  /// - Throws: `BakingError` if they cannot be written.
+  /// - Throws: `BakingError` if the frames cannot be written.
   public func append(
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws(BakingError) {
@@ -107,7 +107,7 @@ public final class BakedFile {
     } catch { throw BakingError(path: path, reason: "\(error)") }
   }
 
-  /// Removes the temporary files. It does not change the file at `path`.
+  /// Removes the temporary files. The file at `path` does not change.
   public func abort() {
     for file in temporary {
       unlink(file)
@@ -171,8 +171,8 @@ public final class BakedFile {
   /// The start of the names of temporary files.
   private static let mark = ".stillstage-"
 
-  /// Returns an error's text. If it contains the path of a temporary file, only the text after the
-  /// path is returned.
+  /// Returns an error's text. If the text contains the path of a temporary file, returns only what
+  /// follows the path.
   private static func text(_ error: RecordingError) -> String {
     let text = error.description
     guard let name = text.firstRange(of: mark),

@@ -14,8 +14,8 @@ struct InputTracks {
   private(set) var hasOthers = false
 
   /// Finds the tracks to replace: the mixed track and, if the file contains a tuning, also all
-  /// stereo AAC tracks, metadata tracks and attached tunings. If the file cannot be opened, there
-  /// are none.
+  /// stereo AAC tracks, metadata tracks and attached tunings. If the file cannot be opened, no
+  /// tracks are replaced.
   ///
   /// - Parameter mixed: the number of the mixed audio track, counted from 1.
   init(_ path: String, mixed: Int) {

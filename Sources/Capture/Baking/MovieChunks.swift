@@ -55,8 +55,8 @@ struct MovieChunks {
     return entries.allSatisfy { bytes.number($0.content.lowerBound, 4) & 1 == 1 }
   }
 
-  /// Returns the number of bytes in a frame of sound; nil if it is unknown. It replaces the sample
-  /// size 1, which old movies state for uncompressed sound.
+  /// Returns the number of bytes in a frame of sound; nil if it is unknown. This number replaces
+  /// the sample size 1, which old movies state for uncompressed sound.
   private static func frameBytes(_ bytes: [UInt8], _ boxes: [MovieBox]) -> Int64? {
     guard let descriptions = boxes.first(where: { $0.type == "stsd" }),
       let entry = MovieBox.list(

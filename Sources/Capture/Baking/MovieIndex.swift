@@ -10,8 +10,7 @@ struct MovieBox {
   /// The indices of the box's bytes after its header.
   let content: Range<Int>
 
-  /// Returns the boxes in a range of the bytes. The first incomplete or malformed box and
-  /// all boxes after it are omitted.
+  /// Returns the boxes in a range of the bytes, up to the first incomplete or malformed box.
   static func list(_ bytes: [UInt8], in range: Range<Int>) -> [MovieBox] {
     var boxes: [MovieBox] = []
     var at = range.lowerBound
@@ -29,8 +28,8 @@ struct MovieBox {
     return boxes
   }
 
-  /// Finds a nested box, given the types from the outermost to the innermost box. At each level,
-  /// only the first box of the type counts. Returns nil if there is no such box.
+  /// Finds a nested box. `path` lists the types from the outermost to the innermost box. At each
+  /// level, only the first box of the type counts. Returns nil if the box is missing.
   static func find(_ path: [String], _ bytes: [UInt8], in range: Range<Int>) -> MovieBox? {
     guard let first = path.first,
       let box = list(bytes, in: range).first(where: { $0.type == first })
@@ -40,13 +39,14 @@ struct MovieBox {
 }
 
 extension [UInt8] {
-  /// Returns the big-endian number of `size` bytes at an offset; 0 if it is not within the bytes.
+  /// Returns the big-endian number of `size` bytes at an offset; 0 if it extends beyond the bytes.
   func number(_ at: Int, _ size: Int) -> UInt64 {
     guard at >= 0, at + size <= count else { return 0 }
     return self[at..<at + size].reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Replaces the big-endian number of `size` bytes at an offset, if it is within the bytes.
+  /// Replaces the big-endian number of `size` bytes at an offset, unless it extends beyond the
+  /// bytes.
   mutating func setNumber(_ value: UInt64, _ at: Int, _ size: Int) {
     guard at >= 0, at + size <= count else { return }
     for i in 0..<size { self[at + i] = UInt8(truncatingIfNeeded: value >> (8 * (size - 1 - i))) }
@@ -119,7 +119,7 @@ struct MovieIndex {
     return bytes.number(header.content.lowerBound + (isLong(header) ? 20 : 12), 4)
   }
 
-  /// Whether the times in a box are 64-bit numbers. The box's content must begin with its version.
+  /// Whether the times in a box are 64-bit numbers. The box's content must begin with a version.
   func isLong(_ box: MovieBox) -> Bool { bytes.number(box.content.lowerBound, 1) == 1 }
 
   /// Returns the track number in a `trak` box; 0 if it is missing.

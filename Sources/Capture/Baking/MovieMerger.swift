@@ -66,8 +66,8 @@ enum MovieMerger {
     return refused
   }
 
-  /// Copies the chunks into a new `mdat` box at `start`. Returns the new offsets of the chunks, and
-  /// the offset of the end of the box.
+  /// Copies the chunks into a new `mdat` box at `start`. Returns the chunks' new offsets, and the
+  /// offset of the box's end.
   private static func copy(
     _ tracks: [MovieChunks], from input: Int32, to output: Int32, at start: Int64
   ) throws(Failure) -> (offsets: [[Int64]], end: Int64) {

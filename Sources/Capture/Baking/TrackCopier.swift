@@ -12,7 +12,7 @@ enum TrackCopier {
 
   struct Failure: Error { let reason: String }
 
-  /// Descriptions of the wanted tracks of the inputs.
+  /// Descriptions of the wanted tracks.
   struct Result {
     /// The copied tracks, in their order in the new file.
     var copied: [String] = []
@@ -20,8 +20,8 @@ enum TrackCopier {
     var refused: [String] = []
   }
 
-  /// Copies the wanted tracks of the inputs to a new file. If there is no wanted track that the
-  /// container can store, the file is empty.
+  /// Copies the wanted tracks of the inputs to a new file. If the container can store none of them,
+  /// the file is empty.
   ///
   /// - Parameters:
   ///   - format: FFmpeg's name for the container.
@@ -133,7 +133,7 @@ enum TrackCopier {
       context = nil
     }
 
-    /// Adds a track with the parameters of `stream` and returns its index; nil if the container
+    /// Adds a track with the parameters of `stream`. Returns its index, or nil if the container
     /// cannot store the track or memory runs out.
     func add(copyOf stream: UnsafeMutablePointer<AVStream>) -> Int32? {
       guard let context, let parameters = stream.pointee.codecpar else { return nil }

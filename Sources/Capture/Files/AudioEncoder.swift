@@ -91,7 +91,7 @@ final class AudioEncoder {
 
   /// Encodes `count` frames. `count` must be `packetFrames`; in the last call, it may be smaller.
   ///
-  /// - Parameter fill: writes the frames, as channels x frames for AAC and as frames x channels for
+  /// - Parameter fill: writes the frames, as channels x frames for AAC or as frames x channels for
   ///   FLAC.
   /// - Returns: the packets that are now complete.
   func encode(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The bytes of QuickTime boxes. The most significant byte of an integer comes first.
+/// The bytes of QuickTime boxes. Integers are big-endian.
 struct BoxBytes {
   private(set) var bytes: [UInt8] = []
 

@@ -99,9 +99,8 @@ final class FLACBody: RecordingBody {
     return information
   }
 
-  /// The content of the VORBIS_COMMENT block (RFC 9639, section 8.6). If there are more than two
-  /// channels, it states the channel mask. The mask 0 means that no channel has a loudspeaker
-  /// position.
+  /// The content of the VORBIS_COMMENT block (RFC 9639, section 8.6). For more than two channels,
+  /// it states the channel mask. The mask 0 means that no channel has a loudspeaker position.
   private var comments: [UInt8] {
     var comments: [String] = []
     if format.channels > 2 {

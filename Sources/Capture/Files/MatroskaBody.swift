@@ -109,7 +109,8 @@ final class MatroskaBody: RecordingBody {
   }
 }
 
-/// The output of a libavformat multiplexer. It stays in memory until `apply` writes it to the file.
+/// The output of a libavformat multiplexer. The bytes stay in memory until `apply` writes them to
+/// the file.
 private final class StagedOutput {
   private(set) var context: UnsafeMutablePointer<AVIOContext>?
   /// The bytes to append to the file.

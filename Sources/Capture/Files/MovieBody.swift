@@ -21,8 +21,7 @@ final class MovieBody: RecordingBody {
   private let path: String
   private let stereo: StereoTrack?
   private let date: UInt32
-  /// The offset in the file of the 16 bytes that `finish` replaces with the header of an `mdat`
-  /// box.
+  /// The offset in the file of the 16 bytes that `finish` replaces with an `mdat` header.
   private var markOffset: Int64 = 0
   private var sequence: UInt32 = 0
   private var sound: MovieTrack
@@ -176,8 +175,8 @@ final class MovieBody: RecordingBody {
     storedFrames += Int64(fragment.frames)
   }
 
-  /// Returns the `moov` box. For a fragmented movie, it has an `mvex` box, and its sample tables
-  /// are still empty; otherwise, the tables list all samples.
+  /// Returns the `moov` box. For a fragmented movie, it has an `mvex` box and empty sample tables.
+  /// Otherwise, the tables list all samples.
   private func movie(isFragmented: Bool) -> [UInt8] {
     let frames = isFragmented ? 0 : storedFrames
     return BoxBytes.of { boxes in

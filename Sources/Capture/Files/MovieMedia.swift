@@ -45,8 +45,8 @@ enum MovieMedia {
 }
 
 extension BoxBytes {
-  /// Adds the fields that are common to all versions of sound descriptions. `rate` is the sample
-  /// rate in Hz, multiplied by 2^16, or 0 if this exceeds 32 bits. In version 2, it is 2^16.
+  /// Adds the fields that all versions of a sound description share. `rate` is the sample rate in
+  /// Hz, multiplied by 2^16; 0 if the product exceeds 32 bits. In version 2, `rate` is 2^16.
   private mutating func putSound(
     version: UInt16, channels: UInt16, compression: Int16, rate: UInt32
   ) {

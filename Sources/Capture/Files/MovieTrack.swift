@@ -7,8 +7,8 @@ struct MovieTrack {
   var isEnabled = true
   /// Tracks with the same number are alternatives. A track with the number 0 has no alternatives.
   var alternateGroup: Int16 = 0
-  /// The type of a reference to another track, and the identifier of that track; nil if there is
-  /// none.
+  /// The type of a reference to another track, and the identifier of that track; nil for no
+  /// reference.
   var reference: (type: String, track: UInt32)?
   /// The number of frames at the start of the track that players must skip.
   var delay: Int64 = 0
@@ -24,7 +24,8 @@ struct MovieTrack {
   /// The total duration of the samples, in frames.
   private(set) var length: Int64 = 0
 
-  /// The fields have only 32 bits, because the index stays in memory until the recording ends.
+  /// An entry of the index. Its fields are 32-bit because the index stays in memory until the
+  /// recording ends.
   private struct Chunk {
     /// The distance in bytes from the start of the previous chunk or, for the first chunk, from the
     /// start of the file.
@@ -62,7 +63,7 @@ struct MovieTrack {
   }
 
   /// Subtracts `excess` ticks from the duration of the last sample that lasts longer than `excess`.
-  /// Does nothing if there is no such sample or `excess` is not positive.
+  /// Does nothing if no sample lasts longer or `excess` is not positive.
   mutating func shortenLast(by excess: Int64) {
     guard excess > 0, let index = durations.lastIndex(where: { Int64($0.ticks) > excess }) else {
       return

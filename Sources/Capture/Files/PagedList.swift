@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A list that grows in pages of constant size. Unlike an array, it does not copy its elements when
-/// it grows, so it needs hardly more memory than they do.
+/// it grows, so it needs little more memory than the elements.
 struct PagedList<Element> {
-  // The unused part of a page hardly uses memory, because the system provides memory only when it
-  // is written.
+  // The unused part of a page takes hardly any memory, because the system provides memory only when
+  // it is first written.
   private static var pageSize: Int { 1 << 16 }
 
   private var pages: [[Element]] = []

@@ -7,11 +7,11 @@ public enum RecordingError: Error, Sendable, Equatable {
   case isDirectory(path: String)
   case notRegularFile(path: String)
   case cannotCreate(path: String, reason: String)
-  /// The disk is full or the user's quota is used up. `hasSound` states whether a file with sound
+  /// The disk is full or the user's quota is used up. `hasSound`: whether a file with sound
   /// remains.
   case diskFull(path: String, hasSound: Bool)
-  /// The file system or a limit of the process allows no larger file. `hasSound` states whether a
-  /// file with sound remains.
+  /// The file system or a limit of the process allows no larger file. `hasSound`: whether a file
+  /// with sound remains.
   case fileTooLarge(path: String, hasSound: Bool)
   case writeFailed(path: String, reason: String)
   /// The file name's extension selects no container.
@@ -52,7 +52,6 @@ extension RecordingError: CustomStringConvertible {
     }
   }
 
-  /// Returns the part of a message that states whether a file with sound remains.
   private static func rest(_ hasSound: Bool) -> String {
     hasSound
       ? "nothing more can be recorded; the sound that is already in the file can be played"

@@ -9,8 +9,8 @@
 /// of 2^-23 in the range from -1 to 1 - 2^-23.
 ///
 /// ## Errors
-/// The first error of `append` or `flush` ends the recording: the file keeps the earlier segments,
-/// and later calls of either throw the same error.
+/// The first error of `append` or `flush` ends the recording. The file keeps the earlier segments,
+/// and later calls of `append` and `flush` throw the same error.
 ///
 /// ## Threading
 /// Use a file from one thread at a time. The calls may wait for the disk.
@@ -26,7 +26,7 @@ public protocol RecordingFile: AnyObject, Sendable {
   /// Whether the file can store `tuning`. Only a movie with a first-order soundfield can.
   var storesTuning: Bool { get }
   /// The number of bytes per second of sound: the average over the file or over its latest part,
-  /// whichever is larger. Before any sound is stored, it is the number for uncompressed sound.
+  /// whichever is larger. Before any sound is stored, the number for uncompressed sound.
   var bytesPerSecond: Double { get }
   /// The number of bytes that are free for this user on the disk; nil if it is unknown, or after
   /// `finish`.

@@ -57,7 +57,8 @@ public enum RecordingContainer: Sendable, Equatable, CaseIterable {
   /// Matroska with PCM (`.mka`).
   case matroska
 
-  /// Returns the container that the file name's extension selects; nil if it selects none.
+  /// Selects the container by the file name's extension. Returns nil if no container has the
+  /// extension.
   public init?(path: String) {
     let name = path.split(separator: "/").last ?? ""
     guard let dot = name.lastIndex(of: ".") else { return nil }

@@ -84,8 +84,8 @@ final class RecordingOutput {
     replaced = nil
   }
 
-  /// Closes the file. If there is a replaced file that has not been discarded, it gets its name
-  /// back, and the new file is lost.
+  /// Closes the file. A replaced file that has not been discarded gets its name back, and the new
+  /// file is lost.
   func close() {
     guard isOpen else { return }
     isOpen = false
@@ -94,8 +94,8 @@ final class RecordingOutput {
     replaced = nil
   }
 
-  /// Closes and removes the file, unless it is already closed. If there is a replaced file, it gets
-  /// its name back.
+  /// Closes and removes the file, unless it is already closed. A replaced file that has not been
+  /// discarded gets its name back.
   func remove() {
     if isOpen { unlink(replaced?.name ?? path) }
     close()

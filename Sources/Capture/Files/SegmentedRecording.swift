@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The consecutive frames of one call of `RecordingBody.write`.
+/// Consecutive frames for one call of `RecordingBody.write`.
 struct RecordingSegment {
   /// The samples, as frames x channels. All are finite. For `pcm24`, they are multiples of 2^-23
   /// from -1 to 1 - 2^-23.
@@ -18,7 +18,7 @@ protocol RecordingBody: AnyObject {
 
   /// Writes the bytes that precede the first segment.
   func begin(_ output: RecordingOutput) throws(RecordingError)
-  /// Writes a segment, of which an encoder may hold back some frames. Afterwards, the file can be
+  /// Writes a segment. An encoder may hold back some of its frames. Afterwards, the file can be
   /// read even if the program is killed.
   func write(_ segment: RecordingSegment, to output: RecordingOutput) throws(RecordingError)
   /// Completes the file.

@@ -23,7 +23,7 @@ final class StereoTrack {
 
   /// Opens the AAC encoder, with a bit rate of 4 bits per frame but at most 192 kbit/s.
   ///
-  /// - Throws: `Failure` if the encoder cannot be opened.
+  /// - Throws: `AudioEncoder.Failure` if the encoder cannot be opened.
   init(_ format: RecordingFormat) throws(AudioEncoder.Failure) {
     bitRate = min(192_000, 4 * format.sampleRate)
     encoder = try AudioEncoder(.aac(bitRate: bitRate), channels: 2, sampleRate: format.sampleRate)

@@ -96,7 +96,6 @@ struct ChannelLevels {
   }
 }
 
-/// Measures the peak and the rms level of each channel.
 struct ChannelMeter {
   private var peaks: [Float]
   private var energies: [Double]

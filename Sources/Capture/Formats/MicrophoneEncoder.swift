@@ -4,9 +4,9 @@ private import Ambisonics
 
 /// Converts the channels of a microphone to those of the recording.
 ///
-/// The filters for an A-format microphone need input that follows the frame to be converted, so the
-/// encoder holds back the last `delay` frames until it receives more input or `finish` is called.
-/// Each frame has the same position in the output as in the input.
+/// The filters for an A-format microphone need input that follows the frame to be converted. The
+/// encoder therefore holds back the last frames (`TetrahedralFilter.delay`) until it receives more
+/// input or `finish` is called. Each frame has the same position in the output as in the input.
 final class MicrophoneEncoder {
   private enum Method {
     case copy
@@ -40,7 +40,8 @@ final class MicrophoneEncoder {
     if case .tetrahedral(let filter) = method { filter.heldFrames } else { 0 }
   }
 
-  /// Converts a block.
+  /// Converts a block. The first results have fewer frames than their blocks if the encoder holds
+  /// frames back.
   func process(_ planes: PlanarBlock) -> PlanarBlock {
     switch method {
     case .copy: return planes
@@ -54,7 +55,7 @@ final class MicrophoneEncoder {
     }
   }
 
-  /// Returns the frames that were held back; nil if there are no filters. Call this last.
+  /// Returns the frames that were held back; nil if the format needs no filters. Call this last.
   func finish() -> PlanarBlock? {
     guard case .tetrahedral(let filter) = method else { return nil }
     return filter.process(PlanarBlock(channels: 4, frames: filter.delay))

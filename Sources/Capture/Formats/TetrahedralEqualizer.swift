@@ -13,7 +13,7 @@ private import Glibc
 ///     b0 = a j0 + i (1 - a) j1,    b1 = i a j1 + (1 - a) (j0 - 2 j1 / kr)
 ///
 /// The filters compensate for the phases of b0 and b1. They divide by the rms response over all
-/// directions instead of |b0| and |b1|, so that a diffuse field keeps its spectrum (Gerzon, "The
+/// directions, not by |b0| and |b1|, so that a diffuse field keeps its spectrum (Gerzon, "The
 /// Design of Precisely Coincident Microphone Arrays for Stereo and Surround Sound", AES 50, 1975;
 /// Craven and Gerzon, US patent 4,042,779).
 struct TetrahedralEqualizer {
@@ -83,7 +83,7 @@ struct TetrahedralEqualizer {
     let j0 = sin(kr) / kr
     let j1 = sin(kr) / (kr * kr) - cos(kr) / kr
     // At high kr, the phase jumps. From kr = 2 (W) or 1.5 (X, Y, Z), a straight line through the
-    // origin replaces it.
+    // origin replaces the phase.
     let omni = kr < 2 ? atan2((1 - a) * j1, a * j0) : kr / 2 * phaseSlope(microphone, 2).omni
     let direct =
       kr < 1.5

@@ -5,7 +5,7 @@ private import Glibc
 internal import PulseAudio
 public import SoundServer
 
-/// The microphone of a Bluetooth device whose profile and codec were changed if necessary.
+/// The microphone of a Bluetooth device. The device's profile and codec were changed if necessary.
 public struct BluetoothMicrophone: Sendable, Equatable {
   /// The state before the change, for `restore`.
   public struct Former: Sendable, Equatable, Codable {
@@ -46,8 +46,8 @@ public struct BluetoothMicrophone: Sendable, Equatable {
   /// How long the server may take to list the codecs of a new profile [ns].
   private static let codecPatience: Int64 = 1_000_000_000
 
-  /// Selects a profile with a microphone on the first device that has one, and the best codec of
-  /// that profile.
+  /// Selects the microphone profile that the server prefers, on the first device that has one, and
+  /// the best codec of that profile.
   ///
   /// - Parameters:
   ///   - handsFreeOnly: whether only the hands-free and headset profiles are considered.
@@ -106,7 +106,7 @@ public struct BluetoothMicrophone: Sendable, Equatable {
   }
 
   /// Selects the best codec of the active profile, if the server permits it. Returns the microphone
-  /// and whether the codec has changed; nil if the microphone does not appear in time.
+  /// and whether the codec has changed, or nil if the microphone does not appear in time.
   private static func chooseInput(
     of card: BluetoothCard, replacing formerCodecs: [BluetoothCard.Codec], _ address: String?
   ) throws(SoundServerError) -> (input: Input, hasOtherCodec: Bool)? {

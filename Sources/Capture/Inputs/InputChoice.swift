@@ -4,8 +4,8 @@ public import SoundServer
 
 /// The rule by which the input of a recording is chosen.
 public enum InputChoice: Sendable, Equatable {
-  /// The remembered input. If there is none, or if it is missing or a monitor, the default input is
-  /// used, or else the first input. Monitors are never chosen.
+  /// The remembered input, or else the default input, or else the first input. Monitors are
+  /// skipped.
   case automatic(remembered: String?)
   /// The input with this name, which may be a monitor.
   case named(String)

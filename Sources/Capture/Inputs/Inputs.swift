@@ -63,9 +63,9 @@ public final class Inputs: Sendable {
   /// The inputs as the server last reported them; empty if there is no server.
   public var current: [Input] { monitor.sources }
 
-  /// Lists of the inputs: first the current list, unless it is empty, and then a new list whenever
-  /// an input or the default input changes, or an empty list when the server is lost. A slow reader
-  /// receives only the latest list.
+  /// Lists of the inputs. The first is the current list, unless it is empty. A new list follows
+  /// whenever an input or the default input changes. If the server is lost, an empty list follows.
+  /// A slow reader receives only the latest list.
   public var changes: AsyncStream<[Input]> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: [Input].self, bufferingPolicy: .bufferingNewest(1))

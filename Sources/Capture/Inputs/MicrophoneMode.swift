@@ -6,9 +6,9 @@ public import SoundServer
 public enum MicrophoneMode: String, Sendable, CaseIterable {
   /// The channels are converted from the format of the microphone, but not processed.
   case standard
-  /// The sound server cancels echoes and suppresses noise. Monitors do not support this mode,
-  /// and neither do inputs with more than two channels, because the processing would destroy the
-  /// directions in their sound.
+  /// The sound server cancels echoes and suppresses noise. Monitors and inputs with more than two
+  /// channels do not support this mode; with more channels, the processing would destroy the
+  /// directions of the sound.
   case voice
   /// All channels are recorded, without conversion from a microphone's format.
   case wide

@@ -50,8 +50,8 @@ public final class VoiceInput: @unchecked Sendable {
 
   deinit { stop() }
 
-  /// Unloads the echo canceller. If its sink is the default and `realSink` still exists, `realSink`
-  /// becomes the default.
+  /// Unloads the echo canceller. If `realSink` still exists, the streams on the echo canceller's
+  /// sink move to it. If the echo canceller's sink is the default, `realSink` becomes the default.
   public func stop() {
     module.withLock { module in
       module?.unload()
@@ -61,9 +61,9 @@ public final class VoiceInput: @unchecked Sendable {
 
   /// Unloads the echo cancellers that killed processes have left behind.
   ///
-  /// - Parameter defaultSink: the name that `willLoad` received; nil if it is unknown. If this
-  ///   sink exists and the default is now the sink of an echo canceller, this sink becomes the
-  ///   default.
+  /// - Parameter defaultSink: the name that `willLoad` received; nil if it is unknown. If this sink
+  ///   exists, the streams on the echo canceller's sink move to it. If the echo canceller's sink is
+  ///   the default, this sink becomes the default.
   public static func removeOrphans(
     serverAddress: String? = nil, defaultSink: String?
   ) throws(SoundServerError) {

@@ -10,7 +10,7 @@ public struct DeliveredBlock {
   public let samples: UnsafePointer<Float>
   public let frames: Int
   public let channelCount: Int
-  /// The position that the block's first frame has in the recording.
+  /// The position of the block's first frame in the recording.
   public let position: Int64
   /// The approximate time at which the block's last frame arrived, or at which silence was put in
   /// its place, on CLOCK_MONOTONIC, in nanoseconds.
@@ -43,8 +43,7 @@ public final class BlockDelivery: Sendable {
 
   /// Starts the receiver's thread.
   ///
-  /// - Parameter queueSeconds: the size of the queue, in seconds of sound with 8 channels at
-  ///   48 kHz.
+  /// - Parameter queueSeconds: the size of the queue, in seconds of 8-channel sound at 48 kHz.
   init(queueSeconds: Double, to receive: @escaping Receiver) {
     let queue = Queue(bytes: Int(queueSeconds * 8 * 48_000 * 4))
     self.queue = queue

@@ -43,8 +43,8 @@ final class CaptureFeed: SourceCapture.Receiver {
 
   var pendingEvents: Int { events.withLock { $0.count } }
 
-  /// Takes the oldest record and returns its header; nil if the buffer is empty. For an event, the
-  /// event is returned as well. For a block, the samples are copied to the start of `samples`.
+  /// Takes the oldest record. Returns its header and, for an event, the event; nil if the buffer is
+  /// empty. For a block, copies the samples to the start of `samples`.
   func read(
     into samples: inout [Float]
   ) -> (header: BlockRing.Header, event: SourceCaptureEvent?)? {

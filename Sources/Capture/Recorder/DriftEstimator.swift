@@ -5,8 +5,8 @@ private import Glibc
 /// Estimates the drift of a source's clock against CLOCK_MONOTONIC.
 ///
 /// A frame can arrive late but never early. Therefore, a line is fitted by least squares to the
-/// least lateness of each second. The negative of its slope is the drift. After an interruption,
-/// the line has another offset but the same slope.
+/// least lateness of each second. The drift is the negative of the line's slope. After an
+/// interruption, the line has another offset but the same slope.
 struct DriftEstimator {
   /// How many seconds at the start of each uninterrupted piece are ignored, because buffers are
   /// still filling.
@@ -15,7 +15,7 @@ struct DriftEstimator {
   private static let leastSeconds = 10.0
 
   // In each second, x is the nominal time of the least lateness, and y is that lateness [s].
-  // `sumXX` is the sum of (x - mean x)^2, and `sumXY` is that of (x - mean x)(y - mean y). Each
+  // `sumXX` is the sum of (x - mean x)^2, and `sumXY` is the sum of (x - mean x)(y - mean y). Each
   // finished piece contributes to the sums with its own means.
   private var sumXX = 0.0
   private var sumXY = 0.0

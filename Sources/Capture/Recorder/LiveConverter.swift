@@ -33,7 +33,8 @@ final class LiveConverter {
   /// Returns whether the converter was made for a source with this many channels and this rate.
   func takes(_ source: (channels: Int, rate: Int)) -> Bool { self.source == source }
 
-  /// Converts frames and passes them to `receive`. If the conversion fails, they are left out.
+  /// Converts frames and passes them to `receive`. If the conversion fails, the frames are left
+  /// out.
   ///
   /// - Parameter samples: frames x channels of the source.
   func convert(_ samples: [Float], frames: Int, _ receive: LiveFeed.Listener) {

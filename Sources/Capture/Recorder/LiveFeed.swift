@@ -7,10 +7,9 @@ internal import System
 
 /// Passes the sound of the input to a listener as soon as it arrives.
 ///
-/// The sound has the channels, the rate and the gain of the recording. It is passed on without
-/// waiting for the disk, and before the recorder decides whether late sound is lost. Delivery
-/// continues while the recording is paused. If the listener is so slow that the queue is full, it
-/// misses frames.
+/// The sound has the channels, the rate and the gain of the recording. It does not wait for the
+/// disk, or for the decision whether late sound is lost. Delivery continues while the recording is
+/// paused. If a slow listener lets the queue fill up, it misses frames.
 ///
 /// ## Threading
 /// The capture thread calls `receive`. The feed calls the listener on a thread of its own. Any

@@ -76,12 +76,12 @@ public final class Recorder: @unchecked Sendable {
   /// or to recognise speech.
   ///
   /// The closure runs on its own thread and may block. If it blocks until the queue is full, it
-  /// misses frames, but the recording loses nothing. Frames are delivered after they have been
-  /// recorded: usually at most 30 ms after their arrival, but after up to about 1 s if it is
-  /// uncertain whether earlier sound is missing.
+  /// misses frames, but the recording loses nothing.
   ///
-  /// - Parameter queueSeconds: the size of the queue, in seconds of sound with 8 channels at
-  ///   48 kHz.
+  /// Frames are delivered after they have been recorded, usually at most 30 ms after their arrival.
+  /// While it is uncertain whether earlier sound is missing, the delay can grow to about 1 s.
+  ///
+  /// - Parameter queueSeconds: the size of the queue, in seconds of 8-channel sound at 48 kHz.
   public func deliver(
     queueSeconds: Double = 2, to receive: @escaping BlockDelivery.Receiver
   ) -> BlockDelivery {

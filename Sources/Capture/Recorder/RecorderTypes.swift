@@ -23,8 +23,7 @@ public struct RecorderConfiguration: Sendable {
   /// Whether `Recorder.monitor` can be used. If true, the server is asked to deliver sound
   /// every 5 ms instead of every 10 ms.
   package var canBeMonitored = false
-  /// The size of the buffer between the source and the sink, in seconds of sound with 8 channels at
-  /// 48 kHz.
+  /// The size of the buffer between source and sink, in seconds of 8-channel sound at 48 kHz.
   public var bufferSeconds = 10.0
 
   public init(sourceName: String) { self.sourceName = sourceName }
@@ -121,8 +120,8 @@ public struct RecorderStatus: Sendable, Equatable {
 
 /// What `Recorder.takeLevels` returns: the levels, with full scale 1, and the direction of arrival.
 public struct RecorderLevels: Sendable, Equatable {
-  /// The highest magnitude in each channel, 0 if no frame was recorded since the last call; empty
-  /// if the recorder has not reported since then.
+  /// The highest magnitude in each channel; 0 if no frame was recorded since the last call. Empty
+  /// if the recorder has not reported since the last call.
   public var peaks: [Float]
   public var rms: [Float]
   /// The direction of arrival; nil for silence, or if the sound is not a first-order soundfield.

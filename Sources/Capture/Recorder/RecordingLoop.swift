@@ -56,7 +56,7 @@ final class RecordingLoop {
     self.onEvent = onEvent
     input = configuration.sourceName
     self.live = live
-    // The buffer holds `bufferSeconds` of sound with 8 channels at 48 kHz or 2 channels at 192 kHz.
+    // The buffer holds `bufferSeconds` of 8-channel sound at 48 kHz, or of stereo at 192 kHz.
     feed = CaptureFeed(bytes: Int(configuration.bufferSeconds * 8 * 48_000 * 4), live: live)
   }
 
@@ -101,8 +101,8 @@ final class RecordingLoop {
     post(.started(input: input, sampleRate: source.sampleRate, channelMap: source.channelMap))
   }
 
-  /// Returns the microphone format for a source with `available` channels, or throws an error if
-  /// that number of channels does not fit the configuration.
+  /// Returns the microphone format for a source with `available` channels. Throws an error if that
+  /// number of channels does not fit the configuration.
   private func chosenFormat(_ available: Int) throws(RecorderError) -> MicrophoneFormat {
     if let wrong = configuration.selection?.first(where: { $0 < 0 || $0 >= available }) {
       throw .noSuchChannel(wrong, count: available)

@@ -6,7 +6,7 @@ public struct RecordedBlock {
   public let planes: UnsafePointer<UnsafeMutablePointer<Float>>
   public let frames: Int
   public let channelCount: Int
-  /// The position that the block's first frame has in the recording.
+  /// The position of the block's first frame in the recording.
   public let position: Int64
   /// The intensity of a first-order soundfield; nil for other sound.
   public let intensity: FieldIntensity?
@@ -44,8 +44,8 @@ final class RecordingPipeline: TimelineOutput {
   private var intensity = FieldIntensity()
   private var annotation: Annotation
 
-  /// The approximate arrival time of the last of the frames that are appended next, or the present
-  /// time for silence, on CLOCK_MONOTONIC, in nanoseconds.
+  /// The approximate arrival time of the frames that are appended next, or the present time for
+  /// silence, on CLOCK_MONOTONIC, in nanoseconds.
   var arrival: Int64 = 0
   /// The linear gain at the end of the next block.
   var gain: Float

@@ -10,8 +10,8 @@
 /// `fineHoldSeconds`. Late blocks are held back until this is decided.
 ///
 /// A *segment* is the sound that arrives between the opening of a stream and its loss. The first
-/// blocks of a segment, and those after a pause, are held back to find the base. Of these blocks,
-/// those from the first `setupSeconds` do not count for the base if later ones are held.
+/// blocks of a segment, and the first blocks after a pause, are held back to find the base. Blocks
+/// from the first `setupSeconds` count for the base only if no later blocks are held.
 ///
 /// All times are in seconds of CLOCK_MONOTONIC.
 struct Timeline {
@@ -47,8 +47,8 @@ struct Timeline {
   /// Whether no frame has been passed on since the start of the segment or the last pause.
   private var isFresh = false
   private var lastArrival = 0.0
-  /// The end time of the sound that was passed to `output` [s], not counting `filled`; until sound
-  /// has been passed, the time of the first `begin` or of the last `resume`; nil before both.
+  /// The end time of the sound that was passed to `output` [s], without `filled`. The first `begin`
+  /// and each `resume` set it to their own time; nil before them.
   private var end: Double?
   /// The duration of the silence that was written after `end` [s].
   private var filled = 0.0
@@ -98,7 +98,7 @@ struct Timeline {
     suspicionEnds = .infinity
   }
 
-  /// Takes note that a suspected cause has ended. A gap in the next second still has that cause.
+  /// Notes that a suspected cause has ended. A gap in the next second still has that cause.
   mutating func clearSuspicion(at time: Double) { suspicionEnds = time + 1 }
   private var suspicionEnds = Double.infinity
 
@@ -132,7 +132,7 @@ struct Timeline {
     }
   }
 
-  /// Adds silence for frames that the source recorded but that were lost.
+  /// Adds silence for frames that the source recorded but that were then lost.
   mutating func addHole(frames: Int, cause: Gap.Cause, at time: Double) throws {
     guard isOpen, frames > 0 else { return }
     try settle()
@@ -145,8 +145,8 @@ struct Timeline {
     if let last = end { end = last + seconds }
   }
 
-  /// Writes silence during a loss, and discards a suspected cause one second after it has ended.
-  /// Call this several times a second.
+  /// Writes silence during a loss or when an open segment has delivered nothing for `patience`.
+  /// Discards a suspected cause one second after it has ended. Call this several times a second.
   mutating func tick(at now: Double) throws {
     guard !isPaused, let end, heldSince == nil else { return }
     if cause != nil, now > suspicionEnds, isOpen, !isFresh {
@@ -162,8 +162,8 @@ struct Timeline {
 
   /// Ends the recording at the time `now`.
   ///
-  /// - Parameter isOverdue: whether sound that has not arrived yet always counts as missing. If
-  ///   false, it counts only during a loss or if no frame has arrived for 0.2 s.
+  /// - Parameter isOverdue: whether all sound that has not arrived yet counts as missing. If false,
+  ///   such sound counts only during a loss or if no frame has arrived for 0.2 s.
   mutating func finish(at now: Double, isOverdue: Bool = false) throws {
     try settle()
     guard !isPaused, let end else { return }

@@ -2,8 +2,8 @@
 
 /// Values that completion looks up on the machine, because they differ between machines.
 ///
-/// `stillstage completion-values KIND` prints them, one on each line, with a description after a
-/// tab for some kinds. Help does not mention this command.
+/// `stillstage completion-values KIND` prints them, one per line. For some kinds, a tab and a
+/// description follow the value. Help does not mention this command.
 public enum MachineValues: String, Sendable, CaseIterable {
   /// The IDs of the trackers that `stillstage trackers` lists.
   case trackers

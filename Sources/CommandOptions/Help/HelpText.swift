@@ -24,7 +24,7 @@ public enum HelpText {
     """
   }
 
-  /// The text for a call without a command. With an error line below it, it fits on a terminal of
+  /// The text for a call without a command. Together with an error line, it fits on a terminal of
   /// 80 columns and 24 rows.
   public static var brief: String {
     let words = Program.commands.filter { $0.path.count == 1 }

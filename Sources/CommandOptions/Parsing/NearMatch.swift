@@ -2,9 +2,9 @@
 
 /// Suggests a correction for a misspelt word.
 enum NearMatch {
-  /// Returns the candidate that the user probably meant: the only one that begins with `word`, if
-  /// `word` has at least 2 letters, or else the most similar one. Returns nil if no candidate is
-  /// similar. Case is ignored.
+  /// Returns the candidate that the user probably meant; nil if no candidate is similar. If `word`
+  /// has at least 2 letters and exactly one candidate begins with it, returns this candidate.
+  /// Otherwise, returns the most similar one. Case is ignored.
   static func of(_ word: String, among candidates: [String]) -> String? {
     let typed = Array(word.lowercased())
     let begun = candidates.filter { $0.lowercased().starts(with: typed) }

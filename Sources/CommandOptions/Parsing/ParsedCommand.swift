@@ -28,7 +28,7 @@ public struct ParsedCommand: Sendable {
     values[option.specification.name] != nil
   }
 
-  /// The first text of a positional argument, which must be on the command line.
+  /// The first text of a positional argument. The argument must be on the command line.
   public subscript(_ argument: ArgumentSpecification) -> String { all(argument)[0] }
 
   /// Returns the texts of an argument; empty if an optional argument is not given. Unless the

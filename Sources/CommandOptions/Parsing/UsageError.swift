@@ -73,7 +73,7 @@ extension UsageError: CustomStringConvertible {
   }
 
   /// Returns whether an argument that begins with a single dash may be the name of a file, such as
-  /// "-dash.flac"; false for two dashes.
+  /// "-dash.flac". Returns false for two dashes.
   private static func looksLikeFile(_ argument: String) -> Bool {
     !argument.hasPrefix("--") && argument.dropFirst().contains { $0 == "." || $0 == "/" }
   }

@@ -45,7 +45,7 @@ extension Options {
       channels without interpreting them.
       """)
 
-  /// Options at the end of the option lists of both `record` and `listen`.
+  /// Options at the end of the option lists of `record` and `listen`.
   static let listening: [OptionSpecification] =
     [
       bluetooth.specification, microphoneMode.specification,

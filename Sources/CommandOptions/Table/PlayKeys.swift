@@ -46,8 +46,7 @@ public enum PlayKeys {
   /// unless `--quiet` is set.
   public static let first = "space pause, c recentre, up/down volume, f full screen, ? keys, q quit"
 
-  /// Keys with their functions in one or two words, for the full-screen view, the most important
-  /// first.
+  /// Keys with their functions in a few words, for the full-screen view, the most important first.
   public static let hints = [
     "q quit", "space pause", "up/down volume", "c recentre", "? all keys", "Esc close view",
     "m mute", "left/right 10 s", "t mode", "d decoder", "h HRTF", "x , . mix", "1-7 order",

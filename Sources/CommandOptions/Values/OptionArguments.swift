@@ -13,8 +13,8 @@ extension ValueForm where Value == LatencyChoice {
   }
 }
 
-/// `--loudness`: the target loudness, for each source that `play` plays, or for the binaural sound
-/// of `render`.
+/// `--loudness`: the target loudness. For `play`, it applies to each source; for `render`, to the
+/// binaural sound.
 public enum LoudnessChoice: Sendable, Equatable {
   case off
   /// A value in LUFS.
@@ -100,8 +100,8 @@ extension ValueForm where Value == TrackerArgument {
   }
 }
 
-/// `--pose`: a head pose in degrees. Yaw is positive to the left, pitch up, and roll with the right
-/// ear down.
+/// `--pose`: a head pose in degrees. Yaw is positive to the left, pitch is positive up, and roll is
+/// positive with the right ear down.
 public struct PoseAngles: Sendable, Equatable {
   public let yawDegrees: Double
   public let pitchDegrees: Double

@@ -5,8 +5,8 @@ public struct ValueForm<Value: Sendable>: Sendable {
   let grammar: ValueGrammar
   let convert: @Sendable (OptionValue) -> Value?
 
-  /// Returns a form that accepts each of `words`, and the values that `grammar` accepts. `convert`
-  /// converts the latter.
+  /// Returns a form that accepts `words` and the values of `grammar`. `convert` converts the values
+  /// of `grammar`.
   static func either(
     _ words: KeyValuePairs<String, Value>, or grammar: ValueGrammar,
     _ convert: @escaping @Sendable (OptionValue) -> Value?
@@ -26,7 +26,7 @@ extension ValueForm where Value == String {
 
   static func words(_ words: [String]) -> Self { Self(grammar: .words(words)) { $0.word } }
 
-  /// Returns a form that accepts any text except "". Completion offers `words`.
+  /// Returns a form that accepts any text that is not empty. Completion offers `words`.
   static func suggested(_ words: [String]) -> Self {
     Self(grammar: .either(words, .text)) { $0.text ?? $0.word }
   }

@@ -27,7 +27,7 @@ public indirect enum ValueGrammar: Sendable, Equatable {
   /// One of the words, or any value that the grammar accepts.
   case either([String], ValueGrammar)
 
-  /// Converts `text` to a value; nil if the grammar does not accept the text.
+  /// Converts `text` to a value. Returns nil if the grammar does not accept the text.
   public func value(of text: String) -> OptionValue? {
     switch self {
     case .flag: nil
@@ -97,8 +97,8 @@ public indirect enum ValueGrammar: Sendable, Equatable {
     return .list(values)
   }
 
-  /// Parses a finite decimal number; nil for other text. `Double.init` would also accept "nan",
-  /// "inf" and hexadecimal numbers.
+  /// Parses a finite decimal number. Returns nil for other text, including "nan", "inf" and
+  /// hexadecimal numbers, which `Double.init` would accept.
   private static func decimal(_ text: String) -> Double? {
     let allowed = text.utf8.allSatisfy { byte in
       (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "+-.eE".utf8.contains(byte)

@@ -23,7 +23,7 @@ package final class ControlServer: Sendable {
   private static let largestNumberOfClients = 16
   private static let patience: Int64 = 5_000_000_000
 
-  /// Listens on the socket `name` in the folder, and replaces an existing socket.
+  /// Listens on the socket `name` in the folder. An existing file of that name is replaced.
   ///
   /// - Parameter answer: returns the answer to a request; both are lines without a line break.
   /// - Throws: a failure if the socket cannot be created.

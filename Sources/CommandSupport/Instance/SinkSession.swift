@@ -11,7 +11,7 @@ package struct SinkSession {
   private var settings: SystemWideOutput.Settings
   private let isQuiet: Bool
 
-  /// - Parameter isQuiet: whether to print neither notes nor the status line.
+  /// - Parameter isQuiet: whether to suppress the notes and the status line.
   package init(
     in folder: RuntimeFolder, settings: SystemWideOutput.Settings, isQuiet: Bool = false
   ) {
@@ -76,7 +76,7 @@ package struct SinkSession {
   }
 
   /// The settings, completed with the default sink that an earlier instance did not restore, and
-  /// with a function that stores the default sink to restore.
+  /// with a function that stores which default sink to restore.
   private var filled: SystemWideOutput.Settings {
     var settings = settings
     settings.previousDefault = SinkState.read(in: folder)?.defaultSink

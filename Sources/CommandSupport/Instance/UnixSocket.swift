@@ -4,8 +4,8 @@ import Glibc
 
 /// Unix stream sockets in a folder whose path may have any length.
 enum UnixSocket {
-  /// Listens on a new, non-blocking socket in a folder. Only the user may connect. An existing file
-  /// of that name is removed. Returns nil and sets `errno` on failure.
+  /// Listens on a new, non-blocking socket in a folder. Only this user may connect. An existing
+  /// file of that name is removed. Returns nil and sets `errno` on failure.
   static func listen(in folder: String, name: String) -> Int32? {
     withFolder(folder) { short in
       let path = short + "/" + name

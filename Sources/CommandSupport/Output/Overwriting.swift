@@ -18,8 +18,8 @@ package func refuseOverwriting(
   }
 }
 
-/// Returns whether both paths name the same file. Returns false for devices and pipes. Compares the
-/// paths if the first one names no file.
+/// Returns whether both paths name the same regular file. If the first path names no file, returns
+/// whether the paths are equal.
 private func isSameFile(_ path: String, _ other: String) -> Bool {
   var (first, second) = (stat(), stat())
   guard stat(path, &first) == 0 else { return path == other }

@@ -13,8 +13,8 @@ import UserFiles
 ///   - tracker: the tracker's ID on the command line; nil if there is none.
 ///   - capture: receives the packets of the tracker that is opened; nil for none.
 /// - Throws: a usage error if `--tracker-axes` or the form of the ID is invalid, or if the ID names
-///   an unknown profile or a profile of the wrong kind; a failure if the ID names a file that
-///   cannot be used or, for `play` and `sink`, if `config.json` is invalid.
+///   an unknown profile or a profile of the wrong kind. A failure if the ID names a file that
+///   cannot be used. For `play` and `sink`, also a failure if `config.json` is invalid.
 package func trackerSettings(
   _ command: ParsedCommand, tracker: String? = nil, capture: FrameCapture? = nil
 ) throws(CommandFailure) -> TrackerSettings {
@@ -64,7 +64,7 @@ package enum LiveTracker {
   ///   - source: receives the samples.
   ///   - events: called for each event of a local tracker.
   ///   - onSilence: called with a note if no message from a network tracker arrives within 5 s, or
-  ///     no pose within 1 s of its first message.
+  ///     if no pose arrives within 1 s after the first message without a pose.
   ///   - record: called for each sample, on the tracker's thread.
   ///   - capture: receives the packets of a local tracker; nil for none.
   /// - Throws: a usage error or a failure if the ID, an option or `config.json` is invalid, or if

@@ -4,15 +4,15 @@ package import CommandOptions
 package import UserFiles
 
 extension OptionDefaults {
-  /// Reads the defaults of `play` and `render` from a folder's `config.json`. They are empty
-  /// without that file.
+  /// Reads the defaults of `play` and `render` from a folder's `config.json`. Without that file,
+  /// there are none.
   ///
   /// - Throws: an error with the file and the reason.
   package init(in folder: UserFolder) throws(UserFileError) {
     try self.init(ConfigFile.texts(in: folder), path: folder.configPath)
   }
 
-  /// Reads the defaults of `sink` from a folder's `config.json`. They are empty without that file.
+  /// Reads the defaults of `sink` from a folder's `config.json`. Without that file, there are none.
   ///
   /// - Throws: an error with the file and the reason.
   package init(ofSinkIn folder: UserFolder) throws(UserFileError) {

@@ -48,8 +48,8 @@ func trackerProviders(
   return providers
 }
 
-/// Returns the port that the ID `serial:PATH:PROFILE` or `serial:PATH:BAUD` names; nil if there is
-/// no ID, or if it does not begin with `serial:`.
+/// Returns the port that the ID `serial:PATH:PROFILE` or `serial:PATH:BAUD` names; nil without an
+/// ID, or if the ID does not begin with `serial:`.
 private func namedPort(
   _ tracker: String?, _ profiles: [TrackerProfile]
 ) throws(CommandFailure) -> (id: String, port: SerialTrackers.NamedPort)? {

@@ -8,8 +8,8 @@ import UserFiles
 /// Returns the command with the user's defaults for options that are not given. `play`, `render`
 /// and `sink` have such defaults.
 ///
-/// - Throws: a failure if `config.json` is invalid. Other commands do not read it here, nor does
-///   `sink` if it only controls a running instance or cleans up.
+/// - Throws: a failure if `config.json` is invalid. Other commands do not read it here. `sink` does
+///   not read it if it only controls a running instance or cleans up.
 package func withUserDefaults(_ command: ParsedCommand) throws(CommandFailure) -> ParsedCommand {
   guard [.play, .render, .sink].contains(command.name), let folder = UserFolder.ofThisProcess else {
     return command

@@ -17,7 +17,7 @@ package final class Console {
   private var decoder = KeyDecoder()
   private var suspension: Int?
   /// How long the rest of a key's bytes may take, in ms. Over a network, the bytes of an arrow key
-  /// can arrive in two parts; the first part alone is the Escape key.
+  /// can arrive in two parts. The first part alone would be the Escape key.
   private static let completionMilliseconds: Int32 = 50
 
   /// Turns off the terminal's line buffering and echo while this process is in the foreground.
@@ -53,8 +53,8 @@ package final class Console {
     KeyTerminal.restoreCurrent()
   }
 
-  /// Waits at most `waitMilliseconds` for keys and returns them; empty if there are none. If a key
-  /// is incomplete, waits for at least 50 ms.
+  /// Waits for keys and returns them; empty if none arrive. The wait lasts at most
+  /// `waitMilliseconds`, or 50 ms if that is longer and a key is incomplete.
   package func keys(waitMilliseconds: Int32) -> [Key] {
     guard let terminal else {
       usleep(UInt32(waitMilliseconds) * 1000)
@@ -71,12 +71,12 @@ package final class Console {
   /// unless `isInteractive` is true.
   package func show(_ line: String) { show([line]) }
 
-  /// Shows lines in place of the previous ones, each cut to the width of the terminal. Has no
-  /// effect unless `isInteractive` is true.
+  /// Shows lines in place of the previous ones. Each line is cut to the width of the terminal. Has
+  /// no effect unless `isInteractive` is true.
   package func show(_ lines: [String]) { if isInteractive { display.show(lines) } }
 
-  /// Shows `lines` and, below them, a line that is fitted to the width of the terminal, in place of
-  /// the previous lines. Has no effect unless `isInteractive` is true.
+  /// Replaces the previous lines with `lines` and, below them, a line that is fitted to the width
+  /// of the terminal. Has no effect unless `isInteractive` is true.
   package func show(_ line: FittedLine, below lines: [String] = []) {
     show(lines + [line.fitted(to: display.size.columns - 1)])
   }

@@ -34,8 +34,8 @@ package final class FullScreen {
     getenv("NO_COLOR").map { $0.pointee == 0 } ?? true
   }
 
-  /// Starts to hold back notes and errors. Call this after `close` and before the next `show`; the
-  /// initialiser calls it, too. Has no effect on an open view.
+  /// Starts to hold back notes and errors. The initialiser calls this. Call it again after `close`,
+  /// before the next `show`. Has no effect on an open view.
   package func open() {
     guard suspension == nil else { return }
     HeldLines.begin()

@@ -96,7 +96,7 @@ final class KeyTerminal: Sendable {
   /// ends.
   static func restoreCurrent() { current.withLock { $0 }?.hold() }
 
-  /// Waits at most `waitMilliseconds` for bytes and returns them; empty if there are none.
+  /// Waits at most `waitMilliseconds` for bytes and returns them; empty if none arrive.
   func read(waitMilliseconds: Int32) -> ArraySlice<UInt8> {
     take()
     var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -9,8 +9,8 @@ package func printError(_ message: String) { printLine(shortened(printable(messa
 /// Prints a note to stderr as one line of limited length, after `note:`.
 package func printNote(_ message: String) { printLine("note: \(shortened(printable(message)))") }
 
-/// Prints a line to stderr. If stderr is a terminal and a full-screen view is open, the line is
-/// held until the view closes.
+/// Prints a line to stderr. On a terminal, a line that is too long is divided at spaces. If stderr
+/// is a terminal and a full-screen view is open, the line is held until the view closes.
 private func printLine(_ text: String) {
   let line = "stillstage: \(text)\n"
   if !HeldLines.hold(text, line) { write(wrappedForTerminal(line), to: STDERR_FILENO) }
@@ -23,8 +23,8 @@ package func printParagraph(_ text: String, indent: Int) {
   write(wrappedForTerminal(text + "\n", STDOUT_FILENO, indent: indent), to: STDOUT_FILENO)
 }
 
-/// Returns a line that ends in a line feed. If it is too long for the terminal that a descriptor
-/// refers to, it is divided at spaces.
+/// Divides a line at spaces if it is too long for the terminal that `descriptor` refers to. `line`
+/// must end with a line feed.
 func wrappedForTerminal(
   _ line: String, _ descriptor: Int32 = STDERR_FILENO, indent: Int = 0
 ) -> String {
@@ -73,8 +73,8 @@ package func write(_ text: String, to descriptor: Int32) -> Bool {
 
 package func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-/// Returns whether a descriptor refers to a terminal on which lines can be replaced; false if TERM
-/// is "dumb".
+/// Returns whether a descriptor refers to a terminal on which lines can be replaced. Returns false
+/// if TERM is "dumb".
 package func canReplaceLines(_ descriptor: Int32) -> Bool {
   isTerminal(descriptor) && getenv("TERM").map { String(cString: $0) } != "dumb"
 }

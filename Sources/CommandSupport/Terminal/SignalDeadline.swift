@@ -4,18 +4,17 @@ import Glibc
 import Synchronization
 import System
 
-/// Ends the process if the command does not end soon after the first signal that requests the end.
+/// Ends the process if the command does not end soon after the first signal that requests its end.
 package enum SignalDeadline {
   private static let allowance = Atomic(400)
 
-  /// Sets the time that the command may take to end after the first signal that requests the end;
-  /// 0.4 s if this is never called.
+  /// Sets how long the command may take to end after the first signal that requests its end. The
+  /// default is 0.4 s.
   package static func allow(milliseconds: Int) {
     allowance.store(milliseconds, ordering: .relaxed)
   }
 
-  /// Starts a thread that waits for the deadline and then ends the process, with the exit code
-  /// 128 + `signal`.
+  /// Starts a thread that ends the process at the deadline, with the exit code `128 + signal`.
   static func begin(_ signal: Int32) {
     var thread = pthread_t()
     let argument = UnsafeMutableRawPointer(bitPattern: Int(signal))

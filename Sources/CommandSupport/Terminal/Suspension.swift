@@ -24,9 +24,9 @@ package enum Suspension {
 
   private static let all = Mutex<[Int: Actions]>([:])
 
-  /// Registers actions, which are called on another thread, and returns a number for `remove`. The
-  /// actions are called in reverse order of registration before a stop, and in order of
-  /// registration after it.
+  /// Registers actions and returns a number for `remove`. Before a stop, the actions are called in
+  /// reverse order of registration; after it, in order of registration. They are called on another
+  /// thread.
   package static func add(_ actions: Actions) -> Int {
     all.withLock { all in
       let number = (all.keys.max() ?? 0) + 1

@@ -31,10 +31,10 @@ final class TerminalDisplay: Sendable {
     return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
   }
 
-  /// Shows lines in place of the previous ones. If there are as many lines as the terminal has
-  /// rows, or more, only the last ones are shown. Each line is cut to the width, so that it does
-  /// not wrap. Has no effect while the display is held, or while this process is in the background
-  /// after it has been in the foreground.
+  /// Shows lines in place of the previous ones. At least one row of the terminal stays free: if
+  /// there are too many lines, only the last ones are shown. Each line is cut to the width, so that
+  /// it does not wrap. Has no effect while the display is held, or while this process is in the
+  /// background after it has been in the foreground.
   func show(_ lines: [String]) {
     let (columns, rows) = size
     let shown = lines.suffix(max(1, rows - 1)).map { TextWidth.prefix($0, max(1, columns - 1)) }

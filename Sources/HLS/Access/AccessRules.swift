@@ -26,7 +26,7 @@ public struct AccessRules: Sendable {
   }
 
   public let origin: Origin
-  /// Advice that is added to the refusal of a file outside the folder; nil if there is none.
+  /// Advice to add to the refusal of a file outside the folder; nil for none.
   private let remedy: String?
 
   public init(_ origin: Origin, remedy: String? = nil) {

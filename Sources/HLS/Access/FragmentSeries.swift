@@ -28,7 +28,7 @@ struct FragmentSeries: Sendable, Equatable {
     "frag", "clip",
   ]
 
-  /// Finds the series among files; the series with the most fragments comes first. A series has at
+  /// Finds the series among files. The series with the most fragments comes first. A series has at
   /// least two fragments, all with different numbers.
   ///
   /// - Parameter paths: absolute paths, in any order.
@@ -52,8 +52,8 @@ struct FragmentSeries: Sendable, Equatable {
     }
   }
 
-  /// Splits a file name around its last number, which only `_dec` and the extension may follow.
-  /// Returns nil if it is not the name of a fragment.
+  /// Splits a file name around its last number. Only `_dec` and the extension may follow this
+  /// number. Returns nil if the text is not the name of a fragment.
   private static func parts(of name: String) -> (prefix: String, number: Int, suffix: String)? {
     var (stem, suffix) = (name[...], "")
     if let dot = name.lastIndex(of: "."), kinds.contains(name[dot...].dropFirst().lowercased()) {

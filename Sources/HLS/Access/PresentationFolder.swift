@@ -6,8 +6,8 @@ private import System
 /// A folder with a downloaded presentation. `file(for:from:)` finds the files that its playlists
 /// refer to.
 ///
-/// Playlists may still contain the server's addresses. URIs are therefore also matched by the ends
-/// of their paths.
+/// Playlists may still contain the server's addresses, so URIs are also matched by the ends of
+/// their paths.
 public struct PresentationFolder: Sendable {
   /// The absolute path without symbolic links.
   public let path: String
@@ -151,8 +151,9 @@ public struct PresentationFolder: Sendable {
     return found
   }
 
-  /// Whether `file` has the name of a segment of a playlist in the same folder, while `playlist` is
-  /// in another folder, which contains at least one segment of `playlist`.
+  /// Whether `file` appears to belong to another playlist. This is so if a playlist in the folder
+  /// of `file` has a segment of that name, and `playlist` is in another folder with at least one of
+  /// its own segments.
   private func isOthers(_ file: String, than playlist: String) -> Bool {
     guard let real = SystemFile.resolved(playlist) else { return false }
     let (own, folder) = (real.parentFolder, file.parentFolder)

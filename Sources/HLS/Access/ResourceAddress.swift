@@ -15,16 +15,16 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The last part of the path, up to any `?` or `#`; the host if a URL has no path.
+  /// The last component of the path, without query and fragment; the host if a URL has no path.
   public var name: String {
     let path = description.withoutQuery
     return path.split(separator: "/").last.map(String.init) ?? path
   }
 
   /// Parses a path or a `file:`, `http:` or `https:` URL. Returns nil for an invalid URL and for
-  /// other text that contains `://`.
+  /// any other text that contains `://`.
   ///
-  /// - Parameter folder: an absolute path, against which a relative path is resolved.
+  /// - Parameter folder: the absolute path against which a relative path is resolved.
   public init?(argument text: String, in folder: String) {
     let lower = text.lowercased()
     if lower.hasPrefix("http://") || lower.hasPrefix("https://") {
@@ -42,11 +42,11 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Resolves a URI in the playlist at this address. Returns nil if that is not possible.
+  /// Resolves a URI in the playlist at this address. Returns nil if the URI is invalid.
   ///
   /// In a local playlist, `http:` and `https:` URIs refer to the network and all others to files.
-  /// In a playlist from the network, RFC 3986, section 5, applies. A `file:` URI then becomes a
-  /// network address, which the access rules refuse.
+  /// In a playlist from the network, URIs are resolved as in RFC 3986, section 5. There, a `file:`
+  /// URI becomes a `network` address, which the access rules refuse.
   public func resolved(_ uri: String) -> ResourceAddress? {
     switch self {
     case .network(let base):
@@ -68,8 +68,8 @@ public enum ResourceAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The values of the query parameters by name; empty for a file. Values are percent-decoded where
-  /// that is possible.
+  /// The values of the query parameters, by name; empty for a file. Values are percent-decoded if
+  /// they can be.
   var query: [String: String] {
     guard case .network(let text) = self, let query = URL(string: text)?.query() else { return [:] }
     var values: [String: String] = [:]

@@ -7,9 +7,11 @@ struct AudioCarrier {
   var hasPictures: Bool
   /// Carriers with the same non-nil `kind` are assumed to contain the same sound.
   var kind: String?
-  /// The stable identifier and the CHANNELS attribute; without an identifier, the attributes that
-  /// redundant variants share (RFC 8216, section 6.2.4). Carriers with the same value have the same
-  /// content, for example on different hosts or pathways.
+  /// Identifies the content. Carriers with the same value have the same content, for example on
+  /// different hosts or pathways.
+  ///
+  /// This is the stable identifier and the CHANNELS attribute. Without an identifier, it is the
+  /// attributes that redundant variants share (RFC 8216, section 6.2.4).
   var content: [String]
 
   static func carriers(
@@ -23,9 +25,10 @@ struct AudioCarrier {
     return language.choose(group).map { AudioCarrier(variant, codec: codec, $0) }
   }
 
-  /// Creates the carrier of a variant or of one entry of its audio group. Guesses the bit rate from
-  /// the codec if the variant states none, or if its bit rate may include video that is not
-  /// fetched. The guess never exceeds a stated bit rate.
+  /// Creates the carrier of a variant or of one entry of its audio group.
+  ///
+  /// If the variant states no bit rate, or its bit rate may include video that is not fetched, the
+  /// bit rate is guessed from the codec. The guess never exceeds a stated bit rate.
   ///
   /// - Parameter entry: nil if the variant has no audio group with entries.
   private init(_ variant: Variant, codec: String?, _ entry: RenditionEntry? = nil) {
@@ -57,8 +60,8 @@ struct AudioCarrier {
       + (entry?.characteristics ?? [])
   }
 
-  /// Merges carriers that have the same content at different addresses. The first one is kept, and
-  /// the addresses of the later ones become its alternatives.
+  /// Merges carriers with the same content at different addresses. Keeps the first one, to which
+  /// the addresses of the others are added as alternatives.
   static func withAlternatives(_ carriers: [AudioCarrier]) -> [AudioCarrier] {
     var kept: [AudioCarrier] = []
     for carrier in carriers {
@@ -75,10 +78,12 @@ struct AudioCarrier {
     return kept
   }
 
-  /// Returns the best carrier for each version of the sound. A stated bit rate is better than a
-  /// guessed one, and a lower bit rate is better than a higher one. The best carrier gets the
-  /// highest score of all carriers of that version. Leaves out carriers with video if carriers
-  /// without video offer the same treatment.
+  /// Returns the best carrier for each version of the sound. Leaves out carriers with video if
+  /// carriers without video offer the same treatment.
+  ///
+  /// A carrier with a stated bit rate is better than one with a guessed bit rate. Otherwise, the
+  /// carrier with the lower bit rate is better. The best carrier gets the highest score of all
+  /// carriers of its version.
   static func cheapest(_ carriers: [AudioCarrier]) -> [AudioCarrier] {
     var kept: [AudioCarrier] = []
     for carrier in carriers {

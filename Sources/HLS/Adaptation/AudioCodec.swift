@@ -17,14 +17,15 @@ public enum AudioCodec {
     !["ac-4", "mha1", "mhm1", "dtsx", "apac"].contains { codec.lowercased().hasPrefix($0) }
   }
 
-  /// Returns the number of channels to assume without a CHANNELS attribute: 6 for AC-3 and E-AC-3,
-  /// otherwise 2.
+  /// Returns the number of channels to assume if there is no CHANNELS attribute: 6 for AC-3 and
+  /// E-AC-3, otherwise 2.
   static func usualChannels(_ codec: String?) -> Int {
     let isDolby = ["ac-3", "ec-3", "ec+3"].contains { codec?.lowercased().hasPrefix($0) ?? false }
     return isDolby ? 6 : 2
   }
 
-  /// Returns a codec's typical bit rate in bit/s, from Apple's authoring rules and common practice.
+  /// Returns a codec's typical bit rate, in bit/s, from Apple's HLS authoring specification and
+  /// common practice.
   static func usualBitRate(_ codec: String?, channels: Int) -> Double {
     let name = codec?.lowercased() ?? ""
     if name.hasPrefix("ec") { return channels > 6 ? 448_000 : channels > 2 ? 192_000 : 128_000 }

@@ -3,7 +3,7 @@
 /// The progress of a segment's download. Times are in s on the clock of `SegmentTiming.end`.
 public struct DownloadProgress: Sendable {
   public let requestTime: Double
-  /// Stated or estimated size of the body, in bytes.
+  /// Size of the body, in bytes: as the server states it, or estimated.
   public var totalBytes: Double
   private var marks: [(time: Double, bytes: Double)] = []
 
@@ -15,8 +15,8 @@ public struct DownloadProgress: Sendable {
   public var bytes: Double { marks.last?.bytes ?? 0 }
   public var remainingBytes: Double { max(0, totalBytes - bytes) }
 
-  /// Records that `total` bytes of the body have arrived by `time`. Ignores a call in which a value
-  /// is lower than before, or in which `time` precedes the request.
+  /// Records that `total` bytes of the body have arrived by `time`. Ignores the call if `total` or
+  /// `time` is lower than in an earlier call, or if `time` precedes the request.
   public mutating func received(_ total: Double, at time: Double) {
     guard time >= marks.last?.time ?? requestTime, total >= bytes else { return }
     marks.append((time, total))
@@ -24,14 +24,13 @@ public struct DownloadProgress: Sendable {
     while marks.count > 2, marks[1].time <= time - 1 { marks.removeFirst() }
   }
 
-  /// Returns the download rate over about the last second, in bit/s; nil if at most 0.3 s have been
-  /// observed.
+  /// Returns the download rate over about the last second, in bit/s.
   ///
-  /// The observation begins with the request, and restarts with the first call of `received`.
+  /// Returns nil until more than 0.3 s have passed since the request, and again until more than
+  /// 0.3 s have passed since the first call of `received`.
   public func recentRate(at now: Double) -> Double? { rate(over: 1, at: now) }
 
-  /// Returns the download rate over about the last 0.4 s, in bit/s; nil if at most 0.3 s have been
-  /// observed.
+  /// Returns the download rate over about the last 0.4 s, in bit/s; nil as for `recentRate`.
   public func latestRate(at now: Double) -> Double? { rate(over: 0.4, at: now) }
 
   private func rate(over seconds: Double, at now: Double) -> Double? {

@@ -3,13 +3,14 @@
 extension Ladder {
   /// Creates a ladder from the renditions of a multivariant playlist.
   ///
-  /// Uses BINAURAL sound only if there is nothing else, because it cannot turn with the head.
+  /// Uses BINAURAL sound only if there is no other sound, because BINAURAL sound cannot turn with
+  /// the head.
   ///
   /// - Parameters:
   ///   - language: a language tag (RFC 5646). If it is nil or no rendition matches it, the
   ///     presentation's default language is used.
   ///   - maximumBitRate: in bit/s.
-  ///   - canDecode: returns whether a codec, named as in RFC 6381, can be decoded. Variants with an
+  ///   - canDecode: returns whether a codec (named as in RFC 6381) can be decoded. Variants with an
   ///     audio codec that cannot be decoded are left out.
   public init(
     from playlist: MultivariantPlaylist, language: String? = nil,
@@ -42,9 +43,11 @@ struct SpokenLanguage {
 
   static let any = SpokenLanguage()
 
-  /// Uses the wanted language if a rendition matches it. Otherwise finds the first variant with
-  /// audio renditions, and uses the language of its default rendition, or else of its first with
-  /// AUTOSELECT=YES, or else of its first.
+  /// Uses the wanted language if a rendition matches it. Otherwise uses the presentation's default
+  /// language.
+  ///
+  /// The default language is that of one rendition of the first variant with audio renditions: the
+  /// default rendition, or else the first one with AUTOSELECT=YES, or else the first one.
   init(of playlist: MultivariantPlaylist, wanted: String?) {
     if let wanted, playlist.renditions.contains(where: { Self.matches($0.language, wanted) }) {
       tag = wanted
@@ -57,10 +60,11 @@ struct SpokenLanguage {
     tag = first?.language
   }
 
-  /// Returns the renditions of an audio group that may be used, at most one for each CHANNELS
-  /// value. Accepts renditions in this language and those without a stated language. Leaves out
-  /// renditions for accessibility, and then those without AUTOSELECT=YES, if others remain. Prefers
+  /// Returns the usable renditions of an audio group, at most one for each CHANNELS value. Prefers
   /// default renditions.
+  ///
+  /// A usable rendition is in this language or states no language. If others remain, renditions for
+  /// accessibility are left out. Then, if others remain, so are those without AUTOSELECT=YES.
   func choose(_ group: [RenditionEntry]) -> [RenditionEntry] {
     var own = group.filter { rendition in
       guard let tag else { return true }
@@ -79,8 +83,8 @@ struct SpokenLanguage {
     return chosen
   }
 
-  /// Whether the tags are equal or one extends the other by subtags, as "en-GB" extends "en". Case
-  /// is ignored.
+  /// Whether the tags are equal, or one extends the other with subtags, as "en-GB" extends "en".
+  /// Ignores case.
   private static func matches(_ language: String?, _ wanted: String) -> Bool {
     guard let first = language?.lowercased() else { return false }
     let second = wanted.lowercased()
@@ -89,8 +93,8 @@ struct SpokenLanguage {
 }
 
 extension MultivariantPlaylist {
-  /// The variants in the order of their pathways: first the pathways of the steering manifest, or
-  /// `firstPathway` if there is no manifest, then all other pathways.
+  /// The variants in the order of their pathways: first the pathways from the steering manifest, or
+  /// `firstPathway` if there is no manifest; then all other pathways.
   fileprivate var variantsByPathway: [Variant] {
     let order = pathways.isEmpty ? [firstPathway].compactMap(\.self) : pathways
     func rank(_ variant: Variant) -> Int {
@@ -99,9 +103,10 @@ extension MultivariantPlaylist {
     return (0...order.count).flatMap { place in variants.filter { rank($0) == place } }
   }
 
-  /// The addresses of redundant media playlists, by the address of the playlist to use first.
-  /// Includes playlists with codecs that cannot be decoded. Includes only those renditions of an
-  /// audio group that `SpokenLanguage.any` chooses.
+  /// The URIs of redundant media playlists, by the URI of the playlist to use first.
+  ///
+  /// Includes playlists with codecs that cannot be decoded. Of an audio group, includes only the
+  /// renditions that `SpokenLanguage.any` chooses.
   var redundantPlaylists: [String: [String]] {
     let any = SpokenLanguage.any
     let carriers = variantsByPathway.flatMap { variant in
@@ -114,7 +119,7 @@ extension MultivariantPlaylist {
 }
 
 extension RenditionEntry {
-  /// False for a rendition for accessibility needs, such as an audio description.
+  /// False if the rendition is for accessibility, such as an audio description.
   fileprivate var isPlain: Bool {
     !characteristics.contains { $0.hasPrefix("public.accessibility") }
   }

@@ -7,7 +7,7 @@
 public struct Rendition: Sendable, Equatable {
   /// The address of the media playlist.
   public var uri: String
-  /// Bit rate of everything that must be fetched, in bit/s. This includes video in the segments.
+  /// Bit rate of the segments, in bit/s, including any video in them.
   public var bitRate: Double
   /// Whether the rendition has more than two channels.
   public var isMultichannel: Bool
@@ -15,9 +15,9 @@ public struct Rendition: Sendable, Equatable {
   public var score: Double?
   /// Number of channels; nil if unknown.
   public var channels: Int?
-  /// Whether the bit rate is guessed from the codec.
+  /// Whether the bit rate is guessed from the codec instead of stated by the provider.
   public var isGuessed: Bool
-  /// Addresses of other media playlists with the same content, on other hosts or pathways, in the
+  /// Addresses of other media playlists with the same content, for example on other hosts, in the
   /// order in which to try them.
   public var alternatives: [String] = []
 
@@ -51,14 +51,15 @@ public struct Ladder: RandomAccessCollection, Sendable, Equatable {
   public var endIndex: Int { renditions.count }
   public subscript(index: Int) -> Rendition { renditions[index] }
 
-  /// Creates a ladder from the renditions that are worth their bit rate; empty if there are none.
+  /// Creates a ladder from the renditions that are worth their bit rate. The ladder is empty if
+  /// there are none.
   ///
   /// Leaves out:
   /// - renditions above `maximumBitRate` or without a positive, finite bit rate,
   /// - stereo renditions whose bit rate is not below that of the cheapest multichannel rendition,
-  /// - renditions for which another rendition of the same treatment has an equal or higher score
-  ///   and an equal or lower bit rate. If any rendition of that treatment has no score, the bit
-  ///   rates are used as scores.
+  /// - renditions with neither a lower bit rate nor a higher score than another rendition of the
+  ///   same treatment. If a rendition of that treatment has no score, the bit rates are used as
+  ///   scores.
   ///
   /// - Parameters:
   ///   - maximumBitRate: in bit/s.
@@ -70,7 +71,7 @@ public struct Ladder: RandomAccessCollection, Sendable, Equatable {
     let usable = renditions.filter { $0.bitRate.isFinite && $0.bitRate > 0 }
     let wanted = Self.preferred(usable, preference)
     let affordable = wanted.filter { $0.bitRate <= maximumBitRate }
-    // The treatment that is not preferred is better than silence.
+    // The other treatment is better than silence.
     let kept = affordable.isEmpty ? usable.filter { $0.bitRate <= maximumBitRate } : affordable
     let multichannel = Self.worthwhile(kept.filter(\.isMultichannel))
     let ceiling = multichannel.first?.bitRate ?? .infinity

@@ -6,7 +6,7 @@ public struct PlaySituation: Sendable, Equatable {
   public var now: Double
   /// Time since the player began to fetch the presentation, in s.
   public var elapsed: Double
-  /// Duration of the playable sound that has been fetched but not yet played, in s.
+  /// Duration of the sound that is ready to be played, in s.
   public var buffer: Double
   /// Typical duration of a segment, in s.
   public var segmentSeconds: Double
@@ -16,8 +16,8 @@ public struct PlaySituation: Sendable, Equatable {
   public var isWaiting: Bool
   /// Whether all segments have been fetched and the playlist will not be extended.
   public var isAtEnd: Bool
-  /// Time from the playback position to the live end, in s; nil if the presentation is not live, or
-  /// if no playlist has been loaded yet.
+  /// Time from the playback position to the live end, in s; nil if the presentation is not live or
+  /// no playlist has been loaded yet.
   public var liveDistance: Double?
 
   public init(
@@ -39,8 +39,8 @@ public struct PlaySituation: Sendable, Equatable {
 public struct ReplaceableSegment: Sendable, Equatable {
   public var number: Int
   public var rendition: Int
-  /// Time from the read position to the start of the segment, in s; negative if a part of the
-  /// segment has been read.
+  /// Time from the read position to the start of the segment, in s; negative if part of the segment
+  /// has been read.
   public var secondsLeft: Double
 
   public init(number: Int, rendition: Int, secondsLeft: Double) {
@@ -89,15 +89,14 @@ public protocol AdaptationRule: Sendable {
   mutating func replacement(_ situation: PlaySituation, queue: [ReplaceableSegment]) -> Replacement?
   /// Decides whether to play a replacement.
   ///
-  /// - Parameter inTime: whether the replacement was fetched in time to be played; false if it
-  ///   could not be fetched.
+  /// - Parameter inTime: whether the replacement was fetched, and early enough to be played.
   mutating func replaced(inTime: Bool, _ situation: PlaySituation) -> Bool
   /// Whether the buffer suffices to start playback.
   func mayStart(_ situation: PlaySituation) -> Bool
   /// The latest change between multichannel and stereo; nil if none is known.
   var lastChange: TreatmentChange? { get }
-  /// Returns the expected download time of this many bits, in s; infinite if it is unknown. The
-  /// default implementation returns 0.1.
+  /// Returns the expected time to download `bits`, in s; infinite if it is unknown. The default
+  /// implementation returns 0.1.
   func seconds(forBits bits: Double) -> Double
 }
 

@@ -12,8 +12,8 @@ extension RenditionChoice {
     if let secondsLeft {
       return courseOfReplacement(remaining, rate, secondsLeft: secondsLeft, download, situation)
     }
-    // Use the higher of two rates, over the last second and over the last 0.4 s: the throughput may
-    // have just recovered.
+    // The throughput may have just recovered, so use the higher of the rates over the last second
+    // and over the last 0.4 s.
     let latest = download.latestRate(at: situation.now).map { max($0, rate) } ?? rate
     let left = download.remainingBytes * 8 / latest
     guard rendition > 0, left > situation.buffer - 0.7,
@@ -42,8 +42,7 @@ extension RenditionChoice {
       return situation.now - download.requestTime >= 1.5 ? rescue : nil
     }
     // Abandon the download as late as possible, because the throughput may recover. If the lower
-    // rendition would take too long as well, only a recovery can prevent a stall, so wait even
-    // longer.
+    // rendition would also take too long, only a recovery can prevent a stall, so wait even longer.
     let needed = max(parameters.leastRescue, seconds(rescue) + parameters.rescueMargin)
     let isHopeless = needed > parameters.earliestRescue * situation.segmentSeconds
     let latest = parameters.hopelessRescue * situation.segmentSeconds

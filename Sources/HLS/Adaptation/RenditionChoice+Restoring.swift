@@ -40,10 +40,11 @@ extension RenditionChoice {
     lastChange = TreatmentChange(time: situation.now, isMultichannel: true, reason: .recovered)
   }
 
-  /// Whether to return to multichannel: enough sound is buffered, and the throughput has stayed
-  /// recovered for long enough. The required time decreases from `hold` at the throughput ratio
-  /// `recovery` to half of `hold` at the ratio `strongRecovery`. On a steady line, the ratio
-  /// `steadyRecovery` suffices.
+  /// Whether enough sound is buffered, and the throughput has stayed recovered for long enough, to
+  /// return to multichannel.
+  ///
+  /// The required time decreases from `hold` at the throughput ratio `recovery` to half of `hold`
+  /// at the ratio `strongRecovery`. On a steady line, the ratio `steadyRecovery` suffices.
   func hasRecovered(_ situation: PlaySituation) -> Bool {
     guard canChange, let first = ladder.firstMultichannel else { return false }
     guard situation.buffer >= leastBuffer(situation) else { return false }
@@ -61,7 +62,7 @@ extension RenditionChoice {
     return situation.now - recoveredSince >= needed
   }
 
-  /// The lowest recent throughput if the line is steady, in bit/s; nil otherwise.
+  /// The lowest recent throughput, in bit/s; nil if the line is not steady.
   private var steadyRate: Double? {
     history.steadyRange(
       over: max(parameters.steadySeconds, hold), count: parameters.steadySamples,
@@ -81,10 +82,11 @@ extension RenditionChoice {
   /// replaced now.
   ///
   /// While the treatment is stereo, the first replacement is a test: it is played only if it
-  /// arrives in time and fast enough. Once all segments have been fetched, no other download can
-  /// show that the throughput has recovered, so a test is made when `hold` has passed since the
-  /// change to stereo, or since the last such test. If the treatment has always been stereo, the
-  /// first such test is made at once.
+  /// arrives in time and fast enough.
+  ///
+  /// Once all segments have been fetched, only a test can show that the throughput has recovered.
+  /// A test is then made whenever `hold` has passed since the change to stereo or the previous test
+  /// at the end. If the treatment has always been stereo, the first test is made at once.
   public mutating func replacement(
     _ situation: PlaySituation, queue: [ReplaceableSegment]
   ) -> Replacement? {
@@ -116,8 +118,8 @@ extension RenditionChoice {
     return situation.now - (testedAt ?? lastChange?.time ?? -.infinity) >= hold
   }
 
-  /// Called before playback starts. Returns a multichannel replacement for the first segment and
-  /// changes the treatment to multichannel, or returns nil if the segment should not be replaced.
+  /// Returns a multichannel replacement for the first segment, and changes the treatment to
+  /// multichannel. Returns nil if the segment should not be replaced before playback starts.
   private mutating func betterStart(
     _ situation: PlaySituation, queue: [ReplaceableSegment], _ first: Int
   ) -> Replacement? {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rule that chooses a rendition from a ladder for each segment (docs/adaptation.md). It
-/// prefers multichannel, and changes to stereo when the throughput is too low.
+/// A rule that chooses a rendition from a ladder for each segment (docs/adaptation.md). It prefers
+/// multichannel, and changes to stereo when the throughput is too low.
 public struct RenditionChoice: AdaptationRule, Equatable {
   enum Treatment: Equatable {
     case undecided
@@ -17,19 +17,18 @@ public struct RenditionChoice: AdaptationRule, Equatable {
   var treatment = Treatment.undecided
   /// The last chosen rendition; nil before the first choice.
   var current: Int?
-  /// The time since which all downloads have reached `recoveredRate`, in s: the request time of the
-  /// first of these downloads. Nil before such a download, and after a slower download, a change to
-  /// stereo or a test that was too slow.
+  /// Time at which the current series of downloads at `recoveredRate` or faster began, in s; nil if
+  /// there is no such series. A slower download, a change to stereo or a failed test ends a series.
   var recoveredSince: Double?
   /// Time for which a throughput ratio of `recovery` must last before a return to multichannel, in
-  /// s. It becomes longer if multichannel lasts only briefly after a return.
+  /// s. It becomes longer if multichannel lasts only briefly after the return.
   var hold: Double
   var returnedAt: Double?
-  /// Time at which a lower multichannel rendition was last chosen or a multichannel download was
+  /// Time at which a lower multichannel rendition was last chosen, or a multichannel download was
   /// last abandoned, in s; nil if neither has happened.
   var loweredAt: Double?
-  /// Time of the last test (see `replacement`) after all segments had been fetched, in s; nil if
-  /// there was none.
+  /// Time of the last test (see `replacement`) that was made after all segments had been fetched,
+  /// in s; nil if there was none.
   var testedAt: Double?
   /// Whether queued stereo segments are being replaced with multichannel, one after another.
   var isReplacing = false
@@ -69,8 +68,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     return rendition
   }
 
-  /// Expected throughput in bit/s; nil before the first sample. The value is at most 1.5 times the
-  /// newest sample, so that it drops at once after a slow segment.
+  /// Expected throughput in bit/s; nil before the first sample. It is at most 1.5 times the newest
+  /// sample, so that it drops at once after a slow segment.
   var estimate: Double? {
     guard let fast = history.mean(halfLife: parameters.fastHalfLife),
       let slow = history.mean(halfLife: parameters.slowHalfLife),
@@ -83,7 +82,7 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     estimate.map { history.firstByteSeconds + bits / $0 } ?? .infinity
   }
 
-  /// Numbers of the stereo renditions, or of the cheapest rendition if the ladder has no stereo.
+  /// Numbers of the stereo renditions; if there are none, the number of the cheapest rendition.
   var stereoRenditions: Range<Int> { 0..<max(1, ladder.firstMultichannel ?? ladder.count) }
 
   var canChange: Bool { ladder.firstMultichannel.map { $0 > 0 } ?? false }
@@ -143,8 +142,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
     } ?? 0
   }
 
-  /// Whether more than 1.5 segments are buffered. Once `startPatience` has passed, any buffered
-  /// sound suffices.
+  /// Whether more than 1.5 segments are buffered. After `startPatience`, any buffered sound
+  /// suffices.
   public func mayStart(_ situation: PlaySituation) -> Bool {
     guard situation.buffer > 0 else { return false }
     return situation.buffer > situation.segmentSeconds * 1.5

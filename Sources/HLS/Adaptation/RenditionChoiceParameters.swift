@@ -9,18 +9,19 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
 
   /// Buffer that should remain when the next segment has arrived, in s.
   public var reserve = 2.0
-  /// A segment that may arrive late is tried in the cheapest multichannel rendition only if its
-  /// expected download time is at most this multiple of the buffer.
+  /// A segment that may arrive too late in the cheapest multichannel rendition is tried in it only
+  /// if the expected download time is at most this multiple of the buffer.
   public var trial = 1.5
   /// A multichannel rendition other than the cheapest is chosen only if its bit rate is at most a
-  /// certain share of the expected throughput: the buffer divided by 30 s, but not less than
-  /// `leastShare` and not more than `greatestShare`.
+  /// certain share of the expected throughput. The share is the buffer divided by 30 s, limited to
+  /// the range from `leastShare` to `greatestShare`.
   public var leastShare = 1.0 / 3
   public var greatestShare = 2.0 / 3
-  /// Factor by which a change to a better multichannel rendition raises the required throughput.
+  /// Factor by which the required throughput is higher for a change to a better multichannel
+  /// rendition.
   public var raising = 1.2
   /// Time for which no better multichannel rendition is chosen, in s. It begins when a lower
-  /// multichannel rendition is chosen or a multichannel download is abandoned.
+  /// multichannel rendition is chosen, or when a multichannel download is abandoned.
   public var raisingHold = 30.0
 
   /// During playback, a slow download is abandoned for a lower rendition when the buffer falls to a
@@ -30,7 +31,7 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   public var leastRescue = 1.5
   public var earliestRescue = 0.75
   public var hopelessRescue = 0.45
-  /// Buffer that should be left when the segment has arrived in the lower rendition, in s.
+  /// Buffer that should remain when the segment has arrived in the lower rendition, in s.
   public var rescueMargin = 0.25
 
   /// Minimum throughput ratio that counts as recovered. Here and below, the bit rate is that of the
@@ -39,9 +40,10 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// Minimum throughput ratio that counts as recovered on a steady line: 1.1, less 1 % for the
   /// accuracy of the measurement.
   public var steadyRecovery = 1.09
-  /// A line is steady if at least `steadySamples` segments arrived in the `steadySeconds` s up to
-  /// the newest arrival (or in the hold, if the hold is longer), and if the fastest of them was at
-  /// most `steadySpread` times as fast as the slowest. The known downloads must cover this time.
+  /// A line is steady if at least `steadySamples` segments arrived in a certain period, and the
+  /// fastest of them was at most `steadySpread` times as fast as the slowest. The period ends with
+  /// the newest arrival. It lasts `steadySeconds` s, or as long as the hold if that is longer. The
+  /// known downloads must cover it.
   public var steadySeconds = 12.0
   public var steadySamples = 4
   public var steadySpread = 1.1
@@ -50,14 +52,14 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   public var hold = 6.0
   public var strongRecovery = 4.0
   /// Number of consecutive segments that must show the recovery. One segment suffices if `hold` is
-  /// shorter than that many segments.
+  /// shorter than this number of segments.
   public var recoveredSamples = 2
-  /// Buffer that a return to multichannel requires: the lesser of `recoveryBuffer`, in s, and
-  /// `recoverySegments` segment durations.
+  /// Buffer that a return to multichannel requires: `recoveryBuffer` s or `recoverySegments`
+  /// segment durations, whichever is shorter.
   public var recoveryBuffer = 7.0
   public var recoverySegments = 1.75
   /// If multichannel lasts for less than `shortReturn` s after a return, the hold is doubled, up to
-  /// `longestHold` s. Otherwise it is reset to `hold`.
+  /// `longestHold` s. Otherwise, the hold is reset to `hold`.
   public var shortReturn = 45.0
   public var longestHold = 32.0
   /// Maximum fraction of a segment that may have been read when its replacement is expected to

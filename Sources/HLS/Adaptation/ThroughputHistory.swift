@@ -39,8 +39,9 @@ public struct ThroughputHistory: Sendable, Equatable {
 
   public init() {}
 
-  /// Records a download. Ignores a timing that is impossible or ends before the newest sample.
-  /// Ignores a body of less than 2000 bytes, unless its download was stopped after more than 1 s.
+  /// Records a download. Ignores a timing that is impossible or that ends before the newest sample.
+  /// Also ignores a body of fewer than 2000 bytes, unless its download was stopped after more than
+  /// 1 s.
   ///
   /// - Returns: the rate of the body in bit/s, without the wait for the first byte; nil if the
   ///   download was ignored.
@@ -79,9 +80,10 @@ public struct ThroughputHistory: Sendable, Equatable {
     samples.count < count ? nil : samples.suffix(count).map(\.bitsPerSecond).min()
   }
 
-  /// Returns the range of the samples within the `seconds` before the newest sample, in bit/s.
-  /// Returns nil if the history does not cover this time, if fewer than `count` samples are within
-  /// it, or if the highest of these exceeds `spread` times the lowest.
+  /// Returns the range of the samples in the period of `seconds` up to the newest sample, in bit/s.
+  ///
+  /// Returns nil if the history does not cover the period, if the period contains fewer than
+  /// `count` samples, or if its highest sample exceeds `spread` times its lowest.
   func steadyRange(over seconds: Double, count: Int, spread: Double) -> ClosedRange<Double>? {
     guard let newest = samples.last?.end, let oldest = samples.first?.end,
       newest - oldest >= seconds

@@ -21,8 +21,8 @@ public struct FetchRequest: Sendable, Equatable {
   }
 }
 
-/// The ETag and Last-Modified values of a copy. A server uses them to find out whether the copy
-/// is up to date.
+/// The ETag and Last-Modified values of a copy. A server uses them to check whether the copy is up
+/// to date.
 public struct FetchValidator: Sendable, Equatable {
   public var tag: String?
   public var lastModified: String?
@@ -37,8 +37,8 @@ public struct FetchValidator: Sendable, Equatable {
 public struct FetchTiming: Sendable, Equatable {
   public var bytes = 0
   public var seconds = 0.0
-  /// Time of the first byte, which is taken to arrive at the end of the response's header. Nil
-  /// before that time, and for a file.
+  /// Time at which the header of the response was complete, which counts as the time of the first
+  /// byte. Nil before that, and for a file.
   public var firstByte: Double?
   /// The announced size of the body, in bytes; nil if unknown.
   public var expected: Int?
@@ -75,11 +75,11 @@ public struct FetchedResource: Sendable, Equatable {
 
 /// The reason why a resource could not be fetched.
 public enum FetchError: Error, Sendable, Equatable {
-  /// An access rule forbids the request, the fetcher cannot use the address, or there were too many
-  /// redirects.
+  /// An access rule forbids the request, the fetcher does not support the address, or there were
+  /// too many redirects.
   case refused(AccessRefusal)
-  /// The server answered with an HTTP status that does not mean success. `retryAfter` is in s; nil
-  /// if the server states no number of seconds.
+  /// The server answered with an HTTP status that does not mean success. `retryAfter` is in s. It
+  /// is nil if the server did not state it as a number.
   case status(Int, retryAfter: Double?)
   /// The file does not exist or cannot be read. The text is the reason.
   case missing(String)
@@ -129,10 +129,10 @@ extension FetchError: CustomStringConvertible {
   }
 }
 
-/// A type that fetches resources. Calls block. Use a fetcher from one thread at a time, unless its
-/// type allows more.
+/// A type that fetches resources. Use a fetcher from one thread at a time, unless its type allows
+/// more.
 public protocol ResourceFetcher: Sendable {
-  /// Fetches a resource, and returns when it is complete.
+  /// Fetches a resource. Blocks until it is complete.
   ///
   /// - Parameter goesOn: called about ten times per second during a network request; return false
   ///   to cancel.

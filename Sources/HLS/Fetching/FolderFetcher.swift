@@ -6,7 +6,7 @@ public struct FolderFetcher: ResourceFetcher {
 
   /// Creates a fetcher that refuses files outside the folder.
   ///
-  /// - Parameter remedy: advice to add to the message about such a file; nil if there is none.
+  /// - Parameter remedy: advice to add to the message about such a file; nil for no advice.
   public init(_ folder: PresentationFolder, remedy: String? = nil) {
     rules = AccessRules(.folder(folder.path), remedy: remedy)
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fetcher that repeats a failed request if `FetchError.isPassing` is true.
+/// A fetcher that repeats a failed request if the error's `isPassing` is true.
 public struct PersistentFetcher: ResourceFetcher {
-  /// The number of requests for a resource, the waits between them, and the limit for slow fetches.
+  /// The number of requests for a resource, the waits between them, and the limit on slow fetches.
   public struct Persistence: Sendable {
     /// Maximum number of requests, including the first.
     public var attempts = 4
@@ -17,8 +17,8 @@ public struct PersistentFetcher: ResourceFetcher {
 
     public init() {}
 
-    /// Returns the wait after this many failed requests, in s. A longer wait that the server
-    /// requests is used, up to `longestWait`.
+    /// Returns the wait after this many failed requests, in s. It is longer, up to `longestWait`,
+    /// if the server requests that.
     func wait(after failures: Int, _ error: FetchError) -> Double {
       var wait = firstWait
       for _ in 1..<max(1, failures) { wait *= 2 }
@@ -48,8 +48,8 @@ public struct PersistentFetcher: ResourceFetcher {
   ) throws(FetchError) -> FetchedResource {
     var failures = 0
     var pace = TransferPace(seconds: persistence.seconds)
-    // The total time in s and number of bytes of the earlier requests and waits, and the timing of
-    // the current request.
+    // The time in s and the number of bytes of all earlier requests, with the waits between them,
+    // and the timing of the current request.
     var (seconds, bytes, now) = (0.0, 0, FetchTiming())
     var isTooSlow = false
     func watched(_ timing: FetchTiming) -> Bool {

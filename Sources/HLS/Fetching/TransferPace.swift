@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A time limit for slow fetches, and a function that receives the progress of long fetches.
+/// A limit on slow fetches, and a function that receives the progress of long fetches.
 public struct NetworkPatience: Sendable {
   /// Time over which the rate is averaged, in s. A fetch with an average below `TransferPace.least`
-  /// is given up, and so is a request that receives no data for half of this time.
+  /// is given up. So is a request that receives no data for half of this time.
   public var seconds: Double
-  /// Receives the progress of a fetch that takes longer than 2 s, and then nil when the fetch ends
-  /// after the server has answered. Successive fetches without an answer count as one. The function
-  /// is called on the fetching thread.
+  /// Receives the progress of a fetch that takes longer than 2 s. When the fetch ends, receives nil
+  /// if the server has answered. Successive fetches without an answer count as one. Called on the
+  /// fetching thread.
   public var onWait: @Sendable (FetchWait?) -> Void
 
   public init(
@@ -21,8 +21,8 @@ public struct NetworkPatience: Sendable {
 /// The progress of a fetch that takes longer than 2 s.
 public struct FetchWait: Sendable, Equatable {
   public var host: String
-  /// Time since the start of the fetch, in s. Before the first byte, it includes the time of
-  /// directly preceding fetches that received nothing.
+  /// Time since the start of the fetch, in s. Before the first byte arrives, this includes the time
+  /// of the fetches just before it that received nothing.
   public var seconds: Double
   /// Number of bytes that have arrived.
   public var bytes: Int
@@ -38,7 +38,7 @@ public struct TransferPace: Sendable {
   public static let least = 100.0
   /// Time over which the rate is averaged, in s.
   private let seconds: Double
-  /// The progress at up to about 100 moments, oldest first. They cover the last `seconds`.
+  /// The progress at up to about 100 moments of the last `seconds`, oldest first.
   private var marks: [(time: Double, bytes: Int)] = [(0, 0)]
 
   public init(seconds: Double) { self.seconds = seconds }

@@ -15,9 +15,9 @@ struct KeptFiles {
   /// Whether the record and the playlist on the disk are out of date.
   var isStale = false
 
-  /// Opens the folder of a rendition, and creates it if it does not exist. Removes temporary files
-  /// that are left in it. Reads the record and the playlist, if there are any. Ignores segments
-  /// whose files are missing or do not have the recorded size, and segments in excess of
+  /// Opens the folder of a rendition, and creates it if it does not exist. Removes leftover
+  /// temporary files. Reads the record and the playlist, if they exist. Ignores segments whose
+  /// files are missing or do not have the recorded size, and segments beyond the first
   /// `PlaylistLimits.segments`.
   ///
   /// - Throws: `.cannotWrite` if the folder cannot be opened or created.
@@ -57,8 +57,8 @@ struct KeeperState {
   /// The lowest segment number of all renditions when the playlists were last written; nil if there
   /// was no segment.
   private var first: Int?
-  /// The rendition index and the segment number of the segment that this object kept last; nil if
-  /// there is none or it has been deleted.
+  /// The rendition index and the number of the segment that this object kept last; nil if it has
+  /// kept none or deleted that segment.
   private var newest: (place: Int, number: Int)?
 
   /// Opens a folder, and creates it if it does not exist. Apart from hidden files and `lost+found`,
@@ -83,8 +83,8 @@ struct KeeperState {
     for entry in record.renditions { renditions.append(try KeptFiles(entry, in: folder)) }
   }
 
-  /// Returns the index of the rendition with the same address, or else of the only rendition for
-  /// which `isLikely` is true. Returns nil if there is no such rendition or more than one.
+  /// Returns the index of the rendition with the same address. If there is none, returns the index
+  /// of the only rendition for which `isLikely` is true; nil unless there is exactly one.
   func place(of rendition: KeptRendition) -> Int? {
     if let index = renditions.firstIndex(where: { $0.rendition.uri == rendition.uri }) {
       return index
@@ -93,8 +93,8 @@ struct KeeperState {
     return likely.count == 1 ? likely[0] : nil
   }
 
-  /// Returns the index of a rendition. Creates a folder for a new rendition. Updates a changed
-  /// address in the record.
+  /// Returns the index of a rendition. Creates a folder if the rendition is new. Updates the record
+  /// if its address has changed.
   ///
   /// - Throws: `.cannotWrite` if the folder cannot be opened or created, or the record cannot be
   ///   written.
@@ -135,10 +135,11 @@ struct KeeperState {
     if now() - written >= max(1, 20 * writing) { try write() }
   }
 
-  /// Writes the playlists and records. If this fails, deletes the segment that was kept last, to
-  /// free space, and tries again: segments that are not in the record on the disk would be lost.
+  /// Writes the playlists and records. If this fails, deletes the segment that was kept last to
+  /// free space, and tries again. Without the new records, all segments since the last write would
+  /// be lost.
   ///
-  /// - Throws: the error if there is no segment to delete or the second attempt fails too.
+  /// - Throws: the error if there is no segment to delete, or if the second attempt also fails.
   mutating func writeMakingRoom() throws(KeepingError) {
     do throws(KeepingError) { try write() } catch {
       guard let newest else { throw error }
@@ -156,9 +157,11 @@ struct KeeperState {
     return first...last
   }
 
-  /// The renditions for the multivariant playlist: those without gaps from the lowest kept segment
-  /// number of all renditions to about the end of the longest rendition, because every player can
-  /// play them completely. If there are none, all renditions with kept segments.
+  /// The renditions that the multivariant playlist lists: those that every player can play
+  /// completely or, if there are none, all renditions with kept segments.
+  ///
+  /// Every player can play a rendition that has no gaps, begins with the lowest kept segment number
+  /// of all renditions, and ends at about the same time as the longest rendition.
   private var listed: [KeptFiles] {
     let kept = renditions.filter { $0.timeline.first != nil }
     let longest = kept.map { $0.timeline.seconds(from: first ?? 0) }.max() ?? 0
@@ -173,7 +176,7 @@ struct KeeperState {
   /// Writes the playlists and records that are out of date.
   private mutating func write() throws(KeepingError) {
     let start = now()
-    // Set the time after a failure too, so that a failing write is not repeated with every segment.
+    // Set the time even after a failure, so that a failing write is not repeated for each segment.
     defer {
       written = now()
       writing = written - start

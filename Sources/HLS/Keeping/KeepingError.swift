@@ -2,14 +2,14 @@
 
 /// The reason why a presentation cannot be kept in a folder.
 public enum KeepingError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// A folder cannot be opened or created, writing failed, or a rendition has the maximum number of
-  /// segments. `reason` is the system's error text, or states that the maximum is reached.
+  /// A folder cannot be opened or created, writing failed, or a rendition already has the maximum
+  /// number of segments.
   case cannotWrite(path: String, reason: String)
   /// Another `PresentationKeeper`, usually in another process, is using the folder.
   case isInUse(path: String)
   /// The folder is not empty and has no valid record.
   case isForeign(path: String)
-  /// The folder contains another presentation, whose address is `source`.
+  /// The folder contains another presentation, which comes from `source`.
   case holdsAnother(path: String, source: String)
 
   public var description: String {

@@ -2,10 +2,10 @@
 
 private import Synchronization
 
-/// Fetches the segments that a kept presentation lacks, so that one rendition is complete.
+/// Fetches missing segments of a kept presentation, so that one rendition is complete.
 ///
-/// A player that changes between renditions leaves gaps in each of them. Other players cannot join
-/// segments of different renditions, so they need a rendition without gaps.
+/// A player that changes between renditions leaves gaps in each kept rendition. Other players
+/// cannot join segments of different renditions, so they need a rendition without gaps.
 ///
 /// ## Threading
 /// All members may be used from any thread.
@@ -48,9 +48,10 @@ public final class KeptCompletion: Sendable {
     }
   }
 
-  /// Fetches the missing segments of one rendition. Tries the renditions in ascending order of the
-  /// estimated amount of data to fetch. Skips those with missing segments that cannot be fetched.
-  /// Does nothing if a rendition is complete.
+  /// Fetches the missing segments of one rendition. Does nothing if a rendition is complete.
+  ///
+  /// Tries the renditions in ascending order of the estimated amount of data to fetch, until one is
+  /// complete. Skips a rendition if one of its missing segments cannot be fetched.
   ///
   /// - Parameters:
   ///   - begins: called before the missing segments of a rendition are fetched, with their count.
@@ -72,8 +73,7 @@ public final class KeptCompletion: Sendable {
     for (rendition, numbers, _) in missing.sorted(by: { $0.cost < $1.cost }) {
       if numbers.isEmpty { return }
       let places = numbers.compactMap { known[rendition]?[$0] }.filter { !$0.segment.isGap }
-      // A segment that the playlist marks as a gap, or that no playlist has listed, cannot be
-      // fetched.
+      // A segment cannot be fetched if its playlist marks it as a gap or has never listed it.
       guard places.count == numbers.count else { continue }
       begins(numbers.count)
       if fetch(places, rendition, goesOn) { return }

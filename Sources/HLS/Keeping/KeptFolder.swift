@@ -3,8 +3,8 @@
 private import Glibc
 private import System
 
-/// A folder whose files get their final names when they are complete. Names are resolved relative
-/// to the open folder, even if it has been moved or replaced since.
+/// A folder in which files get their final names only when they are complete. The folder stays
+/// open, so files go to the same folder even if it has been moved or replaced.
 final class KeptFolder: Sendable {
   let path: String
   private let descriptor: Int32
@@ -33,8 +33,8 @@ final class KeptFolder: Sendable {
   }
 
   deinit {
-    // Unlock explicitly: a child process that is just starting may still hold the descriptor, and
-    // with it the lock.
+    // Unlock explicitly: a child process that is just starting may still have the descriptor open,
+    // which would keep the lock.
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }
@@ -48,14 +48,14 @@ final class KeptFolder: Sendable {
     return isPlain && !name.isEmpty && name.utf8.count <= 100 && !name.hasPrefix(".")
   }
 
-  /// Locks the folder until this object is released. Returns false if it is locked already, and
-  /// true on file systems without locks.
+  /// Locks the folder until this object is released. Returns false only if the folder is already
+  /// locked; on file systems without locks, returns true.
   func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK }
 
   /// The names of the folder's entries, except `.` and `..`; empty if the folder cannot be read.
   var names: [String] { SystemFile.names(inDescriptor: descriptor) ?? [] }
 
-  /// Removes the temporary files that killed processes left behind. Call this method only while the
+  /// Removes temporary files that killed processes left behind. Call this method only while the
   /// folder of the presentation is locked.
   func removeUnfinished() {
     for name in names where name.hasPrefix(".") && name.hasSuffix(Self.unfinished) { remove(name) }
@@ -68,7 +68,7 @@ final class KeptFolder: Sendable {
 
   private static let unfinished = ".kept.part"
 
-  /// Writes a file under a temporary name, flushes it to the disk and then renames it to `name`.
+  /// Writes a file under a temporary name, flushes it to the disk and renames it to `name`.
   /// Replaces an existing file.
   ///
   /// - Throws: `.cannotWrite` if the file cannot be written.
@@ -87,7 +87,7 @@ final class KeptFolder: Sendable {
     throw Self.failure(path + "/" + name, reason)
   }
 
-  /// Returns 0, or an error number if not everything was written.
+  /// Returns 0 if all bytes were written, otherwise an error number.
   private static func write(_ bytes: [UInt8], to file: Int32) -> Int32 {
     var done = 0
     while done < bytes.count {

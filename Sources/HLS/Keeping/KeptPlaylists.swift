@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The kept renditions that are to be listed, and their multivariant playlist.
+/// The kept renditions to list, and their multivariant playlist.
 struct KeptPlaylists {
   /// A rendition with at least one kept segment.
   struct Row {
@@ -13,8 +13,8 @@ struct KeptPlaylists {
 
   let rows: [Row]
 
-  /// The multivariant playlist, with one variant for each group. A variant refers to the playlist
-  /// of the group's default rendition, or else of its first rendition.
+  /// The multivariant playlist, with one variant for each of the `groups`. The variant refers to
+  /// the playlist of the group's default rendition or, if there is none, of its first rendition.
   var multivariant: MultivariantPlaylist {
     var playlist = MultivariantPlaylist()
     playlist.version = 6
@@ -34,7 +34,8 @@ struct KeptPlaylists {
     return playlist
   }
 
-  /// The rows, grouped by audio group and codecs. A row without an audio group forms its own group.
+  /// The rows, grouped by audio group and codecs. A row without an audio group is a group of its
+  /// own.
   private var groups: [[Row]] {
     var groups: [[Row]] = []
     for row in rows {
@@ -84,7 +85,7 @@ extension KeptPlaylists.Row {
 }
 
 extension String {
-  /// The text without double quotes, `{` and ASCII control characters, cut to 200 Unicode scalars.
+  /// The first 200 Unicode scalars of the text that are not `"`, `{` or ASCII control characters.
   fileprivate var forAttribute: String {
     let plain = unicodeScalars.filter { scalar in
       scalar != "\"" && scalar != "{" && scalar.value >= 0x20 && scalar.value != 0x7F

@@ -9,7 +9,7 @@ struct KeptRecord: Codable {
   static let currentVersion = 1
 
   var version = Self.currentVersion
-  /// Address of the presentation, without query, fragment, user name and password.
+  /// Address of the presentation, without the query, fragment, user name and password.
   var source: String
   /// The subfolders and their renditions, in the order in which they were created.
   var renditions: [Entry] = []

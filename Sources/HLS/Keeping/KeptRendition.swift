@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The properties of a rendition that is or can be kept. Two values with the same `uri` describe
+/// The properties of a rendition that has been or can be kept. Values with the same `uri` describe
 /// the same rendition.
 public struct KeptRendition: Sendable, Equatable, Codable {
-  /// URI of the media playlist in the multivariant playlist. Without a multivariant playlist, the
-  /// address of the media playlist or only its name.
+  /// URI of the media playlist, as the multivariant playlist states it. Without a multivariant
+  /// playlist, the address of the media playlist or the last component of the address.
   public var uri: String
   public var name: String
   /// The audio group in the presentation; nil if there is none.
   public var group: String?
   /// A language tag (RFC 5646); nil if it is not stated.
   public var language: String?
-  /// The CHANNELS attribute, such as `6` or `4/1OA`. If it is missing, the number of channels of
-  /// the `Rendition` that this value describes; nil if there is none or its number is unknown.
+  /// The CHANNELS attribute, such as `6` or `4/1OA`. If the attribute is missing, this is the
+  /// number of channels of the `Rendition`, if known; otherwise nil.
   public var channelText: String?
   public var characteristics: [String] = []
   public var isDefault = false
@@ -21,11 +21,11 @@ public struct KeptRendition: Sendable, Equatable, Codable {
   public var codecs: [String] = []
   /// Width and height of the video in the segments, in pixels; empty if not stated.
   public var resolution: [Int] = []
-  /// Bit rate in bit/s: stated in the playlist, guessed from the codec or measured; 0 if unknown.
+  /// Bit rate in bit/s: stated by the playlist, guessed from the codec or measured. 0 if unknown.
   public var bitRate = 0.0
   public var score: Double?
 
-  /// The channels according to `channelText`; nil if they are unknown.
+  /// The parsed `channelText`; nil if it is missing or invalid.
   public var channels: AudioChannels? { channelText.flatMap(AudioChannels.init) }
 }
 
@@ -58,8 +58,8 @@ extension KeptRendition {
       ?? own.lazy.compactMap { variant in
         playlist.renditions(of: variant).first { $0.uri == nil }
       }.first
-    // Several variants may use this rendition. Take codecs, resolution, score and bit rate from the
-    // one with the lowest bit rate.
+    // Several variants may use this rendition. Take the codecs, resolution, score and bit rate from
+    // the variant with the lowest bit rate.
     let carriers =
       own.isEmpty ? playlist.variants.filter { $0.audioGroup == entry?.group } : own
     func rate(_ variant: Variant) -> Int { variant.averageBandwidth ?? variant.bandwidth }
@@ -98,7 +98,7 @@ extension KeptRendition {
     return tag.isEmpty ? text : text + "-" + tag
   }
 
-  /// Whether `other` is probably this rendition with a different query in its address. On some
+  /// Whether `other` is probably this rendition, with another query in its address. On some
   /// servers, the query changes from day to day.
   func isLikely(_ other: KeptRendition) -> Bool {
     uri.withoutQuery == other.uri.withoutQuery && name == other.name && group == other.group
@@ -107,10 +107,10 @@ extension KeptRendition {
 }
 
 extension String {
-  /// The address without its query or fragment.
+  /// The address without query and fragment.
   var withoutQuery: String { String(prefix { $0 != "?" && $0 != "#" }) }
 
-  /// The address without a user name and password.
+  /// The address without user name and password.
   var withoutUser: String {
     guard let start = firstRange(of: "://")?.upperBound else { return self }
     let host = self[start...].prefix { $0 != "/" }

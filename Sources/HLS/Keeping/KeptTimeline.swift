@@ -7,7 +7,7 @@ struct KeptTime: Equatable {
   var discontinuity: Int
   var date: ProgramDate?
 
-  /// Takes the values from a segment. Returns nil if the segment's number, its duration or its
+  /// Takes the values from a segment. Returns nil if the segment's number, duration or
   /// discontinuity number is out of range.
   init?(_ segment: MediaSegment) {
     self.init(
@@ -35,17 +35,17 @@ struct KeptTime: Equatable {
 struct KeptTimeline {
   /// The kept segments by number.
   private(set) var segments: [Int: KeptSegment] = [:]
-  /// Times of segments, by segment number: from the presentation's playlists and, for gaps, from
-  /// the playlist that an earlier `PresentationKeeper` wrote.
+  /// Times by segment number, from the presentation's playlists. The times of gaps can also come
+  /// from the playlist that an earlier `PresentationKeeper` wrote.
   private var told: [Int: KeptTime] = [:]
 
-  /// Maximum number of consecutive missing segments that are written as gaps. A longer series is
+  /// Maximum number of consecutive missing segments that are written as gaps. Longer series are
   /// omitted.
   static let mostGaps = 10_000
 
   var first: Int? { segments.keys.min() }
   var last: Int? { segments.keys.max() }
-  /// Whether segments are kept, and none is missing between the first and the last kept one.
+  /// Whether at least one segment is kept, and none is missing between the first and the last.
   var hasNoGaps: Bool {
     guard let first, let last else { return false }
     return last - first + 1 == segments.count
@@ -90,8 +90,8 @@ struct KeptTimeline {
   /// them. A series of missing segments is omitted if it is longer than `mostGaps`, or if the
   /// playlist would exceed `PlaylistLimits.segments`. The playlist is marked as ended.
   ///
-  /// - Parameter start: the number of the first segment to list. It is ignored if it is above the
-  ///   first kept number, or more than `mostGaps` below it.
+  /// - Parameter start: the number of the first segment to list. If it is above the first kept
+  ///   number, or more than `mostGaps` below, the playlist starts with the first kept segment.
   func playlist(from start: Int) -> MediaPlaylist {
     let kept = segments.values.sorted { $0.number < $1.number }
     var playlist = MediaPlaylist()
@@ -140,8 +140,8 @@ struct KeptTimeline {
     return entry
   }
 
-  /// Returns the playlist entry that marks a missing segment as a gap. If its duration is unknown,
-  /// the duration of the following kept segment is used.
+  /// Returns the playlist entry that marks a missing segment as a gap. If the segment's duration is
+  /// unknown, the duration of the next kept segment is used.
   private func gap(
     _ number: Int, before segment: KeptSegment, _ count: inout DiscontinuityCount
   ) -> MediaSegment {
@@ -157,7 +157,7 @@ struct KeptTimeline {
   }
 }
 
-/// A counter for discontinuity numbers that grow by at most one from segment to segment.
+/// A counter for discontinuity numbers that increase by at most one from segment to segment.
 private struct DiscontinuityCount {
   private(set) var told: Int?
   private var written = 0

@@ -20,8 +20,7 @@ public struct PresentationDownload {
     }
   }
 
-  /// The sites of a job, which are its playlist and the alternatives, and the index of the site in
-  /// use.
+  /// The sites of a job (its playlist and the alternatives), and the index of the current site.
   private struct Sites {
     var places: [ResourceAddress]
     /// The loaded playlists, by index in `places`; nil for a playlist that cannot be used.
@@ -62,7 +61,7 @@ public struct PresentationDownload {
   }
 
   /// Number of consecutive segments without a complete answer after which no more segments are
-  /// requested. A segment for which the server was too slow counts as this many.
+  /// requested. If the server is too slow for a segment, no more are requested either.
   static let patience = 4
   /// Maximum number of requests to one site for a segment whose content is invalid.
   private static let attempts = 2
@@ -84,9 +83,9 @@ public struct PresentationDownload {
   /// interrupted or writing failed.
   ///
   /// - Parameters:
-  ///   - progress: called after each segment, even a missing one, with the segment's duration in s.
+  ///   - progress: called after each segment, even a missing one, with its duration in s.
   ///   - goesOn: called before each segment, during each request and while files are verified;
-  ///     return false to stop. The playlists in the folder are still valid then.
+  ///     return false to stop. The playlists in the folder remain valid.
   public func run(
     _ jobs: [Job], progress: (_ seconds: Double) -> Void = { _ in }, goesOn: () -> Bool
   ) -> Outcome {
@@ -145,8 +144,8 @@ public struct PresentationDownload {
     }
   }
 
-  /// Loads a segment of a job. If it cannot be loaded from the current site, switches to the next
-  /// site from which it can be loaded.
+  /// Loads a segment of a job. If the current site cannot supply the segment, switches to the next
+  /// site that can.
   private func load(
     _ segment: MediaSegment, of job: Job, from sites: inout Sites,
     _ segments: inout SegmentLoader, _ outcome: inout Outcome, _ goesOn: () -> Bool
@@ -175,8 +174,8 @@ public struct PresentationDownload {
     throw first ?? .absent("no playlist lists the segment")
   }
 
-  /// Returns the playlist of a site, and loads it on first use. Returns nil if the playlist cannot
-  /// be loaded, or if its number of segments differs from that of the job's playlist.
+  /// Returns the playlist of a site, which is loaded on first use. Returns nil if it cannot be
+  /// loaded, or if it does not have as many segments as the job's playlist.
   private func playlist(
     _ site: Int, of job: Job, _ sites: inout Sites, _ goesOn: () -> Bool
   ) -> MediaPlaylist? {

@@ -11,10 +11,10 @@ private import Synchronization
 /// a record. Missing segments become gaps in the playlist. Long series of missing segments are
 /// omitted.
 ///
-/// Files get their final names when they are complete and on the disk, and playlists are written
-/// after the files that they list. Once the first playlists are written, the folder is therefore a
-/// valid presentation whenever the process ends. Playlists are written at most once per second
-/// while segments are added, and by ``finish()``.
+/// Files get their final names when they are complete and on the disk. Playlists are written after
+/// the files that they list: at most once per second while segments are added, and by
+/// ``finish()``. After the first playlists, the folder is a valid presentation at all times, even
+/// if the process is killed.
 ///
 /// ```swift
 /// let keeper = try PresentationKeeper(folder: "kept", source: address.description)
@@ -25,8 +25,8 @@ private import Synchronization
 /// ```
 ///
 /// ## Threading
-/// All members may be used from any thread. Calls wait for other calls and disk writes, so do not
-/// make them on the audio thread.
+/// All members may be used from any thread, except the audio thread: calls wait for other calls
+/// and for disk writes.
 public final class PresentationKeeper: Sendable {
   static let playlistName = "playlist.m3u8"
   static let masterName = "master.m3u8"
@@ -74,9 +74,8 @@ public final class PresentationKeeper: Sendable {
 
   // MARK: Keeping segments
 
-  /// Records the durations, discontinuity numbers and dates that a rendition's playlist states. The
-  /// gaps for missing segments get these values. Call this method again with each newer copy of a
-  /// live playlist.
+  /// Records the durations, discontinuity numbers and dates in a rendition's playlist, for the gaps
+  /// that replace missing segments. Call this method again with each newer copy of a live playlist.
   public func follow(_ playlist: MediaPlaylist, of rendition: KeptRendition) {
     _ = guarded(tells: false) { (state) throws(KeepingError) in
       let index = try state.open(rendition)
@@ -143,8 +142,9 @@ public final class PresentationKeeper: Sendable {
 
   // MARK: Verification
 
-  /// Whether a segment is kept and intact. Reads its files unless `keep` has written the segment or
-  /// an earlier call has found it intact. Removes a damaged segment from the record.
+  /// Whether a segment is kept and intact. Removes a damaged segment from the record.
+  ///
+  /// Reads the files, unless `keep` has written the segment or an earlier call has found it intact.
   public func has(_ segment: MediaSegment, of rendition: KeptRendition) -> Bool {
     state.withLock { state in
       guard let index = state.place(of: rendition) else { return false }

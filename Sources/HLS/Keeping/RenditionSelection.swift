@@ -13,9 +13,9 @@ public struct RenditionSelection: Sendable {
   }
 
   public var wish = Wish.best
-  /// The wanted language, maximum bit rate and treatment. Without a language, `best` uses the
-  /// presentation's default language, and the other cases use every language. Only `best` uses the
-  /// treatment.
+  /// The wanted language, maximum bit rate and treatment. If there is no wanted language, `best`
+  /// uses the presentation's default language, and the other cases use all languages. Only `best`
+  /// uses the treatment.
   public var wishes = RenditionWishes()
 
   public init() {}
@@ -50,7 +50,7 @@ public struct RenditionSelection: Sendable {
       chosen.removeAll { $0.language != nil && !$0.speaks(language) }
     }
     chosen.removeAll { $0.bitRate > wishes.maximumBitRate }
-    // Of redundant renditions, the first suffices.
+    // Keep only the first of several redundant renditions.
     let redundant = playlist.redundantPlaylists
     let copies = Set(chosen.flatMap { redundant[$0.uri] ?? [] })
     chosen.removeAll { copies.contains($0.uri) }
@@ -64,8 +64,8 @@ public struct RenditionSelection: Sendable {
 }
 
 extension KeptRendition {
-  /// Name for messages: the NAME attribute, followed by the audio group in parentheses if the two
-  /// differ. Without a NAME, the audio group, or else `label`.
+  /// Name for messages: the NAME attribute, followed by the audio group in parentheses if it is
+  /// different. Without a NAME, the audio group; without either, `label`.
   public var shownName: String {
     let first = name.isEmpty ? group ?? "" : name
     return first.isEmpty ? label : group.map { $0 == first ? first : "\(first) (\($0))" } ?? first
@@ -136,8 +136,7 @@ extension PlaylistLoader {
     return jobs.sorted { $0.rendition.bitRate < $1.rendition.bitRate }
   }
 
-  /// Tries the redundant playlists of a rendition in order. Returns a job with the first of them
-  /// that can be loaded.
+  /// Returns a job with the first of the rendition's redundant playlists that can be loaded.
   private func job(
     _ rendition: KeptRendition, _ uris: [String], of playlist: MultivariantPlaylist,
     at address: ResourceAddress, _ goesOn: () -> Bool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The attributes of a tag, `NAME=value,...` (RFC 8216, section 4.2). If an attribute is repeated,
-/// its first value is used.
+/// The attributes of a tag, `NAME=value,...` (RFC 8216, section 4.2). If an attribute occurs more
+/// than once, its first value is used.
 struct AttributeList {
   private enum Value {
     case quoted(String)
@@ -14,7 +14,6 @@ struct AttributeList {
   ///
   /// - Parameter variables: the variables to substitute in quoted strings, in hexadecimal
   ///   sequences, and in unquoted values that begin with a variable.
-  /// - Throws: an error if the syntax is invalid or a variable cannot be substituted.
   init(_ text: Substring, _ variables: PlaylistVariables) throws(PlaylistError) {
     var rest = text
     while true {
@@ -37,8 +36,8 @@ struct AttributeList {
     (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D
   }
 
-  /// Removes the next value, and the text up to and including the comma after it, from `rest`.
-  /// Returns the value with its variables substituted.
+  /// Removes the next value and the comma after it from `rest`. Returns the value with its
+  /// variables substituted.
   private static func value(
     _ name: String, _ rest: inout Substring, _ variables: PlaylistVariables
   ) throws(PlaylistError) -> Value {
@@ -76,7 +75,7 @@ struct AttributeList {
     return nil
   }
 
-  /// Whether the value of an attribute is an unquoted YES.
+  /// Whether an attribute has the unquoted value YES.
   func flag(_ name: String) -> Bool { word(name) == "YES" }
 
   /// Returns the value of an attribute as an integer from 0 to 2^63 - 1; nil if the attribute is
@@ -103,8 +102,7 @@ struct AttributeList {
     return number
   }
 
-  /// Returns the value that `read` obtains from the attributes. If `read` throws an error, returns
-  /// nil and adds a note.
+  /// Returns the result of `read`. If `read` throws an error, adds a note and returns nil.
   func lenient<Value>(
     _ notes: inout [String], _ read: (AttributeList) throws(PlaylistError) -> Value?
   ) -> Value? {
@@ -125,13 +123,13 @@ struct AttributeList {
 
 /// Parsers for the numbers in playlists (RFC 8216, section 4.2).
 enum PlaylistNumber {
-  /// Parses decimal digits with a value from 0 to 2^63 - 1. Returns nil for anything else.
+  /// Parses a whole number from 0 to 2^63 - 1 in decimal digits. Returns nil for other text.
   static func integer(_ text: Substring) -> Int? {
     guard let first = text.utf8.first, (0x30...0x39).contains(first) else { return nil }
     return Int(text)
   }
 
-  /// Parses decimal digits with an optional sign and decimal point. Returns nil for anything else
+  /// Parses a decimal number with an optional sign, without an exponent. Returns nil for other text
   /// and for numbers beyond the range of `Double`.
   static func decimal(_ text: Substring) -> Double? {
     let isPlain = text.utf8.allSatisfy {
@@ -141,8 +139,8 @@ enum PlaylistNumber {
     return number
   }
 
-  /// Parses `0x` or `0X` and 1 to 32 hexadecimal digits as 16 bytes, most significant first. Adds
-  /// leading zeros to shorter values. Returns nil for anything else.
+  /// Parses `0x` or `0X`, followed by 1 to 32 hexadecimal digits, as a number of 16 bytes, most
+  /// significant byte first. Returns nil for other text.
   static func initialisationVector(_ text: Substring) -> [UInt8]? {
     guard text.hasPrefix("0x") || text.hasPrefix("0X") else { return nil }
     let digits = text.dropFirst(2)

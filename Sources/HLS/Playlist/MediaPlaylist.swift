@@ -9,9 +9,9 @@ public struct MediaPlaylist: Sendable, Equatable {
 
   /// Protocol version (`EXT-X-VERSION`); 1 if the tag is missing or invalid.
   public var version = 1
-  /// Target duration in s (`EXT-X-TARGETDURATION`): the maximum segment duration, where durations
-  /// are rounded to the nearest second. If the tag is missing or states 0, this is the duration of
-  /// the longest segment, rounded up.
+  /// Target duration in s (`EXT-X-TARGETDURATION`): the maximum of the segment durations, each
+  /// rounded to the nearest second. If the tag is missing or states 0, the duration of the longest
+  /// segment, rounded up to a second.
   public var targetDuration = 0.0
   /// Media sequence number of the first segment.
   public var mediaSequence = 0
@@ -28,16 +28,16 @@ public struct MediaPlaylist: Sendable, Equatable {
   public var hasOnlyKeyFrames = false
   public var start: PlaylistStart?
   /// Recommended distance of playback from the live end, in s (HOLD-BACK of
-  /// `EXT-X-SERVER-CONTROL`). If it is nil, three target durations are used.
+  /// `EXT-X-SERVER-CONTROL`). Nil stands for three target durations.
   public var holdBack: Double?
-  /// Number of segments that a delta update leaves out before the first listed segment
-  /// (`EXT-X-SKIP`). `mediaSequence` is the number of the first listed segment.
+  /// Number of segments that a delta update leaves out at the start (`EXT-X-SKIP`). They are not in
+  /// `segments`, and `mediaSequence` is the number of the first segment after them.
   public var skippedSegments = 0
-  /// Whether `hasEnded` is assumed because the playlist is a file without `EXT-X-ENDLIST`: a
-  /// recording of a live presentation, or an interrupted download.
+  /// Whether `hasEnded` is only assumed, because the playlist is a file without `EXT-X-ENDLIST`.
+  /// Such a file comes from a recording of a live presentation or from an interrupted download.
   public var isCutOff = false
-  /// Notes for the listener, about invalid values that are ignored and about segments that a delta
-  /// update leaves out.
+  /// Notes for the listener, about ignored invalid values and about segments that a delta update
+  /// leaves out.
   public var notes: [String] = []
   public var segments: [MediaSegment] = []
 
@@ -47,24 +47,24 @@ public struct MediaPlaylist: Sendable, Equatable {
 
 /// The preferred start of playback (`EXT-X-START`).
 public struct PlaylistStart: Sendable, Equatable {
-  /// Offset in s from the beginning of the playlist; if it is negative, from the end.
+  /// Offset in s from the beginning of the playlist or, if it is negative, from the end.
   public var offset: Double
-  /// Whether to begin exactly at the offset, instead of at the start of the segment that contains
-  /// it.
+  /// Whether to start exactly at the offset. Otherwise, playback starts at the beginning of the
+  /// segment that contains the offset.
   public var isPrecise: Bool
 }
 
 /// An entry of a media playlist.
 public struct MediaSegment: Sendable, Equatable {
-  /// The URI as written in the playlist, except that variables are replaced by their values.
+  /// The URI as written in the playlist, with variables replaced by their values.
   public var uri: String
   /// Duration in s.
   public var duration: Double
   public var title: String?
   /// Media sequence number.
   public var sequence: Int
-  /// Discontinuity number. Segments of a rendition with the same number have continuous timestamps
-  /// and the same format.
+  /// Discontinuity number. Segments of one rendition that have the same number have continuous
+  /// timestamps and the same format.
   public var discontinuity = 0
   /// Byte range in the resource; nil for the complete resource.
   public var range: ByteRange?
@@ -77,7 +77,7 @@ public struct MediaSegment: Sendable, Equatable {
   /// Date and time of the segment's start; nil if the segment has no valid
   /// `EXT-X-PROGRAM-DATE-TIME`.
   public var programDate: ProgramDate?
-  /// Approximate bit rate of the segment, in bit/s (`EXT-X-BITRATE`). Nil if it is missing or
+  /// Approximate bit rate of the segment, in bit/s (`EXT-X-BITRATE`); nil if the tag is missing or
   /// invalid, or if the segment is a byte range.
   public var bitRate: Int?
 }
@@ -96,8 +96,8 @@ public struct ByteRange: Sendable, Equatable {
   }
 }
 
-/// The location of an initialisation section, which a decoder must read before the segments that
-/// refer to it (`EXT-X-MAP`).
+/// The location of an initialisation section (`EXT-X-MAP`). A decoder must read the section before
+/// the segments that refer to it.
 public struct MediaMap: Sendable, Equatable {
   public var uri: String
   public var range: ByteRange?
@@ -105,7 +105,7 @@ public struct MediaMap: Sendable, Equatable {
   public var keys: [SegmentKey] = []
 }
 
-/// The address of a key, and the way in which segments are encrypted with it (`EXT-X-KEY`).
+/// The address of a key, and the method of encryption (`EXT-X-KEY`).
 public struct SegmentKey: Sendable, Equatable {
   public enum Method: Sendable, Equatable {
     /// Complete segments are encrypted with AES-128, in cipher block chaining mode with PKCS #7
@@ -117,14 +117,13 @@ public struct SegmentKey: Sendable, Equatable {
 
   public var method: Method
   public var uri: String
-  /// Initialisation vector of 16 bytes. If it is nil, the vector is the segment's media sequence
-  /// number as a 128-bit big-endian integer.
+  /// Initialisation vector, 16 bytes. Nil stands for the segment's media sequence number as a
+  /// 128-bit big-endian integer.
   public var initialisationVector: [UInt8]?
-  /// Key format (KEYFORMAT attribute). In the format `identity`, the key consists of 16 plain
-  /// bytes.
+  /// Key format (KEYFORMAT attribute). A key in the format `identity` is a file of 16 bytes.
   public var format = "identity"
 
-  /// Returns the 16-byte initialisation vector for the segment with number `sequence`.
+  /// Returns the 16-byte initialisation vector for a segment, given its media sequence number.
   public func vector(forSequence sequence: Int) -> [UInt8] {
     if let initialisationVector { return initialisationVector }
     let low = (0..<8).map { UInt8(truncatingIfNeeded: sequence >> (56 - 8 * $0)) }

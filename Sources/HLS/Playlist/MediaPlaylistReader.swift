@@ -89,7 +89,7 @@ struct MediaPlaylistReader {
     let key = SegmentKey(
       method: method == "AES-128" ? .aes128 : .other(method), uri: try attributes.required("URI"),
       initialisationVector: vector, format: attributes.text("KEYFORMAT") ?? "identity")
-    // A key is valid until another key of the same format or `METHOD=NONE` follows.
+    // A key applies until another key of the same format or `METHOD=NONE` follows.
     if let same = keys.firstIndex(where: { $0.format == key.format }) {
       keys[same] = key
     } else {
@@ -122,8 +122,8 @@ struct MediaPlaylistReader {
   /// Returns the byte range of a segment; nil if the segment has none. A range without an offset
   /// begins where the range of the previous segment ends.
   ///
-  /// - Throws: an error if the offset is missing, unless the previous segment has the same URI and
-  ///   a range.
+  /// - Throws: an error if the range has no offset and the previous segment has another URI or no
+  ///   range.
   private func place(
     _ range: (length: Int, offset: Int?)?, in uri: String
   ) throws(PlaylistError) -> ByteRange? {
@@ -169,8 +169,7 @@ struct MediaPlaylistReader {
     return number
   }
 
-  /// Parses a byte range of the form `LENGTH[@OFFSET]`, in bytes. The result has no offset if the
-  /// text has none.
+  /// Parses a byte range `LENGTH[@OFFSET]`, in bytes.
   private static func range(
     _ text: Substring
   ) throws(PlaylistError) -> (length: Int, offset: Int?) {

@@ -12,18 +12,18 @@ public struct MultivariantPlaylist: Sendable, Equatable {
   /// The address of the steering manifest (SERVER-URI of `EXT-X-CONTENT-STEERING`); nil if it is
   /// not stated.
   public var steeringServer: String?
-  /// The pathways in the order of preference that the steering manifest states; empty if no
-  /// valid manifest was read.
+  /// The pathways from the steering manifest, in order of preference; empty if no valid manifest
+  /// was read.
   public var pathways: [String] = []
-  /// Notes for the listener, about missing or invalid values and about a steering manifest that
-  /// cannot be used.
+  /// Notes for the listener, about missing or invalid values and about an unusable steering
+  /// manifest.
   public var notes: [String] = []
   /// The audio renditions.
   public var renditions: [RenditionEntry] = []
   /// The variables that media playlists can import.
   public var variables = PlaylistVariables()
 
-  /// Returns the renditions of a variant's audio group; empty if the variant has no group.
+  /// Returns the audio renditions in a variant's group; empty if the variant has no audio group.
   public func renditions(of variant: Variant) -> [RenditionEntry] {
     renditions.filter { $0.group == variant.audioGroup }
   }
@@ -38,16 +38,15 @@ public struct Variant: Sendable, Equatable {
   }
 
   public var uri: String
-  /// Peak bit rate of the variant with its renditions, in bit/s; 0 if it is missing or invalid.
+  /// Peak bit rate of the variant including its renditions, in bit/s; 0 if missing or invalid.
   public var bandwidth: Int
-  /// Average bit rate of the variant with its renditions, in bit/s; nil if it is missing or
-  /// invalid.
+  /// Average bit rate of the variant including its renditions, in bit/s; nil if missing or invalid.
   public var averageBandwidth: Int?
   /// Codec names as in RFC 6381.
   public var codecs: [String] = []
   public var resolution: Resolution?
   public var audioGroup: String?
-  /// The provider's preference: higher is better. Nil if it is missing or invalid.
+  /// The provider's preference: higher is better. Nil if missing or invalid.
   public var score: Double?
   public var stableID: String?
   public var name: String?
@@ -100,12 +99,12 @@ public struct AudioChannels: Sendable, Equatable {
     return parts.joined(separator: "/")
   }
 
-  /// Whether the sound was made for headphones. If so, it must not be rendered spatially again.
+  /// Whether the sound was made for headphones, so that it must not be rendered binaurally again.
   public var isBinaural: Bool { usages.contains("BINAURAL") }
 }
 
 extension AudioChannels {
-  /// Parses a CHANNELS attribute. Returns nil unless its first parameter is a count from 1 to 1024.
+  /// Parses a CHANNELS attribute. Returns nil unless it begins with a count from 1 to 1024.
   init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard let count = parts.first.flatMap(PlaylistNumber.integer), (1...1024).contains(count)

@@ -11,7 +11,7 @@ public enum Playlist: Sendable, Equatable {
   ///   - bytes: UTF-8; a byte order mark is skipped.
   ///   - imported: the variables of the multivariant playlist.
   ///   - query: the parameters of the playlist's own address.
-  /// - Throws: an error with the reason, and with the line number if a single line is invalid.
+  /// - Throws: the reason, with the line number if a single line is invalid.
   public init(
     _ bytes: [UInt8], imported: PlaylistVariables = PlaylistVariables(),
     query: [String: String] = [:]

@@ -8,13 +8,13 @@ struct PlaylistReader {
   private var variables = PlaylistVariables()
   private var media = MediaPlaylistReader()
   private var multivariant = MultivariantPlaylist()
-  /// The variant to which the next URI line belongs; nil if that line belongs to a segment.
+  /// The variant to which the next URI line belongs; nil if the line belongs to a segment.
   private var variant: Variant?
   /// Notes for the listener, about missing or invalid values.
   private var notes: [String] = []
-  /// The first tag so far that only media playlists may contain; nil if there is none.
+  /// The first tag so far that is allowed only in media playlists; nil if there is none.
   private var mediaTag: String?
-  /// The first tag so far that only multivariant playlists may contain; nil if there is none.
+  /// The first tag so far that is allowed only in multivariant playlists; nil if there is none.
   private var multivariantTag: String?
 
   init(imported: PlaylistVariables, query: [String: String]) {
@@ -110,7 +110,8 @@ struct PlaylistReader {
   /// Returns the playlist. Call this method after the last line.
   ///
   /// - Throws: an error if tags of media and multivariant playlists are mixed, if a multivariant
-  ///   playlist has neither variants nor audio renditions, or if sequence numbers are too large.
+  ///   playlist has neither variants nor audio renditions, or if a media playlist's sequence
+  ///   numbers are too large.
   func playlist() throws(PlaylistError) -> Playlist {
     if let mediaTag, let multivariantTag {
       throw PlaylistError("it has both \(mediaTag) and \(multivariantTag)")
@@ -131,7 +132,7 @@ struct PlaylistReader {
 }
 
 extension Variant {
-  /// Reads the attributes of a variant; its URI follows on a later line. Ignores invalid values.
+  /// Reads the attributes of a variant, whose URI follows on a later line. Ignores invalid values.
   /// Adds a note if a bit rate or the score is invalid, or if there is no bit rate.
   init(_ attributes: AttributeList, _ notes: inout [String]) {
     self.init(uri: "", bandwidth: Self.bitRate("BANDWIDTH", attributes, &notes) ?? 0)
@@ -153,8 +154,8 @@ extension Variant {
     if size.count == 2 { resolution = Resolution(width: size[0], height: size[1]) }
   }
 
-  /// Returns the integer part of a bit rate, in bit/s; nil if the bit rate is missing, quoted or
-  /// invalid. Adds a note for an unquoted value that is not a valid whole number.
+  /// Returns the integer part of a bit rate, in bit/s; nil if the attribute is missing, quoted or
+  /// not a number. Adds a note if an unquoted value is not a valid whole number.
   private static func bitRate(
     _ name: String, _ attributes: AttributeList, _ notes: inout [String]
   ) -> Int? {

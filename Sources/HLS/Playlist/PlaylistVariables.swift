@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The variables of `EXT-X-DEFINE` tags. Their values replace `{$name}` in later URIs and
+/// The variables that `EXT-X-DEFINE` tags define. Their values replace `{$name}` in later URIs and
 /// attribute values (RFC 8216bis, section 4.3).
 public struct PlaylistVariables: Sendable, Equatable {
   private(set) var values: [String: String] = [:]
@@ -58,8 +58,8 @@ public struct PlaylistVariables: Sendable, Equatable {
     }
   }
 
-  /// Returns `text` with each variable replaced by its value. Variables within the values are not
-  /// replaced in turn.
+  /// Returns `text` with each variable replaced by its value. Values are inserted as they are, even
+  /// if they contain `{$name}`.
   ///
   /// - Throws: an error if a variable is not defined or the result is too long.
   func substituted(_ text: Substring) throws(PlaylistError) -> String {

@@ -22,8 +22,8 @@ extension MediaPlaylist {
 }
 
 extension MultivariantPlaylist {
-  /// The text of an `.m3u8` file that contains this playlist. It does not define variables and does
-  /// not refer to a steering manifest.
+  /// The text of an `.m3u8` file that contains this playlist, without variables and without a
+  /// steering manifest.
   public var text: String {
     var lines = ["#EXTM3U", "#EXT-X-VERSION:\(version)"]
     if areSegmentsIndependent { lines.append("#EXT-X-INDEPENDENT-SEGMENTS") }
@@ -34,7 +34,7 @@ extension MultivariantPlaylist {
   }
 }
 
-/// The values that the lines so far have set for the following segments.
+/// The values that the lines written so far set for the following segments.
 private struct WrittenState {
   var discontinuity: Int
   var map: MediaMap?
@@ -83,8 +83,8 @@ extension SegmentKey {
     let none = "#EXT-X-KEY:METHOD=NONE"
     if old == new { return [] }
     if new.isEmpty { return [none] }
-    // Only `METHOD=NONE` removes a key whose format is no longer used. It also removes all other
-    // keys, so all new keys must follow it.
+    // Only `METHOD=NONE` ends a key whose format does not occur again. It ends all other keys too,
+    // so all new keys must follow it.
     if !old.isEmpty, old.map(\.format) != new.map(\.format) { return [none] + new.map(\.line) }
     return new.filter { !old.contains($0) }.map(\.line)
   }
@@ -144,8 +144,8 @@ extension Variant {
   }
 }
 
-/// Formats a number without an exponent. Magnitudes below 0.0001 become 0; magnitudes above 9e18
-/// become 9e18.
+/// Formats a number without an exponent. Writes 0 for magnitudes below 0.0001, and limits larger
+/// magnitudes to 9e18.
 private func decimalText(_ number: Double) -> String {
   let text = "\(number)"
   if !text.contains("e") { return text.hasSuffix(".0") ? String(text.dropLast(2)) : text }

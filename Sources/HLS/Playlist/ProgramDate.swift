@@ -2,7 +2,7 @@
 
 /// The time of an `EXT-X-PROGRAM-DATE-TIME` tag (ISO 8601).
 public struct ProgramDate: Sendable, Equatable, Comparable {
-  /// Seconds since 1970-01-01T00:00:00Z, without leap seconds.
+  /// Seconds since 1970-01-01T00:00:00Z, not counting leap seconds.
   public var seconds: Double
 
   public init(seconds: Double) { self.seconds = seconds }
@@ -11,7 +11,7 @@ public struct ProgramDate: Sendable, Equatable, Comparable {
     first.seconds < second.seconds
   }
 
-  /// Parses a date and time; nil if the text is invalid. Without a time zone, UTC is assumed.
+  /// Parses a date and time; nil if the text is invalid. If there is no time zone, UTC is assumed.
   init?(_ text: Substring) {
     let parts = text.split(separator: "T", maxSplits: 1)
     guard parts.count == 2 else { return nil }
@@ -30,8 +30,8 @@ public struct ProgramDate: Sendable, Equatable, Comparable {
     seconds = Double(days * 86400 + hour * 3600 + minute * 60 - zone) + second
   }
 
-  /// Returns the time zone's offset from UTC, in s and positive to the east. It is 0 for `Z` and an
-  /// empty text, and nil if the text is invalid.
+  /// Returns the time zone's offset from UTC, in s, positive to the east. Returns 0 for `Z` and for
+  /// an empty text, and nil if the text is invalid.
   private static func zone(_ text: Substring) -> Int? {
     if text.isEmpty || text == "Z" || text == "z" { return 0 }
     let digits = text.dropFirst().filter { $0 != ":" }
@@ -43,8 +43,8 @@ public struct ProgramDate: Sendable, Equatable, Comparable {
     return (text.first == "-" ? -1 : 1) * (hours * 3600 + minutes * 60)
   }
 
-  /// Returns the number of days from 1970-01-01 to a date in the Gregorian calendar. The
-  /// calculation starts each year in March, so that a leap day is the last day of the year.
+  /// Returns the number of days from 1970-01-01 to a date in the Gregorian calendar. Years are
+  /// counted from March, so that a leap day is the last day of its year.
   private static func days(year: Int, month: Int, day: Int) -> Int {
     let shifted = month <= 2 ? year - 1 : year
     let monthFromMarch = (month + 9) % 12
@@ -69,8 +69,7 @@ extension ProgramDate {
       + ".\(padded(rest % 1000, 3))Z"
   }
 
-  /// Returns the date that is `day` days after 1970-01-01: the inverse of `days`. 400 years have
-  /// 146,097 days.
+  /// Returns the date that is `day` days after 1970-01-01. A period of 400 years has 146,097 days.
   private static func date(day: Int) -> (year: Int, month: Int, day: Int) {
     let (era, dayOfEra) = (day + 719_468).quotientAndFloor(by: 146_097)
     let leaps = dayOfEra / 1460 - dayOfEra / 36_524 + dayOfEra / 146_096
@@ -84,7 +83,7 @@ extension ProgramDate {
 }
 
 extension Int {
-  /// Returns the quotient rounded down, and the remainder, for a positive divisor.
+  /// Returns the quotient, rounded down, and the remainder. The divisor must be positive.
   fileprivate func quotientAndFloor(by divisor: Int) -> (Int, Int) {
     let rest = ((self % divisor) + divisor) % divisor
     return ((self - rest) / divisor, rest)

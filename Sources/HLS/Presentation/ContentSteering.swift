@@ -24,12 +24,12 @@ struct SteeringManifest: Decodable, Equatable {
 extension PlaylistLoader {
   /// The maximum size of a steering manifest, in bytes.
   private static let largestManifest = 1 << 16
-  /// The time after which a presentation is opened without its manifest, in s.
+  /// Maximum wait for a manifest, in s; then the presentation is opened without it.
   private static let manifestPatience = 3.0
 
-  /// Fetches the steering manifest that a playlist names, and returns the playlist with the
-  /// manifest's `pathways`. If the manifest cannot be used, adds a note instead. Returns the
-  /// playlist unchanged if it names no manifest or comes from a folder.
+  /// Fetches a playlist's steering manifest, and returns the playlist with the manifest's
+  /// `pathways`. If the manifest cannot be used, adds a note to the playlist instead. Returns the
+  /// playlist unchanged if it has no manifest or comes from a folder.
   func steered(
     _ playlist: MultivariantPlaylist, at address: ResourceAddress, _ goesOn: () -> Bool
   ) -> MultivariantPlaylist {
@@ -58,8 +58,8 @@ extension PlaylistLoader {
 }
 
 extension ResourceAddress {
-  /// Returns the address with a query parameter that names the pathway. Returns it unchanged if
-  /// `pathway` is nil or the address is that of a file.
+  /// Returns the address with a query parameter that names the pathway. Returns the address
+  /// unchanged if `pathway` is nil or the address refers to a file.
   fileprivate func asking(for pathway: String?) -> ResourceAddress {
     guard case .network(let text) = self, let pathway else { return self }
     let name = pathway.utf8.reduce(into: "") { name, byte in

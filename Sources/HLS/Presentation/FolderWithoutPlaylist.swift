@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PlaylistLoader {
-  /// Returns the media playlists of a `.movpkg` folder; empty for any other folder, and if no
-  /// stream lists a segment.
+  /// Returns the media playlists of a `.movpkg` folder; empty for any other folder, or if no stream
+  /// lists a segment.
   func packaged(_ folder: PresentationFolder) -> [Loaded] {
     guard let package = MoviePackage({ read(folder.path + "/" + $0) }) else { return [] }
     return package.streams.map { stream in
@@ -13,12 +13,12 @@ extension PlaylistLoader {
     }
   }
 
-  /// Returns a media playlist for each usable series of numbered fragments in a folder, the longest
-  /// series first.
+  /// Returns a media playlist for each usable series of numbered fragments in a folder. The series
+  /// with the most fragments comes first.
   ///
-  /// The durations are calculated from the times or ADTS headers in the fragments, or are
-  /// estimated. Missing numbers become gaps, unless most of the numbers from the first to the last
-  /// are missing.
+  /// The durations are calculated from the times or the ADTS headers in the fragments if possible,
+  /// otherwise estimated. Missing numbers become gaps, unless more numbers are missing than
+  /// present.
   ///
   /// - Throws: `.interrupted` if `goesOn` returned false.
   func fragments(
@@ -39,8 +39,8 @@ extension PlaylistLoader {
     return try? fetcher.fetch(request, goesOn: { _ in true }).bytes
   }
 
-  /// Returns a media playlist of a series. Returns nil if its first fragment, apart from an
-  /// initialisation section, is missing, cannot be read or has no known media format.
+  /// Returns the media playlist of a series. Returns nil if the first fragment that is not an
+  /// initialisation section is missing, cannot be read or has an unknown format.
   private func playlist(
     of series: FragmentSeries, _ folder: PresentationFolder, _ goesOn: () -> Bool
   ) throws(PresentationError) -> MediaPlaylist? {
@@ -69,9 +69,9 @@ extension PlaylistLoader {
     return MediaPlaylist(pieces, map: map.map { MediaMap(uri: $0.path) })
   }
 
-  /// Finds the initialisation section of a series that does not contain one. Returns the section in
-  /// the same folder whose file name shares the longest prefix with the names of the fragments; nil
-  /// if there is none.
+  /// Finds the initialisation section for a series that does not contain one. Of the initialisation
+  /// sections in the folder, returns the one whose file name shares the longest prefix with those
+  /// of the fragments; nil if there are none.
   private func initialisation(
     for series: FragmentSeries, _ folder: PresentationFolder
   ) -> (path: String, bytes: [UInt8])? {
@@ -98,7 +98,7 @@ private struct Piece {
 }
 
 extension MediaPlaylist {
-  /// The bit rate in bit/s from which durations are estimated if the fragments contain no times.
+  /// The bit rate, in bit/s, from which durations are estimated if no fragment shows its duration.
   private static let usualBitRate = 192_000.0
 
   /// Creates a playlist from fragments in ascending order of their numbers.
@@ -111,7 +111,7 @@ extension MediaPlaylist {
     let known = told.compactMap(\.self).sorted()
     let usual = known.isEmpty ? nil : known[known.count / 2]
     let numbers = pieces.map(\.fragment.number)
-    // If most numbers are missing, the numbers are probably times, so no gaps are added.
+    // If more numbers are missing than present, they are probably times, so no gaps are added.
     let missing = (numbers.last ?? 0) - (numbers.first ?? 0) + 1 - numbers.count
     let areCounts = missing <= pieces.count
     for (index, piece) in pieces.enumerated() {

@@ -3,7 +3,7 @@
 /// The newest copy of a media playlist, and the schedule for reloading it (RFC 8216bis, section
 /// 6.3.4). Times are in s on one monotonic clock.
 public struct PlaylistFollower: Sendable {
-  /// The newest copy of the playlist. Copies from an outdated cache do not count.
+  /// The newest copy of the playlist. Copies that seem to come from an outdated cache do not count.
   public private(set) var playlist: MediaPlaylist
   private var beat: PublicationBeat
   /// Time of the last change of `playlist`; at first, the time of creation.
@@ -19,8 +19,8 @@ public struct PlaylistFollower: Sendable {
 
   /// Applies a newly loaded copy of the playlist; `newer` is nil if the server reports no change.
   ///
-  /// Ignores a copy that probably comes from an outdated cache: one that is not marked as ended and
-  /// whose last segment is 1 to 99 segments before that of the known copy.
+  /// Ignores a copy that probably comes from an outdated cache: it is not marked as ended, and its
+  /// last segment is 1 to 99 segments before the last segment of the known copy.
   public mutating func take(_ newer: MediaPlaylist?, at now: Double) {
     let isOlder = newer.map { $0.end < playlist.end && !$0.hasEnded && $0.end + 100 > playlist.end }
     guard let newer, newer != playlist, isOlder != true else {
@@ -35,8 +35,8 @@ public struct PlaylistFollower: Sendable {
   /// Adopts the reload schedule of a rendition whose segments appear at the same times. Call this
   /// method right after this playlist has been loaded.
   ///
-  /// - Parameter ahead: the number of segments by which this playlist extends beyond that of the
-  ///   other rendition. If it is negative, the schedule does not change.
+  /// - Parameter ahead: how many segments later this playlist ends than the playlist of the other
+  ///   rendition. If it is negative, the schedule does not change.
   public mutating func follow(_ other: PlaylistFollower, ahead: Int, at now: Double) {
     guard ahead >= 0 else { return }
     beat = other.beat.seen(ahead, at: now, pause: pause)
@@ -44,8 +44,8 @@ public struct PlaylistFollower: Sendable {
 
   /// Records a failed load, which delays the next load.
   ///
-  /// - Parameter wait: the delay, in s; nil for half of the time between two segments, but at least
-  ///   0.5 s.
+  /// - Parameter wait: the delay, in s; nil for half of the expected time between segments, but at
+  ///   least 0.5 s.
   public mutating func fail(at now: Double, wait: Double? = nil) {
     notBefore = now + (wait ?? max(pause / 2, 0.5))
   }
@@ -55,36 +55,35 @@ public struct PlaylistFollower: Sendable {
 
   private var pause: Double { Self.pause(playlist) }
 
-  /// Returns the expected time between new segments, in s: the target duration, or the duration of
-  /// the last segment if that is shorter. The result is at least 0.5 s.
+  /// Returns the expected time between new segments, in s: the target duration or the duration of
+  /// the last segment, whichever is shorter, but at least 0.5 s.
   ///
-  /// If the target duration were always used, slightly shorter segments would be found later and
+  /// If only the target duration were used, slightly shorter segments would be found later and
   /// later.
   private static func pause(_ playlist: MediaPlaylist) -> Double {
     let last = playlist.segments.last?.duration ?? playlist.targetDuration
     return max(min(playlist.targetDuration, last), 0.5)
   }
 
-  /// Returns by how much the time since the last change exceeds 1.5 target durations, in s. Returns
-  /// 0 if it does not, or if the playlist has ended.
+  /// Returns how long a change of the playlist has been overdue, in s: the time since the last
+  /// change minus 1.5 target durations, but at least 0. Returns 0 if the playlist has ended.
   public func staleness(at now: Double) -> Double {
     playlist.hasEnded ? 0 : max(0, now - changed - 1.5 * playlist.targetDuration)
   }
 
-  /// Returns the segment with the given media sequence number; nil if the playlist does not contain
-  /// it.
+  /// Returns the segment with a media sequence number; nil if the playlist does not list it.
   public func segment(_ sequence: Int) -> MediaSegment? {
     let index = sequence - playlist.mediaSequence
     return playlist.segments.indices.contains(index) ? playlist.segments[index] : nil
   }
 
   /// The position at which to start playback: the media sequence number of a segment, and how many
-  /// seconds of the segment to skip. Nothing is skipped unless the playlist states a precise start.
+  /// seconds of that segment to skip. Nothing is skipped unless the playlist states a precise
+  /// start.
   ///
-  /// A start that the playlist states has priority. Without one, playback of an event or of an
-  /// ended playlist starts at the beginning. For any other playlist, playback starts with the
-  /// segment that contains the time `holdBack` (by default, three target durations) before the live
-  /// end.
+  /// If the playlist states a start, playback starts there. Otherwise, an event or an ended
+  /// playlist is played from the beginning. Any other playlist is played from the segment that
+  /// contains the time `holdBack` (by default, three target durations) before the live end.
   public var start: (sequence: Int, skipped: Double) {
     let first = playlist.mediaSequence
     guard !playlist.segments.isEmpty else { return (first, 0) }
@@ -110,6 +109,6 @@ public struct PlaylistFollower: Sendable {
 }
 
 extension MediaPlaylist {
-  /// The media sequence number that follows the last segment's number.
+  /// The number of the last segment plus one; `mediaSequence` if there are no segments.
   public var end: Int { mediaSequence + segments.count }
 }

@@ -4,11 +4,11 @@
 public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertible {
   case fetch(address: String, FetchError)
   case playlist(address: String, PlaylistError)
-  /// An address is invalid, or playlists are nested too deeply. If an access rule forbids an
-  /// address, the error is `fetch`.
+  /// An address is invalid, or playlists are nested too deeply. An address that an access rule
+  /// forbids causes `fetch` instead.
   case refused(AccessRefusal)
-  /// The playlist or folder at `address` was read, but contains no sound that can be played, or
-  /// none that the settings allow.
+  /// The playlist or folder at `address` contains no sound that can be played and that the settings
+  /// allow.
   case nothing(address: String, reason: String)
   case interrupted
 
@@ -27,7 +27,7 @@ public enum PresentationError: Error, Sendable, Equatable, CustomStringConvertib
 
 /// A loader that fetches playlists and resolves addresses in them.
 public struct PlaylistLoader: Sendable {
-  /// A playlist, its address after redirects, and the validator for later requests.
+  /// A playlist, its address after redirects, and a validator for later requests.
   public struct Loaded: Sendable, Equatable {
     public var playlist: Playlist
     public var address: ResourceAddress
@@ -43,14 +43,15 @@ public struct PlaylistLoader: Sendable {
     self.folder = folder
   }
 
-  /// Fetches and parses a playlist. A media playlist that comes from a file counts as ended even
-  /// without `EXT-X-ENDLIST`. If a server sends a delta update, the complete playlist is requested
-  /// instead.
+  /// Fetches and parses a playlist.
+  ///
+  /// A media playlist in a file counts as ended even without `EXT-X-ENDLIST`. If a server sends a
+  /// delta update, the complete playlist is requested instead.
   ///
   /// - Parameters:
   ///   - variables: the variables of the multivariant playlist.
   ///   - validator: the validator of the known copy; nil if there is no copy.
-  ///   - silence: the load fails if no byte arrives for this many seconds.
+  ///   - silence: the time without a new byte after which the load fails, in s.
   ///   - goesOn: return false to cancel.
   /// - Returns: the playlist; nil if the known copy is up to date.
   /// - Throws: `.fetch` if fetching failed, `.playlist` if the text is not a valid playlist, or
@@ -110,7 +111,8 @@ public struct PlaylistLoader: Sendable {
     } catch { throw .playlist(address: address.description, error) }
   }
 
-  /// Resolves a URI in a playlist. In a local playlist, a matching file in the folder has priority.
+  /// Resolves a URI in a playlist. If the playlist is local, a matching file in the folder has
+  /// priority.
   ///
   /// - Throws: `.refused` if the URI is invalid.
   public func address(
@@ -127,9 +129,9 @@ public struct PlaylistLoader: Sendable {
 }
 
 extension MediaPlaylist {
-  /// If this playlist, which comes from a file, has no `EXT-X-ENDLIST`, marks it as ended and cut
-  /// off, because nothing will be added to the file. Then also removes the preferred start, which
-  /// was meant for the live presentation.
+  /// Marks a playlist from a file as ended and cut off, unless it has an `EXT-X-ENDLIST`: nothing
+  /// will be added to the file. Also removes the preferred start, which was meant for the live
+  /// presentation.
   fileprivate mutating func endHere() {
     guard !hasEnded else { return }
     (hasEnded, isCutOff, start) = (true, true, nil)

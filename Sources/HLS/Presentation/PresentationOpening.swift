@@ -12,8 +12,8 @@ public enum Presentation: Sendable, Equatable {
 }
 
 extension PlaylistLoader {
-  /// Opens the multivariant or media playlist at an address. If it only wraps another multivariant
-  /// playlist, that one is opened instead.
+  /// Opens the multivariant or media playlist at an address. If the playlist only wraps another
+  /// multivariant playlist, opens the inner one instead.
   ///
   /// - Throws: the error of a playlist that cannot be loaded, `.refused` if playlists are nested
   ///   too deeply or an address is invalid, or `.interrupted` if `goesOn` returned false.
@@ -26,7 +26,7 @@ extension PlaylistLoader {
       switch loaded.playlist {
       case .media: return .media([loaded])
       case .multivariant(let playlist):
-        // Some servers wrap the actual multivariant playlist in another multivariant playlist.
+        // Some servers wrap the actual multivariant playlist in another one.
         guard let only = playlist.variants.first, playlist.variants.count == 1,
           playlist.renditions.isEmpty, try isMultivariant(only.uri, in: loaded.address, goesOn)
         else { return .multivariant(steered(playlist, at: loaded.address, goesOn), loaded.address) }
@@ -46,12 +46,15 @@ extension PlaylistLoader {
     return false
   }
 
-  /// Opens a folder: the streams of a `.movpkg` folder, or else the multivariant playlist with the
-  /// most variants, or else all media playlists with segments, or else the numbered fragments.
+  /// Opens a folder. Uses the first of these that the folder contains:
+  /// - the streams of a `.movpkg` folder,
+  /// - the multivariant playlist with the most variants (at least one),
+  /// - all media playlists with segments,
+  /// - numbered fragments.
   ///
-  /// Ignores multivariant playlists without variants. A playlist whose files are not in the folder
-  /// is used only if there is nothing else. If a live playlist lists only the newest segments, it
-  /// is replaced by numbered fragments that include all of these segments and at least one other.
+  /// A playlist whose files are not in the folder is used only if there is nothing else. A live
+  /// playlist that lists only the newest segments is replaced by numbered fragments if these
+  /// include all of its segments and at least one other.
   ///
   /// - Throws: `.interrupted` if `goesOn` returned false. If there is nothing to open, the first
   ///   error from loading a playlist, or `.nothing` if there was no such error.
@@ -106,8 +109,8 @@ extension PlaylistLoader {
         + "file in it, or download the presentation again")
   }
 
-  /// Whether the folder contains at least one of the playlists to which a multivariant playlist
-  /// refers. The result is always true if the multivariant playlist comes from a server.
+  /// Whether the folder contains at least one of the media playlists of a multivariant playlist;
+  /// always true if the multivariant playlist comes from a server.
   private func hasFiles(
     _ playlist: MultivariantPlaylist, at address: ResourceAddress, _ folder: PresentationFolder
   ) -> Bool {
@@ -116,8 +119,8 @@ extension PlaylistLoader {
     return uris.contains { folder.file(for: $0, from: path) != nil }
   }
 
-  /// Returns the absolute paths of those segments of a local media playlist that are in the folder;
-  /// empty for any other playlist.
+  /// Returns the absolute paths of a local media playlist's segments, except those that are not in
+  /// the folder; empty for any other playlist.
   private func files(of loaded: Loaded, _ folder: PresentationFolder) -> Set<String> {
     guard case .media(let playlist) = loaded.playlist, case .file(let path) = loaded.address else {
       return []

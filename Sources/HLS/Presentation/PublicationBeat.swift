@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The interval of time in which the next segment of a live playlist is expected to appear. Times
-/// are in s on one monotonic clock.
+/// The time interval in which the next segment of a live playlist is expected to appear. Times are
+/// in s on one monotonic clock.
 ///
 /// The interval should be narrow: a segment that is found 1 s late makes the buffer 1 s shorter.
 struct PublicationBeat: Sendable {
-  /// Start of the interval: the earliest time at which the next segment is expected.
+  /// Start of the interval.
   private var earliest: Double
-  /// End of the interval: the latest time at which the next segment is expected.
+  /// End of the interval.
   private var latest: Double
   private var lastLoad: Double
-  /// Whether `foundNothing` was called after the last call of `found`.
+  /// Whether `foundNothing` has been called since the last call of `found`.
   private var hasLookedEarly = false
-  /// Delay, in s, until the next load if a load at the end of the interval finds nothing new.
+  /// If a load at the end of the interval finds nothing new, the delay until the next load, in s.
   private var patience = Self.leastPatience
 
   private static let leastPatience = 0.25
-  /// If the interval is narrower than this, in s, the next load takes place at the end of the
-  /// interval instead of in its middle.
+  /// If the interval is shorter than this, in s, the next load takes place at its end instead of in
+  /// its middle.
   private static let narrow = 0.4
   /// Clock drift to allow for, as a fraction of a segment's duration.
   private static let drift = 0.01
@@ -38,8 +38,8 @@ struct PublicationBeat: Sendable {
   /// Records that a load found `count` new segments.
   mutating func found(_ count: Int, at now: Double, pause: Double) {
     let older = Double(max(count, 1) - 1) * pause
-    // Normally, the oldest of the new segments appeared after the last load and within the
-    // interval. The newest one appeared `older` s later.
+    // Normally, the first of the new segments appeared within the interval and after the last load.
+    // The last one appeared `older` s later.
     var (low, high) = (max(lastLoad, earliest) + older, min(now, latest + older))
     if low > high { (low, high) = (min(lastLoad + older, now), now) }
     earliest = low + (1 - Self.drift) * pause
@@ -51,8 +51,8 @@ struct PublicationBeat: Sendable {
   /// Returns the interval for the playlist of another rendition, which has just been loaded and
   /// whose segments appear at the same times.
   ///
-  /// - Parameter ahead: the number of segments by which the other playlist extends beyond the
-  ///   playlist of this interval.
+  /// - Parameter ahead: how many segments later the other playlist ends than the playlist to which
+  ///   this interval belongs.
   func seen(_ ahead: Int, at now: Double, pause: Double) -> PublicationBeat {
     var beat = self
     if ahead > 0 {

@@ -10,8 +10,8 @@ enum ID3Tag {
   }
 
   /// Returns the time of the first sample, in 90 kHz ticks modulo 2^33; nil if the tags do not
-  /// contain it. It is stored in the PRIV frame `com.apple.streaming.transportStreamTimestamp` (RFC
-  /// 8216, section 3.4).
+  /// contain it. The PRIV frame `com.apple.streaming.transportStreamTimestamp` contains the time
+  /// (RFC 8216, section 3.4).
   static func timestamp(_ bytes: [UInt8]) -> UInt64? {
     var place = 0
     while let end = end(bytes, at: place) {
@@ -33,8 +33,8 @@ enum ID3Tag {
     return end <= bytes.count ? end : nil
   }
 
-  /// Reads an integer from the lower seven bits of each of four bytes; nil if a byte has its
-  /// highest bit set.
+  /// Reads a 28-bit integer from the lower seven bits of four bytes; nil if the highest bit of a
+  /// byte is set.
   private static func synchsafe(_ bytes: [UInt8], at place: Int) -> Int? {
     let digits = bytes[place..<(place + 4)]
     guard digits.allSatisfy({ $0 < 0x80 }) else { return nil }

@@ -9,8 +9,8 @@ public enum SegmentFormat: String, Sendable, CaseIterable {
   case ac3 = "AC-3"
   case mpegAudio = "MPEG audio"
 
-  /// Detects the format from the first bytes of a segment, after any ID3 tags; nil if it is not
-  /// recognised. MPEG-TS and MP4 are recognised only if there are no ID3 tags.
+  /// Detects the format of a segment; nil if it is not recognised. Skips ID3 tags at the start,
+  /// except that MPEG-TS and MP4 are recognised only without such tags.
   public init?(_ bytes: [UInt8]) {
     let start = ID3Tag.length(bytes)
     let body = bytes[start...]
@@ -46,10 +46,10 @@ public enum SegmentFormat: String, Sendable, CaseIterable {
 }
 
 extension SegmentFormat {
-  /// Returns what is wrong with a fetched segment; nil if nothing was found.
+  /// Returns a description of what is wrong with a segment; nil if nothing wrong was found.
   ///
   /// Checks the structure of MPEG-TS and MP4 segments, because a truncated body can look complete
-  /// to the network layer. Does not check the other formats.
+  /// to the network layer. Does not check other formats.
   public func problem(_ bytes: [UInt8]) -> String? {
     switch self {
     case .transportStream: Self.transportStreamProblem(bytes)
@@ -64,8 +64,8 @@ extension SegmentFormat {
     return isWhole ? nil : "a transport packet does not begin with its sync byte"
   }
 
-  /// Returns what is wrong with the boxes of an MP4 segment; nil if they fill the segment (ISO/IEC
-  /// 14496-12, section 4.2) and include `moof` and `mdat`.
+  /// Returns a description of what is wrong with an MP4 segment; nil if it consists of complete
+  /// boxes (ISO/IEC 14496-12, section 4.2) that include `moof` and `mdat`.
   private static func boxProblem(_ bytes: [UInt8]) -> String? {
     var place = 0
     var (hasFragment, hasData) = (false, false)
@@ -86,8 +86,8 @@ struct MP4Box {
   let start: Int
   let end: Int
 
-  /// Reads the header of the box at an offset. Returns nil if the header is invalid or incomplete,
-  /// or if the box ends after `limit` (by default, the end of `bytes`).
+  /// Reads the header of the box at offset `place`. Returns nil if the header is invalid or
+  /// incomplete, or if the box extends beyond `limit` (by default, the end of `bytes`).
   init?(_ bytes: [UInt8], at place: Int, within limit: Int? = nil) {
     let limit = limit ?? bytes.count
     func number(_ at: Int, _ count: Int) -> Int {

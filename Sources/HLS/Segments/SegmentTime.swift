@@ -2,11 +2,11 @@
 
 /// The start and duration of a segment, read from its bytes. Used for fragments without a playlist.
 struct SegmentTime: Equatable {
-  /// Time at which the sound starts, in s; for MP4, time at which the first track starts. Nil if it
-  /// is unknown.
+  /// Time at which the sound starts, in s; nil if unknown. For MP4, this is the time at which the
+  /// first track starts.
   var start: Double?
-  /// Duration in s; nil for formats other than ADTS, if there are no ADTS frames, or if one of
-  /// their headers states an invalid sample rate or frame length.
+  /// Duration in s; nil for formats other than ADTS. Also nil without ADTS frames, or if a frame's
+  /// header states an invalid sample rate or length.
   var duration: Double?
 
   /// Reads the times without decoding the sound.
@@ -58,9 +58,9 @@ struct SegmentTime: Equatable {
     return Double(ticks) / Double(scale)
   }
 
-  /// Follows a path of box types from the outside to the inside; the first box of each type counts.
-  /// Returns the content of the last box, and the offset of the first byte after that box; nil if a
-  /// box is missing.
+  /// Finds a box by its path of box types, outermost first; the first box of each type counts.
+  /// Returns the content of the box and the offset of the first byte after it; nil if a box of the
+  /// path is missing.
   private static func find(_ path: [String], in bytes: [UInt8]) -> (content: [UInt8], end: Int)? {
     var (place, limit) = (0, bytes.count)
     for (depth, type) in path.enumerated() {
@@ -80,10 +80,11 @@ struct SegmentTime: Equatable {
     return bytes[place..<(place + count)].reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// Returns the total duration, in s, of the consecutive ADTS frames after any ID3 tags (ISO/IEC
-  /// 13818-7, section 6.2). Returns nil if there are no frames, or if a header states an invalid
-  /// sample rate or frame length. An ADTS frame contains 1 to 4 raw data blocks of 1024 samples
-  /// each.
+  /// Returns the total duration of the consecutive ADTS frames after any ID3 tags, in s. Returns
+  /// nil if there are no frames, or if a header states an invalid sample rate or frame length.
+  ///
+  /// An ADTS frame contains 1 to 4 raw data blocks of 1024 samples each (ISO/IEC 13818-7, section
+  /// 6.2).
   private static func duration(ofADTS bytes: [UInt8]) -> Double? {
     let rates = [
       96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350,

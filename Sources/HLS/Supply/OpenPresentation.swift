@@ -2,7 +2,7 @@
 
 /// An opened presentation with the renditions to choose from.
 public struct OpenPresentation: Sendable {
-  /// A place from which one rendition can be fetched: the address of a media playlist.
+  /// A place from which a rendition can be fetched: the address of a media playlist.
   struct Place: Sendable {
     var address: ResourceAddress
     /// The playlist; nil if it must still be loaded.
@@ -17,14 +17,15 @@ public struct OpenPresentation: Sendable {
 
   /// The renditions that may be fetched.
   public let ladder: Ladder
-  /// For each rendition in ladder order, whether it is known to be made for headphones.
+  /// Whether each rendition is known to be made for headphones, in ladder order.
   public let areBinaural: [Bool]
   /// Descriptions of the renditions for `PresentationKeeper`, in ladder order.
   public let keptRenditions: [KeptRendition]
-  /// Whether decodable multichannel renditions in the chosen language are available, even if the
-  /// maximum bit rate or the preferred treatment excludes them.
+  /// Whether decodable multichannel renditions in the chosen language are available, regardless of
+  /// the maximum bit rate and the preferred treatment.
   public let hasMultichannelBeyond: Bool
-  /// The preferred start in the multivariant playlist; nil if there is none or it is ignored.
+  /// The preferred start that the multivariant playlist states; nil if there is none or it is
+  /// ignored.
   let start: PlaylistStart?
   /// The media playlists of each rendition, in ladder order. The playlists of one rendition have
   /// the same content and are tried in order.
@@ -42,8 +43,8 @@ public struct OpenPresentation: Sendable {
   ///
   /// - Parameters:
   ///   - presentation: a presentation that `loader` opened.
-  ///   - describe: describes a rendition from a segment, or returns nil if the segment cannot be
-  ///     played. It is called only if there is no multivariant playlist.
+  ///   - describe: describes a rendition from one of its segments; returns nil if the segment
+  ///     cannot be played. Called only if there is no multivariant playlist.
   ///   - goesOn: return false to cancel.
   /// - Throws: `.nothing` if there is no such rendition, `.interrupted` after a cancellation, or
   ///   `.refused` if a rendition's address is invalid.
@@ -57,8 +58,7 @@ public struct OpenPresentation: Sendable {
     switch presentation {
     case .multivariant(let playlist, let address):
       variables = playlist.variables
-      // In a folder, ignore a negative start: it was meant for the live end, but a folder is never
-      // live.
+      // In a folder, ignore a negative start: it was meant relative to the live end.
       let isLiveStart = loader.folder != nil && playlist.start.map { $0.offset < 0 } ?? false
       start = isLiveStart ? nil : playlist.start
       notes = playlist.notes
@@ -116,8 +116,8 @@ public struct OpenPresentation: Sendable {
     }
   }
 
-  /// Whether the playlist of a rendition is available. A server is assumed to have it. A downloaded
-  /// presentation often contains only one rendition.
+  /// Whether the playlist of a rendition is available. A server is assumed to have all playlists. A
+  /// downloaded presentation often contains only one.
   private static func isThere(
     _ uri: String, _ playlist: ResourceAddress, _ loader: PlaylistLoader
   ) -> Bool {
@@ -125,7 +125,7 @@ public struct OpenPresentation: Sendable {
     return folder.file(for: uri, from: path) != nil
   }
 
-  /// Returns a rendition with those of its playlists that are available; nil if there are none.
+  /// Returns a rendition without its unavailable playlists; nil if none is available.
   private static func present(
     _ rendition: Rendition, _ playlist: ResourceAddress, _ loader: PlaylistLoader
   ) -> Rendition? {
@@ -159,7 +159,7 @@ public struct OpenPresentation: Sendable {
       guard case .media(let playlist) = loaded.playlist, !playlist.hasOnlyKeyFrames else {
         continue
       }
-      // Describe the rendition from the first segment that can be loaded, but try no more than 20.
+      // Describe the rendition from the first segment that can be loaded. Try at most 20 segments.
       for segment in playlist.segments.filter({ !$0.isGap }).prefix(20) {
         if !goesOn() { throw .interrupted }
         do throws(LoadProblem) {
@@ -193,7 +193,7 @@ public struct RenditionWishes: Sendable, Equatable {
   public init() {}
 }
 
-/// The properties of a rendition that were found by decoding a segment.
+/// The properties of a rendition, found by decoding a segment.
 public struct RenditionDescription: Sendable {
   public var channels: Int
   public var isBinaural: Bool

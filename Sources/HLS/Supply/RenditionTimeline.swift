@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The presentation times of a rendition's segments. They stay valid when the playlist is updated.
+/// The presentation times of a rendition's segments. The times remain valid when the playlist is
+/// updated.
 struct RenditionTimeline {
   private(set) var follower: PlaylistFollower
   let address: ResourceAddress
@@ -28,14 +29,16 @@ struct RenditionTimeline {
     }
     let known = old.segments.prefix(gone).reduce(0) { $0 + $1.duration }
     // Segments that were added and removed between two loads are assumed to have had the average
-    // duration of the old copy's segments.
+    // duration of the segments in the old copy.
     let usual = old.segments.isEmpty ? 0 : old.duration / Double(old.segments.count)
     origin += known + Double(max(0, gone - old.segments.count)) * usual
   }
 
-  /// Aligns this timeline with that of another rendition. Also adopts the other rendition's reload
-  /// schedule, unless this timeline then ends at least half a segment before the other one or has
-  /// no segments. Call this method right after the playlist of this timeline has been loaded.
+  /// Aligns this timeline with another rendition's timeline. Call this method right after this
+  /// timeline's playlist has been loaded.
+  ///
+  /// Also adopts the other rendition's reload schedule, unless this timeline has no segments or,
+  /// once aligned, ends at least half a segment before the other one.
   mutating func align(to other: RenditionTimeline, at now: Double) {
     origin = other.origin(of: playlist)
     guard let usual = playlist.segments.last?.duration, usual > 0 else { return }
@@ -50,9 +53,10 @@ struct RenditionTimeline {
   /// End of the last segment, in s of presentation time.
   var end: Double { origin + playlist.duration }
 
-  /// Returns the segment to play at a presentation time, with its start in s. This is the first
-  /// segment whose end is more than 0.25 s, or more than half of its duration if that is shorter,
-  /// after `time`. Returns nil if there is none.
+  /// Returns the segment to play at a presentation time, with its start in s; nil if there is none.
+  ///
+  /// This is the first segment of which more than 0.25 s lies after `time`; for a segment shorter
+  /// than 0.5 s, more than half of it.
   func segment(at time: Double) -> (segment: MediaSegment, start: Double)? {
     var start = origin
     for segment in playlist.segments {
@@ -63,8 +67,8 @@ struct RenditionTimeline {
     return nil
   }
 
-  /// Returns the start of a segment by media sequence number, in s of presentation time; nil if the
-  /// playlist does not contain it.
+  /// Returns the start of the segment with a media sequence number, in s of presentation time; nil
+  /// if the playlist does not list it.
   func start(of sequence: Int) -> Double? {
     let index = sequence - playlist.mediaSequence
     guard playlist.segments.indices.contains(index) else { return nil }
@@ -72,10 +76,11 @@ struct RenditionTimeline {
   }
 
   /// Returns the start of another rendition's playlist on this timeline, in s of presentation time.
-  /// It is 0 if both playlists have ended and at least one of them is not cut off. Otherwise it is
-  /// calculated from the first program date of each playlist if both have one, or else from the
-  /// media sequence numbers if the playlists overlap. Failing that, both playlists are assumed to
-  /// end at the same time.
+  /// The first rule that applies determines it:
+  /// - If both playlists have ended and at least one of them is not cut off, it is 0.
+  /// - If both playlists have a program date, it follows from the first date of each.
+  /// - If the playlists overlap, it follows from the media sequence numbers.
+  /// - Otherwise, both playlists are assumed to end at the same time.
   func origin(of other: MediaPlaylist) -> Double {
     if playlist.hasEnded, other.hasEnded, !(playlist.isCutOff && other.isCutOff) { return 0 }
     if let own = firstDate(of: playlist), let theirs = firstDate(of: other) {

@@ -5,10 +5,11 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
   case fetch(FetchError)
   /// The rendition's playlist could not be fetched. The text is the full reason.
   case playlist(FetchError, String)
-  /// The content is incomplete, damaged or not audio, or the key is wrong. The text is the reason.
+  /// The content is incomplete, damaged, not audio or encrypted with another key. The text is the
+  /// reason.
   case content(String)
   /// The encryption is not supported, the key does not have 16 bytes, or the key cannot be fetched
-  /// even with another request. The text is the reason.
+  /// and another request would not help. The text is the reason.
   case encryption(String)
   case address(String)
   /// The rendition's playlist does not list the segment, or marks it as a gap. The text is the
@@ -32,7 +33,7 @@ enum LoadProblem: Error, Equatable, CustomStringConvertible {
     }
   }
 
-  /// False only if the playlist does not list the segment, or marks it as a gap.
+  /// False only for `absent`.
   var isOfListedSegment: Bool { if case .absent = self { false } else { true } }
 
   /// Whether the server gave no complete answer, or was too slow.
@@ -88,11 +89,11 @@ struct SegmentLoader {
     self.fetcher = fetcher
   }
 
-  /// Fetches a segment, decrypts it and checks it as `SegmentFormat.problem` does.
+  /// Fetches a segment, decrypts it and checks it with `SegmentFormat.problem`.
   ///
   /// - Parameters:
   ///   - playlist: the address of the segment's playlist.
-  ///   - attempts: the maximum number of requests if the content is invalid.
+  ///   - attempts: the maximum number of requests; only invalid content is requested again.
   ///   - goesOn: return false to cancel. Its argument is `FetchTiming()` during requests for keys
   ///     and initialisation sections.
   /// - Returns: the segment, and the timing of its body.
@@ -227,8 +228,8 @@ struct SegmentLoader {
     } catch { throw .content(error.description) }
   }
 
-  /// Returns a description of unusable content to append to an error message; empty if the content
-  /// is not recognised.
+  /// Returns a text about unusable content, to append to an error message; empty if the content is
+  /// not recognised.
   private static func guess(_ bytes: [UInt8]) -> String {
     let start = String(decoding: bytes.prefix(200), as: UTF8.self).lowercased()
     if bytes.isEmpty { return ": it is empty" }
@@ -237,7 +238,7 @@ struct SegmentLoader {
 }
 
 extension SegmentKey {
-  /// Whether this program supports the method and the key format: only AES-128 with `identity`.
+  /// Whether this program supports the method and the key format: AES-128 and `identity`.
   var isUsable: Bool { method == .aes128 && format == "identity" }
 }
 

@@ -12,8 +12,8 @@ public struct QueuedSegment: Sendable {
   public var duration: Double
   /// The rendition to play, or to change to within the segment; nil for a gap.
   public var rendition: Int?
-  /// The fetched versions of the segment, by rendition. If there are several, the sound can change
-  /// from one to another within the segment.
+  /// The segment in each fetched rendition. If there are several, the sound can change from one to
+  /// another within the segment.
   public var supplied: [Int: SuppliedSegment] = [:]
   /// The reason for a gap; nil if the entry is not a gap.
   public var problem: String?
@@ -37,7 +37,7 @@ public final class SegmentQueue: Sendable {
     /// Read position, in s of presentation time.
     fileprivate(set) var read = 0.0
     /// Playback position, in s of presentation time; nil if it has not been reported since the
-    /// start or the last seek.
+    /// start or since the last seek.
     fileprivate var toldHeard: Double?
     fileprivate var seek: Double?
     fileprivate var notes: [String] = []
@@ -61,7 +61,7 @@ public final class SegmentQueue: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Wakes a waiting reader so that it checks the queue again.
+  /// Wakes a waiting reader, which then checks the queue again.
   private let change = DispatchSemaphore(value: 0)
 
   public init() {}
@@ -86,14 +86,13 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Waits until a segment arrives, the queue ends or `wake` is called, for at most `seconds`.
-  /// Each such event ends one wait; if no thread is waiting, a later wait returns at once. Only one
-  /// thread may wait at a time.
+  /// Waits for at most `seconds` until a segment arrives, the queue ends or `wake` is called. An
+  /// event without a waiting thread ends the next wait at once. Only one thread may wait at a time.
   public func waitForChange(atMost seconds: Double) {
     _ = change.wait(timeout: .now() + seconds)
   }
 
-  /// Ends the current wait of `waitForChange`, or the next one if no thread is waiting.
+  /// Ends the current call of `waitForChange`, or the next one if no thread is waiting.
   public func wake() { change.signal() }
 
   /// Returns the segment with a queue number; nil if it is not in the queue.
@@ -121,7 +120,7 @@ public final class SegmentQueue: Sendable {
     state.withLock { state in state.segments.removeAll { $0.number < number } }
   }
 
-  /// Records how far the sound was read and played, in s of presentation time; nil leaves a
+  /// Records how far the sound has been read and heard, in s of presentation time. Nil leaves a
   /// position unchanged.
   public func advance(read: Double? = nil, heard: Double? = nil) {
     state.withLock { state in
@@ -136,8 +135,8 @@ public final class SegmentQueue: Sendable {
   /// Preferred start in s of presentation time; 0 if it is unknown, as for a live presentation.
   public var start: Double { state.withLock { $0.start } }
 
-  /// Removes all queued segments and requests those from `time` on, in s of presentation time. Also
-  /// restarts fetching after the end of the presentation or a failure.
+  /// Removes all queued segments and requests the segments from `time` on, in s of presentation
+  /// time. Also restarts fetching after the end of the presentation or a failure.
   ///
   /// - Returns: the queue number of the next segment that will arrive.
   public func seek(to time: Double) -> Int {
@@ -160,8 +159,8 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Returns the warnings that were added since the last call, oldest first. They report renditions
-  /// that cannot be used and playlists that were replaced, and include the `notes` of playlists.
+  /// Returns the warnings that were added since the last call, oldest first. They report unusable
+  /// renditions and replaced playlists, and include the `notes` of playlists.
   public func takeWarnings() -> [String] {
     state.withLock { state in
       defer { state.warnings = [] }
@@ -192,7 +191,7 @@ public final class SegmentQueue: Sendable {
   }
 
   /// Adds a rendition to a queued segment, unless a seek is pending or the segment is no longer
-  /// queued. If `isHeard` is true, the added rendition becomes the one to play or to change to.
+  /// queued. If `isHeard` is true, the added rendition becomes the segment's `rendition`.
   func add(
     _ segment: SuppliedSegment, rendition: Int, to number: Int, isHeard: Bool, reason: String? = nil
   ) {

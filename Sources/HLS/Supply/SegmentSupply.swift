@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A supply that fetches the segments of a presentation into `queue`, ahead of playback. An
-/// adaptation rule chooses the renditions.
+/// Fetches the segments of a presentation into `queue`, ahead of playback. An adaptation rule
+/// chooses the renditions.
 ///
 /// ## Threading
 /// Call `run` on a thread of its own. The queue may be used from any thread.
@@ -12,25 +12,26 @@ public final class SegmentSupply: Sendable {
     public var bufferSeconds = 30.0
     /// How far to fetch a live presentation ahead of playback, in target durations.
     public var liveTargetDurations = 3.0
-    /// Duration of the sound at the end of the queue that cannot be played before the next segment
-    /// arrives, in s.
+    /// Duration of the sound at the end of the queue that can be played only when the next segment
+    /// has arrived, in s.
     public var unreadable = 0.35
-    /// Time in s after which the download of a segment or of a newer copy of a playlist fails if no
-    /// byte arrives. It is usually shorter while the connection is lost.
+    /// Time without a byte after which the download of a segment or of a newer copy of a playlist
+    /// fails, in s. The time is usually shorter while the connection is lost.
     public var silence = 5.0
-    /// Time for which a segment that the server fails to send is requested again, in s. The time is
-    /// tripled if the server gives no complete answer. After a segment has been given up for that
-    /// reason, the time is divided by 3 until another segment is fetched. While more than 4 s of
-    /// sound is buffered, requests continue even after this time.
+    /// Time for which requests for a segment are repeated if they fail, in s. While more than 4 s
+    /// of sound is buffered, requests continue even after this time.
+    ///
+    /// The time is tripled if the server gives no complete answer. After a segment has been given
+    /// up for that reason, the time is divided by 3 until another segment has been fetched.
     public var patience = 15.0
-    /// Time in s for which a live playlist that no longer changes is still requested after the last
-    /// sound.
+    /// Time for which a live playlist that no longer changes is still requested after the last
+    /// sound, in s.
     public var livePatience = 60.0
-    /// Maximum number of requests to a server for a segment in one rendition, before another place
-    /// or rendition is tried. No further request is made if it cannot succeed.
+    /// Maximum number of requests to a server for a segment, before another place or rendition is
+    /// tried. A request that cannot succeed is not repeated.
     public var attempts = 3
     /// Number of consecutive gaps after which the supply of an on-demand presentation from a server
-    /// fails, if the segment of the last gap was listed but could not be loaded.
+    /// fails. The last gap counts only if its segment was listed but could not be loaded.
     public var mostGaps = 8
 
     public init() {}
@@ -40,7 +41,7 @@ public final class SegmentSupply: Sendable {
   public typealias Clock = @Sendable () -> Double
   /// A function that waits for `seconds`; it may return earlier.
   public typealias Pause = @Sendable (_ seconds: Double) -> Void
-  /// A function that is called on the thread of `run` for each segment that has arrived.
+  /// A function that is called for each segment that has arrived, on the thread of `run`.
   public typealias Observer = @Sendable (Arrival) -> Void
 
   /// A fetched segment, with the playlist that lists it.

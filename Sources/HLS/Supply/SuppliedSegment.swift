@@ -14,8 +14,8 @@ public struct SuppliedSegment: Sendable, Equatable {
   public var bytes: [UInt8]
   public var format: SegmentFormat
 
-  /// Time that an ID3 tag states for the first sample, in s; nil without such a tag, and for
-  /// containers with their own timestamps.
+  /// Time of the first sample according to an ID3 tag, in s; nil if there is no such tag, or if the
+  /// container has its own timestamps.
   public var taggedTime: Double? {
     switch format {
     case .aac, .ac3, .mpegAudio: ID3Tag.timestamp(bytes).map { Double($0) / 90_000 }
@@ -23,7 +23,7 @@ public struct SuppliedSegment: Sendable, Equatable {
     }
   }
 
-  /// Period after which timestamps wrap, in s; nil if they do not wrap.
+  /// Period after which the timestamps wrap, in s; nil if they do not wrap.
   public var timeCycle: Double? {
     format == .fragmentedMP4 ? nil : Double(1 << 33) / 90_000
   }

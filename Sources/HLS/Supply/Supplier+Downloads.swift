@@ -2,17 +2,17 @@
 
 extension Supplier {
   /// Wait before a request is repeated because the server gave no complete answer, in s. The wait
-  /// does not increase from one failure to the next, so that data is requested soon after the
-  /// connection has returned.
+  /// does not increase after repeated failures, so that fetching resumes soon after the connection
+  /// has returned.
   static let lineWait = 0.2
   /// Lower limit for `silence` while the connection is lost, in s.
   private static let leastSilence = 0.6
-  /// Duration of a connection loss, in s, after which requests may take the usual time again,
-  /// because the server may be slow rather than unreachable.
+  /// Duration of a connection loss after which the usual silence is allowed again, in s, because
+  /// the server may be slow rather than unreachable.
   private static let longestLoss = 40.0
 
-  /// Time without a byte after which a download fails, in s. It is usually shorter during the first
-  /// `longestLoss` seconds of a connection loss, because a request sent then may never be answered.
+  /// Time without a byte after which a download fails, in s. The time is usually shorter during the
+  /// first `longestLoss` s of a connection loss, because a request may then never be answered.
   var silence: Double {
     guard let offlineSince, now - offlineSince < Self.longestLoss else {
       return conditions.silence
@@ -20,8 +20,8 @@ extension Supplier {
     return min(conditions.silence, max(Self.leastSilence, 3 * longestFirstByte))
   }
 
-  /// Updates `offlineSince` after a failure. If a segment's request timed out, the connection
-  /// counts as lost. If `isOfTheLine` is false for the problem, the connection counts as intact.
+  /// Updates `offlineSince` after a failure. If the request for a segment timed out, the connection
+  /// counts as lost. If `isOfTheLine` is false, the connection counts as intact.
   mutating func noteConnection(after problem: LoadProblem) {
     if !problem.isOfTheLine {
       offlineSince = nil
@@ -83,8 +83,8 @@ extension Supplier {
   }
 
   /// Returns the time that is left for a replacement to arrive, in s; negative if it is too late.
-  /// The result is infinite before playback may start, 0 if the segment is no longer queued, and
-  /// never nil.
+  /// The time is infinite before playback may start, and 0 if the segment is no longer queued. The
+  /// result is never nil.
   private func secondsLeft(_ number: Int) -> Double? {
     let snapshot = queue.snapshot
     guard let queued = snapshot.segment(number) else { return 0 }

@@ -3,28 +3,31 @@
 extension Supplier {
   enum Outcome {
     case here(SuppliedSegment)
-    /// The download was too slow. Fetch the segment in this lower rendition.
+    /// The download was too slow. The segment should be fetched in this lower rendition instead.
     case abandoned(rendition: Int)
-    /// The rule stopped the download of a replacement, because it was too slow.
+    /// The rule stopped the download of a replacement because it was too slow.
     case givenUp
-    /// A seek or a stop has cancelled the download.
+    /// A seek or a stop cancelled the download.
     case ended
     case failed(LoadProblem)
   }
 
   // MARK: The next segment
 
-  /// Fetches the next segment. After a failure that may pass, the segment is requested again from
-  /// the same place. Further requests go to other places with the same content, and then to other
-  /// renditions. If all requests fail, they are repeated after a wait, or the segment is given up
-  /// (see `isWorthWaiting`). The queue fails at once if no rendition can be decrypted, or if the
-  /// server is too slow and no more than 4 s of sound is buffered.
+  /// Fetches the next segment.
+  ///
+  /// After a failure that may pass, the segment is requested again from the same place. Further
+  /// requests go to other places with the same content, and then to other renditions. If all of
+  /// them fail, they are repeated after a wait, or the segment is given up (see `isWorthWaiting`).
+  ///
+  /// The queue fails immediately if no rendition can be decrypted, or if the server is too slow and
+  /// at most 4 s of sound is buffered.
   mutating func fetchNext() {
     var wanted = usable(rule.next(situation(isWaiting: false)))
     var failures: [Int: Int] = [:]
     var moves: [Int: Int] = [:]
-    // The first rendition that failed. The problem is the first one other than `.absent`; if all
-    // are `.absent`, it is the first one.
+    // The first rendition that failed, and the first problem other than `.absent`; if there is no
+    // such problem, the first one.
     var lost: (rendition: Int, problem: LoadProblem)?
     let began = now
     while goesOn {
@@ -71,8 +74,8 @@ extension Supplier {
     }
   }
 
-  /// Returns the given rendition if it can be decrypted, otherwise the best one that can be. If no
-  /// rendition can be decrypted, returns the given one.
+  /// Returns the given rendition, or the best decryptable one if the given one cannot be decrypted.
+  /// If no rendition can be decrypted, returns the given one.
   private func usable(_ rendition: Int) -> Int {
     let count = presentation.ladder.count
     let rendition = min(max(0, rendition), count - 1)
@@ -80,8 +83,8 @@ extension Supplier {
       ? (0..<count).last { !unusable.contains($0) } ?? rendition : rendition
   }
 
-  /// Fetches the segment at the cursor. Returns nil if the playlist does not list it yet, or if the
-  /// presentation ends there.
+  /// Fetches the segment at the cursor. Returns nil if the playlist does not list the segment yet,
+  /// or if the presentation ends at the cursor.
   private mutating func attempt(_ rendition: Int) -> Outcome? {
     let timeline: RenditionTimeline
     do throws(PresentationError) { timeline = try self.timeline(of: rendition) } catch {
@@ -117,7 +120,7 @@ extension Supplier {
     }
   }
 
-  /// Queues a segment that was fetched, and moves the cursor to its end.
+  /// Queues a fetched segment, and moves the cursor to its end.
   private mutating func take(
     _ segment: SuppliedSegment, rendition: Int, _ failures: [Int: Int],
     replacing lost: (rendition: Int, problem: LoadProblem)?
@@ -158,8 +161,8 @@ extension Supplier {
 
   // MARK: Failures
 
-  /// Warns that another rendition replaces this one. Consecutive replaced segments cause only one
-  /// warning.
+  /// Warns that another rendition replaces this one. Warns only once while this rendition remains
+  /// replaced.
   private mutating func tell(_ problem: LoadProblem, of rendition: Int) {
     guard replaced != rendition else { return }
     replaced = rendition
@@ -173,8 +176,8 @@ extension Supplier {
         + "another rendition replaces it")
   }
 
-  /// Whether a rendition is not requested again now, because it has failed too often or cannot be
-  /// decrypted.
+  /// Whether not to request a rendition again for this segment, because it has failed too often or
+  /// cannot be decrypted.
   private func isSpent(
     _ rendition: Int, _ problem: LoadProblem, _ failures: [Int: Int]
   ) -> Bool {
@@ -182,9 +185,9 @@ extension Supplier {
     return unusable.contains(rendition) || failures[rendition, default: 0] >= attempts
   }
 
-  /// Returns the rendition to request after a failure: the same one until it is spent, then the
-  /// nearest lower one that has not failed, or else the nearest higher one. Returns nil if none is
-  /// left.
+  /// Returns the rendition to request after a failure: the same one unless `isSpent`, otherwise the
+  /// nearest lower one that has not failed or, if there is none, the nearest higher one. Returns
+  /// nil if none is left.
   private func afterFailure(
     _ problem: LoadProblem, _ rendition: Int, _ failures: [Int: Int]
   ) -> Int? {
@@ -204,14 +207,16 @@ extension Supplier {
     return now - began < patience || left > 4
   }
 
-  /// Replaces the segment at the cursor with a gap. The queue fails if neither the current playlist
-  /// nor an ended one lists a segment at or after the cursor, if the server has given no complete
-  /// answer for two segments since the last fetched segment, or after too many consecutive gaps in
-  /// an on-demand presentation from a server.
+  /// Replaces the segment at the cursor with a gap.
+  ///
+  /// The queue fails in these cases:
+  /// - Neither the current playlist nor an ended one lists a segment at or after the cursor.
+  /// - For the second segment since the last fetched one, the server gave no complete answer.
+  /// - There are `mostGaps` consecutive gaps in an on-demand presentation from a server.
   private mutating func giveUp(_ problem: LoadProblem) {
     if problem.isOfTheLine {
-      // Perhaps only this segment is affected: fail at the second such segment if no segment is
-      // fetched in between.
+      // Perhaps only this segment is affected, so fail only at the second such segment, unless
+      // another one is fetched in between.
       guard lineFailures == 0 else {
         return queue.fail("a segment could not be loaded from the server: \(problem)")
       }
@@ -234,8 +239,8 @@ extension Supplier {
     }
   }
 
-  /// Moves the timelines back by the duration of the sound that a live server has removed, so that
-  /// playback has no gap.
+  /// Moves the timelines back by the duration of the sound that a live server no longer has, so
+  /// that playback continues without a gap.
   private mutating func leaveOut(_ seconds: Double) {
     for rendition in timelines.keys { timelines[rendition]?.move(by: -seconds) }
     let rounded = (seconds * 10).rounded() / 10
@@ -262,8 +267,8 @@ extension Supplier {
 
   // MARK: Replacements in another rendition
 
-  /// Fetches a queued segment again in another rendition. That rendition is played if it arrives in
-  /// time and the rule accepts it.
+  /// Fetches a queued segment again in another rendition. The new rendition is played if it arrives
+  /// in time and the rule accepts it.
   mutating func fetch(replacement: Replacement) {
     let snapshot = queue.snapshot
     guard let queued = snapshot.segment(replacement.number),
@@ -290,8 +295,8 @@ extension Supplier {
     }
   }
 
-  /// After a change of rendition, fetches the segment before the change in the new rendition as
-  /// well, if there is time. The renditions can then be aligned and crossfaded.
+  /// After a change of rendition, also fetches the segment before the change in the new rendition,
+  /// if there is time. The renditions can then be aligned and crossfaded.
   private mutating func overlap(_ last: QueuedSegment, in rendition: Int) {
     guard let before = last.rendition, before != rendition, let timeline = timelines[rendition],
       let (segment, start) = timeline.segment(at: last.start), abs(start - last.start) < 0.1,
@@ -303,7 +308,7 @@ extension Supplier {
     let left = last.end - queue.snapshot.read - 0.75
     let ladder = presentation.ladder
     let isOther = ladder[rendition].isMultichannel != ladder[before].isMultichannel
-    // An overlap matters less if the treatment stays the same, so the reserve is usually larger.
+    // If the treatment stays the same, an overlap matters less, so the reserve is usually larger.
     let reserve = isOther ? 4 : 0.6 * fullBuffer
     guard 1.5 * seconds < min(left, situation.buffer - reserve) else { return }
     if case .here(let supplied) = download(segment, rendition, in: timeline, replacing: last.number)

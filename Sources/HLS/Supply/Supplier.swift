@@ -7,12 +7,12 @@ struct Supplier {
   var rule: any AdaptationRule
   var segments: SegmentLoader
   var timelines: [Int: RenditionTimeline] = [:]
-  /// The current rendition: usually that of the last queued segment. Before any segment is queued,
-  /// it is the first one whose playlist was loaded to fetch a segment; nil before that.
+  /// The current rendition: usually that of the last queued segment. Before a segment is queued,
+  /// the first one whose playlist was loaded to fetch a segment; nil before that.
   var rendition: Int?
   /// Position from which to fetch next, in s of presentation time: at first 0, then the end of the
-  /// last segment or gap, or the target of a seek. Nil before the first playlist is loaded, unless
-  /// a seek was requested.
+  /// last segment or gap, or the target of a seek. Nil until the first playlist is loaded or a seek
+  /// is requested.
   var cursor: Double?
   /// Gaps that are not yet queued.
   var gaps: [QueuedSegment] = []
@@ -20,24 +20,24 @@ struct Supplier {
   private var reloadProblem: String?
   /// Number of consecutive failed reloads of the live playlist from the current place.
   private var failedReloads = 0
-  /// Time since which a live presentation has had no sound left and its playlist has been overdue
-  /// (see `PlaylistFollower.staleness`), in s; otherwise nil.
+  /// Time at which a live presentation was first found to have no sound left and an overdue
+  /// playlist (see `PlaylistFollower.staleness`), in s; nil unless that is still so.
   private var drySince: Double?
   /// For each rendition, the index in `presentation.places` of the place from which it is fetched.
   /// A rendition without an entry is fetched from its first place.
   var sites: [Int: Int] = [:]
-  /// For each rendition that was moved to another place, its last timeline at an earlier place.
+  /// The last timeline at an earlier place, for each rendition that was moved to another place.
   private var former: [Int: RenditionTimeline] = [:]
-  /// The rendition that other renditions currently replace, because its segments cannot be loaded.
+  /// The rendition that is currently replaced by others, because its segments cannot be loaded.
   var replaced: Int?
   private var hasLoadedAll = false
-  /// Number of segments that were given up because the server gave no complete answer, counted
-  /// since the last fetched segment.
+  /// Number of segments since the last fetched one that were given up because the server gave no
+  /// complete answer.
   var lineFailures = 0
-  /// Time of the timeout since which the connection has counted as lost, in s; nil if it does not
-  /// count as lost.
+  /// Time of the first timeout of the current connection loss, in s; nil while the connection
+  /// counts as intact.
   var offlineSince: Double?
-  /// The longest recent time from a segment's request to its first byte, in s.
+  /// The longest recent time from the request for a segment to its first byte, in s.
   var longestFirstByte = 0.0
   /// Renditions that cannot be decrypted.
   var unusable: Set<Int> = []
@@ -63,7 +63,7 @@ struct Supplier {
 
   var isLive: Bool { rendition.flatMap { timelines[$0] }.map { !$0.playlist.hasEnded } ?? false }
 
-  /// Handles a seek, reloads a live playlist if that is due, and then fetches a segment or pauses.
+  /// Handles a seek, reloads a live playlist if it is due, and then fetches a segment or pauses.
   mutating func step() {
     if let time = queue.takeSeek() {
       cursor = time
@@ -88,8 +88,8 @@ struct Supplier {
     tellStart()
   }
 
-  /// Fetches a queued segment again in another rendition, or pauses. `step` calls this method after
-  /// all segments have been fetched.
+  /// Fetches a queued segment again in another rendition, or pauses. Called after all segments have
+  /// been fetched.
   private mutating func improveEnd() {
     let situation = situation(isWaiting: true, isAtEnd: true)
     if let wish = rule.replacement(situation, queue: replaceable) {
@@ -107,8 +107,8 @@ struct Supplier {
     return conditions.liveTargetDurations * max(1, playlist.targetDuration)
   }
 
-  /// Whether the current playlist lists a next segment. If that playlist has ended, a segment in
-  /// another ended playlist also counts. True before a playlist is loaded.
+  /// Whether the current playlist lists a next segment. If the playlist has ended, a segment in
+  /// another ended playlist also counts. True until a playlist is loaded.
   private var hasNext: Bool {
     guard let cursor, let rendition, let timeline = timelines[rendition] else { return true }
     return timeline.segment(at: cursor) != nil
@@ -116,18 +116,18 @@ struct Supplier {
   }
 
   /// Returns the best rendition whose loaded playlist has ended and lists more than 0.25 s of sound
-  /// after `time`; nil if there is none. Smaller differences in length can result from the frame
-  /// lengths of the encoders.
+  /// after `time`; nil if there is none. Smaller differences in length can result from the
+  /// encoders' frame lengths.
   func longer(at time: Double) -> Int? {
     timelines.filter { $0.value.playlist.hasEnded && $0.value.end - time > 0.25 }.keys.max()
   }
 
   /// Loads all playlists of a presentation in a folder, because the longest one determines the
-  /// duration. Does nothing after the first call.
+  /// duration. Has no effect after the first call.
   private mutating func loadAllOfFolder() {
     guard !hasLoadedAll, !presentation.isRemote else { return }
     hasLoadedAll = true
-    // Load the best rendition first, so that the timelines of the others are aligned with its own.
+    // Load the best rendition first, so that the other timelines are aligned with its timeline.
     for rendition in presentation.ladder.indices.reversed() { _ = try? timeline(of: rendition) }
   }
 
@@ -158,7 +158,7 @@ struct Supplier {
       "the live playlist has not changed for \(Int(now - since)) s after the last sound\(reason)")
   }
 
-  /// Sets the queue's `mayStart` as soon as enough is buffered according to the rule.
+  /// Sets the queue's `mayStart` as soon as the rule finds the buffer sufficient.
   mutating func tellStart() {
     guard !hasToldStart, queue.snapshot.end != nil else { return }
     if rule.mayStart(situation(isWaiting: false)) {
@@ -186,7 +186,7 @@ struct Supplier {
       liveDistance: timeline.flatMap { $0.playlist.hasEnded ? nil : $0.end - snapshot.heard })
   }
 
-  /// The queued segments that can be fetched again in another rendition, because they have not been
+  /// The queued segments that can be fetched again in another rendition: those that have not been
   /// read to the end.
   private var replaceable: [ReplaceableSegment] {
     let snapshot = queue.snapshot
@@ -199,8 +199,8 @@ struct Supplier {
 
   // MARK: Playlists
 
-  /// Returns a rendition's timeline. Loads the playlist if it has not been loaded. Unless the
-  /// rendition is the current one, reloads a live playlist that does not list the next segment.
+  /// Returns a rendition's timeline. Loads the playlist if necessary. If the rendition is not the
+  /// current one, reloads a live playlist that does not list the next segment.
   ///
   /// - Throws: the error if the playlist cannot be loaded.
   mutating func timeline(of rendition: Int) throws(PresentationError) -> RenditionTimeline {
@@ -217,7 +217,7 @@ struct Supplier {
     let place = presentation.places[rendition][sites[rendition, default: 0]]
     var loaded = place.loaded
     if loaded == nil {
-      // A slow server may need longer for its first answer, so limit the silence only if the
+      // The first answer of a slow server may take longer, so limit the silence only if the
       // connection is lost.
       loaded = try load(place.address, nil, silence: offlineSince == nil ? .infinity : silence)
     }
@@ -297,8 +297,8 @@ struct Supplier {
     }
   }
 
-  /// Switches a rendition to its next place, or from the last to the first. Returns false if it has
-  /// only one.
+  /// Switches a rendition to its next place; the first place follows the last. Returns false if the
+  /// rendition has only one place.
   mutating func move(_ rendition: Int, because problem: String) -> Bool {
     let places = presentation.places[rendition]
     guard places.count > 1 else { return false }

@@ -5,14 +5,14 @@ import Glibc
 
 /// The mounting of a tracker on the head, found from three poses: ahead, up and left.
 ///
-/// Looking up rotates the head about its axis to the right, and turning left rotates it about its
+/// Looking up rotates the head about its rightward axis, and turning left rotates it about its
 /// upward axis. The directions of these axes in the tracker's frame give the mounting.
 public struct AxisFinding: Sendable, Equatable {
   /// The map from the tracker's axes to the head's axes.
   public let axes: AxisMap
   /// The axis of the tracker's reference frame that points up.
   public let up: SignedAxis
-  /// The angle of the rotation between the measured axes and `axes`, in degrees.
+  /// The angle of the rotation from the measured axes to `axes`, in degrees.
   public let misalignmentDegrees: Double
   public let upTurnDegrees: Double
   public let leftTurnDegrees: Double
@@ -30,7 +30,7 @@ public struct AxisFinding: Sendable, Equatable {
   ///   - ahead: the pose while the head looks ahead.
   ///   - up: the pose while the head is bent back.
   ///   - left: the pose while the head is turned to the left.
-  ///   - isUpright: whether to reject poses if the z axis of the reference frame does not point up.
+  ///   - isUpright: whether to reject the poses if the reference frame's z axis does not point up.
   ///
   /// - Throws: `turnTooSmall`, `turnsAlike`, `askew`, `mirrored` or `otherPoses`.
   public init(
@@ -64,8 +64,8 @@ public struct AxisFinding: Sendable, Equatable {
     self.up = upward.axis
   }
 
-  /// Returns the map nearest to the measured axes (unit vectors), and the angle between the two in
-  /// degrees.
+  /// Returns the map nearest to the measured axes (unit vectors), and the angle of the rotation
+  /// between them in degrees.
   private static func nearest(
     front: SIMD3<Double>, left: SIMD3<Double>, up: SIMD3<Double>
   ) -> (map: AxisMap, degrees: Double) {

@@ -9,22 +9,22 @@ public enum CalibrationError: Error, Sendable, Equatable {
   /// The tracker turned instead of resting. The value is the standard deviation of its angular
   /// velocity.
   case turned(degreesPerSecond: Double)
-  /// The gyroscope's mean angular velocity at rest is too large for a bias.
+  /// The gyroscope's mean angular velocity at rest is too large to be a bias.
   case implausibleBias(degreesPerSecond: Double)
   /// The head turned too little from looking ahead to this pose.
   case turnTooSmall(CalibrationPose, degrees: Double)
-  /// The turn to the left was outside the range 70 to 110 degrees.
+  /// The turn to the left was not between 70 and 110 degrees.
   case notAQuarter(degrees: Double)
   /// The angle between the axes of the turns up and to the left is too far from 90 degrees. The
   /// value is that angle.
   case turnsAlike(degrees: Double)
   /// The poses do not match the instructions.
   case otherPoses
-  /// The turn to the left appears as a turn to the right about the z axis of the tracker's
-  /// reference frame, or the poses do not show whether the tracker reports inverse orientations or
+  /// The turn to the left looks like a turn to the right about the z axis of the tracker's
+  /// reference frame. Or the poses do not show whether the tracker reports inverse orientations or
   /// its world is upside down.
   case mirrored
-  /// The measured axes are too far from coordinate axes. The value is the angle between them.
+  /// The measured axes are too far from the coordinate axes. The value is the angle between them.
   case askew(degrees: Double)
   /// The file has another version of the format.
   case wrongVersion(Int, expected: Int)
@@ -42,7 +42,7 @@ public enum CalibrationPose: String, Sendable, CaseIterable {
 }
 
 extension CalibrationError: CustomStringConvertible {
-  /// What is wrong and what to do, as the end of a one-line message.
+  /// What is wrong and what to do, to be used as the end of a one-line message.
   public var description: String {
     switch self {
     case .tooFewSamples(let count):

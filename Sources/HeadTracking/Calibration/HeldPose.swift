@@ -4,7 +4,7 @@ public import Geometry
 
 /// Detects when a head is held still in a pose.
 public struct HeldPose: Sendable {
-  /// The accepted angles from the reference pose, in degrees.
+  /// The range of accepted angles from the reference pose, in degrees.
   public let distance: ClosedRange<Double>
   private let reference: Quaternion?
   private var recent: [HeadSample] = []
@@ -22,7 +22,7 @@ public struct HeldPose: Sendable {
   private static let seconds = 0.8
 
   /// - Parameters:
-  ///   - distance: the accepted angles from `reference`, in degrees.
+  ///   - distance: the range of accepted angles from `reference`, in degrees.
   ///   - reference: the reference pose; nil accepts any pose.
   public init(distance: ClosedRange<Double> = 0...180, from reference: Quaternion? = nil) {
     self.distance = distance
@@ -31,12 +31,13 @@ public struct HeldPose: Sendable {
 
   /// Takes the next sample.
   ///
-  /// - Returns: the mean pose of the last 0.8 s if the head was still in that time, the angle of
-  ///   the mean pose is accepted, and there are at least 8 samples; nil otherwise.
+  /// - Returns: the mean pose of the last 0.8 s; nil if the head moved in that time, if there are
+  ///   fewer than 8 samples, or if the mean pose is not at an accepted angle from the reference
+  ///   pose.
   public mutating func add(_ sample: HeadSample) -> Quaternion? {
     recent.append(sample)
     let begin = sample.time - Int64(Self.seconds * 1e9)
-    // Keep one sample at or before `begin`, so that the samples span the required time.
+    // Keep one sample from `begin` or earlier, so that the samples span the required time.
     while recent.count > 1, recent[1].time <= begin { recent.removeFirst() }
     guard recent.count >= 8, recent[0].time <= begin else { return nil }
     let first = recent[0].headToWorld

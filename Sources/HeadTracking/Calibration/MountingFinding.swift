@@ -3,20 +3,20 @@
 public import Geometry
 import Glibc
 
-/// The mounting and the conventions of a tracker that itself computes its orientation relative to
-/// the vertical, found from three poses.
+/// The mounting and the conventions of a tracker that reports its orientation relative to the
+/// vertical, found from three poses: ahead, up and left.
 ///
-/// The world's vertical in the pose ahead gives the head's upward axis. The rotation from ahead to
-/// up gives the head's axis to the right. The rotation to the left must be about the upward axis.
-/// The convention whose axes fit best is chosen.
+/// In the pose ahead, the world's vertical gives the head's upward axis. The rotation from ahead to
+/// up gives the head's rightward axis. The rotation from ahead to left must be about the upward
+/// axis. The conventions whose axes fit best are chosen.
 public struct MountingFinding: Sendable, Equatable {
   public let mounting: TrackerMounting
-  /// The axis error of the turn up or of the turn to the left, whichever is larger, in degrees.
+  /// The larger of the axis errors of the two turns (up and left), in degrees.
   public let misalignmentDegrees: Double
   /// The measured turn to the left, in degrees.
   public let leftTurnDegrees: Double
 
-  /// The accepted turns to the left, in degrees.
+  /// The range of accepted turns to the left, in degrees.
   public static let leftTurn = 70.0...110.0
 
   /// Finds the mounting from three orientations that the tracker reported.
@@ -26,7 +26,7 @@ public struct MountingFinding: Sendable, Equatable {
   ///   - up: the orientation while the head is bent back.
   ///   - left: the orientation while the head is turned to the left by 90 degrees.
   ///
-  /// - Throws: `turnTooSmall`, `notAQuarter` or `otherPoses` if no convention fits; `mirrored` if
+  /// - Throws: `turnTooSmall`, `notAQuarter` or `otherPoses` if no conventions fit; `mirrored` if
   ///   the poses do not show whether the tracker reports inverse orientations or its world is
   ///   upside down.
   public init(
@@ -43,7 +43,7 @@ public struct MountingFinding: Sendable, Equatable {
         let poses = [ahead, up, left].map(conventions.trackerToWorld)
         guard let fit = Fit(conventions, poses) else { continue }
         fits.append(fit)
-        // Of almost equally good fits, keep the first, because its convention is more likely.
+        // Of almost equally good fits, keep the first, because its conventions are more likely.
         if fit.misalignment < (best?.misalignment ?? .infinity) - 0.01 { best = fit }
       }
     }
@@ -54,7 +54,7 @@ public struct MountingFinding: Sendable, Equatable {
     leftTurnDegrees = best.leftTurn * 180 / .pi
   }
 
-  /// A convention under which the measured poses match the requested poses.
+  /// Conventions under which the measured poses match the requested poses.
   private struct Fit {
     var mounting: TrackerMounting
     /// The larger axis error of the two turns, in radians.
@@ -63,12 +63,12 @@ public struct MountingFinding: Sendable, Equatable {
     /// The head's upward axis in the tracker's axes.
     var top: SIMD3<Double>
 
-    /// Whether the tracker's z axis is nearly vertical, and `other` fits about as well but gives
-    /// other orientations.
+    /// Whether `other` fits about as well but gives other orientations.
     ///
-    /// The poses of such a tracker whose world is upside down also fit a tracker that reports
-    /// inverse orientations. A tracker with neither property and a tracker with both also give the
-    /// same poses, but the former is preferred, so the result is then false.
+    /// If the tracker's z axis is nearly vertical, the poses cannot distinguish a tracker whose
+    /// world is upside down from one that reports inverse orientations. Nor can they distinguish a
+    /// tracker with both properties from one with neither. The result is false for these two,
+    /// because the tracker with neither is preferred.
     func isAmbiguous(with other: Fit) -> Bool {
       let (own, others) = (mounting, other.mounting)
       return own.isInverse != own.isUpsideDown && own.components == others.components
@@ -76,7 +76,7 @@ public struct MountingFinding: Sendable, Equatable {
         && abs(top.z) > cos(0.25) && other.misalignment < misalignment + 0.05
     }
 
-    /// Returns nil if the poses (ahead, up and left) do not match the requested poses.
+    /// Returns nil if `poses` (ahead, up and left) do not match the requested poses.
     init?(_ conventions: TrackerMounting, _ poses: [Quaternion]) {
       let limit = AxisFinding.largestMisalignment * .pi / 180
       let top = poses[0].conjugate.rotate(SIMD3(0, 0, 1))

@@ -7,7 +7,6 @@ public struct SignedAxis: Sendable, Equatable {
   /// The unit vector along the axis.
   public let direction: SIMD3<Double>
 
-  /// The z axis.
   public static let z = SignedAxis(direction: SIMD3(0, 0, 1))
 
   private init(direction: SIMD3<Double>) {
@@ -20,7 +19,7 @@ public struct SignedAxis: Sendable, Equatable {
     self = axis
   }
 
-  /// Returns the axis nearest to a direction, and the angle between the two in degrees.
+  /// Returns the axis nearest to a direction, and the angle between them in degrees.
   static func nearest(to vector: SIMD3<Double>) -> (axis: SignedAxis, degrees: Double) {
     let unit = vector / vector.length
     let best = all.max { ($0.direction * unit).sum() < ($1.direction * unit).sum() } ?? .z

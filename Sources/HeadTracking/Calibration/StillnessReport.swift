@@ -11,8 +11,8 @@ public struct StillnessReport: Sendable, Equatable {
   public let jitter: Double
   /// Longest time between two consecutive samples, in seconds.
   public let longestInterval: Double
-  /// Mean angular velocity in rad/s, in the axes of the driver's samples; nil if a sample has no
-  /// angular velocity, or if the angular velocity of every sample is zero.
+  /// Mean angular velocity in rad/s, in the axes of the driver's samples. Nil if a sample has no
+  /// angular velocity, or if all angular velocities are zero.
   public let gyroBias: SIMD3<Double>?
   /// Standard deviation of the angular velocity on each axis, in rad/s; nil if `gyroBias` is nil.
   public let gyroNoise: SIMD3<Double>?
@@ -27,7 +27,8 @@ public struct StillnessReport: Sendable, Equatable {
   static let fewestSamples = 50
   /// Largest accepted angle between a pose and the mean pose, in degrees.
   static let largestTurn = 2.0
-  /// Upper limit for both the bias and the noise of the angular velocity at rest, in degrees/s.
+  /// Largest accepted mean and largest accepted standard deviation of the angular velocity at rest,
+  /// in degrees/s.
   static let largestBias = 5.0
 
   /// Evaluates the samples of a tracker at rest.
@@ -36,8 +37,8 @@ public struct StillnessReport: Sendable, Equatable {
   ///   - poses: the samples in order of arrival; used only if `inertial` is empty.
   ///   - inertial: the raw samples in order of arrival; empty if the tracker reports none.
   ///
-  /// - Throws: `tooFewSamples`, `badValue` if the last time is not later than the first,
-  ///   `implausibleBias`, `turned`, or `moved`.
+  /// - Throws: `tooFewSamples`, `implausibleBias`, `turned` or `moved`; `badValue` if the last
+  ///   sample is not later than the first.
   public init(
     poses: [HeadSample], inertial: [InertialSample] = []
   ) throws(CalibrationError) {
@@ -52,7 +53,7 @@ public struct StillnessReport: Sendable, Equatable {
     longestInterval = intervals.max() ?? 0
     let rates =
       inertial.isEmpty ? poses.compactMap(\.angularVelocity) : inertial.map(\.angularVelocity)
-    // If every rate is exactly zero, the tracker has no gyroscope.
+    // If all rates are exactly zero, the tracker has no gyroscope.
     let hasRates = rates.count == samples && rates.contains { $0 != .zero }
     gyroBias = hasRates ? Self.mean(rates) : nil
     gyroNoise = hasRates ? Self.deviation(rates) : nil
@@ -66,7 +67,7 @@ public struct StillnessReport: Sendable, Equatable {
 
   /// Returns the root mean square angle from the mean pose, in radians, and the drift, in rad/s.
   ///
-  /// - Throws: `moved` if an angle from the mean pose is above `largestTurn`.
+  /// - Throws: `moved` if the angle between a pose and the mean pose is above `largestTurn`.
   private static func pose(
     _ poses: [HeadSample]
   ) throws(CalibrationError) -> (noise: Double, drift: Double) {

@@ -16,8 +16,8 @@ public struct TrackerCalibration: Sendable, Equatable {
   public var axes: AxisMap
   /// The axis of the tracker's reference frame that points up.
   public var up: SignedAxis
-  /// The exact mounting, which replaces `axes` and `up` in the conversion of a `HeadSample`; nil if
-  /// it was not measured.
+  /// The exact mounting; nil if it was not measured. It replaces `axes` and `up` in the conversion
+  /// of a `HeadSample`.
   public var mounting: TrackerMounting?
   /// The gyroscope's bias in rad/s, in the axes of the driver's samples; nil if unknown.
   public var gyroBias: SIMD3<Double>?
@@ -88,8 +88,9 @@ public struct TrackerCalibration: Sendable, Equatable {
 
   // MARK: Applying it
 
-  /// Returns the sample in the head's axes, in a reference frame whose z axis points up. Without a
-  /// `mounting`, the gyroscope's bias is subtracted from an angular velocity that is not zero.
+  /// Returns the sample in the head's axes, in a reference frame whose z axis points up. If there
+  /// is no `mounting`, also subtracts the gyroscope's bias from any angular velocity other than
+  /// zero.
   public func applied(to sample: HeadSample) -> HeadSample {
     if let mounting { return Self.applied(mounting, to: sample) }
     let map = axes.quaternion
@@ -109,8 +110,8 @@ public struct TrackerCalibration: Sendable, Equatable {
     return sample
   }
 
-  /// Returns the raw sample in the head's axes. The gyroscope's bias remains in it; the filter that
-  /// fuses raw samples removes it.
+  /// Returns the raw sample in the head's axes. Does not remove the gyroscope's bias; the filter
+  /// that fuses raw samples does.
   public func applied(to sample: InertialSample) -> InertialSample {
     InertialSample(
       time: sample.time, angularVelocity: axes.apply(sample.angularVelocity),

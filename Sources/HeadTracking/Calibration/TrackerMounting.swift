@@ -2,7 +2,7 @@
 
 public import Geometry
 
-/// The mounting and the quaternion conventions of a tracker for which neither is documented.
+/// The mounting and the quaternion conventions of a tracker for which they are not documented.
 public struct TrackerMounting: Sendable, Equatable {
   /// The order of the components in the tracker's quaternions.
   public enum Components: String, Sendable, CaseIterable {
@@ -12,10 +12,10 @@ public struct TrackerMounting: Sendable, Equatable {
     case wxyz
   }
 
-  /// The rotation from the tracker's axes to the head's.
+  /// The rotation from the tracker's axes to the head's axes.
   public var rotation: Quaternion
   public var components: Components
-  /// Whether the tracker reports the rotation from the world to the tracker instead of the reverse.
+  /// Whether the tracker reports the rotation from the world to the tracker, not the reverse.
   public var isInverse: Bool
   /// Whether the z axis of the tracker's world points down.
   public var isUpsideDown: Bool

@@ -9,7 +9,7 @@ struct AndroidHeadTracker: Sendable {
   static func matches(_ node: HIDNode) -> Bool { node.usages.contains(usage) }
   static let mark = "#AndroidHeadTracker#"
 
-  /// The device's description of itself, such as `#AndroidHeadTracker#1.0`.
+  /// The text with which the device describes itself, such as `#AndroidHeadTracker#1.0`.
   let protocolDescription: String
   private let descriptor: HIDReportDescriptor
   private let rotation: HIDField
@@ -17,7 +17,7 @@ struct AndroidHeadTracker: Sendable {
   private let counter: HIDField?
   private let axes: AxisMap
 
-  /// Reads the device's description of itself and finds the fields of its reports.
+  /// Reads the device's `protocolDescription`, and finds the fields of its reports.
   init(
     device: HIDDevice, path: String, axes: AxisMap = .rightFrontUp
   ) throws(HeadTrackingError) {
@@ -70,8 +70,8 @@ struct AndroidHeadTracker: Sendable {
     return text
   }
 
-  /// Reads a feature report. If the device does not number its reports, the leading zero, which
-  /// stands for the ID, is removed.
+  /// Reads a feature report. If the device does not number its reports, removes the leading zero,
+  /// which stands for the ID.
   private static func read(
     _ id: UInt8, _ descriptor: HIDReportDescriptor, _ features: some HIDFeatures
   ) throws(HeadTrackingError) -> [UInt8] {
@@ -89,7 +89,7 @@ extension AndroidHeadTracker {
     var value: Int64
   }
 
-  /// Makes the device send all its measurements, at the interval nearest to 10 ms that it supports.
+  /// Makes the device send all its measurements, at the supported interval nearest to 10 ms.
   func start(features: some HIDFeatures) throws(HeadTrackingError) {
     var settings: [Setting] = []
     if let transport = transport { settings.append(transport) }
@@ -106,8 +106,8 @@ extension AndroidHeadTracker {
     try apply([selector(.reportNoEvents), selector(.powerOff)].compactMap(\.self), features)
   }
 
-  /// The transport setting; nil if there is none. ISO is preferred if `protocolDescription` offers
-  /// only ISO, otherwise ACL.
+  /// The transport setting; nil if there is none. Prefers ISO if `protocolDescription` offers only
+  /// ISO, otherwise ACL.
   private var transport: Setting? {
     guard let offer = protocolDescription.split(separator: "#").last.flatMap({ Int($0) }),
       offer & 2 != 0, offer & 1 == 0
@@ -128,7 +128,7 @@ extension AndroidHeadTracker {
     throw .featureFailed(report: 0, reason: "the descriptor has no selector for usage 0x\(number)")
   }
 
-  /// Changes settings in their feature reports. The other bits of the reports keep their values.
+  /// Changes settings in their feature reports, without changing the other bits of the reports.
   private func apply(
     _ settings: [Setting], _ features: some HIDFeatures
   ) throws(HeadTrackingError) {
@@ -148,7 +148,7 @@ extension AndroidHeadTracker {
 // MARK: The driver
 
 extension AndroidHeadTracker: TrackerDriver {
-  /// True, because the headset keeps computing its orientation while the link is interrupted.
+  // The headset keeps computing its orientation while the link is interrupted.
   var keepsReference: Bool { true }
 
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
@@ -175,7 +175,7 @@ extension AndroidHeadTracker {
       guard report.first == rotation.reportID else { return nil }
     }
     guard let turn = vector(rotation, report) else { return nil }
-    // A rotation vector is at most pi long; allow a margin for a coarse resolution.
+    // A rotation vector is at most pi long. Allow a margin for coarse resolutions.
     guard (turn * turn).sum() < 3.3 * 3.3 else { return nil }
     // Some devices have no gyroscope and send zeros.
     let rate = velocity.flatMap { vector($0, report) }

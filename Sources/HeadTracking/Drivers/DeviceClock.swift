@@ -2,14 +2,14 @@
 
 /// Converts the ticks of a tracker's own clock to CLOCK_MONOTONIC.
 ///
-/// A report can be late but never early. So the offset between the clocks is estimated as the
-/// minimum of (arrival - device time) over the current and the previous period of one second. A
-/// jump of the device's clock restarts the conversion. The converted times increase by at least
-/// 1 us.
+/// A report can arrive late, but never early. The offset between the clocks is therefore estimated
+/// as the minimum of (arrival - device time) over the current and the previous period of one
+/// second. A jump of the device's clock restarts the conversion. Each converted time is at least
+/// 1 us later than the previous one.
 package struct DeviceClock: Sendable {
   let nanosecondsPerTick: Double
   private let mask: UInt64
-  /// Time in which the counter wraps once, in nanoseconds; infinite for 48 bits or more.
+  /// Time after which the counter wraps, in nanoseconds; infinite for 48 bits or more.
   private let range: Double
 
   private var lastTicks: UInt64?
@@ -23,8 +23,8 @@ package struct DeviceClock: Sendable {
   /// The duration of a period for the minimum offset, in nanoseconds.
   private static let window: Int64 = 1_000_000_000
   private static let jump = 0.5e9
-  /// Delay above which a sample counts as late, in nanoseconds, unless it arrives in a burst or
-  /// after a pause. More than 20 consecutive late samples restart the conversion.
+  /// Delay above which a sample counts as late, in nanoseconds. Samples in a burst or after a pause
+  /// never count as late. More than 20 consecutive late samples restart the conversion.
   private static let tooLate: Int64 = 50_000_000
 
   private struct Minimum {
@@ -39,8 +39,8 @@ package struct DeviceClock: Sendable {
     range = bits >= 48 ? .infinity : Double(mask) * nanosecondsPerTick + nanosecondsPerTick
   }
 
-  /// Returns the time of a sample from the device's counter and the report's arrival time. Both
-  /// times are in CLOCK_MONOTONIC nanoseconds.
+  /// Returns the time of a sample, from the device's counter and the arrival time of the report.
+  /// Both times are in CLOCK_MONOTONIC nanoseconds.
   package mutating func time(ticks: UInt64, arrival: Int64) -> Int64 {
     let ticks = ticks & mask
     if let last = lastTicks {
@@ -88,7 +88,7 @@ package struct DeviceClock: Sendable {
 }
 
 /// Computes evenly spaced times for the readings in a report, in nanoseconds. All are later than
-/// the times of the previous report. The last time is the report's time, or later if necessary.
+/// the times of the previous report. The last one is `newest`, or later if necessary.
 struct ReadingTimes: Sendable {
   private var last = Int64.min
 

@@ -6,9 +6,9 @@
 /// sends sensor data only after its calibration has been read. The PS button recentres. Source:
 /// Linux 6.1, drivers/hid/hid-playstation.c.
 ///
-/// The sampling rate over Bluetooth and the signs of the angular velocity are uncertain. The
-/// angular velocity is assumed to be right-handed about x right, y up (out of the top side) and z
-/// towards the player.
+/// The sampling rate over Bluetooth is uncertain, and so are the signs of the angular velocity. The
+/// assumed axes are x right, y up (out of the top side) and z towards the player; rotations are
+/// assumed to be right-handed.
 struct DualSense: TrackerDriver {
   let protocolDescription = "DualSense"
   let inputLength = 78
@@ -24,8 +24,7 @@ struct DualSense: TrackerDriver {
 
   init(axes: AxisMap? = nil) { self.axes = axes ?? .rightUpBack }
 
-  /// Reads the calibration. If that fails, the previous calibration, which is nominal at first,
-  /// remains in use.
+  /// Reads the calibration. If this fails, `calibration` does not change; at first, it is nominal.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     guard let report = try? link.feature(id: 0x05, length: 41) else { return }
     calibration = PadCalibration(report, order: .pairs)
@@ -40,7 +39,7 @@ struct DualSense: TrackerDriver {
     {
       start = 1
     } else {
-      // Reports with these IDs and fewer than 64 bytes are valid but contain no motion data.
+      // Reports with one of these IDs and fewer than 64 bytes are valid but contain no motion data.
       return [0x01, 0x31].contains(report.first) && report.count != 78 && report.count < 64
         ? [] : nil
     }

@@ -7,7 +7,8 @@
 /// 6.1, drivers/hid/hid-sony.c.
 ///
 /// The order of the gyroscope's calibration readings depends on the connection. The signs of the
-/// readings show the order. What is uncertain for `DualSense` is also uncertain for this pad.
+/// readings show the order. As for `DualSense`, the sampling rate over Bluetooth and the signs of
+/// the angular velocity are uncertain.
 struct DualShock4: TrackerDriver {
   let protocolDescription = "DualShock 4"
   let inputLength = 78
@@ -27,8 +28,7 @@ struct DualShock4: TrackerDriver {
     self.axes = axes ?? .rightUpBack
   }
 
-  /// Reads the calibration. If that fails, the previous calibration, which is nominal at first,
-  /// remains in use.
+  /// Reads the calibration. If this fails, `calibration` does not change; at first, it is nominal.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     // Over Bluetooth, reading feature report 0x02 enables the long input reports. Feature report
     // 0x05 ends with a checksum.

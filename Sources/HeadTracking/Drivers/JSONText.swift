@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A parser for the subset of JSON (RFC 8259) that device calibrations use. Any bytes are safe
-/// input.
+/// A parser for the subset of JSON (RFC 8259) that device calibrations use. It is safe for
+/// arbitrary bytes.
 struct JSONText {
   enum Value: Equatable {
     case object([String: Value])
@@ -75,7 +75,8 @@ struct JSONText {
     return take("]") ? .array(items) : nil
   }
 
-  /// Reads a string without decoding escapes; nil if no complete string begins at the next byte.
+  /// Reads a string without decoding escape sequences; nil if no complete string begins at the next
+  /// byte.
   private mutating func string() -> String? {
     guard peek == UInt8(ascii: "\"") else { return nil }
     let start = at + 1

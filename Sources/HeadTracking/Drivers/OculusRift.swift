@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Oculus Rift DK1 (2833:0001), DK2 (2833:0021, 2021) and CV1 (2833:0031): nine-axis sensors at 1
-/// kHz, with up to three readings (DK1) or two (DK2, CV1) per report.
+/// Oculus Rift DK1 (2833:0001), DK2 (2833:0021, 2021) and CV1 (2833:0031): nine-axis sensors at
+/// 1 kHz. A report contains up to three readings (DK1) or two (DK2, CV1).
 ///
 /// The headset stops sending ten seconds after the last keep-alive report. Axes: x right, y up, z
 /// back. Source: OpenHMD/OpenHMD, src/drv_oculus_rift (Boost licence).
 ///
 /// Two things are uncertain: the layout of the keep-alive report 0x11 of the DK2 and CV1, and the
-/// unit of the magnetometer, assumed to be 1e-4 gauss.
+/// unit of the magnetometer, which is assumed to be 1e-4 gauss.
 struct OculusRift: TrackerDriver {
   enum Model: Sendable {
     case dk1
@@ -61,8 +61,7 @@ extension OculusRift {
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = Self.clock(model)
     if model == .cv1 {
-      // Enables the display, the audio and a third function. The sensor stays off without
-      // the third.
+      // Enable the display, the audio and a third function, without which the sensor stays off.
       try? link.setFeature([0x1D, 0, 0, 0x07])
     }
     if model != .dk1, var settings = try? link.feature(id: 0x02, length: 7), settings.count >= 7 {
@@ -129,8 +128,8 @@ extension OculusRift {
     }
   }
 
-  /// Unpacks three signed 21-bit numbers from eight big-endian bytes at offset `at`. The last bit
-  /// is unused.
+  /// Unpacks three signed 21-bit numbers, most significant bit first, from the eight bytes at
+  /// offset `at`. The last bit is unused.
   static func unpack(_ report: [UInt8], _ at: Int) -> SIMD3<Double> {
     let word = report[at..<at + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     let parts = [0, 21, 42].map { Double(Int64(bitPattern: word << UInt64($0)) >> 43) }

@@ -4,10 +4,10 @@ import System
 
 /// The factory calibration of a DualSense or DualShock 4, from its feature report.
 ///
-/// The report contains the gyroscope's readings at rest and at known positive and negative rates,
-/// and the accelerometer's readings at +1 g and -1 g on each axis. Some clones report garbage, so
-/// an axis with an implausible scale gets the nominal scale and a bias of zero.
-/// Source: Linux 6.1, drivers/hid/hid-playstation.c and hid-sony.c.
+/// For each axis, the report contains the gyroscope's readings at rest and at a known rate in both
+/// directions, and the accelerometer's readings at +1 g and -1 g. Some clones report garbage, so an
+/// axis with an implausible scale gets the nominal scale and a bias of zero. Source: Linux 6.1,
+/// drivers/hid/hid-playstation.c and hid-sony.c.
 struct PadCalibration: Sendable, Equatable {
   /// The gyroscope's reading at rest, in raw counts.
   var gyroBias = SIMD3<Double>()
@@ -23,14 +23,13 @@ struct PadCalibration: Sendable, Equatable {
   /// The accelerometer's nominal scale, in m/s2 per count. Full scale is 4 g.
   static let nominalAccel = 4 / 32768 * standardGravity
 
-  /// The order in which the report contains the gyroscope's readings at the positive and negative
-  /// reference rates.
+  /// The order of the gyroscope's readings at the positive and negative rates in the report.
   enum Order {
     /// The order pitch+, pitch-, yaw+, yaw-, roll+, roll-.
     case pairs
     /// The order pitch+, yaw+, roll+, pitch-, yaw-, roll-.
     case ends
-    /// `pairs` if the signs of the readings fit it, otherwise `ends`.
+    /// `pairs` if the signs of the readings fit that order, otherwise `ends`.
     case bySigns
   }
 

@@ -5,12 +5,12 @@ import System
 /// PlayStation VR, first generation (054c:09af): a six-axis sensor at 2 kHz, with two readings per
 /// report.
 ///
-/// The sensor has its own USB interface. Another interface, the control interface, sets the power
+/// The sensor has its own USB interface. A second interface, the control interface, sets the power
 /// and the VR mode. Reports list the axes as y, x, -z, where x is right, y up and z back. Sources:
 /// OpenHMD/OpenHMD, src/drv_psvr; Monado, src/xrt/drivers/psvr.
 ///
-/// The scale of the rates (0.00105 rad/s per count, Monado's fit) and the axes are uncertain. The
-/// headset's own calibration is not read.
+/// The axes are uncertain, and so is the scale of the rates (0.00105 rad/s per count, from a fit by
+/// Monado). The headset's own calibration is not read.
 struct PlayStationVR: TrackerDriver {
   let protocolDescription = "PlayStation VR"
   private let axes: AxisMap
@@ -57,7 +57,7 @@ struct PlayStationVR: TrackerDriver {
 
   mutating func decode(_ report: [UInt8], arrival: Int64) -> [TrackerReading]? {
     guard report.count == 64 else { return nil }
-    // Both timestamps come from one clock; the second reading is the newer one.
+    // Both timestamps are from the same clock. The second reading is the newer one.
     let first = report.u32(16) & 0xFF_FFFF
     let second = report.u32(32) & 0xFF_FFFF
     let newest = clock.time(ticks: UInt64(second), arrival: arrival)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Conversions between numbers and the bytes of a report, little-endian except for `f32be`. The
+/// Conversions between numbers and the bytes of a report. All are little-endian except `f32be`. The
 /// caller must check that the report is long enough.
 extension Array where Element == UInt8 {
   package func u16(_ at: Int) -> UInt16 { UInt16(self[at]) | UInt16(self[at + 1]) << 8 }
@@ -42,8 +42,8 @@ package let standardGravity = 9.80665
 package let radiansPerDegree = Double.pi / 180
 
 extension SIMD3<Double> {
-  /// Whether each component is plausible for a rate in rad/s or a specific force in m/s2: finite
-  /// and below 10000 in magnitude.
+  /// Whether each component is plausible for a rate in rad/s or a specific force in m/s2: its
+  /// magnitude must be below 10000.
   package var isReasonable: Bool { (0..<3).allSatisfy { abs(self[$0]) < 10_000 } }
 }
 

@@ -4,8 +4,8 @@
 /// charging grip (200e).
 ///
 /// Each report 0x30 contains three readings of a six-axis sensor, 5 ms apart. The pad has no usable
-/// clock, so the driver smooths the arrival times. The Home button (on the left Joy-Con: Capture)
-/// recentres. Sources: Linux 6.1, drivers/hid/hid-nintendo.c;
+/// clock, so the driver smooths the arrival times. The Home button recentres; on the left Joy-Con,
+/// the Capture button does. Sources: Linux 6.1, drivers/hid/hid-nintendo.c;
 /// dekuNukem/Nintendo_Switch_Reverse_Engineering.
 ///
 /// If the kernel's own driver (hid-nintendo) is in use, this driver sends nothing and uses nominal
@@ -45,7 +45,7 @@ struct SwitchController: TrackerDriver {
   mutating func decode(_ report: [UInt8], arrival: Int64) -> [TrackerReading]? {
     guard let id = report.first else { return nil }
     guard id == 0x30, report.count >= 49 else {
-      // Replies, and the short reports sent before the sensor runs, contain no readings.
+      // Replies contain no readings, and neither do the short reports before the sensor runs.
       return [0x21, 0x3F, 0x81].contains(id) && report.count >= 12 ? [] : nil
     }
     let newest = min(clock.stamp(arrival), arrival)
@@ -87,7 +87,7 @@ extension SwitchController {
   }
 
   /// Prepares a pad on USB: performs a handshake, sets the bit rate to 3 Mbit/s, performs another
-  /// handshake and disables time-outs. Gives up if a write fails or the pad does not reply.
+  /// handshake and disables the timeout. Gives up if a write fails or the pad does not reply.
   private func wakeCable(_ link: some TrackerLink) {
     for command: UInt8 in [0x02, 0x03, 0x02, 0x04] {
       do { try link.write([0x80, command] + [UInt8](repeating: 0, count: 62)) } catch { return }
@@ -99,7 +99,7 @@ extension SwitchController {
     }
   }
 
-  /// Sends a subcommand, with rumble data that keep the motors at rest.
+  /// Sends a subcommand, with rumble data that keeps the motors at rest.
   private mutating func send(
     _ command: UInt8, _ data: [UInt8], _ link: some TrackerLink
   ) throws(HeadTrackingError) {
@@ -109,8 +109,8 @@ extension SwitchController {
     try link.write(report + [UInt8](repeating: 0, count: max(0, 49 - report.count)))
   }
 
-  /// Returns the bytes after the subcommand's number in the reply; nil if there is no reply within
-  /// 200 ms.
+  /// Returns the bytes that follow the subcommand's number in the reply; nil if there is no reply
+  /// within 200 ms.
   private func acknowledged(_ command: UInt8, _ link: some TrackerLink) -> [UInt8]? {
     link.reply(withinMilliseconds: 200) { report in
       guard report.count >= 20, report[0] == 0x21, report[14] == command else { return nil }
@@ -155,7 +155,7 @@ struct SwitchCalibration: Sendable, Equatable {
 
   init() {}
 
-  /// Decodes 24 bytes from the flash memory; nil if `data` is shorter or any scale is implausible.
+  /// Decodes 24 bytes from the flash memory; nil if `data` is shorter or a scale is implausible.
   init?(_ data: [UInt8]) {
     guard data.count >= 24 else { return nil }
     accelOrigin = data.vector(0)
@@ -171,7 +171,7 @@ struct SwitchCalibration: Sendable, Equatable {
     }
   }
 
-  /// Returns the specific force in m/s2. The origin is not subtracted from the reading.
+  /// Returns the specific force in m/s2. Does not subtract the origin from the reading.
   func force(_ raw: SIMD3<Double>) -> SIMD3<Double> {
     raw * (4 * standardGravity) / (accelScale - accelOrigin)
   }

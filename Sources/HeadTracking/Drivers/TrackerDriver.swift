@@ -5,25 +5,24 @@ import CRealtime
 /// The driver of one family of trackers.
 ///
 /// A driver converts readings to the axes and units of `HeadSample` and `InertialSample`. It must
-/// handle arbitrary report bytes safely.
+/// be safe for arbitrary report bytes.
 protocol TrackerDriver {
-  /// A readable name of the device or of its protocol.
+  /// The name of the device or of its protocol, for the user.
   var protocolDescription: String { get }
   /// The buffer size for an input report, in bytes; 64 by default.
   var inputLength: Int { get }
-  /// Whether the device's own reference frame survives an interruption of a wireless link.
+  /// Whether the device's reference frame survives an interruption of the wireless link.
   var keepsReference: Bool { get }
 
-  /// Makes the device send its measurements. The function is called again if the device stops
-  /// sending.
+  /// Makes the device send its measurements. Called again if the device stops sending.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError)
-  /// Keeps the device sending. The function is called before each wait for reports. `now` is in
-  /// CLOCK_MONOTONIC nanoseconds.
+  /// Keeps the device sending. Called before each wait for reports. `now` is in CLOCK_MONOTONIC
+  /// nanoseconds.
   mutating func keepAlive(_ link: some TrackerLink, now: Int64)
   mutating func stop(_ link: some TrackerLink)
 
-  /// Decodes an input report into readings, oldest first; nil if the report is invalid. A valid
-  /// report without readings gives an empty array.
+  /// Decodes an input report into readings, oldest first; nil if the report is invalid. Returns an
+  /// empty array for a valid report without readings.
   ///
   /// - Parameters:
   ///   - report: the report as read, with its ID if the device numbers its reports.
@@ -47,8 +46,8 @@ protocol TrackerLink: HIDFeatures {
 }
 
 extension TrackerLink {
-  /// Reads reports until `answer` returns a result, and returns that result. Returns nil after the
-  /// time limit or if the device is gone.
+  /// Reads reports until `answer` returns a result, and returns the result. Returns nil after the
+  /// time limit, or if the device is gone.
   func reply<Answer>(
     withinMilliseconds limit: Int, length: Int = 64, _ answer: ([UInt8]) -> Answer?
   ) -> Answer? {

@@ -19,10 +19,10 @@ struct XREAL: TrackerDriver {
   private(set) var calibration = XREALCalibration()
   private var clock = DeviceClock(nanosecondsPerTick: 1)
 
-  /// The head's axes in terms of the sensor's raw axes: front is -y, left is x, up is z.
+  /// The head's axes in the sensor's raw axes: front is -y, left is x, up is z.
   static let nativeAxes = AxisMap(columns: SIMD3(1, 0, 2), signs: SIMD3(-1, 1, 1))
-  /// The signs with which the calibration's biases are added to the readings, for the axes of the
-  /// calibration (x right, y up, z back).
+  /// The signs with which the calibration's biases are added to the readings, in the calibration's
+  /// axes (x right, y up, z back).
   private static let biasSigns = SIMD3<Double>(-1, 1, 1)
   private static let ultra: UInt16 = 0x0426
 
@@ -53,9 +53,11 @@ extension XREAL {
   /// The largest calibration accepted, in bytes.
   private static let mostBytes = 1 << 17
 
-  /// Reads the calibration and switches the stream on. If the calibration cannot be read, the
-  /// biases do not change; they are zero at first. Throws `featureFailed` if the glasses do not
-  /// answer the first command, which switches the stream off.
+  /// Reads the calibration and switches the stream on. If the calibration cannot be read, it does
+  /// not change; at first, its biases are zero.
+  ///
+  /// - Throws: `featureFailed` if the glasses do not answer the first command, which switches the
+  ///   stream off.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = DeviceClock(nanosecondsPerTick: 1)
     guard ask(.stream, [0], link) != nil else {
@@ -89,14 +91,16 @@ extension XREAL {
   }
 
   /// Builds the frame of a command: start byte, checksum, length, message and data, padded to 64
-  /// bytes. The length counts itself, the message and the data. The checksum covers the same bytes.
+  /// bytes. The length is that of the length field, the message and the data. The checksum covers
+  /// the same bytes.
   static func frame(_ message: UInt8, _ data: [UInt8]) -> [UInt8] {
     let body = [UInt8].bytes(UInt16(3 + data.count)) + [message] + data
     let frame = [0xAA] + [UInt8].bytes(CRC32.of(body)) + body
     return frame + [UInt8](repeating: 0, count: max(0, 64 - frame.count))
   }
 
-  /// Returns the data of the reply to a message. Returns nil for a damaged reply or another report.
+  /// Returns the data in a reply to a message; nil if the reply is damaged or the report is another
+  /// one.
   static func answer(_ report: [UInt8], to message: UInt8) -> [UInt8]? {
     guard report.count >= 8, report[0] == 0xAA, report[7] == message else { return nil }
     let length = Int(report.u16(5))
@@ -130,15 +134,15 @@ extension XREAL {
     ]
   }
 
-  /// Applies `biasSigns` to a bias from the calibration and converts it to the axes of the raw
-  /// readings.
+  /// Applies `biasSigns` to a bias from the calibration, and converts the bias to the sensor's raw
+  /// axes.
   private func raw(_ bias: SIMD3<Double>) -> SIMD3<Double> {
     let turned = bias * Self.biasSigns
     return SIMD3(-turned.x, turned.z, turned.y)
   }
 
-  /// Returns the magnetic field in microtesla; nil if the scale is invalid. The scale is
-  /// big-endian; the values are offset binary.
+  /// Returns the magnetic field in microtesla; nil if the scale is invalid. In the report, the
+  /// scale is big-endian, and the values are in offset binary.
   private func field(_ report: [UInt8]) -> SIMD3<Double>? {
     let factor = Double(report.u16(42).byteSwapped)
     let divisor = Double(report.u32(44).byteSwapped)

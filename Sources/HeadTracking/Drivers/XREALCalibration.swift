@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sensor's biases from the calibration of XREAL glasses (`IMU.device_1` of a JSON text).
+/// The sensor's biases from the calibration of XREAL glasses (`IMU.device_1` in a JSON text).
 struct XREALCalibration: Sendable, Equatable {
   /// The gyroscope's bias, in rad/s, with the signs of the file.
   var gyroBias = SIMD3<Double>()
@@ -12,8 +12,8 @@ struct XREALCalibration: Sendable, Equatable {
   /// Parses the text from the object `IMU` on, because the beginning of some texts is missing. A
   /// missing or invalid bias counts as zero.
   ///
-  /// - Returns: nil if there is no valid object `IMU` that contains an object `device_1`, or if a
-  ///   bias is implausibly large.
+  /// Returns nil if there is no valid object `IMU` that contains an object `device_1`, or if a bias
+  /// is implausibly large.
   init?(_ text: [UInt8]) {
     guard let start = Self.object(named: "IMU", in: text) else { return nil }
     var parser = JSONText(text, at: start)
@@ -34,7 +34,7 @@ struct XREALCalibration: Sendable, Equatable {
     return vector
   }
 
-  /// Returns the position of the object with the key `name`; nil if there is none.
+  /// Returns the offset of the first object with the key `name`; nil if there is none.
   private static func object(named name: String, in text: [UInt8]) -> Int? {
     let key = Array("\"\(name)\"".utf8)
     guard text.count > key.count else { return nil }

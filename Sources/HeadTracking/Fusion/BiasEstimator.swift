@@ -6,10 +6,10 @@ import Geometry
 /// Estimates the gyroscope's bias and its uncertainty with a Kalman filter (arXiv 2203.17024,
 /// section 3.6).
 ///
-/// The three measurements of a step have independent noise, so they are applied one after the
-/// other.
+/// The noise of a step's three measurements is independent, so the measurements are applied one
+/// after the other.
 struct BiasEstimator: Sendable {
-  /// The estimated bias, in the sensor's frame, in rad/s.
+  /// The estimated bias in the sensor's frame, in rad/s.
   private(set) var bias: SIMD3<Double>
   /// The columns of the covariance matrix, in (rad/s)^2.
   private var columns: (SIMD3<Double>, SIMD3<Double>, SIMD3<Double>)
@@ -55,8 +55,8 @@ struct BiasEstimator: Sendable {
     }
   }
 
-  /// Starts from a known bias and standard deviation, in rad/s. Limits each component of the bias
-  /// to the settings' `biasLimit`, and the standard deviation to its initial value.
+  /// Sets the bias and its standard deviation, in rad/s. Limits each component of the bias to the
+  /// settings' `biasLimit`, and the standard deviation to its initial value.
   @_noLocks
   mutating func seed(_ bias: SIMD3<Double>, sigma: Double) {
     self.bias = Self.clipped(bias, limit)
@@ -64,8 +64,8 @@ struct BiasEstimator: Sendable {
     columns = Self.diagonal(variance < initialVariance ? variance : initialVariance)
   }
 
-  /// Increases the variance of the bias, up to its initial value, because the bias may have
-  /// drifted.
+  /// Increases the variance of the bias, because the bias may have drifted. The variance stops
+  /// growing at its initial value.
   @_noLocks
   mutating func age(seconds: Double) {
     let more = growth * seconds
@@ -89,8 +89,8 @@ struct BiasEstimator: Sendable {
   /// Updates the bias from the correction of the inclination while the sensor moves.
   ///
   /// - Parameters:
-  ///   - correction: the angular velocity about the horizontal axes x and y that the correction of
-  ///     the inclination cancels, in rad/s.
+  ///   - correction: the angular velocity, about the horizontal axes x and y, that the correction
+  ///     of the inclination cancels, in rad/s.
   ///   - sensorToEarth: the orientation, without the heading from the magnetometer.
   ///   - seconds: the time since the previous sample.
   @_noLocks
@@ -115,7 +115,7 @@ struct BiasEstimator: Sendable {
     bias = Self.clipped(bias, limit)
   }
 
-  /// While the sensor is at rest, keeps the low-pass filters of `updateInMotion` up to date.
+  /// Keeps the low-pass filters of `updateInMotion` up to date while the sensor is at rest.
   @_noLocks
   mutating func follow(sensorToEarth: Quaternion, seconds: Double) {
     let now = RotationMatrix(sensorToEarth)
@@ -134,8 +134,8 @@ struct BiasEstimator: Sendable {
     rows.2.restart()
   }
 
-  /// Applies one measurement: `offset` is the measured scalar product of `direction` and the
-  /// difference (true bias - `start`).
+  /// Applies one measurement: `offset` is the measured value of the scalar product
+  /// (true bias - `start`) * `direction`.
   @_noLocks
   private mutating func take(
     _ offset: Double, _ direction: SIMD3<Double>, _ variance: Double, from start: SIMD3<Double>
@@ -151,7 +151,7 @@ struct BiasEstimator: Sendable {
     )
   }
 
-  /// Returns the measurement variance with which the bias's variance settles at `settled` although
+  /// Returns the measurement variance with which the variance of the bias settles at `settled` if
   /// it grows by `growth` per step; `settled` if `growth` is 0.
   @_noLocks
   private static func measurementVariance(_ settled: Double, _ growth: Double) -> Double {

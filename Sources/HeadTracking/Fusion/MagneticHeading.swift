@@ -8,8 +8,8 @@ struct MagneticHeading: Sendable {
   /// The angle of the rotation about z from the levelled almost-inertial frame to the earth's frame
   /// (x east, y north), in radians.
   private(set) var angle: Double
-  /// Whether the field differs from the reference field, or differed until recently; true without a
-  /// reference field.
+  /// Whether the field differs from the reference field or did so until recently; true if there is
+  /// no reference field.
   private(set) var isDisturbed: Bool
 
   private var field: VectorLowPass
@@ -20,8 +20,8 @@ struct MagneticHeading: Sendable {
   private var candidateTime: Double
   private var undisturbedTime: Double
   private var rejectionTime: Double
-  /// The minimum gain of the next update: `1/n` for update number `n`; 0 once `1/n` is below the
-  /// usual gain.
+  /// The minimum gain of the next update: `1/n` for update number `n`, until the usual gain is
+  /// higher; then 0.
   private var firstGain: Double
   private let settings: FusionSettings
 
@@ -64,8 +64,8 @@ struct MagneticHeading: Sendable {
     correct(towards: realtime_atan2(horizontal.x, horizontal.y), time: time, seconds: seconds)
   }
 
-  /// Updates `isDisturbed` from a comparison of the field with the reference field. A different
-  /// field that stays steady during enough motion becomes the new reference field.
+  /// Updates `isDisturbed`: compares the field with the reference field. A different field that
+  /// stays steady during enough motion becomes the new reference field.
   @_noLocks
   private mutating func judge(norm: Double, dip: Double, rate: Double, seconds: Double) {
     let follow = 1 - realtime_exp(-seconds / settings.magneticReferenceTime)
@@ -112,8 +112,8 @@ struct MagneticHeading: Sendable {
     return dipOff > -dipLimit
   }
 
-  /// Moves `angle` towards `measured`, but during a disturbance more slowly or not at all. The
-  /// first updates ignore disturbances.
+  /// Moves `angle` towards `measured`. During a disturbance, moves it more slowly or not at all,
+  /// except in the first updates.
   ///
   /// - Parameters:
   ///   - measured: the angle according to this field sample alone, in radians.

@@ -5,15 +5,15 @@ public import Geometry
 
 /// Estimates an inertial sensor's orientation from its raw samples.
 ///
-/// Integrating the gyroscope gives the orientation in an almost-inertial frame. The specific force,
-/// low-passed in that frame, gives the frame's inclination. The magnetic field can correct the
-/// heading. The method is VQF (D. Laidig, T. Seel, Information Fusion 91, 2023, arXiv 2203.17024);
-/// docs/orientation-filter.md lists the differences.
+/// Integrating the angular velocity gives the orientation in an almost-inertial frame. The specific
+/// force, low-passed in that frame, gives the frame's inclination. The magnetic field can correct
+/// the heading. The method is VQF (D. Laidig, T. Seel, Information Fusion 91, 2023, arXiv
+/// 2203.17024) with the differences in docs/orientation-filter.md.
 ///
 /// For any input, `orientation` is a finite unit quaternion.
 ///
 /// ## Threading
-/// One thread at a time may use a filter. `update` is real-time safe.
+/// Use a filter on one thread at a time. `update` is real-time safe.
 public struct OrientationFilter: Sendable {
   public let settings: FusionSettings
   /// Angular velocity in the sensor's frame, in rad/s, with the estimated bias removed.
@@ -61,8 +61,8 @@ public struct OrientationFilter: Sendable {
 
   // MARK: Results
 
-  /// The rotation from the sensor's frame to the earth's frame with z up. With the magnetometer, x
-  /// points east once a field has been measured. Otherwise the direction of x is arbitrary.
+  /// The rotation from the sensor's frame to an earth frame with z up. With the magnetometer, x
+  /// points east once a field has been measured. Otherwise, the direction of x is arbitrary.
   public var orientation: Quaternion {
     @_noLocks get {
       let level = inclination * strapdown
@@ -73,7 +73,7 @@ public struct OrientationFilter: Sendable {
     }
   }
 
-  /// The estimated gyroscope bias, in the sensor's frame, in rad/s.
+  /// The estimated gyroscope bias in the sensor's frame, in rad/s.
   public var gyroBias: SIMD3<Double> {
     @_noLocks get { estimator.bias }
   }
@@ -83,13 +83,13 @@ public struct OrientationFilter: Sendable {
     @_noLocks get { estimator.sigma }
   }
 
-  /// Whether the sensor has kept still for at least `FusionSettings.restTime`.
+  /// Whether the sensor has been still for at least `FusionSettings.restTime`.
   public var isAtRest: Bool {
     @_noLocks get { rest.isAtRest }
   }
 
-  /// Whether the magnetic field differs from the reference field, or differed until recently; true
-  /// without a reference field.
+  /// Whether the magnetic field differs from the reference field or did so until recently; true if
+  /// there is no reference field.
   public var isMagneticallyDisturbed: Bool {
     @_noLocks get { magnetic.isDisturbed }
   }
@@ -99,7 +99,7 @@ public struct OrientationFilter: Sendable {
     @_noLocks get { spacing.interval }
   }
 
-  /// Starts from a known bias. Does nothing if a value is invalid.
+  /// Sets the estimated bias to a known value. Does nothing if an argument is invalid.
   ///
   /// - Parameters:
   ///   - bias: the bias in the sensor's frame, in rad/s.
@@ -159,8 +159,8 @@ public struct OrientationFilter: Sendable {
     angularVelocity = rate
   }
 
-  /// Updates `isSaturated`, and resets the filters when the saturation of the gyroscope ends,
-  /// because the almost-inertial frame has turned meanwhile.
+  /// Updates `isSaturated`. When the gyroscope is no longer saturated, resets the filters, because
+  /// the almost-inertial frame has turned in the meantime.
   @_noLocks
   private mutating func noteSaturation(_ rate: SIMD3<Double>) {
     let limit = settings.rateRange * 0.999 * Double.pi / 180
@@ -211,7 +211,7 @@ public struct OrientationFilter: Sendable {
     return Quaternion(w: w, x: 0.5 * y / w, y: -0.5 * x / w, z: 0)
   }
 
-  /// Forgets the recent motion after a break. Orientation and bias do not change.
+  /// Forgets the recent motion after a break. Does not change the orientation and the bias.
   @_noLocks
   private mutating func interrupt() {
     forces.restart()

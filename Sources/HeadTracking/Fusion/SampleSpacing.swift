@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Determines the time step of each sample from its timestamp. It copes with gaps, bursts, clock
-/// jumps and samples out of order.
+/// Determines the time step of each sample from its timestamp. Handles gaps, bursts, clock jumps
+/// and samples out of order.
 struct SampleSpacing: Sendable {
   struct Step: Sendable {
     /// The time that the sample represents, in seconds: usually the time since the previous sample.
-    /// It is the usual interval after a gap or a break, at most the usual interval in a burst that
-    /// fills a gap, and 0 for the first sample and for stale samples.
+    ///
+    /// After a gap or a break, this is the usual interval. In a burst that fills a gap, it is at
+    /// most the usual interval. For the first sample and for stale samples, it is 0.
     var seconds: Double
     /// Seconds of an earlier gap that no burst has filled.
     var missedSeconds: Double
     /// Whether the sample is out of order and must be ignored.
     var isStale: Bool
-    /// Whether the clock jumped or samples were missing for too long.
+    /// Whether the clock jumped, or samples were missing for too long.
     var isBreak: Bool
 
     @_noLocks
@@ -63,8 +64,8 @@ struct SampleSpacing: Sendable {
     if isFar { return jump(to: time) }
     if delta < 0 {
       staleRun += 1
-      // Up to eight older timestamps in a row are assumed to be samples out of order. If there are
-      // more, the clock is assumed to have been set back.
+      // Up to eight older timestamps in a row are assumed to belong to samples out of order. If
+      // there are more, the clock is assumed to have been set back.
       if staleRun <= 8 { return Step(seconds: 0, isStale: true) }
       return jump(to: time)
     }
@@ -83,8 +84,8 @@ struct SampleSpacing: Sendable {
 
   /// Returns the step for a timestamp that is `seconds` (at least 0) later than the previous one.
   ///
-  /// A gap is first assumed to be a stall that a burst of delayed samples will fill. The first step
-  /// that is not part of a burst reports the unfilled rest of the gap as missed time.
+  /// After a gap, a burst of delayed samples is expected to fill it. The first step that is not
+  /// part of a burst reports the unfilled rest of the gap as missed time.
   @_noLocks
   private mutating func step(_ seconds: Double) -> Step {
     guard interval > 0 else {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A second-order Butterworth low-pass filter for vectors, with any spacing of the samples.
+/// A second-order Butterworth low-pass filter for vectors. The samples may have any spacing.
 ///
-/// The filter uses the trapezoidal state-variable form (A. Simper, "Linear trapezoidal integrated
-/// SVF", 2013; V. Zavalishin, "The Art of VA Filter Design", ch. 4). During the first time
-/// constant, the output is the mean of the input so far (arXiv 2203.17024, section 3.4).
+/// The filter has the trapezoidal state-variable form (A. Simper, "Linear trapezoidal integrated
+/// SVF", 2013; V. Zavalishin, "The Art of VA Filter Design", ch. 4). For a duration of one time
+/// constant after the start, the output is the mean of the input so far (arXiv 2203.17024, section
+/// 3.4).
 struct VectorLowPass: Sendable {
   private var band: SIMD3<Double>
   private var low: SIMD3<Double>
   private var sum: SIMD3<Double>
-  /// Seconds of input since the start, counted until they reach `time`.
+  /// Seconds of input since the start, counted up to `time`.
   private var heard: Double
   private var count: Double
   private let time: Double

@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import System
 
-/// A question to a device. It is asked on a separate thread, because the device can block the
+/// A question to a device. It is asked on a thread of its own, because the device can block the
 /// thread for several seconds.
 final class DeviceInquiry<Answer: Sendable>: Sendable {
   private let state = Mutex<Answer?>(nil)
@@ -20,11 +20,11 @@ final class DeviceInquiry<Answer: Sendable>: Sendable {
   var answer: Answer? { state.withLock { $0 } }
 }
 
-/// Lets threads wait until all of them have arrived, but for no more than about 0.2 s.
+/// Lets threads wait for each other, for at most about 0.2 s.
 ///
-/// While a request for a feature report waits for an answer, Linux lets no program open or close
-/// any hidraw device (`minors_rwsem` in drivers/hid/hidraw.c). So devices are opened before any of
-/// them is asked.
+/// While a request for a feature report waits for an answer, Linux does not let any program open
+/// or close a hidraw device (`minors_rwsem` in drivers/hid/hidraw.c). Therefore, all devices are
+/// opened before the first one is asked.
 final class DeviceGate: Sendable {
   private let missing: Atomic<Int>
 
@@ -52,7 +52,7 @@ final class DeviceInquiries<Answer: Sendable>: Sendable {
   /// - Parameters:
   ///   - milliseconds: the maximum wait for the answers.
   ///   - isEnough: returns whether the answers so far are enough.
-  /// - Returns: the answers in the order of the questions, with nil for each missing answer.
+  /// - Returns: the answers in the order of the questions; nil for each missing answer.
   func answers(
     to questions: [Question], milliseconds: Int64, isEnough: ([Answer?]) -> Bool
   ) -> [Answer?] {

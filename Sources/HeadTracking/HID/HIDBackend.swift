@@ -32,7 +32,7 @@ struct HIDBackend: @unchecked Sendable {
 
   /// The backend that opens USB devices through libusb; nil if its library cannot be used.
   static let libusb: HIDBackend? = {
-    // Calls within the library must not reach the functions of the hidraw backend (RTLD_DEEPBIND).
+    // RTLD_DEEPBIND: calls within the library must not reach functions of the hidraw backend.
     let flags = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND
     guard let library = dlopen("libhidapi-libusb.so.0", flags) else { return nil }
     func symbol<Function>(_ name: String, _ type: Function.Type) -> Function? {
@@ -56,7 +56,7 @@ struct HIDBackend: @unchecked Sendable {
   /// Opens a hidraw node or a USB interface, such as `1-2:1.3`.
   func open(_ path: String) throws(SystemError) -> Handle {
     if path.hasPrefix("/") {
-      // The check can take a long time, so the lock must not be held during it.
+      // The check can take a long time, so do not hold the lock meanwhile.
       let error = hidraw_check(path)
       guard error == 0 else { throw SystemError(number: error) }
     }

@@ -2,7 +2,7 @@
 
 /// Parses the items of a report descriptor (HID 1.11, section 6.2.2).
 struct HIDDescriptorParser {
-  /// The length limit of a report in the kernel's hidraw, in bits.
+  /// The maximum length of a report in the kernel's hidraw, in bits.
   static let maximumReportBits = 16384 * 8
   static let maximumDepth = 64
 
@@ -18,7 +18,7 @@ struct HIDDescriptorParser {
     var id: UInt8
   }
 
-  /// An item's data before it is known whether the value is signed.
+  /// The data of an item, which can be decoded as a signed or an unsigned number.
   private struct Datum {
     var bits: UInt32 = 0
     var size = 0
@@ -58,8 +58,8 @@ struct HIDDescriptorParser {
     while at < bytes.count {
       let prefix = bytes[at]
       if prefix == 0xFE {
-        // A long item consists of this prefix, a length, a tag and data. HID 1.11 defines no long
-        // items, so the item is skipped.
+        // A long item consists of this prefix, the length of the data, a tag and the data. HID 1.11
+        // defines no long items, so skip the item.
         guard at + 1 < bytes.count else { return damage() }
         at += 3 + Int(bytes[at + 1])
         continue
@@ -145,7 +145,7 @@ struct HIDDescriptorParser {
       addUsages(first.bits...datum.bits, hasPage: datum.size == 4)
       locals.minimum = nil
     case 0xA8:
-      // Of a set of alternative usages, only the first is kept, because it is the preferred one.
+      // Of a set of alternative usages, keep only the first, which is the preferred one.
       locals.isInSet = datum.bits == 1
       locals.alternatives = 0
     default: break
@@ -160,7 +160,7 @@ struct HIDDescriptorParser {
     locals.usages.append((range, hasPage))
   }
 
-  /// Returns the usages of the main item. A usage without a page gets the current page (HID 1.11,
+  /// Returns the usages for the main item. A usage without a page gets the current page (HID 1.11,
   /// section 6.2.2.8).
   private func resolvedUsages() -> [ClosedRange<UInt32>] {
     let page = UInt32(globals.page) << 16
@@ -193,14 +193,14 @@ struct HIDDescriptorParser {
     return true
   }
 
-  /// Decodes a maximum, which is signed only if the minimum is negative. Many descriptors write 255
-  /// as the byte 0xFF.
+  /// Decodes a maximum, which counts as signed only if the minimum is negative. Many descriptors
+  /// contain the byte 0xFF for 255.
   private static func maximum(_ datum: Datum, above minimum: Int64) -> Int64 {
     minimum < 0 ? datum.signed : datum.unsigned
   }
 
   /// Decodes a unit exponent: a two's complement nibble or, from some devices, a wider signed
-  /// number, which is limited to the range from -16 to 16.
+  /// number. Limits the wider number to the range from -16 to 16.
   private static func exponent(_ datum: Datum) -> Int {
     if datum.bits < 16 { return Int(datum.bits) - (datum.bits > 7 ? 16 : 0) }
     return Int(max(-16, min(16, datum.signed)))

@@ -4,8 +4,8 @@ import Glibc
 import System
 
 protocol HIDFeatures {
-  /// Reads a feature report, which begins with its ID (0 if the device does not number its
-  /// reports). `length` is its maximum length in bytes, including the ID.
+  /// Reads a feature report. The report begins with its ID, or with 0 if the device does not number
+  /// its reports. `length` is the maximum length in bytes, including the ID.
   func feature(id: UInt8, length: Int) throws(HeadTrackingError) -> [UInt8]
   func setFeature(_ report: [UInt8]) throws(HeadTrackingError)
 }
@@ -21,10 +21,10 @@ final class HIDDevice: TrackerLink {
   let path: String
   private let backend: HIDBackend
   private let handle: OpaquePointer
-  /// The report descriptor from `HIDNode.descriptor`, which is empty except for held trackers.
+  /// The report descriptor of a held tracker; empty for other devices.
   private let descriptor: [UInt8]
 
-  /// Opens a node. For a USB interface, the kernel's driver is detached until the device is closed.
+  /// Opens a node. Opening a USB interface detaches the kernel's driver until the device is closed.
   init(_ node: HIDNode) throws(SystemError) {
     (path, descriptor) = (node.path, node.descriptor)
     if node.path.hasPrefix("/") {
@@ -80,11 +80,11 @@ final class HIDDevice: TrackerLink {
     return "/sys/class/hidraw/\(node)/device"
   }
 
-  /// Returns the report descriptor from the node or, if that is empty, from sysfs.
+  /// Returns the report descriptor from the node or, if it is empty there, from sysfs.
   func reportDescriptor() throws(HeadTrackingError) -> HIDReportDescriptor {
     if !descriptor.isEmpty { return HIDReportDescriptor(descriptor) }
-    // `contents` reads at most 4096 bytes by default, which is also the kernel's size limit
-    // (HID_MAX_DESCRIPTOR_SIZE).
+    // `contents` reads at most 4096 bytes by default. This is also the kernel's limit for the
+    // descriptor (HID_MAX_DESCRIPTOR_SIZE).
     let file = systemFolder + "/report_descriptor"
     do throws(SystemError) { return HIDReportDescriptor(try SystemFile.contents(file)) } catch {
       throw .cannotOpen(path: file, reason: error.description)

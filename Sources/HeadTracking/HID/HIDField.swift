@@ -8,13 +8,13 @@ public struct HIDField: Sendable, Equatable {
   public var kind: HIDReportKind
   /// The report ID; 0 if the device does not number its reports.
   public var reportID: UInt8
-  /// Offset in bits from the start of the report as read, including its ID if there is one.
+  /// Offset from the start of the report as read, in bits. An ID counts as part of the report.
   public var bitOffset: Int
   /// Bits per element; `value` and `set` support 1 to 32.
   public var bitSize: Int
   public var count: Int
   public var isConstant: Bool
-  /// Whether each element is the value of its own usage. Otherwise, the field is an array, whose
+  /// Whether each element is the value of its own usage. Otherwise, the field is an array: its
   /// elements select usages.
   public var isVariable: Bool
   public var logicalMinimum: Int64
@@ -22,15 +22,15 @@ public struct HIDField: Sendable, Equatable {
   public var physicalMinimum: Int64
   public var physicalMaximum: Int64
   public var unit: UInt32
-  /// The exponent of the power of ten that multiplies physical values.
+  /// Physical values are multiplied by ten to the power of this exponent.
   public var unitExponent: Int
   /// The usages in descriptor order, with the page in the upper 16 bits.
   public var usageRanges: [ClosedRange<UInt32>]
   /// The usages of the enclosing collections, outermost first.
   public var collections: [HIDUsage]
 
-  /// Returns the usage of an element; nil if the field has no usages. The last usage applies to all
-  /// further elements (HID 1.11, section 6.2.2.8).
+  /// Returns the usage of an element; nil if the field has no usages. If there are more elements
+  /// than usages, the last usage applies to the rest (HID 1.11, section 6.2.2.8).
   public func usage(of element: Int) -> HIDUsage? {
     var left = element
     for range in usageRanges {
@@ -41,7 +41,7 @@ public struct HIDField: Sendable, Equatable {
     return usageRanges.last.map { HIDUsage($0.upperBound) }
   }
 
-  /// Returns the index of a usage in the list of all usages of the field; nil if it is not listed.
+  /// Returns the index of a usage in the list of the field's usages; nil if it is not listed.
   public func index(of usage: HIDUsage) -> Int? {
     var before = 0
     for range in usageRanges {
@@ -51,8 +51,8 @@ public struct HIDField: Sendable, Equatable {
     return nil
   }
 
-  /// Returns the raw value with which an array element selects the usage; nil if the field cannot
-  /// select it.
+  /// Returns the raw value with which an array element selects a usage; nil if the field cannot
+  /// select the usage.
   public func selector(for usage: HIDUsage) -> Int64? {
     guard !isVariable, let index = index(of: usage) else { return nil }
     let value = logicalMinimum + Int64(index)
@@ -62,7 +62,8 @@ public struct HIDField: Sendable, Equatable {
 
 extension HIDField {
   /// Returns the raw value of an element, sign-extended if the logical minimum is negative. Returns
-  /// nil if the element does not exist, is of unsupported size, or extends beyond the report's end.
+  /// nil if the element does not exist, has an unsupported size or extends beyond the end of the
+  /// report.
   ///
   /// - Parameter report: the report as read, with its ID if the device numbers its reports.
   public func value(in report: [UInt8], element: Int = 0) -> Int64? {
@@ -80,8 +81,8 @@ extension HIDField {
 
   /// Writes the raw value of an element into a report.
   ///
-  /// - Returns: false if the element does not exist, is of unsupported size, or extends beyond the
-  ///   report's end.
+  /// - Returns: false if the element does not exist, has an unsupported size or extends beyond the
+  ///   end of the report.
   @discardableResult
   public func set(_ value: Int64, in report: inout [UInt8], element: Int = 0) -> Bool {
     guard (0..<count).contains(element), (1...32).contains(bitSize) else { return false }
@@ -98,8 +99,8 @@ extension HIDField {
     return true
   }
 
-  /// Physical units per step of the raw value: the reciprocal of the resolution in HID 1.11,
-  /// section 6.2.2.7.
+  /// Physical units per step of the raw value. This is the reciprocal of the resolution as defined
+  /// in HID 1.11, section 6.2.2.7.
   public var resolution: Double {
     let logical = Double(logicalMaximum) - Double(logicalMinimum)
     let physical = Double(physicalMaximum) - Double(physicalMinimum)
@@ -121,8 +122,8 @@ extension HIDField {
     value(in: report, element: element).map(physical)
   }
 
-  /// Returns the raw value in the logical range whose physical value is nearest to `value`; the
-  /// logical minimum if `value` is NaN.
+  /// Returns the raw value, within the logical range, whose physical value is nearest to `value`;
+  /// the logical minimum if `value` is NaN.
   public func raw(nearestTo value: Double) -> Int64 {
     let offset = physical(logicalMinimum)
     let steps = resolution == 0 ? 0 : ((value - offset) / resolution).rounded()

@@ -4,8 +4,8 @@ import System
 
 /// A hidraw node or held tracker (`HeldTracker`), with the kernel's information about the device.
 ///
-/// The information is read from sysfs, because `hid_enumerate` in hidapi 0.13.1 can crash if a
-/// device is unplugged during the call (hidapi pull request 580).
+/// The information is read from sysfs. `hid_enumerate` is not used, because in hidapi 0.13.1 it can
+/// crash if a device is unplugged during the call (hidapi pull request 580).
 struct HIDNode: Sendable, Equatable {
   /// The device file, such as `/dev/hidraw0`; for a held tracker, see `HeldTracker.node`.
   var path: String
@@ -21,7 +21,7 @@ struct HIDNode: Sendable, Equatable {
   var usages: [HIDUsage]
   /// The kernel's name for the device, such as `0003:054C:0CE6.0001`.
   var kernelName = ""
-  /// The report descriptor of a held tracker (`HeldTracker`); empty for other devices.
+  /// The report descriptor of a held tracker; empty for other devices.
   var descriptor: [UInt8] = []
 
   /// Returns the hidraw nodes that have a valid `HID_ID`, in the order of their numbers.
@@ -49,7 +49,8 @@ extension HIDNode {
     guard id.count == 3 else { return nil }
     let descriptor = try? SystemFile.contents(device + "/report_descriptor")
     let bus = TrackerBus(kernelNumber: id[0])
-    // The parent of a Bluetooth device is the adapter, whose strings do not describe the device.
+    // The folders above a Bluetooth device belong to the adapter, so they do not describe the
+    // device.
     let usb = bus == .usb ? device : nil
     let maker = usb.flatMap { Self.nearest(to: $0, with: "idVendor") }
     let interface = usb.flatMap { Self.nearest(to: $0, with: "bInterfaceNumber") }
@@ -81,7 +82,7 @@ extension HIDNode {
     return String(decoding: bytes, as: UTF8.self).trimmingBlanks
   }
 
-  /// Returns at most 256 scalars of the text, trimmed and without control characters, which could
+  /// Returns at most 256 scalars of the text, trimmed. Removes control characters, which could
   /// manipulate a terminal.
   private static func cleaned(_ text: String?) -> String {
     let scalars = (text ?? "").unicodeScalars.lazy.filter {
@@ -103,8 +104,8 @@ extension SystemFile {
     return Dictionary(pairs.filter { $0.count == 2 }.map { ($0[0], $0[1]) }) { first, _ in first }
   }
 
-  /// Returns the last value of a key; nil if there is none. A device's name may contain a line
-  /// break and a false `HID_UNIQ`; the kernel writes the true `HID_UNIQ` after the name.
+  /// Returns the last value of a key; nil if there is none. A device's name can contain a line
+  /// break and a false `HID_UNIQ`, but the kernel writes the true `HID_UNIQ` after the name.
   static func lastValue(of key: String, in file: String) -> String? {
     guard let bytes = try? contents(file) else { return nil }
     let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)

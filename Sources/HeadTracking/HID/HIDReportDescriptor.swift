@@ -2,7 +2,7 @@
 
 /// A HID report descriptor: the meaning of the bits of each report.
 ///
-/// Parsing stops at the first invalid item. The fields before that item remain available.
+/// Parsing stops at the first invalid item, but the fields before that item are available.
 public struct HIDReportDescriptor: Sendable {
   /// The fields in descriptor order, including padding. Empty fields are omitted.
   public internal(set) var fields: [HIDField] = []
@@ -22,21 +22,20 @@ public struct HIDReportDescriptor: Sendable {
     self = parser.result
   }
 
-  /// Returns the length of a report in bytes, including its ID if there is one; 0 if there is no
-  /// such report.
+  /// Returns the length of a report in bytes, including any ID; 0 if there is no such report.
   public func reportLength(_ kind: HIDReportKind, id: UInt8) -> Int {
     let bits = fields.lazy.filter { $0.kind == kind && $0.reportID == id }
       .map { $0.bitOffset + $0.bitSize * $0.count }.max()
     return ((bits ?? 0) + 7) / 8
   }
 
-  /// Returns the first field of the kind that lists the usage, or nil if there is none.
+  /// Returns the first field of a kind that lists a usage; nil if there is none.
   public func field(_ kind: HIDReportKind, usage: HIDUsage) -> HIDField? {
     fields.first { $0.kind == kind && $0.index(of: usage) != nil }
   }
 }
 
-/// The purpose of a collection or of an element of a field: a usage page and a usage ID.
+/// The purpose of a collection or of a field's element: a usage page and a usage ID.
 public struct HIDUsage: Sendable, Equatable, Hashable {
   public var value: UInt32
 
@@ -50,7 +49,7 @@ public struct HIDUsage: Sendable, Equatable, Hashable {
   public var usage: UInt16 { UInt16(value & 0xFFFF) }
 }
 
-/// Input reports come from the device, output reports go to it, and feature reports go both ways.
+/// The direction of a report: from the device (input), to the device (output) or both (feature).
 public enum HIDReportKind: Sendable, Equatable, Hashable {
   case input
   case output

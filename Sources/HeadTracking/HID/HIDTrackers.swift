@@ -9,12 +9,12 @@ struct HIDTrackers: TrackerProvider {
 
   /// The maximum wait for the answers of the devices, in milliseconds.
   static let longestAnswer: Int64 = 1000
-  /// How long to wait for other devices after a usable head tracker has answered, in nanoseconds,
-  /// if `takesFirst` is set.
+  /// If `takesFirst` is set: how long to wait for other devices after a usable head tracker has
+  /// answered, in nanoseconds.
   private static let grace: Int64 = 50_000_000
   private static let inquiries = DeviceInquiries<Answer>()
 
-  /// What a device is; nil if it is not a tracker or is gone.
+  /// The description of a tracker; nil if the device is not a tracker or is gone.
   private typealias Answer = TrackerDescription?
 
   func trackers(detailed: Bool) -> [TrackerDescription] {
@@ -62,7 +62,7 @@ struct HIDTrackers: TrackerProvider {
     return try HIDConnection(node, settings)
   }
 
-  /// Opens a node and asks the device what it is; nil if it is not a tracker or is gone.
+  /// Opens a node and asks the device what it is. Returns nil if it is not a tracker or is gone.
   private static func describe(
     _ node: HIDNode, _ model: TrackerModel, _ nodes: [HIDNode], _ settings: TrackerSettings,
     _ gate: DeviceGate

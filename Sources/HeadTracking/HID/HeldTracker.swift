@@ -9,11 +9,11 @@ import System
 struct HeldTracker {
   static let driver = "hid-sensor-hub"
 
-  /// The device. Its path is the name of its USB interface, such as `1-2:1.3`, or, if hidapi
-  /// cannot use libusb for the device, its folder in sysfs.
+  /// The device. Its path is the name of its USB interface, such as `1-2:1.3`. If hidapi cannot
+  /// open the device through libusb, the path is the device's folder in sysfs.
   var node: HIDNode
-  /// The file of the USB device, such as `/dev/bus/usb/001/004`; nil if the path of
-  /// `node` is a folder.
+  /// The file of the USB device, such as `/dev/bus/usb/001/004`; nil if the path of `node` is a
+  /// folder.
   var usbFile: String?
 
   /// Returns the held head trackers, in the order of the kernel's names for them.
@@ -57,8 +57,8 @@ struct HeldTracker {
     String(repeating: "0", count: max(0, 3 - "\(number)".count)) + "\(number)"
   }
 
-  /// The entry in the list of trackers. The device is not asked what it is, because opening it
-  /// would detach the kernel's driver.
+  /// The entry in the list of trackers. The device is not asked for a description, because opening
+  /// it would detach the kernel's driver.
   var description: TrackerDescription {
     var tracker = TrackerDescription(
       node, kind: .head, access: .heldByKernel(driver: Self.driver))
@@ -71,7 +71,7 @@ struct HeldTracker {
 }
 
 extension TrackerDescription {
-  /// Describes a HID device without asking it anything.
+  /// Describes a HID device from the kernel's information alone.
   init(_ node: HIDNode, kind: TrackerKind, access: Access) {
     self.init(
       path: node.path, vendorID: node.vendorID, productID: node.productID, serial: node.serial,

@@ -3,10 +3,10 @@
 import CRealtime
 import Glibc
 
-/// An open motion sensor of the kernel's industrial I/O (IIO), polled at a constant rate.
+/// An open motion sensor of the kernel's industrial I/O (IIO) subsystem, polled at a constant rate.
 ///
-/// The default axes are those that the kernel defines for a device with a screen: x right, y to the
-/// upper edge of the screen, z out of the screen.
+/// The default axes are the kernel's axes for a device with a screen: x right, y towards the upper
+/// edge of the screen, z out of the screen.
 struct SensorConnection: TrackerConnection {
   let keepsReference = false
   private let gyroscope: SensorTriad

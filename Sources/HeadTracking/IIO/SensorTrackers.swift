@@ -2,7 +2,8 @@
 
 import Glibc
 
-/// The motion sensors of the computer and of sensor hubs, read through the kernel's industrial I/O.
+/// The motion sensors of the computer and of sensor hubs, read through the kernel's industrial I/O
+/// (IIO) subsystem.
 struct SensorTrackers: TrackerProvider {
   let settings: TrackerSettings
 

@@ -5,7 +5,7 @@ import Glibc
 /// A three-axis sensor of an industrial I/O device, read from files such as `in_anglvel_x_raw`.
 ///
 /// The units are rad/s, m/s2 and gauss (Documentation/ABI/testing/sysfs-bus-iio). A value is
-/// `(raw + offset) * scale`, transformed by the mounting matrix if there is a valid one.
+/// `(raw + offset) * scale`. If there is a valid mounting matrix, it is applied to the vector.
 struct SensorTriad {
   private let files: [SensorFile]
   private let scales: SIMD3<Double>
@@ -13,7 +13,8 @@ struct SensorTriad {
   /// The rows of the mounting matrix.
   private let mounting: [SIMD3<Double>]
 
-  /// Opens the files of the three axes; nil if this fails. `kind` is `anglvel`, `accel` or `magn`.
+  /// Opens the files of the three axes; nil if one cannot be opened. `kind` is `anglvel`, `accel`
+  /// or `magn`.
   init?(folder: String, kind: String) {
     var files: [SensorFile] = []
     var scales = SIMD3<Double>()
@@ -36,7 +37,7 @@ struct SensorTriad {
       .compactMap(Self.matrix).first ?? [SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1)]
   }
 
-  /// The present values of the three axes; nil if an axis cannot be read.
+  /// The current values of the three axes; nil if an axis cannot be read.
   var vector: SIMD3<Double>? {
     var raw = SIMD3<Double>()
     for index in 0..<3 {
@@ -47,8 +48,8 @@ struct SensorTriad {
     return SIMD3((mounting[0] * v).sum(), (mounting[1] * v).sum(), (mounting[2] * v).sum())
   }
 
-  /// Parses a matrix such as `a, b, c; d, e, f; g, h, i` into its rows; nil unless the text is a
-  /// matrix of 3 x 3 numbers with a determinant near 1.
+  /// Parses a matrix such as `a, b, c; d, e, f; g, h, i` into its rows. Returns nil unless it has
+  /// 3 x 3 numbers and a determinant near 1.
   static func matrix(_ text: String) -> [SIMD3<Double>]? {
     let rows = text.split(separator: ";").map { row in
       row.split(separator: ",").compactMap { Double(String($0).trimmingBlanks) }
@@ -74,7 +75,7 @@ final class SensorFile {
 
   deinit { close(descriptor) }
 
-  /// The present contents, at most 256 bytes, trimmed; nil if the file is empty or unreadable.
+  /// The current contents (at most 256 bytes), trimmed; nil if the file is empty or unreadable.
   var text: String? {
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = pread(descriptor, &bytes, bytes.count, 0)

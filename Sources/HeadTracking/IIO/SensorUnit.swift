@@ -2,14 +2,14 @@
 
 import System
 
-/// The industrial I/O devices of one piece of hardware, such as a gyroscope and an accelerometer.
+/// The industrial I/O devices of one piece of hardware, such as its gyroscope and accelerometer.
 struct SensorUnit: Sendable, Equatable {
   /// The sysfs folders of the devices that have a three-axis sensor.
   var folders: [String]
   var name: String
-  /// The polling rate, 25 to 200 samples per second; 100 if the kernel states no rate.
+  /// The polling rate in samples per second, from 25 to 200; 100 if the kernel states no rate.
   var rate: Double
-  /// Whether the kernel's hid-sensor-hub has claimed the hardware.
+  /// Whether the kernel's driver `hid-sensor-hub` holds the hardware.
   var isHidden: Bool
   var vendorID: UInt16 = 0
   var productID: UInt16 = 0
@@ -51,8 +51,8 @@ struct SensorUnit: Sendable, Equatable {
     return unit.triad("anglvel") != nil && unit.triad("accel") != nil ? unit : nil
   }
 
-  /// Returns the folder of a device's hardware: the folder above the `HID-SENSOR-` component of the
-  /// path, or the parent folder if there is no such component.
+  /// Returns the folder of a device's hardware: the folder above the path's `HID-SENSOR-` component
+  /// or, if there is none, the device's parent folder.
   private static func hardware(of path: String) -> String {
     var parts = (SystemFile.resolved(path) ?? path).split(separator: "/").dropLast()
     if let hub = parts.firstIndex(where: { $0.hasPrefix("HID-SENSOR-") }) {

@@ -4,8 +4,8 @@ package import System
 
 /// A table of numbers from CSV text, with columns found by name.
 ///
-/// The names are in the first line that is not blank. Columns that are not wanted, blank lines,
-/// quotes around a cell and a byte order mark are ignored.
+/// The first line that is not blank contains the names, in upper or lower case. Columns that are
+/// not wanted, blank lines, quotes around a cell and a byte order mark are ignored.
 package struct ColumnTable {
   /// The columns to look for.
   package struct Wanted {
@@ -48,7 +48,7 @@ package struct ColumnTable {
   ///   - wanted: the columns to look for.
   ///
   /// - Throws: `cannotReadMotion` if there are no rows, or too many rows or lines; `badMotionRow`
-  ///   if a line is invalid, or if the last line has no line feed and is too long.
+  ///   if a line is invalid, or if an unfinished last line is too long.
   package init(_ bytes: [UInt8], name: String, _ wanted: Wanted) throws(HeadTrackingError) {
     self.init(name: name, wanted)
     try add(bytes[...])

@@ -3,7 +3,7 @@
 public import Geometry
 public import System
 
-/// Recorded raw samples of an inertial sensor, with the true orientation if it was measured.
+/// Recorded raw samples of an inertial sensor, with the true orientation if the file contains it.
 ///
 /// The file is CSV, plain or gzip, with columns found by name: `t` in seconds and strictly
 /// increasing, `gx,gy,gz` in rad/s, `ax,ay,az` in m/s2. Optional columns are `mx,my,mz` in
@@ -13,10 +13,10 @@ public import System
 public struct InertialRecording: Sendable {
   /// The time of each sample in seconds, as in the file.
   public private(set) var times: [Double] = []
-  /// The samples. Their times are `times` in nanoseconds. An empty cell of the file is NaN.
+  /// The samples. Their times are `times`, converted to nanoseconds. Empty cells become NaN.
   public private(set) var samples: [InertialSample] = []
   /// For each sample, the true orientation from sensor to earth; nil if it is missing or not a
-  /// rotation. The array is empty if the file lacks one of the columns `qw,qx,qy,qz`.
+  /// rotation. The array is empty if the file lacks any of the columns `qw,qx,qy,qz`.
   public private(set) var truth: [Quaternion?] = []
   /// For each sample, whether an evaluation counts it; true if the file has no `movement` column.
   public private(set) var isScored: [Bool] = []

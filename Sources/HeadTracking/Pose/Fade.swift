@@ -12,8 +12,8 @@ struct Fade: Sendable {
   @_noLocks
   init() {}
 
-  /// Creates a fade from a rotation vector in radians. Times are in nanoseconds; a duration below 1
-  /// counts as 1.
+  /// Creates a fade from a rotation vector in radians. The start and the duration are in
+  /// nanoseconds. A duration below 1 counts as 1.
   @_noLocks
   init(_ turn: SIMD3<Double>, from start: Int64, over duration: Double) {
     self.turn = turn

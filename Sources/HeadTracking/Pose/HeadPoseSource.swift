@@ -24,8 +24,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     var rejected = 0
   }
 
-  /// The part of a source that receives the tracker's samples. A source and the sources that its
-  /// `branch()` returns share one.
+  /// The part of a source that receives the tracker's samples. A source shares its trunk with its
+  /// branches.
   private final class Trunk: Sendable {
     let producer = Mutex(Producer())
     let observers = Mutex<[Observer]>([])
@@ -78,8 +78,8 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     used.deallocate()
   }
 
-  /// Returns a new source for another renderer, with its own `prediction` and `correctsQuickly`. It
-  /// passes on the same poses, from the next sample on.
+  /// Returns a source for another renderer, with its own `prediction` and `correctsQuickly`. The
+  /// new source passes on the same poses, from the next sample on.
   public func branch() -> HeadPoseSource { HeadPoseSource(trunk) }
 
   /// Takes a sample from the tracker. A sample that is not a rotation, or not newer than the
@@ -144,7 +144,7 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
     }
   }
 
-  /// Whether the yaw drift of the tracker is corrected: while the head rests near the front, the
+  /// Whether the tracker's yaw drift is corrected. If so, while the head rests near the front, the
   /// front slowly follows the direction that the head faces. The default is true.
   public var takesDriftBack: Bool {
     get { trunk.producer.withLock { $0.stage.isRecentring } }
@@ -201,16 +201,17 @@ public final class HeadPoseSource: HeadSampleSink, @unchecked Sendable {
 
   /// Returns the head pose `headToStage`, relative to the front of the stage.
   ///
-  /// - Parameter time: when the sound is heard, in CLOCK_MONOTONIC nanoseconds. A time before the
-  ///   previous one, or at least 100 ms after it, counts as a jump, at which the pose need not be
-  ///   continuous.
+  /// The pose is continuous, except where `time` is earlier than in the previous call or at least
+  /// 100 ms later.
+  ///
+  /// - Parameter time: when the sound is heard, in CLOCK_MONOTONIC nanoseconds.
   @_noLocks
   public func pose(at time: Int64) -> Quaternion {
     pose(at: time, now: monotonic_nanoseconds())
   }
 
-  /// Returns the same as `pose(at:)`, with `now` as the present time. Both times are in
-  /// CLOCK_MONOTONIC nanoseconds.
+  /// Like `pose(at:)`, with `now` as the present time. Both times are in CLOCK_MONOTONIC
+  /// nanoseconds.
   @_noLocks
   public func pose(at time: Int64, now: Int64) -> Quaternion {
     takeSamples(heard: time, now: now)

@@ -35,7 +35,7 @@ public struct HeadPoseStatus: Sendable, Equatable {
   public var isDeviceRelative: Bool
 }
 
-/// When one tracker sample arrived, was processed and took effect, in CLOCK_MONOTONIC nanoseconds.
+/// When a tracker sample arrived, was processed and took effect, in CLOCK_MONOTONIC nanoseconds.
 public struct SampleUse: BitwiseCopyable, Sendable, Equatable {
   /// The time of the sample, `HeadSample.time`.
   public var arrival: Int64

@@ -8,7 +8,7 @@ public protocol HeadSampleSink: AnyObject, Sendable {
   @discardableResult
   func push(_ sample: HeadSample) -> Bool
 
-  /// Counts a report or raw reading that is invalid.
+  /// Counts an invalid report or raw reading.
   func reject()
 
   /// Announces that the next sample is in a new reference frame, unrelated to the previous one.

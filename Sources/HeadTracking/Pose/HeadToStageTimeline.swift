@@ -15,8 +15,8 @@ import Geometry
 /// `easeToFront`. When samples return, the pose eases back over `easeBack`, or faster after a short
 /// gap.
 ///
-/// A query for an earlier time than the previous query, or for a time at least `passJump` later,
-/// counts as a jump. The pose is then not connected to the previous pose.
+/// If a query's time is before that of the previous query, or at least `passJump` after it, the
+/// query counts as a jump. Its pose is not connected to the previous pose.
 ///
 /// ## Threading
 /// A value belongs to one thread. All functions are real-time safe.
@@ -59,7 +59,7 @@ struct HeadToStageTimeline: Sendable {
     @_noLocks get { 0.2 }
   }
 
-  /// The usual speed of a correction minus the speed of the head, in rad/s.
+  /// How much faster than the head a correction usually turns, in rad/s.
   private static var calm: Double {
     @_noLocks get { 2 }
   }
@@ -71,8 +71,8 @@ struct HeadToStageTimeline: Sendable {
   var prediction = PosePrediction.automatic
   /// Whether a correction takes `quickTime`.
   var correctsQuickly = false
-  /// By how many nanoseconds the queries are further ahead of the present than the look-ahead from
-  /// `prediction`; smoothed.
+  /// How far ahead of the present the queries are, minus the look-ahead from `prediction`, in
+  /// nanoseconds; smoothed.
   private var excess = 0.0
   /// How far ahead of the present the last query or the end of the last pass was, in nanoseconds.
   private var lead: Int64 = 0
@@ -164,8 +164,8 @@ extension HeadToStageTimeline {
     pending = .ease(duration)
   }
 
-  /// Starts the pending fade from the pose that was returned last to the path of the new samples. A
-  /// jump discards the fade instead.
+  /// Starts the pending fade from the last returned pose to the path of the new samples. A jump
+  /// discards the fade instead.
   @_noLocks
   private mutating func connect(_ time: Int64, _ now: Int64) {
     let isForward = hasOutput && time >= lastTime && time - lastTime < settings.passJump
@@ -214,9 +214,9 @@ extension HeadToStageTimeline {
     return max(5e6, usual / max(1, size / expected))
   }
 
-  /// Returns how long the correction of an error may take, in nanoseconds. The error is in radians.
-  /// The correction of a leap keeps its first deadline, although the remainder of the leap counts
-  /// as a new error at each sample.
+  /// Returns how long the correction of an error, in radians, may take, in nanoseconds. While a
+  /// leap is being corrected, this is the time left until its deadline, because what remains of the
+  /// leap appears as a new error at each sample.
   @_noLocks
   private mutating func timeToCorrect(_ size: Double) -> Double {
     let left = Double(leapEnd - lastTime)

@@ -56,8 +56,8 @@ struct SampleClock: Sendable {
     unlike = abs(interval - typical) > 0.15 * typical ? unlike + 1 : 0
     let isOther = abs(interval - typical) > 0.4 * typical || unlike > 20 || strayed > 12
     if samples < 2 || isOther || steps > 5 {
-      // After a pause (more than 5 steps), use the mean only if there are many recent intervals,
-      // because the pause then hardly changes their mean.
+      // After a pause (more than 5 steps), keep the interval unless the samples contradict it and
+      // there are many recent intervals. With many, the pause hardly changes their mean.
       if steps <= 5 || isOther && recent.count >= Self.manyIntervals { interval = typical }
       time = now
       samples = recent.count < 4 ? 1 : 2

@@ -30,9 +30,10 @@ package struct SampleConditioner: Sendable {
     clock = SampleClock()
   }
 
-  /// Makes `condition(_:)` rotate this sample and the following samples by the smallest rotation
-  /// that makes the head upright at this sample, until the next `beginReference()` or the next call
-  /// that returns true. Returns false and changes nothing for a tilt of 45 degrees or more.
+  /// Assumes that the head is upright at this sample. `condition(_:)` then rotates all samples by
+  /// the smallest rotation that makes the head upright at this one, until `beginReference()` or the
+  /// next call that returns true. Returns false and changes nothing for a tilt of 45 degrees or
+  /// more.
   mutating func level(by sample: HeadSample) -> Bool {
     let up = SIMD3<Double>(0, 0, 1)
     let upInTracker = sample.headToWorld.normalized.conjugate.rotate(up)

@@ -6,8 +6,8 @@ public import Geometry
 /// Predicts a head's motion up to 200 ms ahead.
 ///
 /// For each axis of the head, the predicted mean velocity over a look-ahead is a linear combination
-/// of recent velocities about that axis. The coefficients are learned from past motion, with a
-/// memory of three seconds, starting from `PredictorPrior`.
+/// of recent velocities about that axis. The coefficients start from `PredictorPrior` and are
+/// learned from past motion, with an exponential memory of three seconds.
 ///
 /// The velocities come from the gyroscope if it agrees with the poses, otherwise from the poses. A
 /// head that moves no more than the sensor's noise is predicted to stay at the mean of the recent
@@ -214,8 +214,8 @@ extension HeadPredictor {
 ///
 /// They are the least-squares solution over 300 minimum-jerk turns (Flash and Hogan, J. Neurosci.
 /// 1985) of 15 to 90 degrees, sampled at 100 Hz. Each turn lasts (0.25 s + 0.25 s per 60 degrees)
-/// times a factor from 0.9 to 1.8, with rest before and after. The pose noise is 0.1 degrees, the
-/// gyroscope noise 1 degree/s (0.2 degrees and 4 degrees/s for the last row of each table).
+/// times a factor from 0.9 to 1.8, with rest before and after. The pose noise is 0.1 degrees and
+/// the gyroscope noise is 1 degree/s; for the last row of each table, 0.2 degrees and 4 degrees/s.
 ///
 /// Rows: look-aheads of 20, 50, 100 and 200 ms. Columns: the features of `MotionFeatures`.
 enum PredictorPrior {

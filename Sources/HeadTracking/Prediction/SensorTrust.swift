@@ -3,7 +3,7 @@
 import CRealtime
 import Geometry
 
-/// Estimates the noise of a tracker's poses: by how much three consecutive poses deviate from
+/// Estimates the noise of a tracker's poses from how far three consecutive poses deviate from
 /// uniform motion.
 ///
 /// The smallest deviation of the last few seconds counts, because a head's acceleration looks like
@@ -43,7 +43,7 @@ struct PoseNoise: Sendable {
 
   private mutating func take(_ variance: Double, seconds: Double) {
     recent += min(1, seconds / 0.5) * (variance - recent)
-    // Without small values of `recent`, the minimum doubles in about 7 s.
+    // Unless `recent` is smaller, the minimum doubles in about 7 s.
     square = min(square * (1 + seconds / 10) + 1e-14, recent)
   }
 }
@@ -58,7 +58,7 @@ struct GyroTrust: Sendable {
   private var start: (pose: Quaternion, time: Int64)?
 
   private static let stretch: Int64 = 50_000_000
-  /// The speed below which no comparison is made, in rad/s.
+  /// The lowest speed at which the gyroscope is judged, in rad/s.
   private static let slow = 0.35
 
   mutating func restart() { start = nil }

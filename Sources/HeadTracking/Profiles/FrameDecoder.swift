@@ -5,8 +5,8 @@ import Geometry
 /// Decodes the frames that a `TrackerProfile` describes, for every kind of link. It makes no system
 /// calls.
 ///
-/// If a kind of frame has only some of the signals, their values are kept until frames with the
-/// other signals have arrived. The frames may contain any bytes.
+/// If a frame has only some of the signals, their values are kept until frames with the other
+/// signals have arrived. The frames may contain any bytes.
 package struct FrameDecoder: Sendable {
   private let profile: TrackerProfile
   private let axes: AxisMap
@@ -86,8 +86,8 @@ package struct FrameDecoder: Sendable {
     }
   }
 
-  /// Returns a press of the recentring button, if there is one, and a sample once all needed
-  /// signals have arrived. Returns nil if the values do not form a sample.
+  /// Returns the recentring button if it has just been pressed, and a sample if all needed signals
+  /// have arrived. Returns nil if the values do not form a sample.
   private mutating func readings(_ arrival: Int64) -> [TrackerReading]? {
     let wasPressed = isPressed
     isPressed = values[.recenterButton] ?? 0 != 0

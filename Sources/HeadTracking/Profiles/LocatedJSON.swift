@@ -169,7 +169,7 @@ struct LocatedJSON: Sendable {
   }
 }
 
-/// An error in a tracker profile, or a problem despite which the profile can still be used.
+/// A problem in a tracker profile.
 public struct ProfileProblem: Error, Sendable, Equatable {
   /// The line number, from 1; nil if the problem concerns the entire file.
   public var line: Int?

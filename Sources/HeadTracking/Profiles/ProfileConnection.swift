@@ -6,7 +6,7 @@ import CRealtime
 package protocol ByteLink {
   /// Waits for bytes and returns those that are available.
   mutating func read(timeoutMilliseconds: Int) -> ByteNews
-  /// Writes bytes as far as possible without waiting long.
+  /// Writes as many of the bytes as possible without waiting long.
   mutating func write(_ bytes: [UInt8])
 }
 
@@ -35,7 +35,7 @@ package struct ProfileConnection<Link: ByteLink>: TrackerConnection {
   /// later call of `listen`.
   ///
   /// - Parameters:
-  ///   - axes: the mounting of the tracker on the head; nil for that of the profile.
+  ///   - axes: the mounting of the tracker on the head; nil to use the profile's `axes`.
   ///   - capture: records the bytes that are received and sent; nil to record none.
   ///   - endsSilent: whether a connection without bytes for 2 s counts as lost.
   package init(

@@ -10,12 +10,12 @@ struct ProfileFrames {
     "degrees": radiansPerDegree, "radians": 1, "g": standardGravity, "gauss": 100,
   ]
 
-  /// The line of the key `frames` or, without it, of the key `signals`.
+  /// The line of the key `frames`; if that key is missing, the line of the key `signals`.
   var line: Int { keys.line(of: keys["frames"] == nil ? "signals" : "frames") }
 
   // MARK: Framing
 
-  /// Returns the framing for the link with this name: `message` if the profile has no `frame`, nil
+  /// Returns the framing for the link with this name; `message` if the profile has no `frame`, nil
   /// if `frame` is invalid. Adds the problems that it finds.
   func framing(_ link: String) -> TrackerProfile.Framing? {
     guard let json = keys["frame"] else { return .message }
@@ -79,8 +79,8 @@ struct ProfileFrames {
 
   // MARK: Kinds of frames
 
-  /// Returns the valid kinds of frames. Returns nil if `frames` has too many entries or, without
-  /// `frames`, if `signals` is missing or not an object. Adds the problems that it finds.
+  /// Returns the valid kinds of frames and adds the problems that it finds. Returns nil if `frames`
+  /// has too many entries. Without `frames`, returns nil if `signals` is missing or not an object.
   func kinds() -> [TrackerProfile.FrameKind]? {
     let pattern = keys["frame"].flatMap { frame -> LocatedJSON? in
       guard case .object(let members) = frame.value else { return nil }

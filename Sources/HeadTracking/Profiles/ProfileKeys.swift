@@ -2,8 +2,8 @@
 
 /// Reads the members of a JSON object and collects the problems with them.
 ///
-/// A missing key gives nil or an empty list. An unsuitable value also gives nil or an empty list,
-/// and an unsuitable item of a list is left out; both add a problem.
+/// A missing key gives nil or an empty list. So does an unsuitable value, which also adds a
+/// problem. An unsuitable item of a list is left out and adds a problem.
 struct ProfileKeys {
   /// The collected problems, shared by all objects of a text.
   final class Problems {

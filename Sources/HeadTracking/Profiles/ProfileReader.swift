@@ -20,8 +20,8 @@ public struct ProfileReader {
 
   /// Reads a profile. Any bytes may be passed.
   ///
-  /// - Returns: the profile (nil if it cannot be used), and the problems in the order of their
-  ///   lines. A profile with only harmless problems can be used.
+  /// - Returns: the profile, and the problems in the order of their lines. The profile is nil
+  ///   unless all problems are harmless.
   public static func read(
     _ bytes: [UInt8]
   ) -> (profile: TrackerProfile?, problems: [ProfileProblem]) {

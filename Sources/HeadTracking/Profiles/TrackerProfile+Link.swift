@@ -35,7 +35,7 @@ extension TrackerProfile {
   public struct SerialPort: Sendable, Equatable {
     /// Bits per second.
     public var baud: Int
-    /// Whether the line DTR is set while the port is open. Setting it resets some boards; other
+    /// Whether the DTR line is set while the port is open. Setting it resets some boards. Other
     /// boards send only while it is set.
     public var setsDTR: Bool
 
@@ -72,8 +72,8 @@ extension TrackerProfile {
     }
   }
 
-  /// An address and a port: for TCP those of the device, for UDP those at which this computer
-  /// listens.
+  /// An address and a port. For TCP, they are those of the device. For UDP, this computer listens
+  /// on them.
   public struct NetworkPlace: Sendable, Equatable {
     /// A numeric address; for UDP also `any` or `loopback`.
     public var address: String
@@ -92,8 +92,8 @@ extension TrackerProfile {
     case binary(BinaryFraming)
     /// Text between separators.
     case text(separator: UInt8)
-    /// MIDI controllers. A frame ends when no controller has arrived for this time, in
-    /// milliseconds, or when one of its controllers arrives again.
+    /// MIDI controllers. A frame ends this many milliseconds after its latest number, or when one
+    /// of its numbers arrives again.
     case controllers(gapMilliseconds: Double)
   }
 
@@ -126,8 +126,8 @@ extension TrackerProfile {
     /// The bytes at the end of each frame; empty for none.
     public var tail: [UInt8]
 
-    /// By default, the checksum covers all bytes that precede it, and is at the end of the frame
-    /// or, if there is a tail, just before the tail.
+    /// By default, the checksum covers all bytes that precede it. It is just before the tail or, if
+    /// there is no tail, at the end of the frame.
     public init(
       sync: [UInt8], length: Int, checksum: Checksum = .none, covered: Range<Int>? = nil,
       checksumOffset: Int? = nil, tail: [UInt8] = []

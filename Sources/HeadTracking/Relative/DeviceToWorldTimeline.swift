@@ -34,8 +34,9 @@ struct DeviceToWorldTimeline: Sendable {
     return now - newest.arrival <= HeadToStageTimeline.Settings.default.staleLimit(newest.interval)
   }
 
-  /// Returns `deviceToWorld` at a time, interpolated, or extrapolated by up to 60 ms. For a time
-  /// before the oldest sample, returns the pose of that sample; nil if there are no samples.
+  /// Returns `deviceToWorld` at a time: interpolated between samples, constant before the oldest
+  /// sample, and extrapolated by at most 60 ms after the newest. Returns nil if there are no
+  /// samples.
   func deviceToWorld(at time: Int64) -> Quaternion? {
     guard let newest else { return nil }
     if time >= newest.time {

@@ -21,8 +21,8 @@ struct HeadToStageConditioner: Sendable {
   /// Whether drift is corrected while the head rests near the front.
   var isRecentring = true
   var levelsOnRecenter = false
-  /// The yaw of the front for the next new reference frame, in the tracker's world, in radians; nil
-  /// for the direction that the head then faces.
+  /// The yaw of the front for the next new reference frame, in the tracker's world, in radians. If
+  /// it is nil, the front is the direction that the head then faces.
   var keptFront: Double?
   private var recentring = Recentring()
   private var predictor = HeadPredictor()

@@ -5,14 +5,15 @@ import CRealtime
 /// Corrects yaw drift by moving the front of the stage, inaudibly slowly, towards the direction
 /// that a resting head faces.
 ///
-/// A head that rests within `near` of the front is assumed to be looking straight ahead, so its yaw
-/// is assumed to be drift. Therefore `near` must exceed the drift that accumulates while the head
-/// does not rest. Only a change of yaw counts as motion.
+/// A head that rests within `near` of the front is assumed to be facing straight ahead, so that its
+/// yaw is drift. Therefore, `near` must exceed the drift that accumulates while the head does not
+/// rest. Only a change of yaw counts as motion.
 ///
 /// The speed of the front approaches the angle between front and head divided by 8 s, but is at
 /// most 0.8 degrees/s. Motion of the stage below 1 degree/s is inaudible.
 struct Recentring: Sendable {
-  /// Largest yaw from the front at which a resting head is assumed to be looking ahead, in radians.
+  /// Largest yaw from the front at which a resting head is assumed to face straight ahead, in
+  /// radians.
   static let near = 15.0 * .pi / 180
   /// Largest deviation of the yaw from its running mean that counts as rest, in radians. The time
   /// constant of the mean is 1 s.

@@ -9,7 +9,7 @@ import Geometry
 /// If the device's samples return in the same reference frame, the anchor moves to where the device
 /// would have carried it, at no more than 0.8 rad/s relative to the device. If they return in a new
 /// reference frame, or if the front was set in the meantime, the anchor moves with the device from
-/// the anchor's present pose.
+/// where the anchor is.
 struct StageAnchor: Sendable {
   enum Mode: String, Sendable {
     /// The stage moves with the device.
@@ -65,8 +65,8 @@ struct StageAnchor: Sendable {
     angularVelocity = anchorToDevice.conjugate.rotate(device.velocity(at: time))
   }
 
-  /// Attaches the anchor to the device at the anchor's present pose, or, without fresh samples,
-  /// leaves it in the world.
+  /// Attaches the anchor to the device at the anchor's present pose. Without fresh samples from the
+  /// device, the anchor stands still in the world.
   private mutating func take(_ device: DeviceToWorldTimeline, at time: Int64, now: Int64) {
     guard device.isFresh(now: now), let newest = device.newest,
       let deviceToWorld = device.deviceToWorld(at: time)

@@ -5,7 +5,7 @@ import Synchronization
 /// Records packets that the program receives from a tracker or sends to it.
 ///
 /// ## Threading
-/// It may be used from any thread.
+/// A capture may be used from any thread.
 package final class FrameCapture: Sendable {
   package enum Direction: Character, Sendable {
     case received = "<"

@@ -3,8 +3,8 @@
 /// A text file of a tracker's packets.
 ///
 /// The first line is `stillstage-frames 1 PROTOCOL`, with a protocol such as `airpods`,
-/// `galaxy-buds` or `profile:NAME`. Each further line is a packet: the time in seconds since the
-/// first packet, `<` for received or `>` for sent, and the bytes in hexadecimal. Empty lines and
+/// `galaxy-buds` or `profile:NAME`. Each following line is a packet: the time in seconds since the
+/// first packet, `<` for received or `>` for sent, and the bytes in hexadecimal. Blank lines and
 /// lines that begin with `#` are ignored.
 package struct FrameFile: Sendable, Equatable {
   /// The protocol.

@@ -5,24 +5,28 @@ public struct TrackerDescription: Sendable, Equatable {
   /// Whether the tracker can be used.
   public enum Access: Sendable, Equatable {
     case ready
-    /// The user lacks the permission to open the device file; see `udevRule`.
+    /// The user lacks permission to open the device file; see `udevRule`.
     case permissionDenied
     case failed(String)
     /// A kernel driver holds the device and gives programs no access to it.
     case heldByKernel(driver: String)
   }
 
-  /// The device node, such as `/dev/hidraw3`, or another path: the folder of an industrial I/O
-  /// device, `bluetooth:` and an address, `tcp:` or `udp:` with an address and a port,
-  /// `midi:CLIENT:PORT` or the device node of a MIDI port, the ID of a port that the listener named
-  /// (`midi:PORT:MODEL` or `serial:PATH:PROFILE`), `replay:FILE` or `replay:FILE:PROFILE`, or the
-  /// USB interface or sysfs folder of a held tracker (`HeldTracker`).
+  /// The device node, such as `/dev/hidraw3`, or one of these:
+  /// - the folder of an industrial I/O device
+  /// - `bluetooth:` and an address
+  /// - `tcp:` or `udp:` with an address and a port
+  /// - `midi:CLIENT:PORT` for a port of the MIDI sequencer
+  /// - the ID of a port that the listener named: `midi:PORT:MODEL` or `serial:PATH:PROFILE`
+  /// - `replay:FILE` or `replay:FILE:PROFILE`
+  /// - the USB interface or sysfs folder of a held tracker (`HeldTracker`)
   public var path: String
   public var vendorID: UInt16
   public var productID: UInt16
-  /// The serial number; empty if unknown. For Bluetooth earphones and Bluetooth LE trackers, this
-  /// is the Bluetooth address; for industrial I/O devices, `iio:` followed by the name; for MIDI
-  /// ports without a serial number, `midi:` followed by the name of the client or of the port.
+  /// The serial number; empty if unknown. Some trackers have a substitute:
+  /// - earphones and Bluetooth LE trackers: the Bluetooth address
+  /// - industrial I/O devices: `iio:` and the name
+  /// - MIDI ports without a serial number: `midi:` and the name of the client or the port
   public var serial: String
   public var manufacturer: String
   public var product: String
@@ -42,8 +46,8 @@ public struct TrackerDescription: Sendable, Equatable {
   public var isAway = false
   /// What the decoding of the tracker's reports was verified with.
   public var evidence = TrackerEvidence.documentation
-  /// Whether the tracker computes level orientations itself, so that a calibration finds its exact
-  /// mounting.
+  /// Whether the tracker computes its own orientation relative to the vertical. A calibration then
+  /// finds its exact mounting.
   public var levelsItself = false
   /// Whether the tracker is read through a serial port, which may be on USB.
   package var isSerialPort = false
@@ -79,8 +83,8 @@ public struct TrackerDescription: Sendable, Equatable {
   /// The product's name or, if that is empty, a name such as `tracker 1d6b:0104`.
   public var name: String { product.isEmpty ? "tracker \(vendorAndProduct)" : product }
 
-  /// The udev rule that gives access to the user who is logged in locally; nil for a serial port
-  /// that is not on USB. For a serial port, the rule also makes ModemManager ignore the port.
+  /// The udev rule that gives the locally logged-in user access; nil for a serial port that is not
+  /// on USB. For a serial port, the rule also makes ModemManager ignore the port.
   public var udevRule: String? { isSerialPort && vendorID == 0 ? nil : accessRule }
 
   private var accessRule: String {
@@ -163,8 +167,8 @@ public enum TrackerBus: String, Sendable, Equatable {
       }
   }
 
-  /// The kernel's number for the bus, in four hexadecimal digits, as in the names of HID devices;
-  /// the number for USB if the bus is unknown or cannot connect HID devices.
+  /// The kernel's number for the bus, in four hexadecimal digits, as in the names of HID devices.
+  /// It is the number for USB if the bus is unknown or cannot connect HID devices.
   var kernelNumber: String {
     switch self {
     case .bluetooth: "0005"

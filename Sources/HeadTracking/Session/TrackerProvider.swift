@@ -3,7 +3,7 @@
 /// A way to find and open trackers, such as HID.
 ///
 /// ## Threading
-/// It may be used from any thread.
+/// A provider may be used from any thread.
 package protocol TrackerProvider: Sendable {
   /// Returns the trackers that are connected now, and known trackers that are not (`isAway`).
   ///
@@ -17,8 +17,8 @@ package protocol TrackerProvider: Sendable {
   /// Opens and starts a tracker that `trackers` returned.
   ///
   /// - Parameter isCalibrated: whether a calibration exists or is being measured. If so, the
-  ///   samples have the same axes in every session: a mounting that the tracker reports, or that
-  ///   could be found from its samples, is not applied.
+  ///   samples have the same axes in every session. A mounting that the tracker reports, or that
+  ///   can be found from its samples, is then not applied.
   /// - Throws: an error from the device or its driver.
   func connect(
     _ tracker: TrackerDescription, isCalibrated: Bool
@@ -41,8 +41,8 @@ package protocol TrackerConnection {
   var restartsItself: Bool { get }
   /// Waits for readings and returns those that are available.
   mutating func listen(timeoutMilliseconds: Int) -> TrackerNews
-  /// Handles a tracker that has stopped sending: starts it again, or gives the connection up, so
-  /// that `listen` returns `gone`.
+  /// Handles a tracker that has stopped sending: restarts it, or gives up the connection, so that
+  /// `listen` returns `gone`.
   mutating func restart()
   /// Stops the tracker's reports. The connection closes when it is released.
   mutating func close()

@@ -12,7 +12,7 @@ import System
 /// it was. Otherwise a new reference frame begins.
 ///
 /// ## Threading
-/// Use a session from any thread. Events arrive on the session's own thread.
+/// A session may be used from any thread. Events arrive on the session's own thread.
 public final class TrackerSession: Sendable {
   private let worker = Worker()
   private let loop: TrackerLoop
@@ -49,8 +49,8 @@ public final class TrackerSession: Sendable {
     worker.start { loop.run(worker) }
   }
 
-  /// Stops the tracker's reports and ends the thread. Waits for the thread for up to 1 s. The
-  /// session cannot start again.
+  /// Stops the tracker's reports and ends the thread, waiting for up to 1 s. The session cannot
+  /// start again.
   public func stop() { worker.stop(withinMilliseconds: 1000) }
 }
 

@@ -15,7 +15,7 @@ public struct TrackerSettings: Sendable {
   /// The Bluetooth address of the current output; nil if there is none. Automatic selection prefers
   /// the tracker with this address.
   package var outputAddress: @Sendable () -> String? = { nil }
-  /// Polled during a search for HID trackers; return true to end the search early.
+  /// Whether to end a search for HID trackers early. It is polled during the search.
   package var isCancelled: @Sendable () -> Bool = { false }
   /// Whether a search for HID trackers may end soon after it has found a usable head tracker.
   package var takesFirst = false

@@ -20,7 +20,7 @@ package struct FusionAccuracy: Sendable, Equatable {
   /// Magnitude of the slope of a line fitted to the unwrapped heading error, in degrees per minute.
   package let driftDegreesPerMinute: Double
 
-  /// The inclination error and the unwrapped heading error, in degrees, at times in s.
+  /// The inclination error and the unwrapped heading error, in degrees. The times are in s.
   package struct Course: Sendable, Equatable {
     package private(set) var times: [Double] = []
     package private(set) var inclination: [Double] = []

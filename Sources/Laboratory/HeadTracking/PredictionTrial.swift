@@ -5,7 +5,7 @@ internal import HeadTracking
 
 /// A recorded or generated head motion: poses and, if known, angular velocities.
 package struct RecordedMotion: Sendable {
-  /// Times in seconds. They must ascend, which is not checked.
+  /// Times in seconds. They must ascend; this is not checked.
   var times: [Double]
   /// `headToWorld` for each time; nil if unknown.
   var poses: [Quaternion?]
@@ -25,8 +25,8 @@ package struct RecordedMotion: Sendable {
   }
 
   /// Returns the pose at a time, by slerp between the last sample before it and the first sample
-  /// at or after it; nil if either sample is missing or its pose is unknown. The search for the
-  /// later sample begins at `index`.
+  /// at or after it. Returns nil if either sample is missing or has no known pose. The search for
+  /// the later sample begins at `index`.
   func pose(at time: Double, from index: Int) -> Quaternion? {
     var next = index
     while next < times.count, times[next] < time { next += 1 }

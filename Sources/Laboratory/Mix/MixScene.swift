@@ -17,8 +17,8 @@ package struct MixScene {
   package static let rate = 48000.0
 
   /// Returns five scenes with diffuse noise: a fixed talker 0, 5 and 10 dB above the noise, a
-  /// moving talker 5 dB above it, and two talkers together 5 dB above it. The levels are those of
-  /// the channel W.
+  /// moving talker 5 dB above the noise, and two talkers together 5 dB above the noise. The levels
+  /// are those of channel W.
   package static func all(seconds: Double) -> [MixScene] {
     let frames = Int(seconds * rate)
     let noise = diffuse(frames, seed: 11)

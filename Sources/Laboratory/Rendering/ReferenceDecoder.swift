@@ -8,9 +8,8 @@ private import Glibc
 /// Computes the output of `BinauralDecoder` from its definition, in double precision.
 ///
 /// Rotation matrices are interpolated linearly between grid points, or along a parabola if linear
-/// interpolation would be inaccurate. Convolution is in the time domain. Neither the computation of
-/// the matrices nor convolution shares code with `BinauralDecoder`, except quaternions and 3 x 3
-/// matrices.
+/// interpolation would be inaccurate. Convolution is in the time domain. Of `BinauralDecoder`'s
+/// code, only quaternions and 3 x 3 matrices are shared.
 package struct ReferenceDecoder: Sendable {
   private let order: Int
   private let left: [[Double]]

@@ -48,8 +48,9 @@ final class PrivatePulseProcess {
     if !hasEnded { kill(pid, signal) }
   }
 
-  /// Sends `signal` and SIGCONT (a stopped process would not act on most signals), then SIGKILL if
-  /// the process is still running after 1 s, and reaps the process. A second call has no effect.
+  /// Ends and reaps the process. Sends `signal`, then SIGCONT, because a stopped process would not
+  /// act on most signals, and SIGKILL if the process is still running after 1 s. A second call has
+  /// no effect.
   func end(signal: Int32) {
     guard !hasEnded else { return }
     hasEnded = true
@@ -64,7 +65,7 @@ final class PrivatePulseProcess {
   /// Runs a command for at most `commandSeconds` and returns its standard output and error.
   ///
   /// - Parameter directory: where the output is stored, as `command.log`.
-  /// - Throws: `PrivatePulseError` if the command cannot start, fails or takes longer.
+  /// - Throws: `PrivatePulseError` if the command cannot start, fails or takes too long.
   @discardableResult
   static func run(
     _ arguments: [String], environment: [String: String], directory: String

@@ -2,8 +2,8 @@
 
 /// Computes when each frame of a recording was played, from one report for each of its fragments.
 ///
-/// The reported times jitter. Each report implies a time of frame 0; a fragment's time is computed
-/// from the median of these times over its own report and up to 50 neighbouring ones.
+/// The reported times jitter. Each report implies a time of frame 0. A fragment's time is computed
+/// from the median of these implied times over its own report and up to 50 neighbouring reports.
 package struct CaptureTimeline: Sendable {
   /// A frame of a fragment, and the CLOCK_MONOTONIC time at which that frame was played, in ns.
   package typealias Report = (frame: Int, time: Int64)
@@ -13,7 +13,8 @@ package struct CaptureTimeline: Sendable {
   /// Root mean square deviation of the reports from the smoothed times, in ms.
   package let jitterMilliseconds: Double
 
-  /// Smooths the times of the reports, which are in ascending order. Returns nil if there are none.
+  /// Smooths the times of the reports, which must be in ascending order. The sample rate is in Hz.
+  /// Returns nil if there are no reports.
   package init?(_ reports: [Report], sampleRate: Double) {
     guard !reports.isEmpty else { return nil }
     let pace = 1e9 / sampleRate

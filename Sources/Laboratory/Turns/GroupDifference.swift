@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The latency difference between two groups of turns, corrected for their waits [analysis of
-/// covariance with a common slope: R. A. Fisher, Statistical Methods for Research Workers, 1932].
+/// The latency difference between two groups of turns, corrected for the waits of the turns (see
+/// `Row`). The method is analysis of covariance with a common slope [R. A. Fisher, Statistical
+/// Methods for Research Workers, 1932].
 package struct GroupDifference: Sendable, Equatable {
   /// Mean latency of the second group minus that of the first at equal waits, in the unit of the
   /// rows.

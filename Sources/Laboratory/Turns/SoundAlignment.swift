@@ -57,8 +57,8 @@ package struct SoundAlignment: Sendable, Equatable {
       residualDecibels: decibels(heard - both * both / own, relativeTo: heard))
   }
 
-  /// Returns the correlations of `probe` with the reference at `count` successive frames from
-  /// `start` on, each divided by the norm of the compared stretch of the reference.
+  /// Returns the correlation of `probe` with the reference at each of `count` frames from `start`
+  /// on, divided by the norm of the compared stretch of the reference.
   private static func correlate(
     _ probe: [[Float]], _ reference: EarSound, from start: Int, _ count: Int
   ) -> [Double] {
@@ -104,15 +104,15 @@ package struct SoundAlignment: Sendable, Equatable {
   }
 
   /// Returns the position of the vertex of the parabola through a maximum and its two neighbours,
-  /// relative to the maximum, in frames, from -0.5 to 0.5. Returns 0 if the position is below
-  /// 0.02 frames, if a neighbour is missing, or if the parabola does not open downwards.
+  /// relative to the maximum, in frames, from -0.5 to 0.5. Returns 0 if the vertex is less than
+  /// 0.02 frames away, if a neighbour is missing, or if the parabola does not open downwards.
   private static func vertex(_ scores: [Double], _ best: Int) -> Double {
     guard best > 0, best < scores.count - 1 else { return 0 }
     let (a, b, c) = (scores[best - 1], scores[best], scores[best + 1])
     let bend = a - 2 * b + c
     guard bend < 0 else { return 0 }
     let top = 0.5 * (a - c) / bend
-    // Treat an offset below 0.02 frames as zero, so that nothing is resampled.
+    // Treat less than 0.02 frames as zero, so that nothing is resampled.
     return abs(top) < 0.02 ? 0 : max(-0.5, min(0.5, top))
   }
 }

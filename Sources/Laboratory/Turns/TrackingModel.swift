@@ -53,8 +53,8 @@ package struct TrackingModel: Sendable {
     var asked: MotionCursor
     var truth: MotionCursor
 
-    /// Added to the times that the pose source receives, in ns, to keep them far from 0, which is
-    /// the initial value of the times in the source.
+    /// The time, in ns, at which the motion starts for the pose source. It is far from 0, the
+    /// initial value of the times in the source.
     static let epoch: Int64 = 1_000_000_000_000
 
     init(model: TrackingModel, motion: RecordedMotion, begin: Double, end: Double) {
@@ -176,8 +176,8 @@ struct MotionCursor {
 
   init(_ motion: RecordedMotion) { self.motion = motion }
 
-  /// Returns the state at a time, interpolated between two samples, with slerp for the pose.
-  /// Returns nil outside the motion or if either pose is unknown.
+  /// Returns the state at a time, interpolated between two samples (the pose by slerp). `isScored`
+  /// is that of the earlier sample. Returns nil outside the motion or if either pose is unknown.
   mutating func state(at time: Double) -> State? {
     let times = motion.times
     while next < times.count - 1, times[next] < time { next += 1 }

@@ -10,7 +10,7 @@ package struct TurnFinder: Sendable {
   /// A turn found in a recording. Positions are frames of the recording.
   package struct Turn: Sendable, Equatable {
     /// The beginning of the change, at most `half`: the end of the last window that starts at or
-    /// before `half` and has a progress below 0.1. It equals `half` if there is no such window.
+    /// before `half` and whose progress is below 0.1. It equals `half` if there is no such window.
     package var begin: Double
     /// The instant of the turn: the frame that best separates the two renderings.
     package var half: Double
@@ -41,8 +41,8 @@ package struct TurnFinder: Sendable {
   ///   - frames: the stretch, longer than 100 ms. The turn must not be in its first or last 50 ms.
   ///   - first: the rendering before the turn. Both renderings repeat forever.
   ///   - second: the rendering after the turn.
-  ///   - offset: the offset of a nearby alignment, which is tried before the entire rendering is
-  ///     searched.
+  ///   - offset: the offset of a nearby alignment. Offsets near it are tried before the entire
+  ///     rendering is searched.
   /// - Returns: nil if there is no turn, if the stretch is too short or not inside the recording,
   ///   or if its first or last 50 ms do not match their rendering, as when sound was lost.
   package func turn(
@@ -88,8 +88,8 @@ package struct TurnFinder: Sendable {
 
 /// The progress of a recording from one sound to another.
 private struct Way {
-  /// Cumulative sums over the frames before each index, for the recording `x` and the sounds `a`
-  /// and `b`. `done` is the sum of `(x - a)(b - a)`, and `whole` is the sum of `(b - a)^2`.
+  /// Cumulative sums over the frames before each index. `done` sums `(x - a)(b - a)`, and `whole`
+  /// sums `(b - a)^2`, where `x` is the recording, `a` the first sound and `b` the second.
   private var done = [0.0]
   private var whole = [0.0]
   private var frames: Int { done.count - 1 }

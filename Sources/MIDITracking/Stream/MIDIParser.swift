@@ -14,8 +14,8 @@ package struct MIDIParser: Sendable {
   private(set) var exclusive: [UInt8] = []
   /// Whether the SysEx message is skipped, because it is too long.
   private var isTooLong = false
-  /// The status byte of the present or latest channel message, which also applies to data bytes
-  /// without a status byte; 0 before the first channel message and after a system message.
+  /// The status byte of the latest channel message. It also applies to data bytes without a status
+  /// byte. It is 0 before the first channel message and after a system message.
   private var status: UInt8 = 0
   private var first: UInt8?
 

@@ -24,8 +24,8 @@ struct ChunkLayouts {
     }
   }
 
-  /// Returns the audio length that a Core Audio file states, in bytes, not counting the 4 bytes of
-  /// the edit count; nil if no length above 0 is stated.
+  /// Returns the audio length that a Core Audio file states, in bytes, without the 4 bytes of the
+  /// edit count; nil if the file states no length above 0.
   func coreAudioDataLength() -> Int64? {
     guard let chunk = chunk("data", .coreAudio), chunk.length != .max else { return nil }
     return Int64(exactly: chunk.length).flatMap { $0 > 4 ? $0 - 4 : nil }

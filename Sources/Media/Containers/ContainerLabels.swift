@@ -45,10 +45,11 @@ struct ContainerLabels {
     return .ambisonics(order: order, convention: .fuMa, headLocked: false)
   }
 
-  /// Returns the number of frames that the header of a RIFF or Core Audio file states; nil if
-  /// `ChunkLayouts` returns no length or one too large to count in bits, if the samples have no
-  /// fixed size, or if the file has another format. For a truncated file, libavformat reports a
-  /// different length.
+  /// Returns the number of frames that the header of a RIFF or Core Audio file states. For a
+  /// truncated file, libavformat reports a different number.
+  ///
+  /// Returns nil for other formats, if the samples have no fixed size, or if `ChunkLayouts` returns
+  /// no length or an implausibly large one.
   func statedFrames(_ parameters: UnsafeMutablePointer<AVCodecParameters>) -> Int64? {
     let bits = Int64(av_get_exact_bits_per_sample(parameters.pointee.codec_id))
     let frameBits = bits * Int64(parameters.pointee.ch_layout.nb_channels)

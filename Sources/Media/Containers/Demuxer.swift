@@ -185,8 +185,8 @@ final class Demuxer {
     return stalls > Self.longestStall ? .end : .damaged
   }
 
-  /// Moves to the last seekable position at or before `timestamp`, which counts units of the
-  /// selected stream's time base. Returns false if no stream is selected or if seeking fails.
+  /// Moves to the last seekable position at or before `timestamp`, in units of the selected
+  /// stream's time base. Returns false if no stream is selected or if seeking fails.
   func seek(timestamp: Int64) -> Bool {
     guard let index = selected?.pointee.index else { return false }
     lastPacketPlace = -1
@@ -220,7 +220,7 @@ final class Demuxer {
 }
 
 extension MediaError {
-  /// Whether the error may be due to an incomplete box at the end of the file.
+  /// Whether an incomplete box at the end of the file may have caused the error.
   fileprivate var isOfContent: Bool {
     switch self {
     case .unrecognised, .openFailed: true

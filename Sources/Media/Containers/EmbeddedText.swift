@@ -14,7 +14,7 @@ package enum EmbeddedText {
   /// The largest number of objects that are read from timed metadata.
   private static let countLimit = 1000
 
-  /// Returns the objects in the timed metadata (`mebx`) of a QuickTime movie, or the JSON
+  /// Returns the objects in the timed metadata (`mebx`) of a QuickTime movie and the JSON
   /// attachments of a Matroska file. Returns an empty array if the file cannot be read.
   ///
   /// Many metadata samples can share the same bytes of a file. The timed metadata is therefore read
@@ -52,8 +52,8 @@ package enum EmbeddedText {
     return objects
   }
 
-  /// Returns those values of a metadata sample that begin with `{`, like a JSON object. Each value
-  /// follows its length and a key identifier, 4 bytes each. The length includes these 8 bytes.
+  /// Returns the values of a metadata sample that begin with `{`, like a JSON object. A value is
+  /// preceded by its length and a key identifier, 4 bytes each. The length includes these 8 bytes.
   private static func objects(in sample: [UInt8]) -> [[UInt8]] {
     var objects: [[UInt8]] = []
     var at = 0

@@ -103,10 +103,12 @@ extension MovieBoxes {
     reader.payload(box, limit: limit).map { HeaderBytes($0) }
   }
 
-  /// Parses an `SA3D` box. Returns nil unless the box states version 0, type 0 (periphonic), order
-  /// 1 to 7, channel ordering 0 (ACN), normalisation 0 (SN3D), `channels` channels and an identity
-  /// channel map, or if `channels` does not match the order and head-locked stereo. The highest bit
-  /// of the type marks head-locked stereo.
+  /// Parses an `SA3D` box. The highest bit of the type marks head-locked stereo. The other bits
+  /// must be 0 (periphonic).
+  ///
+  /// The box must state version 0, order 1 to 7, channel ordering 0 (ACN), normalisation 0 (SN3D),
+  /// `channels` channels and an identity channel map. `channels` must match the order and
+  /// head-locked stereo. Otherwise, returns nil.
   private static func spatialAudio(_ box: HeaderBytes, channels: Int) -> ChannelLayout? {
     guard box.big(0, bytes: 1) == 0, let type = box.big(1, bytes: 1), type & 0x7F == 0,
       let order = box.big32(2).map({ Int($0) }), (1...7).contains(order),

@@ -4,9 +4,9 @@ import CFFmpeg
 
 /// Converts frames to another number of channels.
 ///
-/// Layouts in FFmpeg's native channel order that libswresample supports are mixed with its default
-/// matrix. For other layouts, the channels are copied by index: surplus input channels are dropped,
-/// and missing output channels are silent.
+/// If both layouts are in FFmpeg's native channel order and libswresample supports them, the
+/// channels are mixed with libswresample's default matrix. Otherwise, they are copied by index:
+/// surplus input channels are dropped, and missing output channels are silent.
 final class ChannelRemix {
   /// The frames to convert; `process` empties this queue.
   let input: PlanarQueue

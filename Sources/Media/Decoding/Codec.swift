@@ -68,7 +68,8 @@ final class Codec {
     av_frame_free(&freeing)
   }
 
-  /// Sends a packet to the codec; nil marks the end of the stream. Returns false on failure.
+  /// Sends a packet to the codec; nil marks the end of the stream. Returns false if the codec
+  /// rejects the packet.
   func send(_ packet: UnsafeMutablePointer<AVPacket>?) -> Bool {
     let result = avcodec_send_packet(context, packet)
     return result >= 0 || result == FF_ERROR_EOF
@@ -84,15 +85,15 @@ final class Codec {
     }
   }
 
-  /// Whether the packet ends within a frame of lossless PCM. If the codec rejects such a packet,
-  /// the error can be ignored.
+  /// Whether the packet holds lossless PCM and ends in the middle of a frame. If the codec rejects
+  /// such a packet, the error can be ignored.
   func isFragment(_ packet: UnsafeMutablePointer<AVPacket>) -> Bool {
     let bits = av_get_exact_bits_per_sample(context.pointee.codec_id)
     let frameBits = bits * context.pointee.ch_layout.nb_channels
     return !isLossy && frameBits > 0 && packet.pointee.size * 8 % frameBits != 0
   }
 
-  /// Makes the codec keep the encoder delay in its output.
+  /// Makes the codec keep the encoder delay and padding in its output.
   func leaveDelay() { context.pointee.flags2 |= AV_CODEC_FLAG2_SKIP_MANUAL }
 
   func flush() { avcodec_flush_buffers(context) }

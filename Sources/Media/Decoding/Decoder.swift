@@ -3,7 +3,7 @@
 import CFFmpeg
 
 /// Decodes the packets of one track to float32 samples and applies the stream's level metadata.
-/// Rejects damaged `AVFrame`s and mutes invalid samples in the others.
+/// Rejects damaged frames and mutes invalid samples in the other frames.
 final class Decoder {
   enum Step {
     /// A frame is ready for `append`.
@@ -42,16 +42,16 @@ final class Decoder {
     /// The duration in ticks of the stream's time base; 0 if unknown.
     var duration: Int64 = 0
     var byteCount = 0
-    /// Whether the packet ends within a frame of lossless PCM.
+    /// Whether the packet holds lossless PCM and ends in the middle of a frame.
     var isFragment = false
   }
 
-  /// The largest sample magnitude that is accepted from a lossy codec (+30 dBFS). Larger samples
-  /// are assumed to come from damage.
+  /// The largest sample magnitude that is accepted from a lossy codec (+30 dBFS). A frame with a
+  /// larger sample counts as damaged.
   private static let lossyLimit: Float = 32
 
   private(set) var state = State.packets
-  /// The properties of the packet that was last read.
+  /// The properties of the last packet read.
   private(set) var lastPacket = PacketFacts()
   private let codec: Codec
   private let packet: UnsafeMutablePointer<AVPacket>
@@ -61,7 +61,7 @@ final class Decoder {
   /// The layout to which a frame is mixed if its number of channels differs from the queue's.
   private var home = AVChannelLayout()
 
-  /// Opens the decoder of a track and selects the stream of the track in `demuxer`.
+  /// Opens a decoder for a track and selects the track's stream in `demuxer`.
   ///
   /// - Throws: `MediaError.unplayable` if no decoder can be opened; `.openFailed` if no packet can
   ///   be allocated.
@@ -91,11 +91,11 @@ final class Decoder {
   /// The `AVFrame` that `step` decoded last.
   var frame: UnsafeMutablePointer<AVFrame> { codec.frame }
 
-  /// The number of channels that the latest appended frame had before mixing; nil if it was not
-  /// mixed.
+  /// The number of channels that the latest appended frame had before mixing; nil if that frame was
+  /// not mixed.
   var mixedChannels: Int? { remix?.input.channels }
 
-  /// Makes the codec keep the encoder delay in its output.
+  /// Makes the codec keep the encoder delay and padding in its output.
   func leaveDelay() { codec.leaveDelay() }
 
   /// Advances decoding by at most one packet.
@@ -146,9 +146,11 @@ final class Decoder {
   }
 
   /// Appends the decoded frame to `queue`, which must be empty. Mixes the frame to the queue's
-  /// number of channels. Rejects a frame that cannot be converted or, unless `rate` is nil, has
-  /// another sample rate. If the codec is lossy, also rejects a frame with NaN or with a magnitude
-  /// above +30 dBFS.
+  /// number of channels.
+  ///
+  /// Rejects a frame that cannot be converted. If `rate` is given, rejects a frame with another
+  /// sample rate. If the codec is lossy, rejects a frame with NaN or with a magnitude above
+  /// `lossyLimit`.
   func append(to queue: PlanarQueue, onlyAt rate: Int? = nil) -> Outcome {
     state = .packets
     let frames = Int(frame.pointee.nb_samples)

@@ -7,9 +7,10 @@
 /// queue are not faded out.
 struct DropoutFader {
   struct Muted {
+    /// The number of invalid samples in all channels.
     var count = 0
-    /// The index in the queue of the first frame with an invalid sample; `Int.max` if there is
-    /// none.
+    /// The index in the queue of the first frame with an invalid sample; `Int.max` if no sample is
+    /// invalid.
     var first = Int.max
   }
 
@@ -29,8 +30,8 @@ struct DropoutFader {
     guard queue.count > 0, framesSinceSilence < Self.fadeFrames || !queue.isWithin(Self.limit)
     else { return Muted() }
     var muted = Muted()
-    /// The distance of each frame from the nearest muted frame or silence, in frames, at most
-    /// `fadeFrames`.
+    /// The distance, in frames, from each frame to the nearest muted frame or inserted silence; at
+    /// most `fadeFrames`.
     var distance = [Int](repeating: Self.fadeFrames, count: queue.count)
     for channel in 0..<queue.channels {
       let plane = queue.plane(channel)

@@ -62,7 +62,7 @@ final class PlanarQueue {
     commit(frames)
   }
 
-  /// Whether the magnitude of every sample is at most `limit`; false for NaN.
+  /// Whether the magnitude of every sample is at most `limit`; false if a sample is NaN.
   func isWithin(_ limit: Float) -> Bool {
     count == 0
       || (0..<channels).allSatisfy { FiniteGuard.isWithin(limit, plane($0), frames: count) }
@@ -74,7 +74,7 @@ final class PlanarQueue {
     start = count == 0 ? 0 : start + frames
   }
 
-  /// Drops frames at the end to leave at most `frames`.
+  /// Drops frames from the end until at most `frames` are left.
   func truncate(to frames: Int) { count = min(count, frames) }
 
   func removeAll() {

@@ -5,9 +5,9 @@ import Glibc
 
 /// Converts the sample rate with libswresample.
 ///
-/// With `in` and `out` as the two sample rates, output frame `k` has the time of input frame `k *
-/// in / out`, and `n` input frames become `ceil(n * out / in)` output frames. The signal counts as
-/// zero before its start and after its end. libswresample would mirror the signal there.
+/// With the sample rates `in` and `out`, output frame `k` has the time of input frame `k * in /
+/// out`, and `n` input frames become `ceil(n * out / in)` output frames. The signal is treated as
+/// zero before its start and after its end, where libswresample would mirror it.
 ///
 /// The response is flat within 0.04 dB up to 0.94 of the lower Nyquist frequency. If the rate is
 /// lowered, the response is below -120 dB from the output's Nyquist frequency upwards. The filter

@@ -58,8 +58,8 @@ final class ResamplingQueue {
   /// accepts only frames at another rate.
   func finish() { resampler?.finish(into: output) }
 
-  /// Returns a queue for the frames after a layout change. The first of them has the index `frame`
-  /// at the decoder's rate.
+  /// Returns a queue for the frames after a layout change. `frame` is the index of the first of
+  /// these frames, at the decoder's rate.
   ///
   /// The new resampler first receives silence for the time from the start of the phase period to
   /// `frame`, so that its output stays aligned in time. The output for that silence is dropped.
@@ -88,8 +88,8 @@ final class ResamplingQueue {
     return ready.count > 0
   }
 
-  /// Moves frames into `planes`, where the first one gets the index `start`. Call this function
-  /// only if `isReady` has returned true.
+  /// Moves frames into `planes`, beginning at the index `start`. Call this function only if
+  /// `isReady` has returned true.
   ///
   /// - Returns: the number of frames moved, at most `frames`.
   func read(

@@ -3,10 +3,10 @@
 import Ambisonics
 import CFFmpeg
 
-/// The changes of the channel layout that a codec and a container allow in mid-stream.
+/// The channel layout changes that a codec and its container allow in mid-stream.
 struct LayoutChanges: Equatable {
   let arePossible: Bool
-  /// The layouts to expect later in the stream.
+  /// The layouts to expect later in the stream; empty if none is known.
   let expected: [ChannelLayout]
 
   private static let front: [Speaker] = [.frontLeft, .frontRight, .frontCenter, .lowFrequency]

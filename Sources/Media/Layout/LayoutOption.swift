@@ -5,8 +5,9 @@ import CFFmpeg
 
 /// How to interpret the channels of a track.
 public enum LayoutOption: Sendable, Equatable {
-  /// The stated layout. Without one, more than two channels are a soundfield in ACN order and SN3D
-  /// scale, with or without two channels of head-locked stereo (RFC 8486), if their number fits.
+  /// The stated layout. Without one, one channel is mono and two channels are stereo. More channels
+  /// are a soundfield in ACN order and SN3D scale if their number fits, with or without two
+  /// channels of head-locked stereo (RFC 8486).
   case auto
   /// A first-order soundfield, with or without head-locked stereo.
   case foa
@@ -19,8 +20,8 @@ public enum LayoutOption: Sendable, Equatable {
   /// Loudspeakers. `name` is the name of the layout or the list of channel names, in lower case.
   case speakers(name: String, [Speaker])
 
-  /// The names that the help and the messages list. Other FFmpeg names and lists such as
-  /// `FL+FR+LFE` are also accepted.
+  /// The names that the help and the messages list. `init(_:)` also accepts other FFmpeg names, and
+  /// lists such as `FL+FR+LFE`.
   public static let names =
     ["auto", "foa", "hoa", "fuma", "binaural"] + bedNames
 
@@ -136,13 +137,13 @@ extension LayoutOption {
     "7.1.2", "7.1.4", "9.1.6",
   ]
 
-  /// Returns the values of the layout setting that a message proposes for this number of channels,
-  /// such as "7.1 or 5.1.2". If no name fits, returns a description of a list.
+  /// Returns the layout names that a message suggests for `count` channels, at most two, such as
+  /// "7.1 or 5.1.2". If no name fits, returns a description of a list.
   static func suggestion(forChannels count: Int) -> String {
     let fitting = bedNames.reversed().filter { name in
       (beds[name] ?? named(name))?.count == count
     }
-    // Of the names for the same number of channels, the less common ones come last.
+    // The less common names come last.
     let common = ["2.1": 1, "5.1.2": 1, "4.0": 1, "7.1.2": 1]
     let ordered = fitting.sorted { (common[$0] ?? 0) < (common[$1] ?? 0) }
     let names = ordered.prefix(2).joined(separator: " or ")

@@ -4,7 +4,7 @@ import CFFmpeg
 
 /// The matrix encoding that a coded stream indicates.
 public enum MatrixEncoding: String, Sendable, CaseIterable {
-  /// Dolby Surround: left, centre, right and one surround in two channels.
+  /// Dolby Surround: left, centre, right and one surround channel, encoded in two channels.
   case dolbySurround = "Dolby Surround"
   case proLogicII = "Pro Logic II"
   case proLogicIIx = "Pro Logic IIx"

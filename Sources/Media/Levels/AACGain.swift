@@ -2,8 +2,8 @@
 
 private import Glibc
 
-/// Applies the reference level of an AAC stream and, unless `mode` is `.off`, its gains to decoded
-/// frames.
+/// Applies the level metadata of an AAC stream to decoded frames: the reference level and, unless
+/// `mode` is `.off`, the gains.
 struct AACGain {
   let mode: DynamicRange
   private var levels = AACLevels()

@@ -4,13 +4,14 @@ private import Glibc
 
 /// Finds the dynamic range control data in AAC access units (ISO/IEC 14496-3, 4.4.2.1).
 ///
-/// Fill elements that precede the channels are parsed in sequence. Fill elements that follow the
-/// channels are preceded by entropy-coded spectra, so they are searched for backwards from the end
-/// mark. Other data can match by chance, so a match after the channels counts only if the last such
-/// match had the same reference level and no unit without a match came between.
+/// Fill elements before the channels are parsed in sequence. Fill elements after the channels
+/// follow entropy-coded spectra, so they are searched for backwards from the end mark. Other data
+/// can match there by chance. A match after the channels is therefore accepted only if the previous
+/// one had the same reference level and no unit without a match came between them.
 struct AACLevels {
-  /// The newest accepted data, with the last reference level if it states none; nil until data has
-  /// been accepted.
+  /// The newest accepted data; nil until data has been accepted. Data that states no reference
+  /// level keeps the previous level. The gain becomes nil after `longestAge` units without accepted
+  /// data.
   private(set) var newest: AACDynamicRange?
   private var candidate: AACDynamicRange?
   /// The number of access units since `newest` was set.

@@ -16,8 +16,8 @@ extension AudioTrack {
 
   /// Returns the track to play: `preferred` or, if that is nil, the richest track.
   ///
-  /// - Throws: `.noAudio` if there is no audio track; `.unplayable` if `preferred` cannot be played
-  ///   or if no track can be.
+  /// - Throws: `.noAudio` if there is no audio track; `.unplayable` if `preferred` cannot be
+  ///   played, or if it is nil and no track can be played.
   static func chosen(
     of tracks: [AudioTrack], preferred: AudioTrack?, in demuxer: Demuxer
   ) throws(MediaError) -> AudioTrack {

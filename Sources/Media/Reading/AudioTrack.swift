@@ -20,7 +20,7 @@ public struct AudioTrack: Sendable, Equatable {
   public internal(set) var layout: ChannelLayout
   /// The sample rate in Hz.
   public internal(set) var sampleRate: Int
-  /// The language code in the file, usually of ISO 639-2; nil if none or "und" is stated.
+  /// The language code in the file, usually from ISO 639-2; nil if none or "und" is stated.
   public let language: String?
   public let title: String?
   public let isDefault: Bool
@@ -47,8 +47,9 @@ public struct AudioTrack: Sendable, Equatable {
 }
 
 extension AudioTrack {
-  /// Returns the richest track that can be played; nil if there is none. The order of the criteria
-  /// is: main sound, most channels, a soundfield, the default track, the lowest number.
+  /// Returns the richest track that can be played; nil if none can be played. The criteria, in
+  /// descending priority, are: main sound rather than supplementary, most channels, a soundfield,
+  /// the default track, the lowest number.
   static func richest(of tracks: [AudioTrack]) -> AudioTrack? {
     tracks.filter(\.isDecodable).max { lower, higher in
       (lower.rank, -lower.number) < (higher.rank, -higher.number)

@@ -74,7 +74,7 @@ struct WarningCollector {
   }
 }
 
-/// Formats a number with `decimals` decimal places, 0 to 6. Magnitudes of 1e12 and above, infinity
+/// Formats a number with `decimals` decimal places (0 to 6). Magnitudes of 1e12 and above, infinity
 /// and NaN keep Swift's default format.
 package func fixed(_ value: Double, decimals: Int) -> String {
   guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }

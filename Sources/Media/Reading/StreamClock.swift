@@ -13,7 +13,7 @@ struct StreamClock {
   let isSampleExact: Bool
   /// Whether timestamps can be converted to frames. False after the sample rate has changed.
   private(set) var isTrusted = true
-  /// Whether timestamps only count the previous packets, so that they cannot reveal a gap.
+  /// Whether a timestamp only counts the packets before it, and so cannot reveal a gap.
   private let countsPackets: Bool
   private var origin: Int64?
   /// The index of the next expected frame, from the start of the track.

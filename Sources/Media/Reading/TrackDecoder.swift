@@ -6,7 +6,7 @@ import CFFmpeg
 /// Decodes one track of a file into continuous frames. Silence replaces missing sound.
 final class TrackDecoder {
   private static let silenceStep: Int64 = 4096
-  /// The largest number of consecutive errors that is tolerated.
+  /// The largest number of consecutive errors that are tolerated.
   private static let longestErrorRun = 1000
 
   /// The sample rate of the frames that `fill` last appended, in Hz; at first, the rate of the
@@ -255,9 +255,10 @@ extension TrackDecoder {
 
 /// Counts decoding errors, and estimates how many regular packets a damaged packet contains.
 private struct PacketLosses {
-  /// The number of errors since the last frame that decoded; rejected packets do not count.
+  /// The number of errors since the last frame that decoded; packets that the codec refused do not
+  /// count.
   var errorRun = 0
-  /// The moving average of the decoded packets' size, in bytes.
+  /// The moving average of the size of decoded packets, in bytes.
   private var meanByteCount = 0.0
 
   mutating func noteFrame(_ packet: Decoder.PacketFacts) {

@@ -210,10 +210,11 @@ extension SegmentDecoder {
 private struct FrameClock {
   /// The largest timestamp deviation, in seconds, that counts as a rounding error.
   static let toleranceSeconds = 0.01
-  /// The shortest jump, in seconds, that is ignored as invalid.
+  /// Jumps of at least this length, in seconds, are ignored as invalid.
   private static let longestGapSeconds = 60.0
 
-  /// The time of the first decoded frame, even if it is dropped, in seconds; nil if unknown.
+  /// The time of the first decoded frame, in seconds, even if that frame is dropped; nil if
+  /// unknown.
   let origin: Double?
   let sampleRate: Int
   /// The number of frames still to be dropped.

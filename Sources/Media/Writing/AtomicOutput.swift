@@ -32,7 +32,7 @@ final class AtomicOutput {
       guard descriptor >= 0 else { throw .writeFailed(path: path, reason: systemText(errno)) }
       return
     }
-    // Replace the target of a symbolic link, not the link, unless the target does not exist.
+    // Replace the target of a symbolic link rather than the link, if the target exists.
     let target = exists ? Self.resolved(path) : path
     let name = Self.temporaryName(beside: target)
     temporary = name

@@ -4,9 +4,9 @@ public import Ambisonics
 
 /// Writes a float32 WAV file incrementally.
 ///
-/// A hidden file in the same folder receives the data and is renamed by `close`. After every call
-/// to `write`, the header of that file is less than one second behind the audio. A file larger than
-/// 4 GiB is an RF64 file. A device or FIFO is written directly.
+/// The data goes to a hidden file in the same folder, which `close` renames. After every call to
+/// `write`, the length in the header of that file is less than one second short of the audio. A
+/// file larger than 4 GiB is an RF64 file. A device or FIFO is written directly.
 ///
 /// ## Threading
 /// Use a writer from one thread at a time.
@@ -24,7 +24,7 @@ public final class WAVWriter: @unchecked Sendable {
   private let buffer: UnsafeMutableBufferPointer<Float>
 
   private static let bufferFrames = 4096
-  /// More bytes than any header has.
+  /// An upper limit of the header length, in bytes.
   private static let headerRoom: Int64 = 4096
 
   /// Creates the unfinished file, or opens a device or FIFO, and writes the first header.
@@ -99,7 +99,7 @@ public final class WAVWriter: @unchecked Sendable {
     try output.commit()
   }
 
-  /// Removes the unfinished file. An earlier file of the requested name stays unchanged.
+  /// Removes the unfinished file. An existing file with the requested name stays unchanged.
   public func abort() { output.abandon() }
 
   private func updateHeader() throws(MediaError) {

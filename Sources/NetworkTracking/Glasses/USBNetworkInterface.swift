@@ -14,7 +14,7 @@ struct USBNetworkInterface: Sendable, Equatable {
   /// The IPv4 addresses that the computer has on the interface.
   var addresses: [String] = []
 
-  /// Returns the interfaces that USB devices provide, in the order of their names.
+  /// Returns the interfaces that USB devices provide, sorted by name.
   static func all(in folder: String = "/sys/class/net") -> [USBNetworkInterface] {
     let found = (SystemFile.names(in: folder) ?? []).sorted().compactMap {
       USBNetworkInterface($0, in: folder)

@@ -30,13 +30,13 @@ package final class XREALOneTrackers: TrackerProvider {
     0x0438: "XREAL One", 0x0436: "XREAL One Pro", 0x043E: "XREAL 1S",
   ]
   private static let connectMilliseconds = 1000
-  /// For this time after a failed attempt, in nanoseconds, `connect` throws the same error without
-  /// another attempt.
+  /// The time after a failed attempt, in nanoseconds, during which `connect` throws the same error
+  /// without another attempt.
   private static let retryTime: Int64 = 2_000_000_000
 
   /// - Parameters:
-  ///   - axes: the mounting of the glasses' sensor; nil to find it from the direction of gravity
-  ///     or, for calibrated glasses, to use `rightUpBack`.
+  ///   - axes: the mounting of the glasses' sensor; nil to use `rightUpBack` for calibrated glasses
+  ///     and to find the mounting of other glasses from the direction of gravity.
   ///   - capture: receives the bytes that the connected glasses send; nil for no capture.
   package convenience init(axes: AxisMap? = nil, capture: FrameCapture? = nil) {
     self.init(axes: axes, capture: capture, at: Place())
@@ -96,7 +96,7 @@ package final class XREALOneTrackers: TrackerProvider {
 
     var keepsReference: Bool { false }
 
-    /// Gives the connection up, because TCP does not notice that the glasses were unplugged.
+    /// Gives up the connection, because TCP does not notice that the glasses were unplugged.
     mutating func restart() { isSilent = true }
     mutating func close() {}
 

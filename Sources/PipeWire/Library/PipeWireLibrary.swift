@@ -42,7 +42,7 @@ struct PipeWireLibrary: @unchecked Sendable {
   }
 }
 
-/// A libpipewire callback table and its hook, which must not move in memory.
+/// A libpipewire callback table and its hook, both at fixed addresses.
 final class Listener<Events> {
   let events: UnsafeMutablePointer<Events>
   let hook: UnsafeMutablePointer<spa_hook>

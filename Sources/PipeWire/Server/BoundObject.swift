@@ -6,7 +6,7 @@ internal import SoundServer
 /// A server object that this client follows, with its properties and parameters.
 ///
 /// ## Threading
-/// Use it on the loop's thread or with the loop's lock held.
+/// Use an instance on the loop's thread or with the loop's lock held.
 class BoundObject: CallbackTarget {
   private(set) var proxy: UnsafeMutableRawPointer?
   private(set) var properties: [String: String] = [:]

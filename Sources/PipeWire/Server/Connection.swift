@@ -8,7 +8,7 @@ internal import SoundServer
 /// A connection to a PipeWire server, and the objects that the server has described.
 ///
 /// ## Threading
-/// Use it on the loop's thread or with the loop's lock held.
+/// Use an instance on the loop's thread or with the loop's lock held.
 final class Connection: CallbackTarget {
   let loop: ThreadedLoop
   let address: String?
@@ -103,7 +103,7 @@ final class Connection: CallbackTarget {
     context = nil
   }
 
-  /// Asks the server for an answer, which follows the answers to earlier requests.
+  /// Asks the server for an answer. It arrives after the answers to all earlier requests.
   func ask() {
     guard let core, let graph else { return }
     requestsAtQuestion = graph.requests

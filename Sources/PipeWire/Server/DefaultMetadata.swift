@@ -3,7 +3,8 @@
 import CPipeWire
 internal import SoundServer
 
-/// The server's metadata object `default`, which names the default sink and the sinks for streams.
+/// The server's metadata object `default`, which names the default sink and the target sinks of
+/// streams.
 final class DefaultMetadata: BoundObject {
   /// The key of the default sink that the user chose.
   static let configuredSink = "default.configured.audio.sink"
@@ -69,7 +70,7 @@ final class DefaultMetadata: BoundObject {
 }
 
 /// Returns the text of the member `name` in a JSON object such as `{"name":"ears"}`; nil if there
-/// is none.
+/// is no such member.
 func nameInJSON(_ text: String) -> String? {
   let key = "\"name\""
   var rest = Substring(text)

@@ -6,11 +6,11 @@ internal import SoundServer
 /// The objects with which a PipeWire server describes its sinks and streams.
 ///
 /// ## Threading
-/// Use it on the loop's thread or with the loop's lock held.
+/// Use an instance on the loop's thread or with the loop's lock held.
 final class Graph: CallbackTarget {
   /// The server's sample rate [Hz], for sinks that state no rate.
   var defaultRate = 48_000
-  /// The number of requests for objects and their parameters.
+  /// The number of requests made so far for objects and their parameters.
   private(set) var requests = 0
 
   /// Whether the streams of programs are followed. Otherwise, `streamNodes` and `processes` stay
@@ -68,7 +68,8 @@ final class Graph: CallbackTarget {
     nodes.sorted { $0.key < $1.key }.map { sink($0.value) }
   }
 
-  /// Returns the ID of a sink that the node `node` is linked to; nil if there is none.
+  /// Returns the ID of a sink to which the node `node` is linked; nil if the node is not linked to
+  /// a sink.
   func sinkID(linkedFrom node: UInt32) -> UInt32? {
     links.values.first { $0.output == node && nodes[$0.input] != nil }?.input
   }

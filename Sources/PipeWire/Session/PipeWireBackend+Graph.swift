@@ -7,19 +7,20 @@ import Synchronization
 
 /// Reads the state of the graph and the reports of the data thread.
 extension PipeWireBackend {
-  /// Time without a link to a sink after which the sink counts as lost [ns].
+  /// The time without a link to a sink after which the sink counts as lost [ns].
   private static let patienceForLink: Int64 = 700_000_000
 
-  /// Time without a cycle after which the graph counts as stopped [ns]. A sink that
-  /// the server reports as suspended counts as suspended only after this time.
+  /// The time without a cycle after which the graph counts as stopped [ns]. A sink that the server
+  /// reports as suspended counts as suspended only after this time.
   private static let quietOfSuspension: Int64 = 300_000_000
 
-  /// For this time after a start, a restart or a change of the sink, stalls do not lengthen the
-  /// cycles [ns].
+  /// The time after a start, a restart or a change of the sink during which stalls do not lengthen
+  /// the cycles [ns].
   private static let startup: Int64 = 5_000_000_000
-  /// For this time after the first gap of a stall, further gaps belong to the same stall [ns].
+  /// The time after the first gap of a stall during which further gaps belong to the same stall
+  /// [ns].
   private static let stall: Int64 = 1_000_000_000
-  /// Time within which a second stall lengthens the cycles [ns].
+  /// The time within which a second stall lengthens the cycles [ns].
   private static let stallMemory: Int64 = 10_000_000_000
 
   /// Reads the default sink and the stream's sink from the graph. Does nothing before the graph is

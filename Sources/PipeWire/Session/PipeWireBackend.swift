@@ -10,8 +10,8 @@ final class PipeWireBackend: OutputBackend {
   static let unopened: String? =
     "the stream did not start: it has no sink, or its sink is not running"
 
-  /// For this time after playback restarts or the sink changes, gaps do not count as underruns
-  /// [ns].
+  /// The time after a restart of playback or a change of the sink during which gaps do not count as
+  /// underruns [ns].
   private static let changeDuration: Int64 = 300_000_000
 
   let loop: ThreadedLoop
@@ -25,8 +25,8 @@ final class PipeWireBackend: OutputBackend {
   var missesSeen: Int64 = 0
   /// The time of the first gap of the last stall, CLOCK_MONOTONIC [ns].
   var lastStall: Int64 = .min / 2
-  /// Time before which gaps do not count as underruns, because playback has just restarted or the
-  /// sink has changed, CLOCK_MONOTONIC [ns].
+  /// The time before which gaps do not count as underruns, because playback has just restarted or
+  /// the sink has changed, CLOCK_MONOTONIC [ns].
   var missesCountFrom: Int64 = 0
 
   /// The time of the last call of `resume`, CLOCK_MONOTONIC [ns].
@@ -76,8 +76,8 @@ final class PipeWireBackend: OutputBackend {
     return .sink(stream.failure ?? "the stream failed")
   }
 
-  /// Returns whether the stream is linked to a sink and ready. If it is not, makes the next tick
-  /// occur within 5 ms.
+  /// Returns whether the stream is linked to a sink and ready. If not, makes the next tick occur
+  /// within 5 ms.
   func checkOpen() -> Bool {
     let isLinked = stream.nodeID.flatMap { connection.graph?.sinkID(linkedFrom: $0) } != nil
     if isLinked, stream.isReady { return true }
@@ -142,7 +142,7 @@ final class PipeWireBackend: OutputBackend {
     noteBeginning()
   }
 
-  /// Does nothing, because no queued sound can be rendered again.
+  /// Does nothing, because queued sound cannot be rendered again.
   func refresh() {}
 
   func drain() {

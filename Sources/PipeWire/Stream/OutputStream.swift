@@ -9,7 +9,7 @@ import Synchronization
 /// An output's stream on the server.
 ///
 /// ## Threading
-/// Use it on the loop's thread or with the loop's lock held.
+/// Use an instance on the loop's thread or with the loop's lock held.
 class OutputStream: PlaybackStream, CallbackTarget {
   var configuration: AudioOutputConfiguration
   let board = OutputBoard()
@@ -24,7 +24,7 @@ class OutputStream: PlaybackStream, CallbackTarget {
   var depth: QueueDepth
   private(set) var handle: OpaquePointer?
   private(set) var state = PW_STREAM_STATE_UNCONNECTED
-  /// The reason for the stream's failure; nil if it has not failed.
+  /// The reason for the stream's failure; nil if the stream has not failed.
   private(set) var failure: String?
   /// The time of the last call of `open`, CLOCK_MONOTONIC [ns].
   private var openTime: Int64 = 0
@@ -206,7 +206,8 @@ class OutputStream: PlaybackStream, CallbackTarget {
     Quantum.request(milliseconds: depth.milliseconds, rate: configuration.sampleRate)
   }
 
-  /// Applies `change` to the depth. Requests the new quantum if `change` returns true.
+  /// Applies `change` to the depth. If `change` returns true, posts `queueChanged` and requests the
+  /// new quantum.
   func adaptDepth(_ change: (inout QueueDepth) -> Bool) {
     guard change(&depth) else { return }
     board.draft.requestedLatencyMilliseconds = depth.milliseconds

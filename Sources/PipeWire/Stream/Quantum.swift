@@ -7,7 +7,7 @@ internal import SoundServer
 /// The server uses the shortest cycle that any node requests, within the server's own limits. It
 /// rounds the number of frames down to a power of two.
 enum Quantum {
-  /// The cycle length to request if latency does no harm and no latency is configured [ms].
+  /// The cycle length to request if `latencyIsFree` is set and no latency is configured [ms].
   static let relaxedMilliseconds = 42.7
 
   static func rules(_ configuration: AudioOutputConfiguration) -> QueueDepth.Rules {

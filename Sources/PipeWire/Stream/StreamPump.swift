@@ -25,7 +25,7 @@ struct PumpControl: ~Copyable {
   let delay = Atomic<Int64>(0)
   /// The number of silent buffers that were sent since the last call of `drain`.
   let heldCycles = Atomic<Int64>(0)
-  /// The number of frames that can be rendered in the next buffer; 0 if it is not limited.
+  /// The number of frames that can be rendered in the next buffer; 0 if the number is not limited.
   let available = Atomic<Int64>(0)
   /// The number of times that the graph skipped one or more cycles.
   let misses = Atomic<Int64>(0)

@@ -7,6 +7,7 @@ import Synchronization
 struct FeedControl: ~Copyable {
   /// Whether the sound must fade out and stay silent.
   let isMuted = Atomic(false)
+  /// Whether the sound has faded out.
   let isSilent = Atomic(false)
   /// The number of cycles that have begun on time since the last late or early cycle, or since
   /// `SinkMover` reset this counter.

@@ -21,8 +21,8 @@ extension Graph {
     streamNodes.first { $0.value.serial == serial }?.key
   }
 
-  /// Returns the metadata keys whose values refer to a sink with a name that begins with `prefix`.
-  /// The dictionary has an array, which may be empty, for the node ID of each stream with a target.
+  /// Returns the metadata keys whose values refer to a sink with a name that begins with `prefix`,
+  /// by the stream's node ID. Every stream with a target has an entry, which may be empty.
   func targets(ofSinksWithPrefix prefix: String) -> [UInt32: [String]] {
     guard let defaults else { return [:] }
     var ids: Set<String> = []

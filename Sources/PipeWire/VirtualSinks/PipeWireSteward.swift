@@ -12,7 +12,7 @@ import Synchronization
 /// uses the sink's name instead, so its moves are not stored.
 package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
   private static let retryInterval: Int64 = 500_000_000
-  /// How long a stream must have had a link before it may be moved [ns]. WirePlumber 0.4 can leave
+  /// How long a stream must have been linked before it may be moved [ns]. WirePlumber 0.4 can leave
   /// a stream without any link if the stream is moved while its first link is being activated.
   private static let settlingTime: Int64 = 100_000_000
 
@@ -25,7 +25,7 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
   /// The earliest time of the next attempt to connect, CLOCK_MONOTONIC [ns]. Only the loop's thread
   /// uses this property.
   private var retryTime: Int64 = 0
-  /// The time at which each linked stream was found to be linked, CLOCK_MONOTONIC [ns]. This
+  /// The time at which each linked stream was first seen to be linked, CLOCK_MONOTONIC [ns]. This
   /// property and the next one need the loop's lock.
   private var linkTimes: [UInt64: Int64] = [:]
   /// The moves that wait until their streams have settled: the sink's name for each stream.
@@ -37,7 +37,7 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
   ///   - serverAddress: the name or the path of the server's socket; nil for the user's own server.
   ///   - settingsFolder: the folder of WirePlumber's settings; nil for the user's own folder.
   ///   - onChange: receives changed contents on the steward's own thread, or empty contents if the
-  ///     server is lost. It must not call the steward's methods.
+  ///     server is lost. The closure must not call the steward's methods.
   /// - Throws: `noPipeWire` if libpipewire is not installed or too old, or `systemFailure`.
   package init(
     serverAddress: String? = nil, settingsFolder: String? = nil,

@@ -87,7 +87,7 @@ struct SinkFeed {
 
   /// Takes the sink's sound and has the playback stream render it.
   ///
-  /// The value is accessed by pointer, because `render` changes it within this call.
+  /// The feed is accessed by pointer, because `render` changes it during this call.
   @_noLocks
   static func run(_ feed: UnsafeMutablePointer<SinkFeed>) {
     var taken = pipewire_input()

@@ -7,7 +7,7 @@ import Synchronization
 /// Moves a virtual sink's playback stream to another real sink while the sound is faded out.
 ///
 /// ## Threading
-/// Use it on the loop's thread or with the loop's lock held.
+/// Use an instance on the loop's thread or with the loop's lock held.
 final class SinkMover {
   private static let longestFade: Int64 = 150_000_000
   /// The longest wait for the session manager to link the stream [ns].

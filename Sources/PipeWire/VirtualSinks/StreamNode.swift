@@ -6,7 +6,7 @@ internal import SoundServer
 
 final class StreamNode: BoundObject {
   private var state = PW_NODE_STATE_CREATING
-  /// The current format, and the first offered format.
+  /// The current format (`format`) and the first format that the node offers (`offered`).
   private var format = Format()
   private var offered = Format()
 

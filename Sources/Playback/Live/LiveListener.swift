@@ -35,8 +35,8 @@ package enum ListeningRefusal: Error, Sendable, Equatable, CustomStringConvertib
 /// does not move to another sink, because that sink could lead to loudspeakers near the microphone.
 ///
 /// ## Threading
-/// One thread may call `receive`, and one thread may call `pose`. Any thread may use the other
-/// members.
+/// Only one thread may call `receive`, and only one thread may call `pose`. Any thread may use the
+/// other members.
 package final class LiveListener: Sendable {
   package enum Event: Sendable {
     case began(Sink)
@@ -156,7 +156,7 @@ package final class LiveListener: Sendable {
     events.withLock { $0.append(.ended(reason: reason)) }
   }
 
-  /// Ends the output. Returns false if there is none.
+  /// Ends the output. Returns false if there is no output.
   private func takeOutput() -> Bool {
     let output = state.withLock { state in
       defer { state.output = nil }

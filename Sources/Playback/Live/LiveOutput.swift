@@ -10,7 +10,7 @@ private import Synchronization
 /// Renders live sound, which has its own clock, and plays it to one sink.
 ///
 /// ## Threading
-/// One thread may call `write`. Any thread may use the other members.
+/// Only one thread may call `write`. Any thread may use the other members.
 final class LiveOutput: @unchecked Sendable {
   /// How much sound waits in the clock bridge [s].
   private static let depth = ClockBridge.Depth(initial: 0.016, longest: 0.08, excess: 0.04)

@@ -41,7 +41,7 @@ final class LivePreparation {
   private var output: [Float]
 
   /// - Parameter mix: the settings for mixing a soundfield of order 1 or higher; nil for no mix.
-  ///   They have no effect on other layouts.
+  ///   The settings have no effect on other layouts.
   /// - Throws: `neuralSeparator` if the neural separator cannot be used.
   init(_ sound: LiveSound, mix: MixSettings?) throws(PlaybackError) {
     channels = sound.layout.channelCount

@@ -2,8 +2,8 @@
 
 /// The kind of sound server to play through.
 public enum OutputChoice: String, Sendable, Equatable, CaseIterable {
-  /// PipeWire if it answers and has sinks, unless an address is given or `PULSE_SERVER` names
-  /// another server; otherwise PulseAudio.
+  /// PipeWire if a PipeWire server answers and has sinks, no address is given, and `PULSE_SERVER`
+  /// does not name another server. Otherwise, PulseAudio.
   case automatic
   /// PulseAudio, or PipeWire through its PulseAudio protocol.
   case pulseAudio

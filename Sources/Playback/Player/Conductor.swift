@@ -28,7 +28,7 @@ final class Conductor: @unchecked Sendable {
   let wishes = Mutex(Wishes())
   private let worker = Worker()
   private let source: any SoundSource
-  /// The stream that the source reads from; nil if it reads from none.
+  /// The stream that the source reads from; nil if the source reads from no stream.
   private let streamed: (any StreamedSource)?
   private let feed: RenderFeed
   private let output: any AudioOutput
@@ -38,7 +38,7 @@ final class Conductor: @unchecked Sendable {
   private static let readFrames = 2048
   /// The longest sleep of the thread [ms]. A wish wakes it earlier.
   private static let lookMilliseconds = 40
-  /// Time after which a seek ends the old sound even if little new sound has been read [ns].
+  /// The time after which a seek ends the old sound even if little new sound has been read [ns].
   private static let longestPreparation: Int64 = 300_000_000
 
   // Use the following properties on the conductor's thread only.
@@ -51,12 +51,12 @@ final class Conductor: @unchecked Sendable {
   /// Whether the output has not begun yet, because it waits for the first sound.
   private var awaitsSound: Bool
   private var heardLayout: ChannelLayout
-  /// The seek during which the old sound plays on; nil if there is none.
+  /// The pending seek during which the old sound plays on; nil if none is pending.
   private var coming: (frame: Int, firstWritten: Int, since: Int64, isOrdered: Bool)?
   /// Whether queued sound has been lost with the server or the sink since the last seek.
   private var isCut = false
 
-  /// Creates a conductor. `startsPaused` states whether the output is opened paused.
+  /// - Parameter startsPaused: whether the output is opened paused.
   init(
     source: any SoundSource, feed: RenderFeed, output: any AudioOutput, startsPaused: Bool = false,
     tell: @escaping @Sendable (PlayerEvent) -> Void

@@ -10,7 +10,7 @@ private import Synchronization
 /// Supplies the head pose, and runs the trackers of the head and of the device.
 ///
 /// ## Threading
-/// It may be used from any thread.
+/// Any thread may use an instance.
 final class PlayedHead: Sendable {
   let stage: HeadToStageSource
   /// The source of live poses; nil if the head's motion comes from a recording or is not tracked.
@@ -57,7 +57,7 @@ final class PlayedHead: Sendable {
             defer { id = tracker.id }
             return id == nil
           }
-          // Keep the front from an earlier session only at the first connection: after a
+          // Keep the front of an earlier session only at the first connection. After a
           // reconnection, the tracker's yaw reference may differ.
           if isFirst, let front = fronts[tracker.id] { source.keepFront(front) }
         }

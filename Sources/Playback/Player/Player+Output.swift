@@ -6,7 +6,7 @@ internal import SoundServer
 
 extension Player {
   /// Returns the named sink. If no sink is named, returns the default sink or else the first sink;
-  /// nil if the server has none.
+  /// nil if the server has no sinks.
   ///
   /// - Throws: `PlaybackError.output` if the server's sinks cannot be read, or none of them has the
   ///   requested name.
@@ -25,7 +25,7 @@ extension Player {
     } catch { throw .output(error.description) }
   }
 
-  /// Returns a rate [Hz] that playback supports: `rate` or 48000.
+  /// Returns `rate` if playback supports it; otherwise 48000 [Hz].
   static func usable(_ rate: Int) -> Int {
     AudioTrack.sampleRates.contains(rate) ? rate : 48000
   }

@@ -38,7 +38,7 @@ public struct PlayerStatus: Sendable {
   public var volume: Float
   /// The style and the amount of the mix; nil if the sound is not mixed.
   public var mix: MixStatus?
-  /// The report on levelling; nil if levelling is off, or before the source is read.
+  /// The report on levelling; nil if levelling is off or the source has not been read yet.
   public var loudness: LoudnessReport?
   /// The number of frames muted because of invalid samples.
   public var mutedFrames: Int
@@ -77,7 +77,7 @@ public enum PlayerEvent: Sendable, Equatable {
   /// The requested decoder cannot be used. The old decoder remains.
   case decoderKept(RenderSettings, reason: PlaybackError)
   /// The source was read for the first time, the origin of the loudness value has changed, or the
-  /// gain that the levelling aims at differs by more than 1 dB from that in the last such event.
+  /// target gain of the levelling differs by more than 1 dB from its value in the last such event.
   case loudness(LoudnessReport)
   /// An event of a streamed source.
   case news(SourceNews)

@@ -43,10 +43,11 @@ final class Redesigner: Sendable {
   ///
   /// - Parameters:
   ///   - isTold: whether `.decoderChanged` reports the new decoder. A failure is always reported.
-  ///   - arrived: called on the redesigner's thread when only the new decoder is audible, but at
-  ///     most about 1 s after the renderer has received it. If `stop` is called during this wait,
-  ///     `arrived` is called at once. It is not called if another request replaces this one before
-  ///     its design begins, if the design fails, or if `stop` cancels the design.
+  ///   - arrived: called on the redesigner's thread when only the new decoder is audible, or about
+  ///     1 s after the renderer has received it, whichever is earlier. If `stop` is called during
+  ///     this wait, `arrived` is called at once. `arrived` is not called if a newer request
+  ///     replaces this one before its design begins, if the design fails, or if `stop` cancels the
+  ///     design.
   func wish(
     _ settings: RenderSettings, isTold: Bool,
     arrived: @escaping @Sendable (RenderSettings) -> Void

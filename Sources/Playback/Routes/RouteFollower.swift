@@ -8,7 +8,7 @@ private import Synchronization
 /// Updates a player's decision when the route, the programme or the mode changes.
 ///
 /// ## Threading
-/// It may be used from any thread except the audio thread.
+/// Any thread except the audio thread may use an instance.
 final class RouteFollower: Sendable {
   private struct State {
     var facts: RouteFacts?

@@ -5,7 +5,7 @@ internal import SoundServer
 internal import SoundSources
 private import Synchronization
 
-/// Informs a program of the server's sinks: whether they can play spatial sound, and whether the
+/// Informs a program about the server's sinks: whether they can play spatial sound, and whether the
 /// user allows spatial sound on them.
 ///
 /// ```swift

@@ -107,8 +107,8 @@ public struct RoutePolicy: Sendable, Equatable {
 
   /// Returns the kind of device that a sink leads to: what the listener has set, or else what the
   /// sound server reports. If `cancelsCrosstalk` is true, devices of unknown kind count as
-  /// loudspeakers; otherwise, Bluetooth devices among them count as headphones. Headphones that are
-  /// reported on an unplugged port count as unknown.
+  /// loudspeakers. Otherwise, Bluetooth devices of unknown kind count as headphones. Headphones on
+  /// an unplugged port count as unknown.
   package func kind(of sink: Sink) -> RouteDevice {
     let (kind, isForced) = device(RouteFacts(sink))
     if isForced { return kind }

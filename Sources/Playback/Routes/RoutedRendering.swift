@@ -10,7 +10,7 @@ private import Synchronization
 /// are ready.
 ///
 /// ## Threading
-/// It may be used from any thread except the audio thread.
+/// Any thread except the audio thread may use an instance.
 final class RoutedRendering: Sendable {
   private struct State {
     /// The latest requested settings.

@@ -7,8 +7,8 @@ package import SoundServer
 /// The named sink is chosen while it exists. Otherwise, the latest event decides: a real sink was
 /// the default at the start, the user made a real sink the default, or headphones appeared on a
 /// sink. If that sink or those headphones disappear, the previous event decides. If no event is
-/// left, the choice is the default sink if it is real, or else the first sink with headphones, or
-/// else the first sink.
+/// left, the choice is the default sink if it is real, or else the first real sink with headphones,
+/// or else the first real sink.
 package struct OutputFollower: Sendable, Equatable {
   private enum Reason: Sendable, Equatable {
     case isDefault
@@ -27,8 +27,8 @@ package struct OutputFollower: Sendable, Equatable {
   /// after a report without sinks.
   private var known: [String: Bool]?
   private var lastDefault: String?
-  /// Whether a real sink has ever been the default in the first report after a start of this
-  /// program or of the server.
+  /// Whether a real sink was the default in the first report after any start of this program or of
+  /// the server.
   private var hasFollowed = false
 
   /// The name of the sink to play to; nil if there has been none yet.

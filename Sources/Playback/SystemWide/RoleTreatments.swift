@@ -31,7 +31,7 @@ package struct RoleTreatments: Sendable, Equatable {
     set { if let role { byRole[Self.common(role)] = newValue } }
   }
 
-  /// Returns a role in lower case. PulseAudio's names for roles take the place of PipeWire's.
+  /// Returns a role in lower case. Replaces PipeWire's role names with PulseAudio's.
   private static func common(_ role: String) -> String {
     switch role.lowercased() {
     case "communication": "phone"

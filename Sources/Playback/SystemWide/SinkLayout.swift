@@ -46,9 +46,9 @@ package enum SinkLayout: String, Sendable, CaseIterable, Comparable {
 
   /// Returns the layout of the sink for a stream; nil if there are no sinks.
   ///
-  /// Among the sinks with enough channels for the stream, the sink with the fewest is chosen. For a
-  /// stream with height channels, sinks with height channels are preferred. If no sink has enough
-  /// channels, the sink with the most channels is chosen.
+  /// Among the sinks with enough channels for the stream, the sink with the fewest channels is
+  /// chosen. For a stream with height channels, sinks with height channels are preferred. If no
+  /// sink has enough channels, the sink with the most channels is chosen.
   package static func `for`(_ stream: ProgramStream, among layouts: [SinkLayout]) -> SinkLayout? {
     let enough = layouts.filter { $0.channelCount >= stream.channelCount }.sorted()
     return enough.first { $0.covers(stream.layout) } ?? enough.first ?? layouts.max()

@@ -11,7 +11,7 @@ private import Surround
 /// Renders live sound, such as a virtual sink's, with the treatment for the real sink's route.
 ///
 /// ## Threading
-/// It may be used from any thread, but only the audio thread may render with `renderer` or
+/// Any thread may use an instance, but only the audio thread may render with `renderer` or
 /// `callback`.
 final class SinkRendering: Sendable {
   /// The length of a partition of the filters [frames]. PipeWire's cycles are usually multiples of
@@ -29,7 +29,7 @@ final class SinkRendering: Sendable {
   /// Designs the decoder for a layout and a route, which can take about a second.
   ///
   /// - Parameters:
-  ///   - options: how to render. Settings about sources and levelling are ignored.
+  ///   - options: how to render. Settings for sources and levelling are ignored.
   ///   - isLimited: whether the true peak is limited.
   ///   - sampleRate: the sample rate of the input and of the output [Hz].
   ///   - sink: the real sink; nil if there is none yet.

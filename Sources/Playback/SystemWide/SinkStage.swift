@@ -11,7 +11,7 @@ private import Synchronization
 /// The renderers of a server's virtual sinks, and the head that they follow.
 ///
 /// ## Threading
-/// It may be used from any thread except the audio threads.
+/// Any thread except the audio threads may use an instance.
 package final class SinkStage: LiveStage {
   private struct State {
     var mode: StageMode
@@ -33,7 +33,7 @@ package final class SinkStage: LiveStage {
   ///
   /// - Parameters:
   ///   - layouts: the layouts of the virtual sinks.
-  ///   - options: how to render, and which tracker to follow. Settings about sources, levelling and
+  ///   - options: how to render, and which tracker to follow. Settings for sources, levelling and
   ///     rewriting are ignored.
   ///   - isLimited: whether the true peak of each virtual sink is limited.
   ///   - sink: the real sink; nil if there is none yet.
@@ -96,7 +96,8 @@ package final class SinkStage: LiveStage {
     return rendering.callback
   }
 
-  /// Returns the source of the head's poses for a virtual sink; nil if there is none.
+  /// Returns the source of the head's poses for a virtual sink; nil if the head is not tracked or
+  /// the stage has no renderer for `layout`.
   package func poses(of layout: SinkLayout) -> HeadPoseSource? { renderings[layout]?.poses }
 
   package func delay(of layout: SinkLayout) -> RendererDelay? {

@@ -7,8 +7,8 @@ package import SoundServer
 /// A stream on a virtual sink is moved to the virtual sink that fits its layout, or to the real
 /// sink if the treatment of its role is plain. A stream that appears on a real sink stays there. A
 /// stream that the user has moved away from the chosen sink stays where the user moved it. If the
-/// channels or the role of a stream change while it is on a virtual sink, or after it was moved
-/// because of its role, its sink is chosen again.
+/// channels or the role of a stream change, its sink is chosen again, provided that the stream is
+/// on a virtual sink or was moved because of its role.
 package struct StreamRouting: Sendable, Equatable {
   /// A request to move a stream.
   package struct Move: Sendable, Equatable {

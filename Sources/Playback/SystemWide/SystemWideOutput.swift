@@ -7,13 +7,13 @@ internal import System
 
 /// Plays the sound of other programs through virtual sinks.
 ///
-/// Unless the user has moved a stream, the output moves it from a virtual sink to the virtual sink
-/// that fits its layout, or to the real sink if the treatment of its role is plain. The output can
-/// make the virtual sink with the most channels the default sink. `OutputFollower` chooses the real
-/// sink to play to.
+/// The output moves each stream on a virtual sink to the virtual sink that fits its layout, or to
+/// the real sink if the treatment of its role is plain. A stream that the user has moved stays
+/// where it is. The output can make the virtual sink with the most channels the default sink.
+/// `OutputFollower` chooses the real sink to play to.
 ///
 /// ## Threading
-/// It may be used from any thread. It reports events on its own thread.
+/// Any thread may use an instance. `onEvent` is called on the output's own thread.
 package final class SystemWideOutput: Sendable {
   package struct Settings: Sendable {
     /// The layouts of the virtual sinks to create, one sink for each layout.

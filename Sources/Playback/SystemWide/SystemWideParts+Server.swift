@@ -11,7 +11,7 @@ extension SystemWideParts {
   ///
   /// - Parameters:
   ///   - layouts: the layouts of the virtual sinks.
-  ///   - options: how to render, which tracker to follow, and which server to use. Settings about
+  ///   - options: how to render, which tracker to follow, and which server to use. Settings for
   ///     sources, levelling and rewriting are ignored.
   ///   - isLimited: whether the true peak of each virtual sink is limited.
   ///   - keeper: the `command` for `PulseSinkKeeper`; nil for no keeper. PipeWire needs none.

@@ -33,7 +33,7 @@ package struct LiveHead: Sendable, Equatable {
 /// The renderers of all virtual sinks, and the head that they follow.
 ///
 /// ## Threading
-/// It may be used from any thread except the audio threads.
+/// Any thread except the audio threads may use an instance.
 package protocol LiveStage: AnyObject, Sendable {
   var mode: StageMode { get set }
   var head: LiveHead { get }
@@ -67,7 +67,7 @@ package struct SystemWideParts: Sendable {
     @Sendable (
       @escaping @Sendable (ServerContents) -> Void
     ) throws(SoundServerError) -> any StreamSteward
-  /// Removes the virtual sinks that a killed instance left on the server. This can take some
+  /// Removes the virtual sinks that a killed instance left on the server. This can take a few
   /// seconds.
   package var removeLeftovers: @Sendable () -> Void
   /// Receives the default sink to restore if this process is killed; nil if none is known.

@@ -37,7 +37,7 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
   ///   - sinkName: the sink to record; nil for the default sink or, if there is none, the first
-  ///     sink. It is ignored if `sourceName` is set.
+  ///     sink. Ignored if `sourceName` is set.
   ///   - sourceName: the source to record; nil to record a sink.
   ///   - sampleRate: the sample rate of the recording, 1 to 384000 [Hz].
   ///   - fragmentMilliseconds: the requested interval between deliveries of audio.

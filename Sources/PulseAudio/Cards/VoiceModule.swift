@@ -11,7 +11,7 @@ import System
 /// the default sink, and the streams on the former default sink are moved to it.
 ///
 /// ## Threading
-/// Use it from one thread at a time.
+/// Use an instance from one thread at a time.
 package final class VoiceModule: @unchecked Sendable {
   package static let sourceName = "stillstage_voice"
   package static let sinkName = "stillstage_voice_output"

@@ -19,7 +19,7 @@ protocol PulseDevice: DeviceDescription {
 /// Pending requests refer to the list, so close the connection before you release the list.
 ///
 /// ## Threading
-/// Use it on the loop's thread or with the loop's lock held.
+/// Use an instance on the loop's thread or with the loop's lock held.
 final class DeviceList<Device: PulseDevice>: CallbackTarget {
   let connection: Connection
   private var found: [Device] = []

@@ -9,7 +9,7 @@ import Synchronization
 /// Collects the peaks of several sources.
 ///
 /// ## Threading
-/// Call `collect` only on the loop's thread. Any thread may call everything else.
+/// Call `collect` only on the loop's thread. Any thread may use the other members.
 final class PeakBoard: Sendable {
   /// The peak of each channel of one source.
   final class Cell: Sendable {
@@ -45,7 +45,7 @@ final class PeakBoard: Sendable {
 
   /// How long `collect` waits for packets [ns].
   private static let collectionTime: Int64 = 30_000_000
-  /// The time after a wait of `collect` during which it does not wait again [ns].
+  /// The time after a wait during which `collect` does not wait again [ns].
   private static let readingTime: Int64 = 2_000_000
   private let collected = Atomic<Int64>(0)
 
@@ -81,7 +81,7 @@ final class PeakBoard: Sendable {
 /// module-protocol-pulse delay those of all but one, often for seconds.
 ///
 /// ## Threading
-/// Use it only with the loop's lock held.
+/// Use an instance only with the loop's lock held.
 final class PeakStream: CallbackTarget {
   private static let rate: UInt32 = 25
   /// The number of peaks to request in each packet from PipeWire, which sends one peak for each

@@ -5,7 +5,7 @@ public import SoundServer
 /// Observes a server's sinks and default sink, even across restarts of the server.
 ///
 /// ## Threading
-/// It may be used from any thread. `onChange` is called on a separate thread and must not call
+/// Any thread may use the monitor. `onChange` is called on a separate thread and must not call
 /// `stop`.
 public final class PulseSinkMonitor: SinkMonitor {
   private let observer: DeviceObserver<ObservedDevices<Sink>>
@@ -14,8 +14,8 @@ public final class PulseSinkMonitor: SinkMonitor {
   ///
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
-  ///   - onChange: receives the sinks after each change of a sink or of the default sink, or an
-  ///     empty array if the server is lost.
+  ///   - onChange: receives the sinks when they are first known and after each change of a sink or
+  ///     of the default sink, or an empty array if the server is lost.
   /// - Throws: `systemFailure`.
   public init(
     serverAddress: String? = nil, onChange: @escaping @Sendable ([Sink]) -> Void

@@ -5,7 +5,7 @@ public import SoundServer
 /// Observes a server's sources, even across restarts of the server, and measures their peaks.
 ///
 /// ## Threading
-/// It may be used from any thread. `onChange` is called on a separate thread and must not call
+/// Any thread may use the monitor. `onChange` is called on a separate thread and must not call
 /// `stop`.
 public final class SourceMonitor: Sendable {
   private let observer: DeviceObserver<MeteredSources>
@@ -16,8 +16,8 @@ public final class SourceMonitor: Sendable {
   /// - Parameters:
   ///   - serverAddress: see `AudioOutputConfiguration.serverAddress`.
   ///   - measures: returns whether to measure the peaks of a source.
-  ///   - onChange: receives the sources after each change of a source or of the default source, or
-  ///     an empty array if the server is lost.
+  ///   - onChange: receives the sources when they are first known and after each change of a source
+  ///     or of the default source, or an empty array if the server is lost.
   /// - Throws: `systemFailure`.
   public init(
     serverAddress: String? = nil,

@@ -10,7 +10,7 @@ extension OutputQueue {
   struct TimingQuestion {
     var isAwaited = false
     /// The start of the window that was written just before the timing was requested, as a stream
-    /// position; nil if no window was written then. Not used if no answer is awaited.
+    /// position; nil if no window was written.
     var start: Int64?
     /// The time of the last request, CLOCK_MONOTONIC [ns].
     var time: Int64 = 0
@@ -62,7 +62,7 @@ extension OutputQueue {
   }
 
   /// Requests a timing report unless one is pending. `start` is the position of the window that was
-  /// just written; nil if there is none.
+  /// just written; nil if no window was written.
   func askTiming(start: Int64? = nil) {
     guard !question.isAwaited else { return }
     let isSent = stream.askTiming()

@@ -8,13 +8,13 @@ import Synchronization
 /// Fills and rewrites a stream's queue, and adapts the queue's depth.
 ///
 /// ## Threading
-/// Use it on the loop's thread or with the loop's lock held.
+/// Use an instance on the loop's thread or with the loop's lock held.
 final class OutputQueue {
-  /// Time for which underruns are ignored after a flush [ns].
+  /// The time for which underruns are ignored after a flush [ns].
   private static let flushSettles: Int64 = 300_000_000
-  /// Time for which `noteBeginning` ignores a low queue [ns].
+  /// The time for which `noteBeginning` ignores a low queue [ns].
   private static let beginning: Int64 = 2_500_000_000
-  /// Time for which `started` ignores a low queue [ns].
+  /// The time for which `started` ignores a low queue [ns].
   private static let settling: Int64 = 500_000_000
 
   let stream: OutputStream
@@ -25,9 +25,9 @@ final class OutputQueue {
   var judge = RewriteJudge()
   /// Whether the next call of `attend` fills the queue.
   var isFeedDue = false
-  /// Time before which underruns are ignored, CLOCK_MONOTONIC [ns].
+  /// The time before which underruns are ignored, CLOCK_MONOTONIC [ns].
   private var underrunsCountFrom: Int64 = 0
-  /// Time before which a low queue and too great a read-ahead of the sink are ignored,
+  /// The time before which a low queue and an excessive read-ahead of the sink are ignored,
   /// CLOCK_MONOTONIC [ns].
   private(set) var lowCountsFrom: Int64 = 0
 

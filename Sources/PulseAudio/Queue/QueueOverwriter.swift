@@ -12,7 +12,7 @@ import SoundServer
 /// the queue.
 ///
 /// ## Threading
-/// Use it on the main loop's thread or with the main loop's lock held.
+/// Use an instance on the loop's thread or with the loop's lock held.
 struct QueueOverwriter {
   enum Outcome: Equatable {
     /// Nothing was rendered again.
@@ -26,15 +26,15 @@ struct QueueOverwriter {
   }
 
   private static let windowNanoseconds: Int64 = 40_000_000
-  /// Maximum length of one write: the window plus the copied sound [ns].
+  /// The maximum length of one write: the window plus the copied sound [ns].
   private static let coverNanoseconds: Int64 = 70_000_000
-  /// Minimum length of a window [ns].
+  /// The minimum length of a window [ns].
   private static let leastNanoseconds: Int64 = 5_000_000
-  /// Duration that the shadow holds in addition to the queue's maximum depth, because it also
-  /// contains the sound in the sink [ms].
+  /// The length of the sound that the shadow holds in addition to the queue's maximum depth,
+  /// because the shadow also contains the sound in the sink [ms].
   private static let sinkMilliseconds = 300.0
   private static let fadeNanoseconds: Int64 = 2_500_000
-  /// Largest sample difference that needs no crossfade: -80 dBFS.
+  /// The largest sample difference that needs no crossfade: -80 dBFS.
   private static let seamTolerance: Float = 1e-4
 
   let shadow: QueueShadow

@@ -31,7 +31,8 @@ struct RewriteMargin {
   private var leastSlack = Int64.max
   private var answers = 0
   private var answersToSkip = 0
-  /// Smoothed share of measured writes with a lost start; 0 while the margin is below its limit.
+  /// The smoothed share of measured writes with a lost start; 0 while the margin is below its
+  /// limit.
   private var lossAtLimit = 0.0
 
   @_noLocks
@@ -118,9 +119,9 @@ struct RewriteMargin {
 
 /// Decides when rewriting stops and when it is tried again.
 struct RewriteJudge {
-  /// Time before another try after too many lost starts [ns].
+  /// The time before another try after too many lost starts [ns].
   private static let patienceAfterLosses: Int64 = 60_000_000_000
-  /// Time for which the sink may read beyond the limit [ns].
+  /// The time for which the sink may read beyond the limit [ns].
   private static let patienceBeyondLimit: Int64 = 4_000_000_000
 
   private var retryTime: Int64 = 0

@@ -7,7 +7,7 @@ import SoundServer
 /// A connection to a PulseAudio server.
 ///
 /// ## Threading
-/// Use it on the loop's thread or with the loop's lock held.
+/// Use an instance on the loop's thread or with the loop's lock held.
 final class Connection: CallbackTarget {
   let loop: ThreadedLoop
   let address: String?

@@ -59,7 +59,7 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
       (alarm, { ThreadedLoop.with($4) { $0.takeAlarm() } }),
     ]
     events = descriptors.map { api.pointee.io_new(api, $0, PA_IO_EVENT_INPUT, $1, userdata) }
-    // Locking the pages can take milliseconds, so it is done before the thread of the loop exists.
+    // Locking the pages can take milliseconds, so do it before the loop's thread exists.
     if raisesPriority { AudioThread.lockPages() }
     kick()
     guard pa_threaded_mainloop_start(handle) >= 0 else {

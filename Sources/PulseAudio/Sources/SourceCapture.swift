@@ -5,12 +5,13 @@ import CRealtime
 public import SoundServer
 import Synchronization
 
-/// Records one source in its own format, even across losses of the source and the server.
+/// Records one source in the source's own format. Continues after a loss of the source or the
+/// server.
 ///
 /// The stream has the source's rate, channels and sample encoding. The server converts the encoding
 /// `.other` to float32. If the server moves the stream, the capture opens the original source
-/// again. About 100 ms after a loss and after each failed attempt, except an attempt by `start`,
-/// the capture tries again.
+/// again. The capture tries again about 100 ms after a loss and after each failed attempt, but not
+/// after a failed `start`.
 ///
 /// ## Threading
 /// The receiver is called on a thread that the capture owns, one call at a time. The receiver must

@@ -103,7 +103,8 @@ extension OutputStream {
     }
   }
 
-  /// Applies `change` to the depth. Requests the new depth if `change` returns true.
+  /// Applies `change` to the depth. If `change` returns true, requests the new depth and posts
+  /// `queueChanged`.
   func adaptDepth(_ change: (inout QueueDepth) -> Bool) {
     if change(&depth) { applyDepth() }
   }

@@ -24,11 +24,11 @@ final class OutputStream: PlaybackStream, CallbackTarget {
     /// The sink's read-ahead that the buffer request takes into account [ms]; 0 if the request
     /// ignores the read-ahead.
     var configuredMilliseconds = 0.0
-    /// The sink's smoothed latency, from the timing reports [ms].
+    /// The sink's latency, smoothed over the timing reports [ms].
     var reportedMilliseconds = 0.0
   }
 
-  /// The state `suspended` of a sink counts only after this time without a write [ns].
+  /// A sink's state `suspended` counts only if there has been no write for this time [ns].
   private static let quietOfSuspension: Int64 = 300_000_000
 
   let configuration: AudioOutputConfiguration
@@ -39,14 +39,12 @@ final class OutputStream: PlaybackStream, CallbackTarget {
   /// Receives the stream's events. Set it before `open`.
   var onEvent: (Event) -> Void = { _ in }
   private(set) var handle: OpaquePointer?
-  /// The last timing request; nil if there is none.
   private var timingRequest: OpaquePointer?
   var flow: OutputFlow
   var place = Place()
   var depth: QueueDepth
-  /// Whether the stream was paused when it was opened.
   private var wasOpenedPaused = false
-  /// Whether this stream is topped up before the server asks.
+  /// Whether this program fills the queue before the server requests sound.
   private(set) var isToppedUp = false
 
   /// The libpulse stream if it is open; otherwise nil.

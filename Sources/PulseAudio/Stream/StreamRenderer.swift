@@ -32,7 +32,8 @@ struct StreamRenderer {
   /// The smallest request to answer [bytes].
   var leastFill = 0
 
-  /// The shortest queued duration at any write since the last tick [ns]; `.max` without a write.
+  /// The shortest time from a write until its first frame is audible, since the last tick [ns];
+  /// `.max` if there was no write.
   var leastQueued = Int64.max
 
   /// The largest plausible excess of a reported latency over the granted latency [ns].
@@ -109,8 +110,9 @@ struct StreamRenderer {
     return frames
   }
 
-  /// Returns the presentation time of the next frame [ns] and updates `leastQueued`. A lost clock
-  /// first adopts libpulse's latency or, without a report, the granted latency.
+  /// Returns the presentation time of the next frame [ns] and updates `leastQueued`. If the clock
+  /// is lost, it first adopts the latency that libpulse reports or, before the first report, the
+  /// granted latency.
   @_noLocks
   private mutating func presentationTime(_ stream: OpaquePointer, _ position: Int64) -> Int64 {
     let now = monotonic_nanoseconds()
@@ -134,8 +136,8 @@ struct StreamRenderer {
       now: monotonic_nanoseconds(), latency: latency)
   }
 
-  /// Returns the reported latency [ns]; -1 before the first report. A reported latency is limited
-  /// to the range from 0 to the granted latency plus 500 ms.
+  /// Returns the reported latency [ns] and stores it in `counters`. Returns -1 before the first
+  /// report. A reported latency is limited to the range from 0 to the granted latency plus 500 ms.
   @_noLocks
   private func reportedLatency(of stream: OpaquePointer) -> Int64 {
     var reported: Int64 = 0
@@ -146,8 +148,8 @@ struct StreamRenderer {
     return latency
   }
 
-  /// Returns the number of written frames that are not yet audible at `time`, limited to the
-  /// granted latency. Returns 0 while `clock` has no estimate.
+  /// Returns the number of written frames that are not yet audible at `time`, CLOCK_MONOTONIC [ns].
+  /// The number is limited to the granted latency. Returns 0 while `clock` has no estimate.
   func framesQueued(at time: Int64) -> Int {
     let written = counters.pointee.framesWritten.load(ordering: .relaxed)
     guard let heard = clock.positionHeard(at: time, written: written) else { return 0 }

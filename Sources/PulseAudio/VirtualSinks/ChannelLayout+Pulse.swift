@@ -24,8 +24,8 @@ extension ChannelLayout {
 
   /// The channel names for a module's `channel_map`; nil if PulseAudio cannot name the channels.
   ///
-  /// Without rear loudspeakers, the side loudspeakers get the names of rear loudspeakers, as the
-  /// server expects in 5.1.
+  /// Without rear loudspeakers, the side loudspeakers get the names of rear loudspeakers, which the
+  /// server uses for 5.1.
   var pulseChannelMap: String? {
     if self == .mono { return "mono" }
     guard case .speakers(let speakers) = self else { return nil }

@@ -69,7 +69,8 @@ extension ClientConnection {
     }
   }
 
-  /// Returns the indices of the streams that programs, including this one, play to a sink.
+  /// Returns the indices of the streams that programs, including this one, play to a sink; empty if
+  /// no sink has this name.
   func streams(on sinkName: String) throws(SoundServerError) -> [UInt32] {
     let sinks: [UInt32] = try ask { (context, answer: UnsafeMutableRawPointer) in
       pa_context_get_sink_info_by_name(
@@ -150,8 +151,10 @@ extension ClientConnection {
 
   // MARK: -
 
-  /// Makes a request and returns its answer; empty if the request cannot be sent. Closes the
-  /// connection if no answer arrives in time.
+  /// Sends a request, waits for the answer and returns its elements; empty if the request cannot be
+  /// sent. Closes the connection if the wait fails.
+  ///
+  /// - Throws: `noServer`, `serverSilent` or `systemFailure`.
   func ask<Element>(
     _ request: (OpaquePointer, UnsafeMutableRawPointer) -> OpaquePointer?
   ) throws(SoundServerError) -> [Element] {
@@ -192,7 +195,7 @@ extension StoredStream {
 }
 
 extension pa_ext_stream_restore_info {
-  /// A copy without the device. The caller frees the name of the copy.
+  /// A copy without the device. The caller must free the copy's name.
   fileprivate var copy: pa_ext_stream_restore_info {
     var copy = self
     copy.name = UnsafePointer(strdup(name))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The capacity of a virtual sink's pipe and the use of that capacity.
+/// The capacity of a virtual sink's pipe, and how it is used.
 ///
 /// PulseAudio keeps the pipe full and reports its content as latency. The part `fresh` is unread
 /// and delays the sound. The part `kept` has been read but is not yet audible. Lengths are in
@@ -23,11 +23,11 @@ struct PipePlan: Equatable {
 
   var bytes: Int { pageCount * Self.bytesPerPage }
 
-  /// Chooses the plan whose kept part is closest to `delay`. Considers only plans whose unread part
-  /// is long enough, if there are any.
+  /// Chooses the plan whose kept part is closest to `delay`. Uses a plan whose unread part is
+  /// shorter than `leastFreshMilliseconds` only if there is no other.
   ///
   /// - Parameters:
-  ///   - delay: the time from the read of a frame until it is audible [frames].
+  ///   - delay: the time from reading a frame to hearing it [frames].
   ///   - pageCount: the fixed number of pages; nil to choose the number.
   init(channelCount: Int, sampleRate: Int, delay: Int, pageCount: Int? = nil) {
     let page = Self.bytesPerPage / (4 * channelCount)

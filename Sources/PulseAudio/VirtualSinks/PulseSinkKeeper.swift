@@ -52,7 +52,8 @@ public final class PulseSinkKeeper: Sendable {
     }
   }
 
-  /// Tries to start the child again if it has died. Does nothing after `dismiss`.
+  /// Tries to start a new child if the latest one has died or could not be started. Does nothing
+  /// after `dismiss`.
   public func attend() {
     state.withLock { state in
       guard !state.isDismissed, state.child?.ending() != nil || state.child == nil else { return }
@@ -96,9 +97,10 @@ public final class PulseSinkKeeper: Sendable {
 
   // MARK: The child
 
-  /// Waits for the end of standard input and then cleans up. A line `default SINK` sets the
-  /// fallback, see `setFallback`. A line `done` ends the wait without a cleanup. Returns the exit
-  /// code: 0, or 1 if the owner is missing or the cleanup failed.
+  /// Waits for the end of standard input and then cleans up. The line `default SINK` sets the
+  /// fallback (see `setFallback`). The line `done` ends the wait without a cleanup.
+  ///
+  /// Returns the exit code: 0, or 1 if the owner is missing or the cleanup failed.
   ///
   /// - Parameter arguments: the owner of the sinks and, unless it is the default, the server's
   ///   address.

@@ -78,7 +78,7 @@ package final class PulseSteward: StreamSteward, @unchecked Sendable {
     drop()
   }
 
-  /// Makes a request if the server is connected. Any thread may call this function, including the
+  /// Sends a request if the connection is ready. Any thread may call this function, including the
   /// steward's own.
   private func send(_ request: (OpaquePointer) -> Void) {
     let isOwnThread = pa_threaded_mainloop_in_thread(loop.handle) != 0

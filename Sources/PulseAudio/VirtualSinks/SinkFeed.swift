@@ -20,7 +20,7 @@ final class SinkFeed: @unchecked Sendable {
   private static let idleTime: Int64 = 200_000_000
   /// The real sink's latency that the first plan assumes [ms].
   private static let sinkLatency = 10.0
-  /// The number of calls of `render` over which the output's latency is averaged.
+  /// The number of calls of `render` over which `latency` is averaged.
   private static let memory = 128.0
   /// The largest number of frames to read for one request. The rest of a larger request is silent.
   private static let capacity = 16_384
@@ -37,7 +37,7 @@ final class SinkFeed: @unchecked Sendable {
   private var available = 0
   private var readTime: Int64 = 0
   private var isFilled = false
-  /// The output's smoothed latency [ns].
+  /// The average time from reading a frame to hearing it, without `delayFrames` [ns].
   private var latency: Double
   private var weight = 0.0
 
@@ -56,7 +56,7 @@ final class SinkFeed: @unchecked Sendable {
 
   deinit { samples.deallocate() }
 
-  /// Drops outdated sound, and waits until 20 ms of sound are unread, but for at most 4 ms.
+  /// Drops outdated sound. Then waits up to 4 ms for 20 ms of unread sound.
   func restart() {
     source.plan(delay: delay, resizing: .larger)
     source.restart()
@@ -148,7 +148,7 @@ protocol SinkSource: AnyObject {
 
 /// Supplies a virtual sink's sound from a module-pipe-sink on this machine.
 final class PipeSource: SinkSource {
-  /// The smallest change of the delay that changes a plan with a fixed capacity [s].
+  /// The smallest change of the delay that leads to a new plan if the capacity must not change [s].
   private static let hysteresis = 0.004
 
   let pipe: SinkPipe

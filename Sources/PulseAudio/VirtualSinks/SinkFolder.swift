@@ -12,7 +12,7 @@ struct SinkFolder {
   ///
   /// - Parameter runtimeFolder: the user's runtime folder; nil for `XDG_RUNTIME_DIR`.
   /// - Throws: `systemFailure` if the runtime folder is not set to an absolute path, or if the
-  ///   folder cannot be created, cannot be opened or cannot be made private to this user.
+  ///   folder cannot be created, opened or made private to this user.
   init(in runtimeFolder: String?) throws(SoundServerError) {
     guard let parent = runtimeFolder ?? getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }),
       parent.hasPrefix("/")

@@ -5,8 +5,8 @@ import SoundServer
 /// Mixes the sound of the virtual sinks in use.
 ///
 /// ## Threading
-/// The functions of `callback` run on the output's audio thread. Call everything else while that
-/// thread runs neither of them.
+/// The functions of `callback` run on the output's audio thread. Use the other members only while
+/// neither function runs.
 final class SinkMix: @unchecked Sendable {
   /// The largest number of virtual sinks to mix.
   static let capacity = 16

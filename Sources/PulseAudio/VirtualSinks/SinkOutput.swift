@@ -37,8 +37,7 @@ package final class SinkOutput: @unchecked Sendable {
 
   var status: AudioOutputStatus { state.withLock { $0.output?.status ?? $0.status } }
 
-  /// Returns the new events if `feed` was attached before all other attached feeds; otherwise
-  /// none.
+  /// Returns the new events if `feed` is the first of the attached feeds; otherwise none.
   func takeEvents(for feed: SinkFeed) -> [AudioOutputEvent] {
     state.withLock { state in
       guard state.feeds.first === feed else { return [] }

@@ -8,8 +8,8 @@ import System
 /// The FIFO of a virtual sink.
 ///
 /// Frames stay in the FIFO for some time after they have been read, so that the server counts them
-/// as latency. To read the frames after these kept frames, `read` copies both with `tee(2)` into a
-/// private pipe and drops the kept frames from the private pipe.
+/// as latency. To read newer frames, `read` copies the kept and the newer frames into a private
+/// pipe with `tee(2)`, and drops the kept frames there.
 ///
 /// ## Threading
 /// Use it from one thread at a time.
@@ -79,8 +79,8 @@ final class SinkPipe {
 
   var unread: Int { max(0, Int(pipe_fill(fifo)) - kept) / bytesPerFrame }
 
-  /// Applies a plan. If the kernel refuses the new capacity, the pipe keeps its old one, and the
-  /// rest of the plan still applies.
+  /// Applies a plan. If the kernel refuses the new capacity, the FIFO keeps its old capacity, but
+  /// the rest of the plan applies.
   func apply(_ plan: PipePlan) {
     planned = plan.kept * bytesPerFrame
     wanted = planned
@@ -124,9 +124,9 @@ final class SinkPipe {
     return bytes / bytesPerFrame
   }
 
-  /// Keeps fewer bytes if too few are unread, because the kept bytes then take up too much of the
-  /// pipe. Keeps more bytes again, up to the planned number, if more bytes than the planned average
-  /// have been unread for some time.
+  /// Adapts `wanted`. If too few bytes are unread, the kept bytes take up too much of the FIFO, so
+  /// fewer are kept. If more bytes than the planned average have been unread for some time, more
+  /// are kept again, up to the planned number.
   private func adapt(unread: Int) {
     smallest = min(smallest, unread)
     reads += 1

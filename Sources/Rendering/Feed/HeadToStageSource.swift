@@ -26,7 +26,7 @@ package final class HeadToStageSource: @unchecked Sendable {
   /// The time in which `share` changes from 0 to 1 or back, in seconds.
   private static let easeSeconds = 0.3
 
-  /// The origin in a form that the audio thread reads without a retain.
+  /// The origin, in a form that the audio thread can read without a retain.
   private enum Place {
     case source(Unmanaged<HeadPoseSource>)
     case recorded(HeadTrajectory.Rows)
@@ -34,7 +34,7 @@ package final class HeadToStageSource: @unchecked Sendable {
   }
 
   private struct State {
-    /// How far the stage compensates for the head; see `Point.share`.
+    /// See `Point.share`.
     var share = 1.0
     var lastTime: Int64 = 0
     /// The `start` of the latest `beginPass`, in CLOCK_MONOTONIC nanoseconds.
@@ -119,9 +119,13 @@ package final class HeadToStageSource: @unchecked Sendable {
     if case .source = place { true } else { false }
   }
 
-  /// Begins a pass, which renders a window of the queue again. `start` is when the last grid point
-  /// that keeps its pose is heard, and `end` is when the last grid point of the pass is heard, both
-  /// in CLOCK_MONOTONIC nanoseconds. `played` is the point that was played at `start`.
+  /// Begins a pass, which renders a window of the queue again. Times are CLOCK_MONOTONIC
+  /// nanoseconds.
+  ///
+  /// - Parameters:
+  ///   - start: when the last grid point that keeps its pose is heard.
+  ///   - end: when the last grid point of the pass is heard.
+  ///   - played: the point that was played at `start`.
   func beginPass(from start: Int64, to end: Int64, played: Point) {
     state.pointee.passStart = start
     state.pointee.passShare = played.share
@@ -138,8 +142,8 @@ package final class HeadToStageSource: @unchecked Sendable {
     return source._withUnsafeGuaranteedRef { Double($0.sampleIntervalOfPass) * 1e-9 }
   }
 
-  /// Returns the point, with the newest pose, for the frame of the pass heard at `time`, in
-  /// CLOCK_MONOTONIC nanoseconds.
+  /// Returns the point for the frame of the pass that is heard at `time`, in CLOCK_MONOTONIC
+  /// nanoseconds. The point has the newest pose.
   func pointOfPass(heardAt time: Int64) -> Point {
     var point = Point()
     if case .source(let source) = place {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The latest rendered poses, indexed by the number of the grid point.
+/// The latest rendered poses, indexed by grid point.
 ///
 /// ## Threading
 /// Use it on the audio thread only.

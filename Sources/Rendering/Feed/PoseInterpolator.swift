@@ -22,7 +22,7 @@ struct PoseInterpolator: ~Copyable {
     @_noLocks init() {}
   }
 
-  /// Allocates memory for at most `capacity` poses.
+  /// Allocates memory for `capacity` poses.
   init(capacity: Int) {
     poses = .allocate(capacity: capacity)
     poses.initialize(repeating: .identity, count: capacity)

@@ -11,7 +11,8 @@ extension RenderFeed {
   ///
   /// - Parameters:
   ///   - interleaved: receives left and right samples for each frame to replace.
-  ///   - framesBack: the start of the window, counted back from the end of the rendered output.
+  ///   - framesBack: the number of frames from the start of the window to the end of the rendered
+  ///     output.
   ///   - frames: the maximum length of the window.
   ///   - time: when the first frame of the window is audible, in CLOCK_MONOTONIC nanoseconds.
   /// - Returns: the number of frames to replace, from the start of the window; 0 for none.

@@ -25,9 +25,9 @@ package final class RenderFeed: @unchecked Sendable {
   /// The mixer for the audio thread, which must not retain it.
   private let mixing: Unmanaged<StemMixer>?
 
-  /// `wantedHold` is the number of the wanted hold; 0 if no hold is wanted. `held` is -1 unless the
-  /// sound has faded out for a hold or because the ring is too empty. After such a fade-out, `held`
-  /// is the value of `wantedHold` that the audio thread last read.
+  /// `wantedHold` is the number of the wanted hold; 0 if no hold is wanted. After the sound has
+  /// faded out, for a hold or because the ring is too empty, `held` is the value of `wantedHold`
+  /// that the audio thread last read. Otherwise, `held` is -1.
   ///
   /// Each hold has a new number from `holds`. A chunk that began before a hold therefore never
   /// counts as silent for that hold.
@@ -112,8 +112,8 @@ package final class RenderFeed: @unchecked Sendable {
     wantedHold.load(ordering: .relaxed) == 0 && held.load(ordering: .acquiring) == -1
       && !isStarved && !isExhausted
   }
-  /// Whether rendering is waiting for the ring to fill. The wait begins below 80 ms of sound in the
-  /// ring. It ends at 240 ms or when the source has ended.
+  /// Whether rendering is waiting for the ring to fill. The wait begins when the ring contains less
+  /// than 80 ms of sound. It ends at 240 ms or when the source has ended.
   package var isStarved: Bool { starved.load(ordering: .acquiring) }
   /// Whether the source and its tail have been rendered completely.
   package var isExhausted: Bool { exhausted.load(ordering: .acquiring) }
@@ -169,7 +169,7 @@ package final class RenderFeed: @unchecked Sendable {
   }
 
   private func renderChunk(_ count: Int, _ time: Int64) {
-    // Decide whether to play: not while the sound is held, and not while the ring lacks sound.
+    // Play unless the sound is held or the ring lacks sound.
     if begins.exchange(false, ordering: .acquiringAndReleasing) { beginAnew() }
     let ended = hasEnded.load(ordering: .acquiring)
     let fill = ring.fill

@@ -7,8 +7,8 @@ internal import Synchronization
 /// new frames then fade in over 20 ms.
 ///
 /// ## Threading
-/// The conductor prepares a jump, writes the new frames to the ring, and then orders the jump. Only
-/// the audio thread may call `advance` and `fade`, which are wait-free.
+/// The thread that writes to the ring prepares a jump, writes the new frames, and then orders the
+/// jump. Only the audio thread may call `advance` and `fade`, which are wait-free.
 struct SourceJump: ~Copyable, @unchecked Sendable {
   static let fadeOutSeconds = 0.01
   static let fadeInSeconds = 0.02
@@ -78,7 +78,7 @@ struct SourceJump: ~Copyable, @unchecked Sendable {
   /// Advances the jump before frames are taken from the ring.
   ///
   /// - Returns: `most`, the maximum number of frames to take, and `arrivedAt`, the source frame at
-  ///   which playback continues; nil if no jump took place.
+  ///   which playback continues after a jump. `arrivedAt` is nil if no jump took place.
   @_noLocks
   func advance(_ ring: FrameRing, isInaudible: Bool) -> (most: Int, arrivedAt: Int?) {
     let end = boundary.load(ordering: .acquiring)

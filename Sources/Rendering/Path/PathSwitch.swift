@@ -31,7 +31,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
     var position = 0
     /// The number of the current path, counted from 1.
     var number = 1
-    /// The number of the path that rendered last; 0 if a new path was also running.
+    /// The number of the path in the last call of `process`; 0 if a new path was also running.
     var heard = 1
 
     @_noLocks
@@ -41,8 +41,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
   private let state: UnsafeMutablePointer<State>
   private let pending = Atomic<UnsafeMutableRawPointer?>(nil)
   private let retired = Atomic<UnsafeMutableRawPointer?>(nil)
-  /// The number of offered paths that have neither been replaced by another offer nor become the
-  /// only audible path.
+  /// The number of offered paths to which a change is still pending or in progress.
   private let unfinished = Atomic(0)
   private let shape: AlignedFloats
   private let fadeFrames: Int
@@ -167,7 +166,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
     if state.pointee.position >= fadeFrames { arrive(coming) }
   }
 
-  /// The number of the path that rendered last; 0 if a new path was also running.
+  /// The number of the path in the last call of `process`; 0 if a new path was also running.
   var heard: Int { @_noLocks get { state.pointee.heard } }
 
   // MARK: Rewriting, by the audible path

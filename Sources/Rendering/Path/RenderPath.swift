@@ -16,7 +16,7 @@ enum RenderPath: ~Copyable {
   ///     of the treatment. Without loudspeakers, the inputs are the channels of the soundfield.
   ///   - filters: filters of the treatment's order, or direct filters.
   ///   - partition: see `BinauralDecoder`.
-  ///   - keptFrames: the number of past frames at which another parametric decoder can resume with
+  ///   - keptFrames: how far back, in frames, another parametric decoder can resume with
   ///     `beginAgain`. Linear decoders have no such limit.
   init(treatment: Treatment, filters: BinauralFilters, partition: Int, keptFrames: Int = 0) {
     let hasOrder = filters.direct != nil || treatment.order == filters.order

@@ -61,10 +61,12 @@ struct RewritePlan {
 /// Renders windows of the queue again for newer head poses.
 ///
 /// The sum is the input of the limiter. Past input is first rendered with the played poses to fill
-/// the filters, so that the new sound continues the old sound. If the old sum just before the new
-/// sum is a mixture of two renderings, the old sound is crossfaded to the new sound. At the start
-/// of the window, the output still contains the old sum for about half the limiter's delay. At the
-/// end of the window, the output is crossfaded to the queued sound.
+/// the filters, so that the new sum continues the old sum.
+///
+/// At the start of the window, the output still contains the old sum for about half the limiter's
+/// delay. In this time, the old output is crossfaded to the new output. If the old sum just before
+/// the new sum is a mixture of two renderings, the crossfade takes `RewritePolicy.fadeSeconds`
+/// instead. At the end of the window, the new output is crossfaded to the queued sound.
 ///
 /// ## Threading
 /// Only the audio thread may call `plan` and `render`. They do not allocate, lock or wait.

@@ -5,8 +5,8 @@ public import Geometry
 
 /// Decides when queued sound is rendered again, and how fast the stage is corrected.
 public struct RewritePolicy: Sendable {
-  /// The error above which rewriting starts, in radians: the angle between the played pose and the
-  /// newest pose.
+  /// The error above which rewriting starts, in radians. The error is the angle between the played
+  /// pose and the newest pose.
   public var band = 0.3 * Double.pi / 180
   /// The error above which rewriting continues once it has started, in radians.
   public var keptBand = 0.15 * Double.pi / 180
@@ -78,8 +78,12 @@ public struct ResidualTurn: Sendable {
   private let speed: SIMD3<Double>
   private let seconds: Double
 
-  /// Creates an error from its initial rotation vector in radians, the initial rate of change of
-  /// this vector in rad/s, and the duration of the decay in seconds.
+  /// Creates an error from its initial state.
+  ///
+  /// - Parameters:
+  ///   - angle: the initial error, as a rotation vector in radians.
+  ///   - speed: the initial rate of change of this vector, in rad/s.
+  ///   - seconds: the duration of the decay.
   @_noLocks
   init(_ angle: SIMD3<Double>, speed: SIMD3<Double>, over seconds: Double) {
     (self.angle, self.speed, self.seconds) = (angle, speed, seconds)

@@ -6,7 +6,7 @@ public struct AlignedFloats: ~Copyable, @unchecked Sendable {
   public let count: Int
 
   public init(count: Int) {
-    // Allocate 16 floats, the widest vector, beyond the end: kernels then need no remainder loop.
+    // Allocate 16 more floats, the size of the widest vector: kernels then need no remainder loop.
     let raw = UnsafeMutableRawPointer.allocate(
       byteCount: (count + 16) * MemoryLayout<Float>.stride, alignment: 64)
     pointer = raw.bindMemory(to: Float.self, capacity: count + 16)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Convolves the input with the taps of a level of the `PartitionPlan` other than the first.
+/// Convolves the input with the taps of one level of a `PartitionPlan`, except the first level.
 ///
 /// A full block is processed at once or, if the level is deferred, in steps while the next block
 /// arrives.

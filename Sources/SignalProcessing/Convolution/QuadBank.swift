@@ -162,7 +162,7 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - share: the share of the bins to compute, 0 to `shares` - 1.
   ///   - shares: the number of shares.
-  ///   - before: the initial values of the sums, only if `shares` is 1; nil for zero.
+  ///   - before: the initial values of the sums; nil for zero. Allowed only if `shares` is 1.
   ///   - kept: receives the sums; nil to store them for `inverse`.
   @_noLocks
   func sum(

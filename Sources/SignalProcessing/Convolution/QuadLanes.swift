@@ -50,8 +50,8 @@ struct EarSymmetry {
   /// The indices of the inputs that reach the ears with opposite signs.
   let odd: [Int]
 
-  /// The largest accepted energy of the deviation from symmetry (-120 dB), relative to the energy
-  /// of all filters.
+  /// The largest accepted energy of the deviation from symmetry, relative to the energy of all
+  /// filters: -120 dB.
   private static let tolerance = 1e-12
 
   /// Finds the symmetry of filters, inputs x taps. Returns nil if there is none or all filters are

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Filters two channels with the same taps, or leaves them unchanged, without latency.
+/// Filters two channels with the same taps, without latency. A filter without taps leaves the
+/// channels unchanged.
 ///
 /// ## Threading
 /// Use a filter from one thread at a time. `process` does not allocate, lock or wait.

@@ -5,9 +5,9 @@ internal import CRealtime
 /// Converts the gain that each frame requires into a smooth gain that does not exceed it.
 ///
 /// The steps are a minimum over the last `window` frames, an exponential release, and two moving
-/// averages, which together span `lookAheadFrames`. The gain for frame n does not exceed the gains
-/// that frames n - 1, n and n + 1 require. Gains are integers in units of 2^-30, so running sums
-/// stay exact.
+/// averages. Together, the averages span `lookAheadFrames`. The gain for frame n does not exceed
+/// the gains that frames n - 1, n and n + 1 require. Gains are integers in units of 2^-30, so
+/// running sums stay exact.
 struct LimiterGain {
   static var unity: Int64 { @_noLocks get { 1 << 30 } }
 

@@ -135,8 +135,8 @@ struct TruePeakInterpolator {
     return sum
   }
 
-  /// Raises `peaks[i]` to the largest estimate from frame i of the cell up to, but not including,
-  /// frame i + 1, plus the margin. A larger `peaks[i]` does not change.
+  /// Finds the largest estimate from frame i of the cell up to, but not including, frame i + 1, and
+  /// adds the margin. Raises `peaks[i]` to the sum; a larger `peaks[i]` does not change.
   ///
   /// - Parameters:
   ///   - context: `contextFrames` samples; the cell consists of frames 32 to 47.

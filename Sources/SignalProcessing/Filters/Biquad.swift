@@ -25,8 +25,8 @@ public struct Biquad: Sendable, Equatable {
     return above * below.conjugate * (1 / below.squaredMagnitude)
   }
 
-  /// This filter with every zero and pole outside the unit circle reflected into the circle, which
-  /// preserves the magnitude response (Oppenheim and Schafer, Discrete-Time Signal Processing, 3rd
+  /// This filter with every zero and pole outside the unit circle reflected into the circle. The
+  /// magnitude response stays the same (Oppenheim and Schafer, Discrete-Time Signal Processing, 3rd
   /// edition, section 5.6).
   public var minimumPhase: Biquad {
     let above = Self.reflected(b0, b1, b2)

@@ -26,7 +26,7 @@ struct StageSource {
   }
 }
 
-/// Computes one radix-4 stage of the Stockham transform, from n rows to n rows.
+/// Computes one radix-4 stage of the Stockham transform for n rows.
 ///
 /// - Parameters:
 ///   - n: the length of the transforms that this stage splits; a multiple of 4.

@@ -5,9 +5,11 @@ internal import CRealtime
 /// The discrete Fourier transform of `batch` interleaved real signals.
 ///
 /// Sample n of signal b is `time[n * batch + b]`. Bin k, 0 to size / 2, is `real[k * batch + b]`
-/// and `imaginary[k * batch + b]`. The even samples of a signal are the real parts, and the odd
-/// samples the imaginary parts, of a complex sequence of half the length. The signal's spectrum is
-/// computed from the transform of this sequence (Cooley, Lewis, Welch 1970).
+/// and `imaginary[k * batch + b]`.
+///
+/// A signal is converted to a complex sequence of half the length: the even samples become real
+/// parts, and the odd samples become imaginary parts. The signal's spectrum is computed from the
+/// transform of this sequence (Cooley, Lewis, Welch 1970).
 ///
 /// ## Threading
 /// Use an instance from one thread at a time. After `init`, no call allocates, locks or waits.

@@ -13,7 +13,7 @@ package struct ConnectionAttempts {
   private var deadline: Int64 = 0
   private var retryTime: Int64 = 0
   package private(set) var hasSucceeded = false
-  /// Why the first connection failed; nil if it has not failed.
+  /// Why the first stream could not be opened; nil if no attempt has failed.
   package var failure: SoundServerError?
 
   package init(timeoutMilliseconds: Int) { timeout = Int64(timeoutMilliseconds) * 1_000_000 }

@@ -13,7 +13,7 @@ package protocol DeviceConnection: AnyObject {
   associatedtype Loop: ClientLoop
 
   var loop: Loop { get }
-  /// Whether a connection exists: it is being set up, is ready or has been lost.
+  /// Whether a connection exists: one that is being set up, is ready or has been lost.
   var isOpen: Bool { get }
   /// Whether the connection is being set up or is ready.
   var isGood: Bool { get }

@@ -7,8 +7,8 @@
 ///
 /// ## Threading
 /// The render callback runs on a thread that the output owns. On that thread, only `refresh` may be
-/// called. Any other thread may use the output. `start` and `drain` wait for the server, but each
-/// has a deadline.
+/// called. Any other thread may use the output. `start` and `drain` wait for the server, but not
+/// beyond a deadline.
 public protocol AudioOutput: AnyObject, Sendable {
   /// The latest values, most of which are updated about every 50 ms.
   var status: AudioOutputStatus { get }

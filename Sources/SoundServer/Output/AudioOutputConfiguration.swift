@@ -26,10 +26,12 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// adaptive latency.
   ///
   /// An adaptive latency grows when the queue runs low or, with PipeWire, when cycles are skipped
-  /// repeatedly. It shrinks after some time without either. With PulseAudio, it begins at 150 ms if
-  /// the queue is rewritten or `latencyIsFree` is true, otherwise at 50 ms. The limit is 200 ms.
-  /// With PipeWire, it begins at 2.7 ms, and the limit is 42.7 ms; if `latencyIsFree` is true, it
-  /// is always 42.7 ms.
+  /// repeatedly. It shrinks after some time without such an event.
+  ///
+  /// - PulseAudio: The latency begins at 150 ms if the queue is rewritten or `latencyIsFree` is
+  ///   true; otherwise, it begins at 50 ms. The limit is 200 ms.
+  /// - PipeWire: The latency begins at 2.7 ms, and the limit is 42.7 ms. If `latencyIsFree` is
+  ///   true, the latency is always 42.7 ms.
   public var latencyMilliseconds: Double?
 
   /// Whether latency does no harm, because nothing can change the queued sound. Default: false.

@@ -10,7 +10,7 @@ private import Synchronization
 ///
 /// A buffer whose `Depth.longest` exceeds `Depth.initial` is adaptive: it keeps as little sound
 /// waiting as the irregularity of the two sides permits, but at least `Depth.initial`. It becomes
-/// deeper after a pause or when a read leaves hardly any frames, and shallower again when every
+/// deeper after a pause or when a read leaves hardly any frames. It becomes shallower when every
 /// read for some time has left more than necessary.
 ///
 /// ## Threading
@@ -56,12 +56,13 @@ package final class ClockBridge: @unchecked Sendable {
   private static let reserve = 0.008
   /// A read that leaves less sound than this has left too little [s].
   private static let scarcity = 0.001
-  /// The increase of the depth when a read has left too little [s], and the least time from the
-  /// last increase of any kind to such an increase [s].
+  /// The increase of the depth when a read has left too little [s].
   private static let increase = 0.002
+  /// The least time from the last increase, for whatever reason, to such an increase [s].
   private static let increaseInterval = 1.0
-  /// How long the reads are observed before the depth is reduced [s]: initially, and at most.
+  /// The initial time for which reads are observed before the depth is reduced [s].
   private static let observation = 4.0
+  /// The longest time for which reads are observed before the depth is reduced [s].
   private static let longestObservation = 64.0
 
   package let channelCount: Int
@@ -83,8 +84,9 @@ package final class ClockBridge: @unchecked Sendable {
     var sum = 0.0
     /// The least duration of sound that a read has left during the observation [s].
     var least = Double.infinity
-    /// The duration of the observation so far, and the time since the last increase [s].
+    /// The duration of the observation so far [s].
     var observed = 0.0
+    /// The time since the last increase [s].
     var sinceIncrease = 0.0
     /// How long to observe the reads before the depth is reduced [s].
     var patience = ClockBridge.observation
@@ -112,7 +114,7 @@ package final class ClockBridge: @unchecked Sendable {
     reader.deallocate()
   }
 
-  /// The number of waiting frames, without three that are kept for the interpolation.
+  /// The number of waiting frames, minus three that the interpolation needs.
   package var waitingFrames: Int {
     max(0, written.load(ordering: .acquiring) - taken.load(ordering: .relaxed) - 3)
   }
@@ -211,10 +213,9 @@ package final class ClockBridge: @unchecked Sendable {
     taken.store(Int(position), ordering: .relaxed)
   }
 
-  /// Starts the sound if enough frames are waiting to supply a read of `frameCount` frames. When
-  /// the sound starts, skips the frames beyond the required number, unless `Depth.excess` is
-  /// infinite.
-  /// Returns the number of frames that are waiting afterwards.
+  /// Starts the sound if enough frames are waiting: the target and, in an adaptive buffer, at least
+  /// `reserve` more than the `frameCount` frames of the next read. Skips the frames beyond this
+  /// number, unless `Depth.excess` is infinite. Returns the number of frames that wait afterwards.
   private func prime(_ waiting: Int, _ frameCount: Int) -> Int {
     var wanted = Int(targetSeconds * sampleRate)
     // At the start, a sound server may fill a long queue with one read, which must leave `reserve`.
@@ -233,8 +234,8 @@ package final class ClockBridge: @unchecked Sendable {
     if isAdaptive { deepen(to: targetSeconds * Self.growth) }
   }
 
-  /// Skips the frames that wait in excess of the target. Returns the number of frames that then
-  /// wait.
+  /// Skips the frames that wait in excess of the target. Returns the number of frames that wait
+  /// afterwards.
   private func dropExcess(_ waiting: Int) -> Int {
     let excess = max(0, waiting - Int(targetSeconds * sampleRate))
     move(to: reader.pointee.position + Double(excess))

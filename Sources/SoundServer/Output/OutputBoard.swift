@@ -7,8 +7,8 @@ package import Synchronization
 ///
 /// ## Threading
 /// Any thread may use `counters`, `takeEvents` and `snapshot`. Everything else runs on the loop's
-/// thread or with the loop's lock held. `publish` does not wait for another thread: what it cannot
-/// pass on now, the next call passes on.
+/// thread or with the loop's lock held. `publish` does not wait for another thread. If a reader
+/// holds a lock, a later call of `publish` passes on the news.
 package final class OutputBoard: @unchecked Sendable {
   package static let eventLimit = 256
 

@@ -3,11 +3,12 @@
 /// Estimates when a frame will be audible, from latency reports that jitter.
 ///
 /// The time is a linear function of the stream position. The offset of the function is the mean of
-/// the reported offsets; from the 24th report on, each report moves the offset by 1/24 of its
-/// deviation. If `reportsAreEarly` is true, a filter that rises faster than it falls computes the
-/// offset instead.
-/// A report that deviates by more than 30 ms from the estimate is ignored, but the third such
-/// report in succession restarts the estimate.
+/// the reported offsets. From the 24th report on, each report moves the offset by 1/24 of its
+/// deviation. If `reportsAreEarly` is true, the offset instead follows later times faster than
+/// earlier times.
+///
+/// A report that deviates from the estimate by more than 30 ms is ignored. The third such report in
+/// succession restarts the estimate.
 package struct PresentationClock {
   /// The largest error of a plausible report [ns].
   private static let toleranceNanoseconds = 30e6

@@ -2,8 +2,8 @@
 
 /// The queue depth to request from the server; fixed or adaptive.
 ///
-/// An adaptive depth doubles when the queue runs low, and shrinks by a fifth when the queue has not
-/// run low for some time, within the limits of `Rules`. Depths are in milliseconds. Times are
+/// An adaptive depth doubles when the queue runs low. It shrinks by a fifth when the queue has not
+/// run low for some time. The limits are in `Rules`. Depths are in milliseconds. Times are
 /// CLOCK_MONOTONIC nanoseconds.
 package struct QueueDepth: Equatable {
   package struct Rules: Equatable {
@@ -35,8 +35,8 @@ package struct QueueDepth: Equatable {
   private let isAdaptive: Bool
   package private(set) var isRewritten: Bool
   private var changed: Int64 = .min / 2
-  /// The time at which the queue last ran low; if it has never run low, the time of the first call
-  /// of `pass`; nil before both.
+  /// The time at which the queue last ran low. Until then, the time of the first call of `pass`;
+  /// nil before that call.
   private var troubled: Int64?
 
   /// - Parameter fixed: a constant depth; nil for an adaptive depth.

@@ -3,10 +3,12 @@
 /// Detects a server that has stopped working although its connection is intact.
 ///
 /// A frozen server does not report that it is frozen. The watchdog therefore monitors the server's
-/// requests for audio and its answers to a question, which is asked after 200 ms without a request
-/// or an answer. If there was no check for more than 400 ms, this process itself is taken to have
-/// been stopped. What the server did in that time is unknown, so the waits for a request and for an
-/// answer begin again. Times are CLOCK_MONOTONIC nanoseconds.
+/// requests for audio. After 200 ms without a request or an answer, it also asks the server a
+/// question (`Finding.ask`) and monitors the answer.
+///
+/// If there was no check for more than 400 ms, this process itself has probably been stopped. What
+/// the server did in that time is unknown, so the waits for a request and for an answer begin
+/// again. Times are CLOCK_MONOTONIC nanoseconds.
 package struct Watchdog {
   package enum Finding: Equatable {
     /// Send the server a question, and call `answered` when it answers.
@@ -21,8 +23,8 @@ package struct Watchdog {
   /// Time allowed for the first request after playback starts or restarts [ns]. A null sink may
   /// take two seconds.
   private static let patienceAtStart: Int64 = 2_500_000_000
-  /// The longest time between checks for which this process does not count as having been stopped
-  /// [ns]: several ticks.
+  /// If more time than this passes between checks, this process counts as having been stopped [ns].
+  /// It is several ticks.
   private static let longestPause: Int64 = 400_000_000
 
   package private(set) var frozenSince: Int64?

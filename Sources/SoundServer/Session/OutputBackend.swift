@@ -62,7 +62,7 @@ package protocol OutputBackend: AnyObject {
   /// Closes the connection without waiting for the server.
   func disconnect()
 
-  /// Whether there is a connection, complete or being set up, that has not been lost.
+  /// Whether the connection is being set up or is ready.
   var isConnected: Bool { get }
 
   /// A description of the server's address for error messages.

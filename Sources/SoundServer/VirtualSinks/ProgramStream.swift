@@ -47,8 +47,8 @@ package struct ServerContents: Sendable, Equatable {
 /// default appears later in `contents`.
 ///
 /// ## Threading
-/// Any thread but the steward's own may use it. On its own thread, the steward passes changed
-/// contents to the function that its initialiser was given.
+/// Any thread but the steward's own may use it. On its own thread, the steward calls the `onChange`
+/// function that its initialiser received.
 package protocol StreamSteward: AnyObject, Sendable {
   /// The latest contents.
   var contents: ServerContents { get }

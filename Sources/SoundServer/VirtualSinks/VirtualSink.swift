@@ -50,7 +50,7 @@ package protocol VirtualSink: AnyObject, Sendable {
   /// Changes the render callback's part of the latency that programs see [frames].
   func report(delayFrames: Int)
 
-  /// Informs the virtual sink whether programs play to it. While none do, the stream that plays the
+  /// Tells the virtual sink whether programs play to it. While none do, the stream that plays the
   /// rendered sound may pause.
   func setInUse(_ isInUse: Bool)
 

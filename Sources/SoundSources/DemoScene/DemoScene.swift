@@ -5,7 +5,7 @@ private import Geometry
 public import Rendering
 internal import SignalProcessing
 
-/// A demonstration scene of 20 s that is generated while it is read.
+/// A 20 s demonstration scene that is generated as it is read.
 ///
 /// The scene is a third-order soundfield in ACN order and SN3D scale. The samples depend neither on
 /// the size of the reads nor on seeks.

@@ -6,9 +6,9 @@ internal import SignalProcessing
 
 /// Uncorrelated noise from six directions.
 ///
-/// The noise of a direction is called a stream. It is a sum of noises, each with twice the
-/// bandwidth of the one before, and its level changes slowly. Each sample is computed from its time
-/// alone, so a seek needs no preparation.
+/// The noise of one direction is called a stream. It is a sum of noises whose bandwidth doubles
+/// from one to the next, and its level changes slowly. Each sample depends only on its time, so a
+/// seek needs no preparation.
 final class DemoAmbience {
   /// The gains that encode the streams as third-order plane waves: streams x 16 channels.
   let gains: [[Float]]
@@ -27,8 +27,8 @@ final class DemoAmbience {
     let level: Float
   }
 
-  /// Consecutive frames of a chunk between the same two random values of a noise. They end before
-  /// frame `end` of the chunk.
+  /// Consecutive frames of a chunk that lie between the same two random values of a noise. `end` is
+  /// the frame of the chunk that follows the last of them.
   private struct Cell {
     let point: Int
     var end: Int
@@ -77,8 +77,8 @@ final class DemoAmbience {
     }
   }
 
-  /// Stores the interpolation weights of all frames, multiplied by the level, and returns the cells
-  /// of the chunk.
+  /// Stores the interpolation weights of `count` frames, multiplied by the level, and returns the
+  /// cells of the chunk.
   private func prepare(_ octave: Octave, _ start: Int, _ count: Int) -> [Cell] {
     let (step, level) = (octave.rate / sampleRate, octave.level)
     let (w0, w1) = (weights.pointer, weights.pointer + chunkFrames)

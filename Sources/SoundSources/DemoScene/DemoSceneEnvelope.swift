@@ -2,7 +2,7 @@
 
 internal import Rendering
 
-/// A gain that rises smoothly from 0, stays at 1 and falls smoothly to 0.
+/// A gain that rises smoothly from 0 to 1, stays at 1 and falls smoothly to 0.
 struct DemoEnvelope {
   let frames: Int
   /// The duration of the rise, in frames.

@@ -46,7 +46,8 @@ enum DemoHead {
     return angles
   }
 
-  /// Returns the fraction of a turn that is completed after the fraction `time` of its duration.
+  /// Returns how much of a turn is complete, from 0 to 1, after the fraction `time` of its
+  /// duration.
   /// [Minimum-jerk profile: Flash and Hogan, Journal of Neuroscience 5, 1985]
   static func minimumJerk(_ time: Double) -> Double {
     let t = max(0, min(1, time))

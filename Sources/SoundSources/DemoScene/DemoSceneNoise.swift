@@ -7,14 +7,15 @@ import System
 struct DemoNoise {
   let seed: UInt64
 
-  /// Returns the random value with the number `point`, -1 to 1. [SplitMix64: Steele, Lea, Flood,
+  /// Returns random value number `point`, from -1 to 1. [SplitMix64: Steele, Lea, Flood,
   /// OOPSLA 2014]
   func value(_ point: Int) -> Float {
     let z = SeededGenerator.value(at: seed &+ UInt64(bitPattern: Int64(point)))
     return Float(Int64(z >> 40) - (1 << 23)) / Float(1 << 23)
   }
 
-  /// Returns the noise at a position of 0 or more, counted in intervals between random values.
+  /// Returns the noise at position `x`, which must be at least 0. The unit is the interval between
+  /// two random values.
   func interpolated(at x: Double) -> Float {
     let point = Int(x)
     let (a, b, c, d) = Self.weights(Float(x - Double(point)))

@@ -6,7 +6,7 @@ internal import Geometry
 internal import Rendering
 internal import SignalProcessing
 
-/// A note that generates its frames in order, from the first one on.
+/// A note that generates its frames in order, starting with the first.
 protocol DemoNote: AnyObject {
   /// The frame of the scene at which the note begins.
   var onset: Int { get }
@@ -39,9 +39,11 @@ struct DemoTrack {
     }
   }
 
-  /// Writes `count` frames, from frame `start` of the scene on. `start` must be 0 in the first call
-  /// and later the end of the last rendered frames or the target of the last `seek`. Returns false,
-  /// without writing, if no note sounds in these frames.
+  /// Writes `count` frames, starting at frame `start` of the scene. Returns false, without writing,
+  /// if no note sounds in these frames.
+  ///
+  /// `start` must be 0 in the first call. In later calls, it must be the end of the previous call's
+  /// frames or the target of the last `seek`.
   func render(into mono: UnsafeMutablePointer<Float>, at start: Int, _ count: Int) -> Bool {
     var hasSound = false
     for note in notes {
@@ -68,7 +70,7 @@ struct DemoTrack {
     }
   }
 
-  /// Brings the notes that sound at a frame to their state at that frame.
+  /// Restarts the notes that sound at a frame, and advances them to that frame.
   func seek(to frame: Int, scratch: UnsafeMutablePointer<Float>, _ scratchFrames: Int) {
     for note in notes where note.onset < frame && frame < note.onset + note.frames {
       note.restart()

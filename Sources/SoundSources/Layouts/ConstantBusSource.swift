@@ -9,9 +9,9 @@ private import Surround
 /// A source with a constant layout, the bus, that reads from a source whose layout changes.
 ///
 /// `LayoutBus` determines the bus and the gains that mix each run to it. Overlapping runs are
-/// crossfaded. If runs do not overlap, a prediction from the earlier run bridges a gap of up to
-/// 20 ms and is crossfaded with the new run over 20 to 180 ms. In a longer gap, the prediction is
-/// faded out; the new run is faded in after the gap.
+/// crossfaded. A gap of up to 20 ms is bridged by a prediction from the earlier run, which is then
+/// crossfaded with the new run over 20 to 180 ms. In a longer gap, the prediction is faded out, and
+/// the new run is faded in after the gap.
 public final class ConstantBusSource: SoundSource {
   /// The layout of the bus.
   public let layout: ChannelLayout

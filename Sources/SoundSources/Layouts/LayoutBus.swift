@@ -7,11 +7,13 @@ private import Surround
 
 /// Determines the bus for several layouts, and the gains that convert a layout to the bus.
 ///
-/// For a mono or stereo bus, layouts are folded down. For a soundfield bus, they are encoded. For a
-/// bus with more loudspeakers, soundfields are sampled, and loudspeakers at ear height that the bus
-/// lacks are panned between their neighbours by vector base amplitude panning (Pulkki, J. Audio
-/// Eng. Soc. 45(6), 1997). Other missing loudspeakers go to the nearest loudspeakers of this bus,
-/// and low-frequency effects go to its low-frequency channel; without one, they are dropped.
+/// - For a mono or stereo bus, layouts are folded down.
+/// - For a soundfield bus, layouts are encoded.
+/// - For a bus with more loudspeakers, soundfields are sampled. A loudspeaker at ear height that
+///   the bus lacks is panned between its two neighbours if they are less than 150 degrees apart
+///   (vector base amplitude panning: Pulkki, J. Audio Eng. Soc. 45(6), 1997). Any other missing
+///   loudspeaker goes to the nearest loudspeakers of the bus. Low-frequency effects go to the
+///   low-frequency channel of the bus; without one, they are dropped.
 enum LayoutBus {
   /// Returns the bus for several layouts; stereo if there are none.
   ///
@@ -38,8 +40,8 @@ enum LayoutBus {
     var all = Set(layouts.joined())
     let sides: Set<Speaker> = [.sideLeft, .sideRight]
     let backs: Set<Speaker> = [.backLeft, .backRight]
-    // If the bus had both pairs, the surrounds would move whenever a layout with a side pair is
-    // followed by one with a back pair, or the reverse.
+    // If the bus had both pairs, the surrounds would move when a layout with a side pair follows
+    // one with a back pair, or vice versa.
     let hasBoth = layouts.contains { !sides.isDisjoint(with: $0) && !backs.isDisjoint(with: $0) }
     if !hasBoth, !sides.isDisjoint(with: all), !backs.isDisjoint(with: all) {
       let isSide =

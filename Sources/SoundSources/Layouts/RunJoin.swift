@@ -116,9 +116,8 @@ struct RunJoin {
   /// before the end. If `new` is shorter than `frames`, the crossfade has the length of `new`, and
   /// the old sound after it is removed.
   ///
-  /// The gains of the old and the new version are `a / p` and `b / p`, where `a` = cos(t), `b` =
-  /// sin(t), `p` = sqrt(1 + 2 r a b), `t` rises from 0 to pi / 2, and `r` is the result of
-  /// `agreement`.
+  /// With `r` the result of `agreement` and `t` rising from 0 to pi / 2, the gains of the old and
+  /// the new version are cos(t) / p and sin(t) / p, where p = sqrt(1 + 2 r sin(t) cos(t)).
   ///
   /// - Returns: the number of frames that were removed.
   mutating func crossfade(

@@ -77,8 +77,8 @@ enum SignalExtension {
   }
 
   /// Returns the coefficients `a(k)` that predict `x(n)` as the sum of `a(k) x(n - k)` for `k` from
-  /// 1 to `order`. Returns nil if the energy is 0 or not finite, or if the equations cannot be
-  /// solved.
+  /// 1 to `order`. Returns nil if the energy of the sound is 0 or not finite, or if the equations
+  /// cannot be solved.
   private static func prediction(_ x: UnsafeBufferPointer<Double>) -> [Double]? {
     let p = order
     /// Returns the sum of x(n - j) x(n - k) over the sound and over its time reversal.

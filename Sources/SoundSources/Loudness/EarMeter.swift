@@ -8,14 +8,14 @@ internal import Rendering
 internal import SignalProcessing
 internal import Surround
 
-/// Measures the loudness of a sound at the ears of a head that faces the front and, if the channels
-/// are loudspeakers, in the channels.
+/// Measures the loudness of a sound at the ears of a listener who faces the front. If the channels
+/// are loudspeakers, also measures the loudness of the channels.
 final class EarMeter {
   private let renderer: Renderer
   private let ears: LoudnessMeter
   private let source: LoudnessMeter?
-  /// Whether the sound was stereo before it was converted to another layout. If so, the fold-down
-  /// of that layout to stereo is measured instead of the channels of that layout.
+  /// Whether stereo sound was converted to another layout. If so, a fold-down of that layout to
+  /// stereo is measured, not its channels.
   private let isFolded: Bool
   private let foldDown: MixMatrix
   private let rendered: PlanarScratch

@@ -60,8 +60,7 @@ package final class LevelledSource: SoundSource {
   ///   - target: the target loudness, in LUFS.
   ///   - patienceMilliseconds: how long the first read may wait for a good estimate from the scan.
   ///   - tell: receives a report at the first read, when the origin of the loudness changes, and
-  ///     when the goal differs by more than 1 dB from the goal in the last report that `tell`
-  ///     received.
+  ///     when the goal differs from the last reported goal by more than 1 dB.
   init(
     _ source: any SoundSource, stated: StatedLoudness?, scan: LoudnessScan?, meter: EarMeter,
     target: Double, patienceMilliseconds: Int = LevelledSource.patienceMilliseconds,

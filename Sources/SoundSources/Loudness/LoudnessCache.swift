@@ -34,7 +34,7 @@ struct LoudnessCache: Sendable {
     files = SmallCacheFiles(folder: folder, ending: ".loudness", limit: limit)
   }
 
-  /// The user's cache, in the folder of `DesignCache.standard`; nil if the latter is nil.
+  /// The user's cache, in the folder of `DesignCache.standard`; nil if there is no such folder.
   static var standard: LoudnessCache? {
     DesignCache.standard.map { LoudnessCache(folder: $0.folder) }
   }

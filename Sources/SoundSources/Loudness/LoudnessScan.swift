@@ -21,8 +21,8 @@ internal import System
 /// estimate for a source of unknown length, a source of up to 4 s or a presentation of up to 24 s.
 ///
 /// The complete measurement covers the entire source or, if the source is longer than 15 minutes,
-/// 90 pieces of 10 s; in either case, no more than can be read in 120 s. It is stored in the
-/// `LoudnessCache` if the source has a stable identity.
+/// 90 pieces of 10 s. Reading stops after 120 s. The measurement is stored in the `LoudnessCache`
+/// if the source has a stable identity.
 package final class LoudnessScan: Sendable {
   struct State {
     /// The best measurement so far; nil if there is none yet.
@@ -94,7 +94,7 @@ package final class LoudnessScan: Sendable {
 
   deinit { stop() }
 
-  /// Starts to measure the source as rendered with the filters, unless the result is in the cache.
+  /// Starts to measure the source as rendered with `filters`, unless the result is in the cache.
   func start(filters: BinauralFilters) {
     let cache = LoudnessCache.standard
     let key = identity.map { LoudnessCache.Key($0, filters: filters, settings: settings) }
@@ -108,8 +108,8 @@ package final class LoudnessScan: Sendable {
     }
   }
 
-  /// Ends the scan. Waits at most 50 ms for each of its two threads, because a busy computer may
-  /// run a thread late, and reading a file may hang.
+  /// Ends the scan. Waits at most 50 ms for each of its two threads, because a thread can be late
+  /// on a busy computer, and reading a file can hang.
   package func stop() {
     survey?.stop()
     worker.stop(withinMilliseconds: 50)
@@ -221,8 +221,8 @@ package final class LoudnessScan: Sendable {
     return whole
   }
 
-  /// Once 3 s have been measured, publishes their loudness, unless there is another measurement.
-  /// For a source of unknown length, for example, there is none.
+  /// Publishes the loudness of the first 3 s of measured sound if there is no other measurement,
+  /// for example because the length of the source is unknown.
   private func publishBeginning(_ meter: EarMeter, rate: Int) {
     guard meter.frames >= 3 * rate, current.measurement == nil else { return }
     content.withLock { $0.part = meter.measurement }

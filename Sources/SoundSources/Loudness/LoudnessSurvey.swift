@@ -126,7 +126,7 @@ final class ProxyMeter {
 
   /// The gain of the left-right component, which the left microphone adds to the omnidirectional
   /// component and the right one subtracts from it. A sound from one side is 9.5 dB louder in the
-  /// microphone on that side than in the other, which is about the effect of a head.
+  /// near microphone than in the far one. A head has about the same effect.
   private static let sideGain = 0.5
 
   private let meter: LoudnessMeter

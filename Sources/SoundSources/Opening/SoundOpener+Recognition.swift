@@ -59,11 +59,13 @@ extension SoundOpener {
   /// The end of the names of unfinished downloads, after the file name extension.
   private static let unfinished = ".part"
 
-  /// Returns the only file in a folder and its subfolders. If there are several files, chooses from
-  /// the sound files directly in the folder that are not numbered fragments or initialisation
-  /// segments. Unfinished downloads are considered only if there is no other such file. Returns the
-  /// only candidate or, if the names of all candidates agree up to the first dot, such as
-  /// `title.f137.mp4` and `title.f140.m4a`, the largest candidate. Otherwise returns nil.
+  /// Returns the sound file in a folder; nil if there is none or the choice is not clear.
+  ///
+  /// The only file in the folder and its subfolders is returned whatever its name. If there are
+  /// several files, the candidates are the sound files directly in the folder, except numbered
+  /// fragments and initialisation segments. Unfinished downloads are candidates only if there are
+  /// no others. If the names of all candidates agree up to the first dot, as in `title.f137.mp4`
+  /// and `title.f140.m4a`, the largest candidate is returned.
   private static func soundFile(in folder: PresentationFolder?) -> String? {
     guard let folder else { return nil }
     if folder.paths.count == 1 { return folder.paths.first }
@@ -76,7 +78,7 @@ extension SoundOpener {
     return files.max { (size(of: $0), $0) < (size(of: $1), $1) }
   }
 
-  /// Whether a path relative to the folder is the name of a sound file that is not an
+  /// Whether a path relative to the folder names a sound file directly in the folder that is not an
   /// initialisation segment.
   private static func isSound(_ name: Substring) -> Bool {
     let plain = name.hasSuffix(unfinished) ? name.dropLast(unfinished.count) : name

@@ -18,10 +18,13 @@ public struct SoundOpener: Sendable {
     public var followsLine = true
     /// The folder that contains the files of a downloaded presentation.
     ///
-    /// If `root` is nil and the user names a folder, that folder is used. If `root` is nil and the
-    /// user names a playlist, a folder one or two levels above the playlist's folder is used,
-    /// provided that it has a multivariant playlist that refers to the named playlist. Otherwise
-    /// the playlist's folder is used. Default: nil.
+    /// Nil chooses a folder:
+    /// - If the user names a folder, that folder.
+    /// - If the user names a playlist, a folder one or two levels above the playlist's folder if it
+    ///   has a multivariant playlist that refers to the named playlist; otherwise the playlist's
+    ///   folder.
+    ///
+    /// Default: nil.
     public var root: String?
     /// Advice on choosing another `root`, for error messages. Default: nil.
     public var rootRemedy: String?
@@ -92,8 +95,8 @@ public struct SoundOpener: Sendable {
   /// Whether the sound is a presentation that was opened from a folder rather than from a server.
   public var isInFolder: Bool { presentation.map { !$0.isRemote } ?? false }
 
-  /// Completes the kept presentation after everything has been played: fetches segments that were
-  /// played in another rendition, so that one rendition has no gaps, and updates the playlists.
+  /// Completes the kept presentation after everything has been played. Fetches the segments that
+  /// one rendition lacks because they were played in another, and updates the playlists.
   ///
   /// - Parameters:
   ///   - begins: called before missing segments are fetched, with their number; called again if

@@ -10,8 +10,8 @@ extension HLSSource {
   /// The shortest planned time between the end of a crossfade and the end of the segment, in
   /// seconds.
   private static let leastLeft = 0.1
-  /// How long a segment is usually played before a crossfade to stereo begins, in seconds: the time
-  /// that the upmix of the stereo rendition needs to settle.
+  /// How long a segment is usually played before a crossfade to stereo begins, in seconds. The
+  /// upmix of the stereo rendition needs this time to settle.
   private static let stereoSeconds = 1.25
   /// How long a segment is usually played before a crossfade to multichannel begins, in seconds.
   /// The level of the multichannel rendition is measured over this time.

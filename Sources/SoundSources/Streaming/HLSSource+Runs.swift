@@ -35,9 +35,9 @@ extension HLSSource {
     throw .stream(problem ?? "the presentation contains nothing that can be played")
   }
 
-  /// Returns the expected layouts, each once: the layout of the first segment, then the layouts of
-  /// the other renditions, derived from their channel counts and the layout setting. An unknown
-  /// count is assumed to be 6 for multichannel and otherwise 2.
+  /// Returns the expected layouts, each once. The first is the layout of the first segment. The
+  /// layouts of the other renditions follow, derived from their channel counts and the layout
+  /// setting. An unknown count is assumed to be 6 for multichannel and otherwise 2.
   static func expectedLayouts(
     _ presentation: OpenPresentation, _ first: RenditionReader, _ settings: RenderSettings
   ) -> [ChannelLayout] {
@@ -106,7 +106,8 @@ extension HLSSource {
     let reader = try RenditionReader(
       supplied, rendition: rendition, isStart: segment.start == 0, sampleRate: sampleRate,
       settings: settings, interrupt: feed.interrupt)
-    // If the sound continues, the position is a better estimate of the start than the playlist's.
+    // If the sound continues, the reading position is a better estimate of the start than the
+    // playlist.
     let now = seconds(place.position)
     let goesOn = !place.isCut && place.gapReason == nil && abs(segment.start - now) < 0.5
     let start = place.clock.position(

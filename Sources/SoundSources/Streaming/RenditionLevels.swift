@@ -23,8 +23,8 @@ struct RenditionLevels {
   private var whole = Means()
   private var mains = Means()
   private var latest: Int?
-  /// The largest amount by which a level that makes up for missing low-frequency effects may exceed
-  /// the result of `carried`, in dB.
+  /// The largest rise of a level above the result of `carried` to make up for missing low-frequency
+  /// effects, in dB.
   private static let mostExcess = 3.0
 
   /// Returns the number of frames to add to a rendition's timestamps; 0 if no shift is known.
@@ -73,8 +73,8 @@ struct RenditionLevels {
     latest = rendition
   }
 
-  /// Records a comparison of two renditions over the same time: the `loudness` of `rendition` at
-  /// 0 dB, and the loudness `its` of `other` at a `level` in dB.
+  /// Records the loudness of two renditions over the same time: `loudness` of `rendition` at 0 dB,
+  /// and `its` of `other` at `level`, in dB.
   mutating func compare(
     _ rendition: Int, _ loudness: HeardLoudness, with other: Int, _ its: HeardLoudness,
     at level: Double

@@ -9,14 +9,13 @@ struct RenditionMatch {
   /// A function that measures the loudness at the ears; see `StreamedSource.loudnessAsHeard`.
   var loudnessAsHeard: ((ChannelLayout, [[Float]]) -> Double?)?
   private(set) var levels = RenditionLevels()
-  /// The last frames of the current run, or between two runs of the earlier run, as they were
-  /// output.
+  /// The last frames of the current run, as they were output. Between two runs, the last frames of
+  /// the earlier run.
   private var history: SoundLine
 
   /// The largest shift between renditions in either direction, in frames.
   static let furthestShift = 2400
-  /// The time before and after a change of rendition over which the loudness should agree, in
-  /// seconds.
+  /// How long before and after a change of rendition the loudness should agree, in seconds.
   static let levelSeconds = 3.0
   /// The length of the history, in seconds. At the start and after a seek, coming sound of the same
   /// length is compared instead.
@@ -100,8 +99,8 @@ struct RenditionMatch {
   }
 
   /// Compares another rendition with the sound heard over the same time. If they agree, updates the
-  /// other rendition's shift and, if both loudnesses can be measured, the level between the two.
-  /// `level` is the gain that `heard` includes, in dB. Returns nil if they do not agree.
+  /// other rendition's shift and, if both loudnesses can be measured, records the comparison in
+  /// `levels`. Returns nil if they do not agree. `level` is the gain that `heard` includes, in dB.
   @discardableResult private mutating func learn(
     _ other: RenditionReader, _ sound: [[Float]], against reader: RenditionReader,
     _ heard: [[Float]], heardAt level: Double
@@ -159,7 +158,7 @@ struct RenditionMatch {
 
   // MARK: Measures
 
-  /// Returns the loudness of a short sound as the listener hears it; nil if it is not available.
+  /// Returns the loudness of a short sound as the listener hears it; nil if it cannot be measured.
   private func loudness(_ sound: [[Float]], _ layout: ChannelLayout) -> HeardLoudness? {
     guard let loudnessAsHeard, let whole = loudnessAsHeard(layout, sound) else { return nil }
     guard case .speakers(let speakers) = layout, layout.hasLowFrequencyEffects else {

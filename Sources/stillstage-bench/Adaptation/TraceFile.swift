@@ -5,7 +5,7 @@ import Glibc
 import HLS
 import Laboratory
 
-/// Reads a file of rows `t,kbps`.
+/// Reads a bandwidth trace from a CSV file with rows `t,kbps`, in seconds and kbit/s.
 func readTrace(_ path: String) throws(CommandFailure) -> BandwidthTrace {
   let text = String(decoding: try readBytes(path), as: UTF8.self)
   do throws(BandwidthTraceError) { return try BandwidthTrace(name: path, csv: text) } catch {

@@ -16,7 +16,7 @@ struct SpeakersRow: Encodable {
   let head: String
   let cancelling: Bool
   let angleDegrees: Double
-  /// The level of an ear's own signal at that ear minus its level at the other ear, in dB: the mean
+  /// The level of an ear's own signal at that ear minus its level at the other ear, in dB, averaged
   /// over the third octaves from 315 Hz to 8 kHz.
   let separationDecibels: Double
   let separationInThirdOctaves: [Double]

@@ -17,8 +17,8 @@ struct LatencyReport: Codable {
   var notes: [String]
 }
 
-/// Runs `stillstage bench latency`. Unless `--manual` is given or a virtual tracker already runs,
-/// runs this command again with a virtual tracker and exits with the exit code of that run.
+/// Runs `stillstage bench latency`. Without `--manual`, a virtual tracker is needed. If none runs
+/// yet, runs this command again with one, and exits with the exit code of that run.
 func benchLatencyCommand(_ command: ParsedCommand) throws(CommandFailure) {
   let picture = try chartPath(command)
   let flags = fcntl(STDOUT_FILENO, F_GETFL)

@@ -134,8 +134,8 @@ struct CaptureCheck: Codable {
     let guess = timeline.frame(at: Double(announced.time))
     let radius = sampleRate / 10
     guard guess - radius > 0, guess + radius + length < sound.frames else { return nil }
-    // The announced frame is recorded near the frame `guess`, so the offset between the frame
-    // numbers of the noise and the recording is near `position - guess`.
+    // Frame `guess` of the recording should contain the announced frame, so the frame numbers of
+    // the noise and the recording differ by about `position - guess`.
     let expected = Double(announced.position - guess)
     guard
       let found = SoundAlignment.find(

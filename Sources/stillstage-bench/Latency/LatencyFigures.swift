@@ -19,7 +19,8 @@ struct ChainFigures: Codable {
   /// 0.9 and 1.1.
   var settled: Distribution?
   var stages: StageFigures
-  /// Delay of queue and sink that the server reported during the run.
+  /// Latency of queue and sink during the run, as reported by the server or, on PipeWire,
+  /// estimated.
   var queue: Distribution?
   /// Length of the queue, or of PipeWire's cycle, that the server reported during the run.
   var queued: Distribution?

@@ -26,8 +26,8 @@ final class LatencyRun {
     /// The CLOCK_MONOTONIC time at which the first report that shows the step was read, in ns; nil
     /// if there was no such report.
     var arrival: Int64?
-    /// The first use of the report read at `arrival`, or of a later report, that `look` found; nil
-    /// if it found none.
+    /// The first use that `look` found of the report read at `arrival` or of a later report; nil if
+    /// it found none.
     var use: SampleUse?
   }
 
@@ -35,7 +35,8 @@ final class LatencyRun {
     var steps: [Step]
     var sound: EarSound
     var timeline: CaptureTimeline
-    /// The delays of queue and sink that the server reported, in ms.
+    /// The latencies of queue and sink, as reported by the server or, on PipeWire, estimated, in
+    /// ms.
     var queue: [Double]
     /// The lengths of the queue, or of PipeWire's cycle, that the server reported, in ms.
     var queued: [Double]
@@ -106,9 +107,9 @@ final class LatencyRun {
     func hear(_ measurement: TrackerMeasurement) {
       samples.withLock { $0.append(measurement.head) }
     }
-    /// Returns the time of the first sample, at or after `time`, whose pose differs from the last
-    /// pose before `time` by more than half the angle of a turn. Returns nil if there is no such
-    /// sample or no pose before `time`.
+    /// Returns the time of the first sample at or after `time` that shows a turn: its pose differs
+    /// from the last pose before `time` by more than half the angle of a turn. Returns nil if there
+    /// is no such sample or no pose before `time`.
     func turn(after time: Int64) -> Int64? {
       samples.withLock { samples in
         guard let before = samples.last(where: { $0.time < time })?.headToWorld else { return nil }
@@ -190,8 +191,8 @@ final class LatencyRun {
     }
   }
 
-  /// Stores the timing of the newest tracker sample that the renderer has taken, and from time to
-  /// time the latency and the queue length in the output's status.
+  /// Stores the timing of the newest tracker sample that the renderer has used. About every 5 ms,
+  /// also stores the latency and the queue length that the output reports.
   private func look() {
     if let use = chain.poses.latestUse, use != uses.last { uses.append(use) }
     let now = monotonic_nanoseconds()

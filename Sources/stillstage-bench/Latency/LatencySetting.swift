@@ -29,7 +29,7 @@ struct LatencySetting: Codable, Hashable {
 
   var server: Server
   var output: Output
-  /// The requested latency of queue and sink, or length of PipeWire's cycle, in ms; nil for the
+  /// The requested latency of queue and sink, or the length of PipeWire's cycle, in ms; nil for the
   /// default.
   var queueMilliseconds: Double?
 

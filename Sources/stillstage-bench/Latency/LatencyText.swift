@@ -111,8 +111,8 @@ extension ChainFigures {
 }
 
 extension LatencyReport {
-  /// Histograms of the latency and, for several settings, a plot of its 95th percentile against the
-  /// median delay of queue and sink.
+  /// Histograms of the latency. For several settings, also a plot of the 95th percentile of the
+  /// latency against the median delay of queue and sink.
   var chart: Chart {
     let histogram = ChartPanel(
       xLabel: "latency (ms)", yLabel: "turns (%)",

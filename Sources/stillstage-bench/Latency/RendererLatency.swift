@@ -78,7 +78,7 @@ struct RendererLatency {
   }
 
   /// Renders noise. The head turns by `LatencyRun.angle` at the beginning of the first block that
-  /// does not begin before the frame `changeAfter`.
+  /// begins at or after frame `changeAfter`.
   ///
   /// - Returns: the output, the first frame with the new poses, the duration of each call in ms,
   ///   and the limiter's delay in frames.

@@ -55,7 +55,7 @@ final class VirtualHead: @unchecked Sendable {
   /// - Parameter meanwhile: called about every millisecond while waiting.
   /// - Returns: the CLOCK_MONOTONIC time just before that report was sent, in ns.
   func turn(toYaw yaw: Double, meanwhile: () -> Void) throws(CommandFailure) -> Int64 {
-    // The tiny roll makes each command unique and does not appear in a report.
+    // The tiny roll makes each command unique, but is too small to appear in a report.
     number += 1
     let command = "pose \(yaw) 0 \(Double(number) * 1e-9)"
     lines.withLock { $0.removeAll() }

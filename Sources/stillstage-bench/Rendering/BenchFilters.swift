@@ -19,9 +19,9 @@ final class BenchFilters {
     }
   }
 
-  /// Returns the filters of the default HRTF set (of a rigid sphere if there is none), or noise if
-  /// the job needs filters of another length. For a symmetric job, the filters of the two ears are
-  /// mirror images.
+  /// Returns the filters of the default HRTF set, or of a rigid sphere if there is no set. Returns
+  /// noise if the job needs filters of another length. For a symmetric job, the filters of the two
+  /// ears are mirror images.
   func filters(for job: BenchJob) throws(CommandFailure) -> BinauralFilters {
     let designed = try design(order: job.order)
     let filters = designed.taps == job.taps ? designed : Self.noise(job.order, taps: job.taps)

@@ -39,8 +39,8 @@ struct BenchMeasurement {
     return row
   }
 
-  /// Returns the CPU milliseconds per second of audio, and the job with the path and the taps that
-  /// were really used; nil if the job did not run.
+  /// Returns the CPU milliseconds per second of audio, and the job with the path and taps that were
+  /// actually used; nil if the job did not run.
   private func cost(_ job: BenchJob) throws(CommandFailure) -> (Double, BenchJob)? {
     switch job.renderer {
     case .decoder: (try decoderCost(job), job)

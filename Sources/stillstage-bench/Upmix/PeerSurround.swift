@@ -33,8 +33,8 @@ struct PeerSurround {
     return [0, 1, 2, 4, 5].map { channels[$0] }
   }
 
-  /// Returns the filter's CPU seconds for a file: the program's least time with the filter minus
-  /// its least time without it, in three runs each; nil if all runs of either kind fail.
+  /// Returns the filter's CPU seconds for a file: the least time with the filter minus the least
+  /// time without it, in three runs each. Returns nil if all runs of one kind fail.
   func seconds(_ input: String) -> Double? {
     func time(_ filter: [String]) -> Double? {
       let words =

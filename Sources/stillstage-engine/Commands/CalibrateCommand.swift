@@ -187,7 +187,7 @@ private final class CalibrationGuide: Sendable {
   }
 
   /// Records the resting tracker. Throws an error if the tracker sends no samples, if
-  /// `StillnessReport` rejects the samples, or if `take` throws one.
+  /// `StillnessReport` rejects the samples, or if `take` throws.
   private func rest() throws(CommandFailure) -> StillnessReport {
     let begin = monotonic_nanoseconds()
     // Discard the first samples, which may be late and less accurate. A Bluetooth tracker takes up
@@ -230,7 +230,7 @@ private final class CalibrationGuide: Sendable {
         + "pose for a second")
   }
 
-  /// Returns how far the head has turned and what the listener must do next, as text; nil if any
+  /// Returns how far the head has turned and what the listener must do next. Returns nil if any
   /// pose is accepted, or before the first sample.
   private static func progress(_ wanted: HeldPose) -> String? {
     guard let angle = wanted.angleDegrees else { return nil }

@@ -35,8 +35,8 @@ enum LevelBar {
   }
 }
 
-/// The held peak of each channel. A peak is held for 2 s or until one that is at least as high
-/// arrives.
+/// The held peak of each channel. A peak is held for 2 s, or until a peak arrives that is at least
+/// as high.
 struct PeakHold {
   private static let seconds = 2.0
   private var held: [(level: Float, time: Double)] = []

@@ -32,8 +32,8 @@ final class MotionSaver: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Adds the pose at a time in the recording [s], unless this time is less than `interval` after
-  /// that of the previous row.
+  /// Adds the pose at a time in the recording [s], unless the previous row is less than `interval`
+  /// earlier.
   func add(_ pose: Quaternion, at seconds: Double) {
     state.withLock { state in
       // Whole microseconds keep the numbers short.

@@ -28,7 +28,8 @@ final class EventQueue: Sendable {
   }
 }
 
-/// Measures a recording's loudness. For a soundfield, only the first channel (W) is measured.
+/// Measures a recording's loudness. In a soundfield or an unknown layout, only the first channel is
+/// measured.
 final class RecordingLoudness: @unchecked Sendable {
   private let lock = Mutex(())
   private var meter: LoudnessMeter?

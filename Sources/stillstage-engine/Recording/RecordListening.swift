@@ -170,7 +170,6 @@ final class RecordListening {
 
   // MARK: Reports
 
-  /// Whether sound is heard.
   var isListening: Bool { listener?.isListening ?? false }
 
   /// Handles the listener's events, reports new pauses and lost frames, and writes new poses for

@@ -17,8 +17,8 @@ import Synchronization
 /// A recording on the terminal: keys, status line, events and summary.
 final class RecordSession {
   private static let gainStep = 1.0
-  /// The user is warned when the free disk space suffices for less than this time, in seconds: 60 s
-  /// plus the interval at which the free space is measured.
+  /// The user is warned when the free disk space will last for less than this time: 60 s plus the
+  /// interval at which the free space is measured.
   private static let warningSeconds = 60.5
 
   private let settings: RecordSettings

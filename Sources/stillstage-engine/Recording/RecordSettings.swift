@@ -93,7 +93,7 @@ struct RecordSettings {
   }
 
   /// Returns the input that the options choose. Prints a note if it replaces the remembered input.
-  /// Throws an error if there is none.
+  /// Throws an error if there is no such input.
   func chosen(among inputs: [Input]) throws(CommandFailure) -> Input {
     switch choice.outcome(among: inputs) {
     case .found(let input): return input

@@ -20,10 +20,10 @@ final class PlayerReporter {
   private let isQuiet: Bool
   private var shownAt: Int64 = 0
   private var plainStatus = PlainStatus()
-  /// What has just changed, and until when it is shown, on CLOCK_MONOTONIC [ns].
+  /// What has just changed, and the CLOCK_MONOTONIC time until which it is shown [ns].
   private var notice: (text: String, end: Int64)?
-  /// The last reason why a key had no effect, and until when it is not repeated, on CLOCK_MONOTONIC
-  /// [ns].
+  /// The last reason why a key had no effect, and the CLOCK_MONOTONIC time until which it is not
+  /// repeated [ns].
   private var refusal: (text: String, end: Int64)?
   private var showsKeys = false
   /// The full-screen view; nil before it is first opened.
@@ -46,8 +46,8 @@ final class PlayerReporter {
   private var isPausedByRemoval = false
 
   /// - Parameters:
-  ///   - isQuiet: whether to omit the description of what is played and, unless the user displays
-  ///     the keys or the full-screen view, the status line.
+  ///   - isQuiet: whether to omit the description of what is played, and to omit the status line
+  ///     unless the user displays the keys or the full-screen view.
   ///   - pausesOnRemoval: whether to pause while both earphones are out.
   init(
     player: Player, console: Console, events: EventLog, keys: PlayerKeys, isQuiet: Bool,

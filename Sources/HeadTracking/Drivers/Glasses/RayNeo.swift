@@ -5,13 +5,14 @@ import Geometry
 /// RayNeo Air 3, 3s, 3s Pro, 4 and 4 Pro (1bbb:af50), and GT (3941:af50): glasses that report raw
 /// samples of a six-axis sensor, with times in ticks of 0.1 ms.
 ///
-/// Older glasses with the same USB IDs have another report layout, so the driver first asks which
-/// board the glasses have, and refuses unknown boards. Sources:
+/// Older glasses with the same USB IDs have another report layout. The driver therefore asks for
+/// the number of the board first, and refuses unknown boards. Sources:
 /// verncat/RayNeo-Air-3S-Pro-OpenVR, taowen/ar-glass-lib.
 ///
-/// The axes are uncertain. The driver assumes x right, y back, z down for most boards and, as one
-/// source states, x right, y up, z back for the Air 4. The vector that follows the factory's matrix
-/// is not used, because the sources do not agree on its meaning. The magnetometer is not used.
+/// The axes are uncertain. For the Air 4, the driver assumes x right, y up, z back, as one source
+/// states; for all other boards, x right, y back, z down. The magnetometer is not used. Of the
+/// factory calibration, only the matrix is used: the sources do not agree on the meaning of the
+/// vector that follows it.
 struct RayNeo: TrackerDriver {
   let protocolDescription = "RayNeo Air"
   private let chosenAxes: AxisMap?
@@ -52,8 +53,7 @@ struct RayNeo: TrackerDriver {
 // MARK: Commands
 
 extension RayNeo {
-  /// Asks for the number of the board and for the factory's calibration. Then switches the stream
-  /// on.
+  /// Asks for the number of the board and the factory calibration, and then switches the stream on.
   mutating func start(_ link: some TrackerLink) throws(HeadTrackingError) {
     clock = Self.newClock
     guard let information = ask(.information, link) else {
@@ -81,7 +81,7 @@ extension RayNeo {
     }
   }
 
-  /// Builds a command of 64 bytes. Its first byte is not 0, so that the kernel sends all 64 bytes
+  /// Builds a command of 64 bytes. Because its first byte is not 0, the kernel sends all 64 bytes,
   /// whether or not the device numbers its reports.
   static func frame(_ command: UInt8) -> [UInt8] {
     [0x66, command] + [UInt8](repeating: 0, count: 62)
@@ -91,8 +91,8 @@ extension RayNeo {
     report.count >= 64 && report[0] == 0x99 && report[1] == 0xC8 && report[8] == command
   }
 
-  /// Returns the columns of the factory's matrix; nil if the answer has none, or if an element
-  /// differs from the identity by 0.2 or more.
+  /// Returns the columns of the calibration matrix; nil if the answer contains none, or if an
+  /// element differs by 0.2 or more from that of the identity matrix.
   private static func matrix(_ answer: [UInt8]) -> [SIMD3<Double>]? {
     guard answer[9] != 0xFF else { return nil }
     let columns = (0..<3).map { answer.floats(9 + 12 * $0) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Rokid Air and Max (04d2:162b to 162f, 2180): glasses that send raw samples of a nine-axis
-/// sensor without being asked to.
+/// sensor without a start command.
 ///
 /// Axes: x right, y up, z back. Sources: badicsalex/ar-drivers-rs, src/rokid.rs;
 /// taowen/ar-glass-lib.
@@ -38,9 +38,9 @@ struct Rokid: TrackerDriver {
     }
   }
 
-  /// Decodes a report with the values of one of the three sensors. The angular velocity and the
-  /// specific force of one sample come in two reports with the same time. Returns an empty list
-  /// until the second one arrives.
+  /// Decodes a report with the values of only one of the three sensors. The angular velocity and
+  /// the specific force of a sample come in two reports with the same time. Returns an empty list
+  /// until both have arrived.
   private mutating func part(_ report: [UInt8], _ arrival: Int64) -> [TrackerReading]? {
     let (time, value) = (report.u64(9), report.floats(21))
     switch report[1] {
@@ -67,11 +67,11 @@ struct Rokid: TrackerDriver {
   }
 }
 
-/// Rokid Max 2 (04d2:2002): glasses whose third interface sends batches of raw samples of 64 bytes
+/// Rokid Max 2 (04d2:2002): glasses whose interface 2 sends batches of raw samples of 64 bytes
 /// each.
 ///
 /// Source: taowen/ar-glass-lib, after xelsed/rokidmaxwmdapi. Everything is uncertain, because the
-/// only source was not tested. A specific force below 3 is taken to be in g, otherwise in m/s2.
+/// only source was not tested. A specific force below 3 is assumed to be in g; others, in m/s2.
 struct RokidMax2: TrackerDriver {
   let protocolDescription = "Rokid Max 2"
   let inputLength = 1024

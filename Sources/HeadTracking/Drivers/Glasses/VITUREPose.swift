@@ -9,8 +9,8 @@ import System
 /// Interface 0 sends the data; interface 1 takes the commands. Sources:
 /// mgschwan/viture_virtual_display, wheaney/XRLinuxDriver, BlueKittyMeow/viture-utilities.
 ///
-/// The sign of the yaw is uncertain, and so is the tilt of the sensor, which is taken from
-/// XRLinuxDriver. Older firmware reports only angles.
+/// The sign of the yaw is uncertain. So is the tilt of the sensor, which is from XRLinuxDriver.
+/// Older firmware reports angles instead of a quaternion.
 struct VITUREPose: TrackerDriver {
   let protocolDescription = "VITURE pose"
   private let axes: AxisMap
@@ -32,8 +32,8 @@ struct VITUREPose: TrackerDriver {
     node.vendorID == 0x35CA && tilts[node.productID] != nil
   }
 
-  /// Creates the driver and searches `nodes` for the interface that takes the commands. If there is
-  /// none, commands go to `node`.
+  /// Creates the driver, and searches `nodes` for the interface that takes the commands. If there
+  /// is none, commands go to `node`.
   init(_ node: HIDNode, among nodes: [HIDNode], axes: AxisMap? = nil) {
     control = nodes.first {
       Self.isGlasses($0) && $0.interface == 1 && $0.productID == node.productID
@@ -86,7 +86,7 @@ extension VITUREPose {
     guard report.count >= 18, report[0] == 0xFF else { return nil }
     guard report[1] == 0xFC else { return [] }
     let length = Int(report.u16(4))
-    // The checksum is not checked: no source verifies it, so it is uncertain which bytes it covers.
+    // The checksum is ignored: no source verifies it, so it is uncertain which bytes it covers.
     guard length >= 24, 6 + length <= report.count,
       let sensor = length >= 48 ? quaternion(report) : angles(report)
     else { return nil }
@@ -100,7 +100,7 @@ extension VITUREPose {
   }
 
   /// Returns the orientation from roll, pitch and yaw: yaw about z, then roll about the new x, then
-  /// pitch about the new y. Returns nil if an angle is outside the range -720 to 720 degrees.
+  /// pitch about the new y. Returns nil if an angle is not between -720 and 720 degrees.
   private func angles(_ report: [UInt8]) -> Quaternion? {
     let angles = SIMD3(report.f32be(18), report.f32be(22), report.f32be(26))
     guard (0..<3).allSatisfy({ abs(angles[$0]) <= 720 }) else { return nil }

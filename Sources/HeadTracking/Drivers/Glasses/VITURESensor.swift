@@ -5,12 +5,12 @@ import System
 /// VITURE Luma, Luma Pro, Luma Cyber, Pro 2 and Beast (35ca:1131, 1121, 1141, 1151, 1301, 1201,
 /// 1211): glasses that report raw samples of a six-axis sensor at 120 Hz.
 ///
-/// A packet is `10 00`, a message number, the payload's length and sum, each as u16, and the
-/// payload. Source: taowen/ar-glass-lib, driver/viture/beast, whose axes agree with
-/// wheaney/XRLinuxDriver.
+/// A packet consists of `10 00`, three 16-bit numbers (the message, the length of the payload and
+/// the sum of its bytes) and the payload. Source: taowen/ar-glass-lib, driver/viture/beast, whose
+/// axes agree with wheaney/XRLinuxDriver.
 ///
-/// It is uncertain which HID interface carries the data. Commands go to all interfaces; data are
-/// read from the one with the lowest number. The factory's calibration and the magnetometer are not
+/// It is uncertain which HID interface carries the data. Commands go to all interfaces; data is
+/// read from the one with the lowest number. The factory calibration and the magnetometer are not
 /// used.
 struct VITURESensor: TrackerDriver {
   let protocolDescription = "VITURE sensor"
@@ -25,7 +25,7 @@ struct VITURESensor: TrackerDriver {
   ]
   private static let streamMessage: UInt16 = 0x0301
   private static let dataMessage: UInt16 = 0x7309
-  /// The payload that starts the stream at 120 Hz: the code of this rate, twice.
+  /// The payload that starts the stream: the code for 120 Hz, twice.
   private static let rate: [UInt8] = [2, 2]
 
   static func matches(_ node: HIDNode) -> Bool {

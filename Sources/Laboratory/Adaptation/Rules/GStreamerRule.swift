@@ -4,7 +4,7 @@ import HLS
 
 /// The default rule of GStreamer's adaptive demuxer.
 ///
-/// The rule uses 0.8 times the lower of two rates: the last throughput, and the mean of the last
+/// The rule allows 0.8 times the lower of two rates: the last throughput, and the mean of the last
 /// three throughputs.
 struct GStreamerRule: AdaptationRule {
   private let ladder: Ladder

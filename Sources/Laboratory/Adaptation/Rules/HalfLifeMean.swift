@@ -31,7 +31,7 @@ extension SegmentTiming {
 }
 
 extension Ladder {
-  /// Returns the index of the last rendition whose bit rate is at most `rate`, in bit/s; 0 if there
-  /// is none.
+  /// Returns the index of the last rendition whose bit rate is at most `rate`, in bit/s; 0 if no
+  /// rendition is that cheap.
   func richest(upTo rate: Double) -> Int { lastIndex { $0.bitRate <= rate } ?? 0 }
 }

@@ -78,8 +78,8 @@ package struct BandwidthTrace: Sendable, Equatable {
     return (rates[low], round * seconds + end)
   }
 
-  /// Simulates sending `bits` bits from the time `start` until all are sent, at most until `limit`.
-  /// Returns the time at which sending ends, in s, and the number of bits sent.
+  /// Simulates sending `bits` bits from `start` on, until all are sent or until `limit`. Returns
+  /// the time at which sending ends and the number of bits sent. Times are in s.
   func send(_ bits: Double, from start: Double, until limit: Double) -> (time: Double, bits: Double)
   {
     var time = start

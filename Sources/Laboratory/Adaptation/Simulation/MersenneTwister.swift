@@ -11,8 +11,7 @@ struct MersenneTwister {
 
   private var state: [UInt32]
   private var index = size
-  /// The second value of the last pair of normal deviates that `gaussian` drew; nil if there is no
-  /// pair yet or `gaussian` has returned the value.
+  /// A normal deviate that `gaussian` has computed but not returned yet; nil if there is none.
   private var spare: Double?
 
   /// Initialises the state from a seed, as `init_by_array` of the reference implementation does.

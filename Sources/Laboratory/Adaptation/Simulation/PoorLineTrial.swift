@@ -3,7 +3,7 @@
 import HLS
 
 /// Simulations of Stillstage's rule with an on-demand presentation over several lines. Each figure
-/// of a line is the median over five runs of 10 minutes, which start at different places in the
+/// of a line is the median over five runs of 10 minutes. The runs start at different places in the
 /// trace.
 package struct PoorLineTrial: Sendable {
   package struct Line: Sendable {
@@ -15,9 +15,10 @@ package struct PoorLineTrial: Sendable {
   /// The means over the lines.
   package let mean: AdaptationFigures
 
-  /// The limits and goals for the means, in the units of `AdaptationFigures`. The limits apply to
-  /// the runs without an outage.
+  /// The limits that the means must meet in the runs without an outage, in the units of
+  /// `AdaptationFigures`.
   package static let floors = Limits(stall: 0.25, flips: 0.6, multichannel: 70, restore: 12)
+  /// The goals for the means, in the same units.
   package static let goals = Limits(stall: 0.1, flips: 0.4, multichannel: 80, restore: 6)
 
   package struct Limits: Sendable {

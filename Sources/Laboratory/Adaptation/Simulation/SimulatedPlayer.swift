@@ -10,7 +10,7 @@ struct SimulatedPlayer {
     var before: (rendition: Int, join: Double)?
   }
 
-  /// The shortest remainder of a segment, in s, that another rendition can replace.
+  /// The shortest remainder of a segment that another rendition can replace, in s.
   static let leastJoinSeconds = 0.5
 
   let segmentSeconds: Double
