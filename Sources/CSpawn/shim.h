@@ -26,12 +26,11 @@ static inline int spawn_end_with_parent(pid_t parent) {
   return getppid() == parent ? 0 : -1;
 }
 
-/// Lowers the hard limit of a resource, such as RLIMIT_CORE, to at most `value`, and sets the soft
-/// limit to the hard limit.
+/// Lowers the hard and the soft limit of a resource, such as RLIMIT_CORE, to at most `value`.
 static inline void spawn_limit(int resource, rlim_t value) {
   struct rlimit limit;
   if (getrlimit(resource, &limit) != 0) return;
   if (value < limit.rlim_max) limit.rlim_max = value;
-  limit.rlim_cur = limit.rlim_max;
+  if (limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
   setrlimit(resource, &limit);
 }

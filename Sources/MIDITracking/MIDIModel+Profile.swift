@@ -2,7 +2,16 @@
 
 package import HeadTracking
 
-extension FrameDecoder: MIDIFrameDecoder {}
+/// Decodes the frames of a profile. Rejects those with a wrong tail or checksum.
+private struct ProfiledDecoder: MIDIFrameDecoder {
+  let framing: TrackerProfile.Framing
+  var decoder: FrameDecoder
+
+  mutating func decode(_ frame: [UInt8], arrival: Int64) -> [TrackerReading]? {
+    if case .binary(let binary) = framing, !binary.accepts(frame) { return nil }
+    return decoder.decode(frame, arrival: arrival)
+  }
+}
 
 extension MIDIModel {
   /// Creates the model that a profile describes; nil if the profile is for a link other than MIDI.
@@ -30,7 +39,8 @@ extension MIDIModel {
         keepAlive: profile.keepAlive.packets.isEmpty
           ? nil : (profile.keepAlive.packets, Int64(profile.keepAliveSeconds * 1e9)),
         stopMessages: profile.stop.packets,
-        decoder: FrameDecoder(profile, axes: settings.axes))
+        decoder: ProfiledDecoder(
+          framing: profile.framing, decoder: FrameDecoder(profile, axes: settings.axes)))
     }
   }
 }

@@ -50,6 +50,8 @@ final class FakeLowEnergy: Sendable {
     var devices: [Device] = []
     var isPowered = true
     var isSearching = false
+    /// The number of calls of `Connect`.
+    var attempts = 0
     var listings = 0
     var writes: [Write] = []
     var disconnections = 0
@@ -237,7 +239,7 @@ extension FakeLowEnergy.Service {
     if isCall("org.bluez.Adapter1", "StartDiscovery") {
       state.withLock { state in
         state.isSearching = true
-        for index in state.devices.indices where !state.devices[index].isKnown {
+        for index in state.devices.indices where state.devices[index].answers {
           state.devices[index].isKnown = true
           state.announcements.append(state.devices[index].path)
         }
@@ -254,6 +256,7 @@ extension FakeLowEnergy.Service {
   private func connect(_ path: String) -> Answer {
     sleep(state.withLock { $0.devices.first { $0.path == path }?.connectSeconds ?? 0 })
     return state.withLock { state in
+      state.attempts += 1
       guard state.isPowered else { return .error("org.bluez.Error.NotReady") }
       guard let index = state.devices.firstIndex(where: { $0.path == path && $0.answers }) else {
         return .error("org.bluez.Error.Failed")
@@ -275,9 +278,9 @@ extension FakeLowEnergy.Service {
   }
 
   private func describe(_ reply: BusMessage) {
-    let (devices, isPowered) = state.withLock { state in
+    let (devices, isPowered, isSearching) = state.withLock { state in
       state.listings += 1
-      return (state.devices.filter(\.isKnown), state.isPowered)
+      return (state.devices.filter(\.isKnown), state.isPowered, state.isSearching)
     }
     func object(_ path: String, _ interface: String, _ values: [(String, BusValue)]) {
       object(path, interface) { reply.append(values) }
@@ -301,14 +304,30 @@ extension FakeLowEnergy.Service {
         }
       }
     }
-    /// Appends the properties of a characteristic as BlueZ 5.66 lists them.
-    func characteristic(_ uuid: String, of device: String) {
-      func entry(_ name: String, _ signature: String, _ append: () -> Void) {
-        reply.container("e", "sv") {
-          reply.append(name)
-          reply.container("v", signature, append)
+    func entry(_ name: String, _ signature: String, _ append: () -> Void) {
+      reply.container("e", "sv") {
+        reply.append(name)
+        reply.container("v", signature, append)
+      }
+    }
+    func properties(of device: FakeLowEnergy.Device) {
+      reply.container("a", "{sv}") {
+        entry("Address", "s") { reply.append(device.address) }
+        entry("Alias", "s") { reply.append(device.name) }
+        entry("Connected", "b") { reply.append(device.isConnected) }
+        entry("UUIDs", "as") {
+          reply.container("a", "s") { for service in device.services { reply.append(service) } }
+        }
+        entry("ServicesResolved", "b") { reply.append(device.isConnected) }
+        guard isSearching, device.answers else { return }
+        entry("RSSI", "n") {
+          var strength: Int16 = -60
+          bus_message_append_basic(reply.pointer, CChar(UInt8(ascii: "n")), &strength)
         }
       }
+    }
+    /// Appends the properties of a characteristic as BlueZ 5.66 lists them.
+    func characteristic(_ uuid: String, of device: String) {
       reply.container("a", "{sv}") {
         entry("UUID", "s") { reply.append(uuid) }
         entry("Service", "o") { reply.append(device + "/service0010", as: "o") }
@@ -326,13 +345,7 @@ extension FakeLowEnergy.Service {
         "/org/bluez/hci0", "org.bluez.Adapter1",
         [("Address", .text("00:11:22:33:44:55")), ("Powered", .flag(isPowered))])
       for device in devices {
-        object(
-          device.path, "org.bluez.Device1",
-          [
-            ("Address", .text(device.address)), ("Alias", .text(device.name)),
-            ("Connected", .flag(device.isConnected)), ("UUIDs", .texts(device.services)),
-            ("ServicesResolved", .flag(device.isConnected)),
-          ])
+        object(device.path, "org.bluez.Device1") { properties(of: device) }
         guard device.isConnected else { continue }
         for (index, uuid) in device.characteristics.enumerated() {
           object(device.characteristic(index), "org.bluez.GattCharacteristic1") {

@@ -174,9 +174,11 @@ import Testing
 
     bluez.lose(0)
     #expect(waitUntil(seconds: 5) { events.all.contains { $0.isLost } })
-    #expect(waitUntil(seconds: 5) { events.all.contains { $0.isFailure } })
+    #expect(waitUntil(seconds: 5) { bluez.change { $0.isSearching } })
+    let attempts = bluez.change { $0.attempts }
     bluez.change(device: 0) { $0.answers = true }
     #expect(waitUntil(seconds: 12) { session.tracker != nil })
+    #expect(bluez.change { $0.attempts } == attempts + 1)
     #expect(bluez.change { $0.writes } == [start, start])
     #expect(bluez.notify(0, LowEnergyDecoderTests.nx(.identity)))
     session.stop()
@@ -320,5 +322,4 @@ private final class Events: Sendable {
 
 extension TrackerEvent {
   fileprivate var isLost: Bool { if case .lost = self { true } else { false } }
-  fileprivate var isFailure: Bool { if case .failed = self { true } else { false } }
 }

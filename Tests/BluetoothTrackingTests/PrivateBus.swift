@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
+import DBus
 import TestSupport
 
 /// A private D-Bus system bus that everyone may use.
@@ -24,6 +24,7 @@ final class PrivateBus: Sendable {
     address = "unix:path=\(socket)"
     daemon = try RunningProgram(
       ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--nopidfile"])
-    guard waitUntil(seconds: 20, { access(socket, F_OK) == 0 }) else { throw Failure() }
+    let address = address
+    guard waitUntil(seconds: 20, { (try? Bus(address: address)) != nil }) else { throw Failure() }
   }
 }

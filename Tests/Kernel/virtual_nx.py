@@ -16,11 +16,26 @@ import earphone  # noqa: E402
 from bumble.core import AdvertisingData  # noqa: E402
 from bumble.device import Device, DeviceConfiguration  # noqa: E402
 from bumble.gatt import Characteristic, CharacteristicValue, Service  # noqa: E402
+from bumble.hci import LeFeatureMask  # noqa: E402
 from bumble.host import Host  # noqa: E402
 from bumble.transport import open_transport  # noqa: E402
 from virtual_head import Head  # noqa: E402
 
 BASE = '0000%s-5761-7665-7341-7564696f4c74'
+
+
+class Air(earphone.Air):
+    """Radio waves that do not carry what a radio out of range sends."""
+
+    def send_advertising_pdu(self, sender_controller, packet):
+        if sender_controller in self.controllers:
+            super().send_advertising_pdu(sender_controller, packet)
+
+
+class Adapter(earphone.Radio):
+    """An adapter without LL privacy and extended advertising. With either, Linux would wait for an event that Bumble
+    does not send (LE Enhanced Connection Complete), and then cancel the connection."""
+    le_features = earphone.Radio.le_features & ~(LeFeatureMask.LL_PRIVACY | LeFeatureMask.LE_EXTENDED_ADVERTISING)
 
 
 class Tracker:
@@ -39,9 +54,9 @@ def notification(quaternion):
 async def main():
     options = earphone.arguments()
     async with await open_transport('vhci') as transport:
-        link = earphone.Air()
-        adapter = earphone.Radio('adapter', host_source=transport.source, host_sink=transport.sink,
-                                 link=link, public_address=earphone.ADAPTER)
+        link = Air()
+        adapter = Adapter('adapter', host_source=transport.source, host_sink=transport.sink, link=link,
+                          public_address=earphone.ADAPTER)
         radio = earphone.Radio('tracker', link=link, public_address=earphone.EARPHONE)
         host = Host()
         host.controller = radio

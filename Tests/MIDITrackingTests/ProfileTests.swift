@@ -60,6 +60,21 @@ import Testing
     }
   }
 
+  @Test("A SysEx message with a wrong checksum or tail is rejected")
+  func checksums() throws {
+    let frame = #""length": 15 }"#
+    let checked = Self.supperware.replacing(
+      frame,
+      with: #""length": 15, "tail": "F7", "checksum": "#
+        + #"{ "type": "xor8", "from": 6, "to": 13, "at": 13 } }"#)
+    let model = try model(checked)
+    var message = SupperwareMessages.quaternion(YawPitchRoll(yaw: 40, pitch: 9, roll: 5).quaternion)
+    message[13] = message[6..<13].reduce(0, ^)
+    #expect(heads(message, model.open(.init())).count == 1)
+    message[13] ^= 1
+    #expect(heads(message, model.open(.init())).isEmpty)
+  }
+
   @Test("A tracker with a profile is listed, started, captured and stopped")
   func session() throws {
     let ports = FakePorts([FakePorts.port(20, "My tracker")])

@@ -106,6 +106,7 @@ extension BluetoothDevice {
     message.entries("sv") {
       let (name, value) = (message.text(), message.variant())
       switch (name, value) {
+      case ("RSSI", _): device.isInRange = true
       case ("Address", .text(let text)): device.address = text
       case ("Alias", .text(let text)):
         device.name = String(text.prefix(BluetoothDevice.longestName))

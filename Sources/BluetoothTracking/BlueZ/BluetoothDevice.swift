@@ -10,6 +10,8 @@ struct BluetoothDevice: Equatable {
   var address = ""
   var name = ""
   var isConnected = false
+  /// Whether a search that is in progress has found the device.
+  var isInRange = false
   /// Whether all services of a connected LE device are known.
   var isResolved = false
   /// The services, as lower-case UUIDs.

@@ -4,17 +4,17 @@ import CRealtime
 import DBus
 import Synchronization
 
-/// Searches in the background for one Bluetooth LE tracker while BlueZ does not list it.
+/// Searches in the background for a Bluetooth LE tracker that is missing.
 ///
-/// BlueZ forgets a device that is not paired about 30 s after it was last seen. Without a search,
-/// such a tracker would not be found again.
+/// BlueZ forgets a device that is not paired about 30 s after it was last seen, so such a tracker
+/// would not be found again without a search. A search also shows whether a tracker is in range,
+/// before an attempt to connect blocks the adapter for seconds.
 ///
 /// ## Threading
 /// A search may be used from any thread.
 final class LowEnergySearch: Sendable {
-  /// Radio time that a search takes from Bluetooth headphones is limited: it alternates between
-  /// searching and pausing, for these times [ns].
-  private static let (searchTime, pauseTime): (Int64, Int64) = (10_000_000_000, 20_000_000_000)
+  /// The times of searching and pausing [ns]. A search takes radio time from Bluetooth headphones.
+  private static let (searchTime, pauseTime): (Int64, Int64) = (10_000_000_000, 5_000_000_000)
 
   private let busAddress: String?
   private let state = Mutex(State())

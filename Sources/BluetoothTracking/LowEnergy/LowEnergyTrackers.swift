@@ -7,8 +7,8 @@ package import HeadTracking
 import Synchronization
 
 /// Provides the Bluetooth LE trackers that BlueZ knows, whether or not they are connected. Searches
-/// for the tracker that the user named, and for the one connected last, while BlueZ does not know
-/// it.
+/// for the tracker that the user named, and for the one opened last, while BlueZ does not know it,
+/// and after a failure or a lost link until it is in range.
 ///
 /// If necessary, opening a tracker connects it, and releasing the connection disconnects it again.
 /// No trackers are found if D-Bus, BlueZ or Bluetooth is missing.
@@ -29,16 +29,27 @@ package final class LowEnergyTrackers: TrackerProvider {
     var failures = 0
     /// When the latest link was opened; `Int64.min` if there was none.
     var opened = Int64.min
-    /// When the tracker may be opened again.
+    /// When the tracker may be opened again if it is in range.
     var next = Int64.min
+    /// When the tracker may be opened again if the search has not found it. A paired tracker may
+    /// call this computer in a way that a search does not show.
+    var nextUnseen = Int64.min
     /// The latest error in opening the tracker; nil if there was none or a link was lost later.
     var error: HeadTrackingError?
+
+    /// Whether the tracker may not be opened yet. `device` is nil if BlueZ does not know it.
+    func waits(for device: BluetoothDevice?) -> Bool {
+      let isPresent = device.map { $0.isConnected || $0.isInRange } ?? false
+      return monotonic_nanoseconds() < (isPresent ? next : nextUnseen)
+    }
   }
 
   /// The prefix of a tracker's path. The Bluetooth address follows it.
   private static let pathPrefix = "bluetooth:"
   /// Once a link has lasted longer than this, in nanoseconds, earlier failures no longer count.
   private static let steadyLink: Int64 = 20_000_000_000
+  /// The time after which an attempt is made although the search has not found the tracker [ns].
+  private static let unseenTime: Int64 = 20_000_000_000
 
   /// - Parameters:
   ///   - axes: how the tracker is mounted on the head; nil for the usual mounting. Ignored for a
@@ -63,20 +74,23 @@ package final class LowEnergyTrackers: TrackerProvider {
 
   package func trackers(detailed: Bool) -> [TrackerDescription] {
     guard let objects = try? watch.objects(isFresh: detailed) else { return [] }
-    searchIfMissing(objects)
-    let now = monotonic_nanoseconds()
     let retries = retries.withLock { $0 }
+    searchIfMissing(objects, retries)
     return objects.devices.compactMap { device in
       guard let model = LowEnergyModel.find(device, profiles) else { return nil }
-      if let retry = retries[device.address], retry.error == nil, now < retry.next { return nil }
+      if let retry = retries[device.address], retry.error == nil, retry.waits(for: device) {
+        return nil
+      }
       return Self.description(device, model)
     }
   }
 
-  private func searchIfMissing(_ objects: BlueZObjects) {
-    guard let wanted = wanted.withLock({ $0 }),
-      !objects.devices.contains(where: { $0.address == wanted })
-    else { return search.stop() }
+  private func searchIfMissing(_ objects: BlueZObjects, _ retries: [String: Retry]) {
+    guard let wanted = wanted.withLock({ $0 }) else { return }
+    if let device = objects.devices.first(where: { $0.address == wanted }) {
+      let hasFailed = retries[wanted].map { $0.next > $0.opened } ?? false
+      guard hasFailed, !device.isConnected, !device.isInRange else { return search.stop() }
+    }
     search.advance(with: objects.adapters)
   }
 
@@ -100,9 +114,13 @@ package final class LowEnergyTrackers: TrackerProvider {
     _ tracker: TrackerDescription, isCalibrated: Bool
   ) throws(HeadTrackingError) -> any TrackerConnection {
     let address = tracker.serial
+    if let retry = retries.withLock({ $0[address] }), let error = retry.error,
+      retry.waits(for: (try? watch.objects())?.devices.first { $0.address == address })
+    {
+      throw error
+    }
     search.stop()
-    let retry = retries.withLock { $0[address] }
-    if let error = retry?.error, monotonic_nanoseconds() < retry?.next ?? .min { throw error }
+    wanted.withLock { $0 = address }
     do throws(BusError) {
       let bus = try Bus(address: busAddress)
       let devices = try bus.bluetoothDevices()
@@ -119,7 +137,6 @@ package final class LowEnergyTrackers: TrackerProvider {
         isCalibrated: isCalibrated, capture: capture,
         lost: { [weak self] in self?.postpone(address, nil) })
       retries.withLock { $0[address, default: Retry()].opened = monotonic_nanoseconds() }
-      wanted.withLock { $0 = address }
       return connection
     } catch {
       let failure = HeadTrackingError.cannotConnect(name: tracker.name, reason: Self.reason(error))
@@ -128,14 +145,16 @@ package final class LowEnergyTrackers: TrackerProvider {
     }
   }
 
-  /// Defers the next attempt after a failure or a lost link: by 1, 2, 4, then always 8 s. After a
-  /// link that lasted longer than `steadyLink`, the delays start again at 1 s.
+  /// Defers the next attempt after a failure or a lost link: by 1, 2, 4, then always 8 s, or by
+  /// `unseenTime` if the tracker is out of range. After a link that lasted longer than
+  /// `steadyLink`, the delays start again at 1 s.
   private func postpone(_ address: String, _ error: HeadTrackingError?) {
     let now = monotonic_nanoseconds()
     retries.withLock { retries in
       var retry = retries[address] ?? Retry()
       if retry.opened > retry.next, now - retry.opened > Self.steadyLink { retry.failures = 0 }
       retry.next = now + Int64(1 << retry.failures) * 1_000_000_000
+      retry.nextUnseen = now + Self.unseenTime
       retry.failures = min(3, retry.failures + 1)
       retry.error = error
       retries[address] = retry

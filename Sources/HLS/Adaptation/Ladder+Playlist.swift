@@ -85,7 +85,7 @@ struct SpokenLanguage {
 
   /// Whether the tags are equal, or one extends the other with subtags, as "en-GB" extends "en".
   /// Ignores case.
-  private static func matches(_ language: String?, _ wanted: String) -> Bool {
+  static func matches(_ language: String?, _ wanted: String) -> Bool {
     guard let first = language?.lowercased() else { return false }
     let second = wanted.lowercased()
     return first == second || first.hasPrefix(second + "-") || second.hasPrefix(first + "-")

@@ -76,10 +76,7 @@ extension KeptRendition {
     return [name, group ?? "", label, shownName].contains { $0.lowercased() == wanted }
   }
 
-  fileprivate func speaks(_ wanted: String) -> Bool {
-    guard let language = language?.lowercased() else { return false }
-    return language == wanted.lowercased() || language.hasPrefix(wanted.lowercased() + "-")
-  }
+  fileprivate func speaks(_ wanted: String) -> Bool { SpokenLanguage.matches(language, wanted) }
 }
 
 /// The reason why a presentation cannot be downloaded.

@@ -142,7 +142,7 @@ extension TrackerProfile {
     }
 
     /// Returns whether a frame has the right length, sync, tail and checksum.
-    func accepts(_ frame: [UInt8]) -> Bool {
+    package func accepts(_ frame: [UInt8]) -> Bool {
       guard frame.count == length, frame.starts(with: sync), frame.suffix(tail.count) == tail[...]
       else { return false }
       let bytes = frame[covered]

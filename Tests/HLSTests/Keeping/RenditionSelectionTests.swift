@@ -60,6 +60,11 @@ import Testing
         $0.wishes.language = "en"
         $0.wishes.maximumBitRate = 200_000
       }.map(\.uri) == ["lo-en", "hi-en", "ch-en"])
+    #expect(
+      try renditions {
+        $0.wish = .all
+        $0.wishes.language = "en-GB"
+      }.map(\.uri) == ["lo-en", "hi-en", "ch-en", "x-en"])
   }
 
   @Test func renditionsAreSelectedByTheirPlaylistNames() throws {
