@@ -42,4 +42,27 @@ import Testing
     try listener.watch(
       "nx tracker", [YawPitchRoll(yaw: 50, pitch: 10, roll: -5), YawPitchRoll(roll: 20)])
   }
+
+  @Test("A tracker that BlueZ has forgotten is searched for and watched; SIGINT ends the search")
+  func searches() throws {
+    let folder = TemporaryFolder()
+    var unknown = nx
+    (unknown.isKnown, unknown.answers) = (false, false)
+    let bluez = try FakeLowEnergy(in: folder, devices: [unknown])
+    let environment: [String: String?] = [
+      "DBUS_SYSTEM_BUS_ADDRESS": bluez.address, "XDG_CONFIG_HOME": folder.file("config"),
+    ]
+    let command = [Self.program, "trackers", "watch", unknown.address]
+    let interrupted = try RunningProgram(command, environment: environment)
+    _ = try interrupted.line(with: "searching for 00:00:00:00:00:01 over Bluetooth")
+    kill(interrupted.pid, SIGINT)
+    #expect(interrupted.wait(seconds: 2) == 130)
+
+    let program = try RunningProgram(command, environment: environment)
+    _ = try program.line(with: "searching for")
+    bluez.change(device: 0) { ($0.isKnown, $0.answers) = (true, true) }
+    _ = try program.line(with: "is connected")
+    kill(program.pid, SIGINT)
+    #expect(program.wait(seconds: 5) == 130)
+  }
 }

@@ -29,6 +29,8 @@ final class LowEnergySearch: Sendable {
   /// - Parameter busAddress: the address of the D-Bus system bus; nil for the usual address.
   init(busAddress: String?) { self.busAddress = busAddress }
 
+  var isActive: Bool { state.withLock { $0.bus != nil } }
+
   /// Starts the search, or continues it. Call it repeatedly while the tracker is missing.
   ///
   /// A failure counts as a pause: Bluetooth may be off, or another program may not permit a search.

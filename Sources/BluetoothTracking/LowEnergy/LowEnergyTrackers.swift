@@ -70,6 +70,9 @@ package final class LowEnergyTrackers: TrackerProvider {
     watch = BlueZWatch(address: busAddress)
   }
 
+  /// Whether a search for a tracker is in progress.
+  package var isSearching: Bool { search.isActive }
+
   // MARK: List
 
   package func trackers(detailed: Bool) -> [TrackerDescription] {

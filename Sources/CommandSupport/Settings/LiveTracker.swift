@@ -85,10 +85,7 @@ package enum LiveTracker {
       return .network(session)
     }
     let settings = try trackerSettings(command, tracker: id, capture: capture)
-    do throws(HeadTrackingError) {
-      let tracker = try TrackerList.current(settings).match(id)
-      if let error = tracker.accessError { throw error }
-    } catch { throw Signals.received == nil ? CommandFailure(error.description) : .interrupted }
+    _ = try foundTracker(id, settings)
     let session = TrackerSession(
       .id(id), feeding: source, settings: settings, onEvent: events,
       calibration: userCalibration, record: record)

@@ -40,16 +40,6 @@ func calibrateCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-private func foundTracker(
-  _ id: String, _ settings: TrackerSettings
-) throws(CommandFailure) -> TrackerDescription {
-  do throws(HeadTrackingError) {
-    let tracker = try TrackerList.current(settings).match(id)
-    if let error = tracker.accessError { throw error }
-    return tracker
-  } catch { throw CommandFailure(error.description) }
-}
-
 /// Creates the missing folders above a file.
 func makeFolders(_ path: String) throws(CommandFailure) {
   for index in path.indices.dropFirst() where path[index] == "/" {
