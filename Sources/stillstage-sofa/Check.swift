@@ -69,7 +69,7 @@ private func checkedRate(_ file: SofaFile) throws(Refusal) -> Double {
   let rates = file.samplingRates
   try require(
     rates.count == 1 || rates.count == file.measurements,
-    "Data.SamplingRate has \(rates.count) elements; 1 or M = \(file.measurements) are expected")
+    "Data.SamplingRate has \(rates.count) elements; 1 or \(file.measurements) (M) are expected")
   let units = file.samplingRates.attribute("Units")?.lowercased() ?? "hertz"
   try require(
     units.isEmpty || units.hasPrefix("hertz") || units == "hz",
@@ -88,7 +88,7 @@ private func checkDelays(_ file: SofaFile) throws(Refusal) {
   let (delays, m) = (file.delays, file.measurements)
   try require(
     delays.count == 0 || delays.count == 2 || delays.count == 2 * m,
-    "the length of Data.Delay is \(delays.count); R = 2 or M x R = \(2 * m) is expected")
+    "the length of Data.Delay is \(delays.count); 2 (R) or \(2 * m) (M x R) is expected")
   for index in 0..<delays.count {
     let delay = delays[index]
     try require(

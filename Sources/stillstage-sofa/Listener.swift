@@ -61,7 +61,7 @@ private func vectors(
   guard array.count > 0 else { return [] }
   try require(
     array.count == 3 || array.count == 3 * m,
-    "\(name) has \(array.count) elements; 3 or M x 3 = \(3 * m) are expected")
+    "\(name) has \(array.count) elements; 3 or \(3 * m) (M x 3) are expected")
   try require(array.allFinite, "\(name) contains a number that is not finite")
   let type = (array.attribute("Type") ?? defaultType).lowercased()
   try require(

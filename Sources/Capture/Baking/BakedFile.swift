@@ -174,7 +174,14 @@ public final class BakedFile {
   /// Returns an error's text. If the text contains the path of a temporary file, returns only what
   /// follows the path.
   private static func text(_ error: RecordingError) -> String {
-    let text = error.description
+    // The temporary file is deleted, so the sound that it contains cannot be played.
+    let text =
+      switch error {
+      case .diskFull(let path, _): RecordingError.diskFull(path: path, hasSound: false).description
+      case .fileTooLarge(let path, _):
+        RecordingError.fileTooLarge(path: path, hasSound: false).description
+      default: error.description
+      }
     guard let name = text.firstRange(of: mark),
       let colon = text[name.upperBound...].firstRange(of: ": ")
     else { return text }

@@ -21,7 +21,8 @@ final class BlockRing: @unchecked Sendable {
     var droppedFrames: Int64 = 0
     /// The time of arrival on CLOCK_MONOTONIC, in nanoseconds. `LiveFeed` does not set it.
     var arrival: Int64 = 0
-    /// The position of the first frame in the recording. Only `BlockDelivery` sets it.
+    /// The position of the block's first frame in the recording, in frames. Only `BlockDelivery`
+    /// sets it.
     var position: Int64 = 0
 
     fileprivate var payload: Int { kind == .block ? Int(frames) * Int(channels) * 4 : 0 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The options of `listen` and `record` for listening to an input.
+/// Options of `listen` and `record` that set up the input, play its sound and save the head motion.
 extension Options {
   public static let listen = CommandOption<ListenChoice>(
     "listen", "off|on|auto", .words, default: .off, shown: "off",

@@ -61,8 +61,9 @@ final class ResamplingQueue {
   /// Returns a queue for the frames after a layout change. `frame` is the index of the first of
   /// these frames, at the decoder's rate.
   ///
-  /// The new resampler first receives silence for the time from the start of the phase period to
-  /// `frame`, so that its output stays aligned in time. The output for that silence is dropped.
+  /// The filter phases repeat after `ResamplingRatio.periodIn` input frames. The new resampler
+  /// first receives silence for the part of this period that precedes `frame`, so that its output
+  /// stays on the time grid of the old queue. The output for that silence is dropped.
   ///
   /// - Throws: `.outputRate` if the conversion cannot be set up.
   func following(channels: Int, from frame: Int64) throws(MediaError) -> ResamplingQueue {

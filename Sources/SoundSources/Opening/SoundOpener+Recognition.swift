@@ -26,8 +26,10 @@ extension SoundOpener {
     return isEmpty && soundFile(in: place.folder) != nil ? nil : place
   }
 
-  /// Returns the unsupported scheme of an address, such as "ftp"; nil for any other input, and for
-  /// the path of an existing file or folder.
+  /// Returns the scheme of an address if it is not supported, such as "ftp"; otherwise nil.
+  ///
+  /// An input is an address if it starts with ASCII letters or digits followed by "://", and no
+  /// file or folder has that path.
   private static func unsupportedScheme(_ input: String) -> String? {
     guard let colon = input.firstIndex(of: ":"), input[colon...].hasPrefix("://") else {
       return nil
