@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CPulse
-import CRealtime
-import Glibc
 import SoundServer
 import Synchronization
 
 /// Collects the peaks of several sources.
 ///
 /// ## Threading
-/// Call `collect` only on the loop's thread. Any thread may use the other members.
+/// Any thread may use it.
 final class PeakBoard: Sendable {
   /// The peak of each channel of one source.
   final class Cell: Sendable {
@@ -43,21 +41,6 @@ final class PeakBoard: Sendable {
     }
   }
 
-  /// How long `collect` waits for packets [ns].
-  private static let collectionTime: Int64 = 30_000_000
-  /// The time after a wait during which `collect` does not wait again [ns].
-  private static let readingTime: Int64 = 2_000_000
-  private let collected = Atomic<Int64>(0)
-
-  /// Waits 30 ms for the packets of the other meters, so that one wake-up serves all meters. Does
-  /// nothing within 2 ms after such a wait.
-  func collect() {
-    let now = monotonic_nanoseconds()
-    guard now - collected.load(ordering: .relaxed) > Self.readingTime else { return }
-    usleep(UInt32(Self.collectionTime / 1000))
-    collected.store(monotonic_nanoseconds(), ordering: .relaxed)
-  }
-
   private let cells = Mutex<[String: Cell]>([:])
 
   var count: Int { cells.withLock { $0.values.reduce(0) { $0 + $1.count } } }
@@ -84,9 +67,10 @@ final class PeakBoard: Sendable {
 /// Use an instance only with the loop's lock held.
 final class PeakStream: CallbackTarget {
   private static let rate: UInt32 = 25
-  /// The number of peaks to request in each packet from PipeWire, which sends one peak for each
-  /// cycle of its graph.
-  private static let peaksPerPacketOfPipeWire = 2
+  /// The number of peaks in each packet. A packet costs more than its peaks.
+  private static let peaksPerPacket = 2
+  /// The same for PipeWire, which sends two peaks for each cycle of its graph (43 ms).
+  private static let peaksPerPacketOfPipeWire = 4
 
   private let source: Source
   private let board: PeakBoard
@@ -110,7 +94,7 @@ final class PeakStream: CallbackTarget {
       own.open()
       connection = own
     } else {
-      connect(on: shared, peaks: 1)
+      connect(on: shared, peaks: Self.peaksPerPacket)
     }
   }
 
@@ -159,7 +143,6 @@ final class PeakStream: CallbackTarget {
 
   private func receive() {
     guard let stream else { return }
-    board.collect()
     while pa_stream_readable_size(stream) > 0 {
       var memory: UnsafeRawPointer?
       var size = 0

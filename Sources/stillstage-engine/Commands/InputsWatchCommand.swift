@@ -58,12 +58,13 @@ private final class LevelDisplay {
   ) throws(CommandFailure) {
     if isJSON || !console.isInteractive {
       var text: [UInt8] = []
+      let time = decimal(seconds, isJSON ? 3 : 2)
       for input in inputs {
         guard let levels = peaks[input.name] else { continue }
         if isJSON {
-          appendJSON(input, levels, seconds, to: &text)
+          appendJSON(input, levels, time, to: &text)
         } else {
-          text += line(input, levels, seconds).utf8
+          text += line(input, levels, time).utf8
         }
         text.append(UInt8(ascii: "\n"))
       }
@@ -76,13 +77,13 @@ private final class LevelDisplay {
     console.show(texts.joined(separator: " | ").withoutControls)
   }
 
-  private func line(_ input: Input, _ levels: [Float], _ seconds: Double) -> String {
-    "\(decimal(seconds, 2)) \(input.name) \(LevelBar.numbers(levels))".withoutControls
+  private func line(_ input: Input, _ levels: [Float], _ time: String) -> String {
+    "\(time) \(input.name) \(LevelBar.numbers(levels))".withoutControls
   }
 
   /// Appends the levels as a JSON object. Works on bytes, because strings would be slower.
   private func appendJSON(
-    _ input: Input, _ levels: [Float], _ seconds: Double, to text: inout [UInt8]
+    _ input: Input, _ levels: [Float], _ time: String, to text: inout [UInt8]
   ) {
     text += "{\"id\":".utf8
     text += quoted(input.name).utf8
@@ -96,7 +97,7 @@ private final class LevelDisplay {
       appendHundredths(decibels(level), to: &text)
     }
     text += "],\"t\":".utf8
-    text += decimal(seconds, 3).utf8
+    text += time.utf8
     text.append(UInt8(ascii: "}"))
   }
 
