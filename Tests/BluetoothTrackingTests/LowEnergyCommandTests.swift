@@ -65,4 +65,23 @@ import Testing
     kill(program.pid, SIGINT)
     #expect(program.wait(seconds: 5) == 130)
   }
+
+  @Test("`play` searches for a tracker that is named by its address")
+  func playSearches() throws {
+    let folder = TemporaryFolder()
+    var unknown = nx
+    unknown.isKnown = false
+    let bluez = try FakeLowEnergy(in: folder, devices: [unknown])
+    let environment: [String: String?] = [
+      "DBUS_SYSTEM_BUS_ADDRESS": bluez.address, "XDG_CONFIG_HOME": folder.file("config"),
+      "PULSE_SERVER": "unix:/nonexistent", "PIPEWIRE_RUNTIME_DIR": "/nonexistent",
+    ]
+    let program = try RunningProgram(
+      [Self.program, "play", "/nonexistent.wav", "--tracker", unknown.address],
+      environment: environment)
+    _ = program.wait(seconds: 10)
+    let text = program.lines.map(\.text)
+    #expect(text.contains { $0.contains("searching for \(unknown.address)") }, "\(text)")
+    #expect(!text.contains { $0.contains("no head tracker matches") }, "\(text)")
+  }
 }

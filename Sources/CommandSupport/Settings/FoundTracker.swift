@@ -8,11 +8,22 @@ package import HeadTracking
 /// How long to search for a Bluetooth LE tracker [ns].
 private let searchTime: Int64 = 10_000_000_000
 
+/// Finds the tracker with an ID, and checks that it can be opened; see `matchedTracker`.
+///
+/// - Throws: the failures of `matchedTracker`, and one if the tracker cannot be opened.
+package func foundTracker(
+  _ id: String, _ settings: TrackerSettings
+) throws(CommandFailure) -> TrackerDescription {
+  let tracker = try matchedTracker(id, settings)
+  if let error = tracker.accessError { throw CommandFailure(error.description) }
+  return tracker
+}
+
 /// Finds the tracker with an ID. If the ID is a Bluetooth address that BlueZ does not know, the
 /// provider of Bluetooth LE trackers searches for it; this waits up to 10 s for the result.
 ///
-/// - Throws: a failure if the tracker is not found or cannot be used; `interrupted` after a signal.
-package func foundTracker(
+/// - Throws: a failure if not exactly one tracker matches; `interrupted` after a signal.
+package func matchedTracker(
   _ id: String, _ settings: TrackerSettings
 ) throws(CommandFailure) -> TrackerDescription {
   let lowEnergy = settings.providers.lazy.compactMap { $0 as? LowEnergyTrackers }.first
@@ -20,11 +31,9 @@ package func foundTracker(
   var isAnnounced = false
   while true {
     let failure: HeadTrackingError
-    do throws(HeadTrackingError) {
-      let tracker = try TrackerList.current(settings).match(id)
-      guard let error = tracker.accessError else { return tracker }
+    do throws(HeadTrackingError) { return try TrackerList.current(settings).match(id) } catch {
       failure = error
-    } catch { failure = error }
+    }
     guard Signals.received == nil else { throw .interrupted }
     guard case .unknownTracker = failure, lowEnergy?.isSearching ?? false,
       monotonic_nanoseconds() < end

@@ -134,9 +134,7 @@ private func deviceTracker(
       "--device-tracker does not accept network trackers; "
         + "name '\(id)' with --tracker instead")
   }
-  do throws(HeadTrackingError) {
-    _ = try TrackerList.current(settings).match(id)
-  } catch { throw CommandFailure(error.description) }
+  _ = try matchedTracker(id, settings)
   return id
 }
 
@@ -146,10 +144,10 @@ private func deviceTracker(
 private func tracker(
   _ id: String?, beside device: String?, _ settings: TrackerSettings
 ) throws(CommandFailure) -> String {
+  let named = try id.map { (id) throws(CommandFailure) in try matchedTracker(id, settings) }
+  guard let device else { return id ?? "" }
   let list = TrackerList.current(settings)
   do throws(HeadTrackingError) {
-    let named = try id.map { (id) throws(HeadTrackingError) in try list.match(id) }
-    guard let device else { return id ?? "" }
     let taken = try list.match(device)
     let free = named ?? list.trackers.first { $0.path != taken.path }
     if let free, free.path != taken.path { return id ?? free.id }
