@@ -116,7 +116,7 @@ test-signals: toolchain build-packages runtime-packages test-packages
 torture: build runtime-packages test-packages
 	Tests/Torture/torture --minutes $(MINUTES) $(TORTURE)
 
-# Fuzzes report decoding and descriptor parsing with libFuzzer; `test` runs only the corpus.
+# Fuzzes the code that reads external data with libFuzzer; `test` runs only the corpus.
 FUZZ_SECONDS ?= 300
 fuzz: toolchain build-packages
 	Tests/Fuzz/fuzz $(FUZZ_SECONDS)

@@ -67,9 +67,9 @@ struct pipewire_cycle {
   int64_t frames;
   /// The number of stereo frames for which the buffer has room.
   int64_t capacity;
-  /// The time of the cycle, CLOCK_MONOTONIC [ns].
+  /// The time of the cycle, in CLOCK_MONOTONIC nanoseconds.
   int64_t now;
-  /// The time from `now` until the first frame is heard [ns]; 0 if unknown.
+  /// The time from `now` until the first frame of the buffer is heard, in nanoseconds; 0 if unknown.
   int64_t delay;
   /// The graph's own count of frames (`ticks`) and its frames per second (`rate`); each is 0 if
   /// unknown.
@@ -144,7 +144,7 @@ struct pipewire_input {
   int64_t frames;
   /// The graph's frames per second; 0 if unknown.
   int64_t graph_rate;
-  /// The time of the cycle, CLOCK_MONOTONIC [ns]; 0 if unknown.
+  /// The time of the cycle, in CLOCK_MONOTONIC nanoseconds; 0 if unknown.
   int64_t now;
 };
 

@@ -26,7 +26,8 @@ static inline int pulse_write(pa_stream *stream, const void *data, size_t bytes)
   return pa_stream_write(stream, data, bytes, NULL, 0, PA_SEEK_RELATIVE);
 }
 
-/// Writes like pulse_write, `offset` bytes after the write position.
+/// Writes like pulse_write, but `offset` bytes after the write position. A negative `offset` is
+/// before it.
 static inline int pulse_seek_and_write(pa_stream *stream, const void *data, size_t bytes,
                                        int64_t offset) PULSE_WRITE_PATH;
 static inline int pulse_seek_and_write(pa_stream *stream, const void *data, size_t bytes,

@@ -87,8 +87,8 @@ struct ChartScript {
     return lines
   }
 
-  /// Returns the style of a line. `place`, the index of its name in `names`, determines the colour
-  /// and the marks.
+  /// Returns the style of a line. The colour and the marks follow from `place`, the index of the
+  /// line's name in `names`.
   private static func look(_ series: ChartSeries, _ place: Int) -> String {
     let colour = colours[place % colours.count]
     let point = points[place % points.count]

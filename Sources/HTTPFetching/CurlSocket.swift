@@ -6,8 +6,8 @@ import HLS
 
 /// Opens the sockets of libcurl's connections.
 enum CurlSocket {
-  /// The value that stands for no socket. If libcurl receives it, it does not connect to the
-  /// address.
+  /// The value that stands for no socket. If libcurl receives this value, it does not connect to
+  /// the address.
   static let none: curl_socket_t = -1
 
   /// Opens the socket for a connection. Returns `none` if the transfer may not connect to the

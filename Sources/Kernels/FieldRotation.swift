@@ -2,8 +2,11 @@
 
 /// Rotates one degree of a soundfield in a grid cell of 16 frames.
 ///
-/// An output is a weighted sum of the inputs. The gain at frame n of the cell is `gains` + n
-/// `slopes` + (n / 16) (1 - n / 16) `curves`.
+/// An output is a weighted sum of the inputs. The weights at frame n of the cell are:
+///
+/// ```
+/// gains + n * slopes + (n / 16) * (1 - n / 16) * curves
+/// ```
 ///
 /// - Parameters:
 ///   - input: `size` aligned signals, `stride` floats apart; readable up to the next multiple of 16

@@ -2,9 +2,9 @@
 
 /// Adds up the products of spectra and filters over quads and partitions, for two ears.
 ///
-/// A chunk of four bins consists of items, one for each pair of a quad and a partition. An item of
-/// the spectra has 16 real and 16 imaginary parts. An item of the filters has 16 real and 16
-/// imaginary parts for the left ear, then the same for the right ear.
+/// A quad is four interleaved signals. A chunk of four bins consists of items, one for each pair of
+/// a quad and a partition. An item of the spectra has 16 real, then 16 imaginary parts. An item of
+/// the filters has 16 real and 16 imaginary parts for the left ear, then those for the right ear.
 ///
 /// - Parameters:
 ///   - spectra: chunks x items x 32.

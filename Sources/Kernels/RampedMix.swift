@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Mixes inputs into outputs with gains that change along a line or a parabola. The frames are part
-/// of one grid cell.
+/// of one grid cell: the frames between two grid points.
 ///
 /// - Parameters:
 ///   - input: inputs x `frames`, `inputStride` floats apart; readable for `frames` rounded up to a

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// On x86-64, this folder is compiled for the baseline instruction set and for two with wider
-// vectors; on other processors, three times for the baseline.
+// This folder is compiled three times. On x86-64, the instruction sets are the baseline, x86-64-v3
+// (AVX2) and x86-64-v4 (AVX-512). On other processors, all three are the baseline.
 //
 // The convolution kernels work on quads: four interleaved signals. A row has one sample or bin of
 // each signal. A chunk of a spectrum is four rows of real parts, then four of imaginary parts,

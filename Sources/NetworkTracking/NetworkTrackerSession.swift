@@ -19,7 +19,7 @@ public final class NetworkTrackerSession: Sendable {
   private let record: (@Sendable (HeadSample) -> Void)?
   private let onSilence: @Sendable (String) -> Void
 
-  /// The time after which `onSilence` is called if no message has arrived, in nanoseconds.
+  /// The time from `start` to the call of `onSilence` if no message has arrived, in nanoseconds.
   private static let silence: Int64 = 5_000_000_000
   /// The time from the first message without a pose to the note about it, in nanoseconds.
   private static let patienceForPose: Int64 = 1_000_000_000
@@ -32,8 +32,8 @@ public final class NetworkTrackerSession: Sendable {
   ///   - sink: receives the samples.
   ///   - record: called with every sample, on the session's thread.
   ///   - onSilence: called on the session's thread, at most once: with the tracker's `silenceNote`
-  ///     if no message arrives within 5 s, or with a note about the first message without a pose if
-  ///     no pose arrives within 1 s after it.
+  ///     if no message arrives within 5 s after `start`, or with a note about the first message
+  ///     without a pose if no pose has arrived 1 s after that message.
   public init(
     _ tracker: NetworkTracker, feeding sink: any HeadSampleSink,
     record: (@Sendable (HeadSample) -> Void)? = nil,

@@ -67,7 +67,8 @@ public struct HRTFChoice: Sendable {
   ///
   /// - Parameters:
   ///   - layout: the layout of the channels; not `.unknown`.
-  ///   - settings: the decoder, the bus order, the equalisation, the head and the playback device.
+  ///   - settings: the decoder, the bus order, the equalisation, the head size, the playback device
+  ///     and the headphone profile.
   ///   - sampleRate: the sample rate of the output, in Hz.
   /// - Throws: `PlaybackError.directNeedsSpeakers`, `.notFirstOrder` or
   ///   `.parametricNeedsHeadphones` if the decoder does not support the layout or the playback
@@ -108,7 +109,8 @@ public struct HRTFChoice: Sendable {
   ///
   /// - Parameters:
   ///   - order: the order of the soundfield, 1 to 7.
-  ///   - settings: the design, the equalisation, the head and the playback device.
+  ///   - settings: the design, the equalisation, the head size, the playback device and the
+  ///     headphone profile.
   ///   - sampleRate: the sample rate of the output, in Hz.
   /// - Throws: `PlaybackError.noHeadSize` if the set cannot be scaled to the head; `.hrtf` if the
   ///   filters cannot be designed; `.interrupted`.

@@ -5,7 +5,7 @@
 /// A listener usually looks straight ahead. If the head seems to face another direction for several
 /// seconds, the tracker has probably drifted or the listener has moved, and recentring helps.
 package struct RecentreAdvice: Sendable {
-  /// The largest deviation of the yaw from the front without advice, in degrees.
+  /// There is advice only if the yaw differs from the front by more than this, in degrees.
   static let tolerance = 12.0
   /// The change of the yaw below which the head counts as still, in degrees.
   static let stillness = 6.0

@@ -53,7 +53,7 @@ package final class SerialTrackers: TrackerProvider {
   }
 
   /// Splits a named port's ID at the last colon into the path and the profile or baud rate. Returns
-  /// nil if the prefix, the path or the text after it is missing.
+  /// nil if the prefix, the path or the text after the path is missing.
   package static func parts(_ text: String) -> (path: String, profile: String)? {
     guard text.hasPrefix(prefix), let colon = text.lastIndex(of: ":") else { return nil }
     let start = text.index(text.startIndex, offsetBy: prefix.count)

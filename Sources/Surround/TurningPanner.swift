@@ -42,7 +42,7 @@ public struct TurningPanner: ~Copyable, @unchecked Sendable {
   /// Pans the next frames of the stream.
   ///
   /// - Parameters:
-  ///   - input: loudspeakers x frames. The first frame is at index `poses.phase`; 8 floats after
+  ///   - input: loudspeakers x frames. The first frame is at index `poses.phase`; 7 floats after
   ///     the last frame must be readable.
   ///   - output: outputs x frames in the same arrangement. It must not overlap `input`.
   ///   - stride: the number of floats from one channel to the next.

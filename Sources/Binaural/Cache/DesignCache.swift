@@ -34,13 +34,13 @@ public struct DesignCache: Sendable {
   }
 
   /// The user's cache in the first of these folders that is defined: `$STILLSTAGE_CACHE`,
-  /// `$XDG_CACHE_HOME/stillstage`, `$HOME/.cache/stillstage`. Nil if there is none.
+  /// `$XDG_CACHE_HOME/stillstage`, `$HOME/.cache/stillstage`. Nil if none of them is defined, or if
+  /// `$STILLSTAGE_CACHE` is set to anything but an absolute path, for example to `off`.
   ///
-  /// Designs that it does not have are read from the folder `designs` beside the running program,
-  /// where the installation puts those of the default settings.
-  ///
-  /// Also nil if `$STILLSTAGE_CACHE` is set to anything but an absolute path, for example to `off`.
   /// Relative paths in the other variables are ignored. Empty variables count as not set.
+  ///
+  /// Designs that the cache does not have are read from the folder `designs` beside the running
+  /// program. The installation puts the designs of the default settings there.
   public static var standard: DesignCache? {
     standard { getenv($0).map { String(cString: $0) } }
   }

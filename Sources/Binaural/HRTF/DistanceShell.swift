@@ -11,7 +11,8 @@ struct DistanceShell {
   let radius: Double
   let notes: [String]
 
-  /// Consecutive distances belong to the same shell if they differ by at most this fraction.
+  /// In ascending order, two consecutive distances belong to the same shell if they differ by at
+  /// most this fraction.
   private static let tolerance = 0.05
 
   init(_ positions: [SIMD3<Double>]) {

@@ -12,9 +12,9 @@ enum HRTFLimit {
   static let delaySeconds = 0.03125
   /// The maximum number of directions that are used.
   static let directions = 16_384
-  /// The maximum number of directions times the number of frequency bins in a design. Larger sets
-  /// are thinned out, but 400 directions are always permitted. A bin of one direction takes 16
-  /// bytes.
+  /// The maximum product of the number of directions and the number of frequency bins in a design.
+  /// Larger sets are thinned out, but 400 directions are always permitted. A bin of one direction
+  /// takes 16 bytes.
   static let responseValues = 1 << 25
   /// The maximum number of samples in a set that `prepared(sampleRate:)` resampled.
   static let preparedSamples = 1 << 26

@@ -70,11 +70,14 @@ extension HRTFSet {
   ///
   /// The responses of the two ears are shifted in opposite directions, each by half the change of
   /// the interaural delay. Up to 600 Hz, the measured delay is scaled by `factor`. From 2 kHz on,
-  /// the change is multiplied by the ratio of a rigid sphere's delay at high frequencies to its
-  /// delay at low frequencies. The delay at high frequencies is (a / c) (angle + sin(angle))
-  /// (Woodworth 1938), and the delay at low frequencies is `HeadSize.slope(radius:)` times
-  /// sin(angle). In these formulas, a is `GapFilling.headRadius`, c is the speed of sound, and
-  /// angle is the angle from the median plane. The transition between 600 Hz and 2 kHz is smooth.
+  /// the change is multiplied by the ratio high / low of two interaural delays of a rigid sphere:
+  ///
+  ///     high = (a / c) (angle + sin(angle))    (Woodworth 1938)
+  ///     low = slope sin(angle)
+  ///
+  /// Here, a is `GapFilling.headRadius`, c is the speed of sound, angle is the angle from the
+  /// median plane, and slope is `HeadSize.slope(radius:)` for the radius a. The transition between
+  /// 600 Hz and 2 kHz is smooth.
   ///
   /// - Parameter factor: greater than 0.
   public func withInterauralDelays(scaledBy factor: Double) -> HRTFSet {

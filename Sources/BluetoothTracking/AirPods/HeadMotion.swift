@@ -13,8 +13,8 @@ struct HeadMotion {
   private var lastTicks: UInt64?
   private var lastTime = Int64.min
   private var last: HeadSample?
-  /// The arrival time of the first report since settling last began, CLOCK_MONOTONIC [ns]; nil
-  /// before that report.
+  /// The arrival time, in CLOCK_MONOTONIC nanoseconds, of the first report since settling last
+  /// began; nil before that report.
   private var firstArrival: Int64?
   private var isSettled = false
 

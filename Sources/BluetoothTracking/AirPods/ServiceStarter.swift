@@ -32,14 +32,14 @@ struct ServiceStarter {
 
   private static let descriptionTime: Int64 = 1_200_000_000
   private static let remembered: Int64 = 300_000_000
-  /// A start has failed if no report follows within this time [ns].
+  /// A start has failed if no report follows within this time.
   private static let silentStart: Int64 = 1_800_000_000
   private static let startSpacing: Int64 = 2_000_000_000
   private static let silentStream: Int64 = 3_000_000_000
   private static let longSilence: Int64 = 8_000_000_000
   private static let deadLink: Int64 = 12_000_000_000
-  /// If the link breaks within this time [ns] after a start and before a report arrives, the start
-  /// is assumed to be the cause.
+  /// If the link breaks within this time after a start and before a report arrives, the start is
+  /// assumed to be the cause.
   private static let crash: Int64 = 5_000_000_000
   private static let slowPause: Int64 = 400_000_000
   private static let silentPause: Int64 = 300_000_000
@@ -50,8 +50,8 @@ struct ServiceStarter {
   private var candidates: [UInt64]
   private var service: UInt64?
   /// The service that the earphones described while `service` was nil. It gets a second start if
-  /// its first start fails. Any failed start sets this to nil, unless a report has arrived on the
-  /// link.
+  /// its first start fails. Any failed start sets this property to nil, unless a report has arrived
+  /// on the link.
   private var described: UInt64?
   private var sequence: UInt64 = 0
   private var openedAt: Int64 = 0

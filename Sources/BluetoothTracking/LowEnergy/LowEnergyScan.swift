@@ -38,7 +38,7 @@ package enum LowEnergyScan {
 }
 
 extension Bus {
-  /// Starts a search of an adapter for Bluetooth LE devices, which ends with this connection.
+  /// Makes an adapter search for Bluetooth LE devices until this connection to the bus closes.
   func startLowEnergyDiscovery(_ adapter: String) throws(BusError) {
     try call(Bus.bluez(adapter, "Adapter1", "SetDiscoveryFilter")) {
       $0.append([("Transport", .text("le"))])

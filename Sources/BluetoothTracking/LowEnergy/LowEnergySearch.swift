@@ -13,16 +13,18 @@ import Synchronization
 /// ## Threading
 /// A search may be used from any thread.
 final class LowEnergySearch: Sendable {
-  /// The times of searching and pausing [ns]. A search takes radio time from Bluetooth headphones.
+  /// The durations of a search and of the pause after it, in nanoseconds. The pauses leave radio
+  /// time for Bluetooth headphones.
   private static let (searchTime, pauseTime): (Int64, Int64) = (10_000_000_000, 5_000_000_000)
 
   private let busAddress: String?
   private let state = Mutex(State())
 
   private struct State: @unchecked Sendable {
-    /// The connection that searches; nil during a pause. BlueZ ends the search when it closes.
+    /// The connection to the bus that started the search; nil if no search is in progress. BlueZ
+    /// ends the search when the connection closes.
     var bus: Bus?
-    /// When the search or the pause ends, CLOCK_MONOTONIC [ns].
+    /// When the search or the pause ends, in CLOCK_MONOTONIC nanoseconds.
     var end = Int64.min
   }
 
@@ -31,9 +33,10 @@ final class LowEnergySearch: Sendable {
 
   var isActive: Bool { state.withLock { $0.bus != nil } }
 
-  /// Starts the search, or continues it. Call it repeatedly while the tracker is missing.
+  /// Starts a search, or ends the current one when `searchTime` is over. Call this function
+  /// repeatedly while the tracker is missing, so that searches and pauses alternate.
   ///
-  /// A failure counts as a pause: Bluetooth may be off, or another program may not permit a search.
+  /// If a search cannot be started, a pause begins instead. For example, Bluetooth may be off.
   func advance(with adapters: [BlueZObjects.Adapter]) {
     state.withLock { state in
       let now = monotonic_nanoseconds()

@@ -6,9 +6,11 @@ import Glibc
 package import HeadTracking
 import Synchronization
 
-/// Provides the Bluetooth LE trackers that BlueZ knows, whether or not they are connected. Searches
-/// for the tracker that the user named, and for the one opened last, while BlueZ does not know it,
-/// and after a failure or a lost link until it is in range.
+/// Provides the Bluetooth LE trackers that BlueZ knows, whether or not they are connected.
+///
+/// `trackers` also searches for one tracker: the one opened last or, before that, the one that the
+/// user named. It searches while BlueZ does not know this tracker and, after a failure or a lost
+/// link, until the tracker is in range.
 ///
 /// If necessary, opening a tracker connects it, and releasing the connection disconnects it again.
 /// No trackers are found if D-Bus, BlueZ or Bluetooth is missing.
@@ -32,7 +34,7 @@ package final class LowEnergyTrackers: TrackerProvider {
     /// When the tracker may be opened again if it is in range.
     var next = Int64.min
     /// When the tracker may be opened again if the search has not found it. A paired tracker may
-    /// call this computer in a way that a search does not show.
+    /// ask this computer for a connection in a way that a search does not show.
     var nextUnseen = Int64.min
     /// The latest error in opening the tracker; nil if there was none or a link was lost later.
     var error: HeadTrackingError?
@@ -48,7 +50,8 @@ package final class LowEnergyTrackers: TrackerProvider {
   private static let pathPrefix = "bluetooth:"
   /// Once a link has lasted longer than this, in nanoseconds, earlier failures no longer count.
   private static let steadyLink: Int64 = 20_000_000_000
-  /// The time after which an attempt is made although the search has not found the tracker [ns].
+  /// The time from a failure or a lost link to the next attempt, in nanoseconds, if the search has
+  /// not found the tracker.
   private static let unseenTime: Int64 = 20_000_000_000
 
   /// - Parameters:
@@ -148,9 +151,9 @@ package final class LowEnergyTrackers: TrackerProvider {
     }
   }
 
-  /// Defers the next attempt after a failure or a lost link: by 1, 2, 4, then always 8 s, or by
-  /// `unseenTime` if the tracker is out of range. After a link that lasted longer than
-  /// `steadyLink`, the delays start again at 1 s.
+  /// Defers the next attempt after a failure or a lost link: by 1, 2, 4 and then 8 s each time, or
+  /// by `unseenTime` if the tracker is not in range. After a link that lasted longer than
+  /// `steadyLink`, the delays begin at 1 s again.
   private func postpone(_ address: String, _ error: HeadTrackingError?) {
     let now = monotonic_nanoseconds()
     retries.withLock { retries in

@@ -95,7 +95,8 @@ enum TrackCopier {
       return (0..<Int(context.pointee.nb_streams)).compactMap { context.pointee.streams[$0] }
     }
 
-    /// The time of the current packet, in seconds; 0 if it is unknown.
+    /// The decoding time of the current packet or, if that is unknown, its presentation time, in
+    /// seconds; 0 if both are unknown.
     var seconds: Double {
       let base = streams[Int(packet.pointee.stream_index)].pointee.time_base
       let time = packet.pointee.dts == FF_NO_TIMESTAMP ? packet.pointee.pts : packet.pointee.dts

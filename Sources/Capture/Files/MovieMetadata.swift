@@ -25,9 +25,9 @@ struct MetadataSecond {
     note.lostFrames += segment.note.lostFrames
   }
 
-  /// Returns a metadata sample with a JSON object: the time at which the part starts, in whole
-  /// seconds; the peak of each channel in dBFS, at least -200; the latest known direction of
-  /// arrival in degrees, if any; and the number of lost frames.
+  /// Returns a metadata sample with a JSON object. It contains the time from the start of the movie
+  /// to the start of the part, in whole seconds; the peak of each channel in dBFS, at least -200;
+  /// the latest known direction of arrival in degrees, if any; and the number of lost frames.
   func sample(sampleRate: Int) -> [UInt8] {
     let levels = peaks.map { Self.tenths(max(-200, Decibels.of($0))) }
     var members = [

@@ -41,9 +41,9 @@ public struct BluetoothMicrophone: Sendable, Equatable {
   /// The state before the change; nil if nothing was changed.
   public let former: Former?
 
-  /// How long the microphone may take to appear [ns].
+  /// How long the microphone may take to appear, in nanoseconds.
   private static let patience: Int64 = 4_000_000_000
-  /// How long the server may take to list the codecs of a new profile [ns].
+  /// How long the server may take to list the codecs of a new profile, in nanoseconds.
   private static let codecPatience: Int64 = 1_000_000_000
 
   /// Selects the microphone profile that the server prefers, on the first device that has one, and
@@ -126,7 +126,8 @@ public struct BluetoothMicrophone: Sendable, Equatable {
   }
 
   /// Returns the codecs of the active profile. PipeWire can list those of the former profile for
-  /// some time after the new microphone has appeared; this waits until it lists others.
+  /// some time after the new microphone has appeared. This function therefore waits until PipeWire
+  /// lists others, but at most for `codecPatience`.
   private static func codecs(
     of card: BluetoothCard, replacing former: [BluetoothCard.Codec], _ address: String?
   ) throws(SoundServerError) -> [BluetoothCard.Codec] {

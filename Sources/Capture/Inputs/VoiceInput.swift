@@ -51,7 +51,7 @@ public final class VoiceInput: @unchecked Sendable {
   deinit { stop() }
 
   /// Unloads the echo canceller. If `realSink` still exists, the streams on the echo canceller's
-  /// sink move to it. If the echo canceller's sink is the default, `realSink` becomes the default.
+  /// sink move to it, and it becomes the default if the echo canceller's sink is the default.
   public func stop() {
     module.withLock { module in
       module?.unload()
@@ -62,8 +62,8 @@ public final class VoiceInput: @unchecked Sendable {
   /// Unloads the echo cancellers that killed processes have left behind.
   ///
   /// - Parameter defaultSink: the name that `willLoad` received; nil if it is unknown. If this sink
-  ///   exists, the streams on the echo canceller's sink move to it. If the echo canceller's sink is
-  ///   the default, this sink becomes the default.
+  ///   exists, the streams on the echo canceller's sink move to it, and it becomes the default if
+  ///   the echo canceller's sink is the default.
   public static func removeOrphans(
     serverAddress: String? = nil, defaultSink: String?
   ) throws(SoundServerError) {

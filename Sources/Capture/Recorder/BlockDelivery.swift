@@ -10,10 +10,10 @@ public struct DeliveredBlock {
   public let samples: UnsafePointer<Float>
   public let frames: Int
   public let channelCount: Int
-  /// The position of the block's first frame in the recording.
+  /// The position of the block's first frame in the recording, in frames.
   public let position: Int64
-  /// The approximate time at which the block's last frame arrived, or at which silence was put in
-  /// its place, on CLOCK_MONOTONIC, in nanoseconds.
+  /// The approximate time, in CLOCK_MONOTONIC nanoseconds, at which the block's last frame arrived
+  /// or was replaced with silence.
   public let timeNanoseconds: Int64
   /// The number of frames dropped directly before this block because the receiver was too slow.
   public let droppedFrames: Int

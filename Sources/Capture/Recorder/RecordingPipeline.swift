@@ -6,7 +6,7 @@ public struct RecordedBlock {
   public let planes: UnsafePointer<UnsafeMutablePointer<Float>>
   public let frames: Int
   public let channelCount: Int
-  /// The position of the block's first frame in the recording.
+  /// The position of the block's first frame in the recording, in frames.
   public let position: Int64
   /// The intensity of a first-order soundfield; nil for other sound.
   public let intensity: FieldIntensity?
@@ -31,7 +31,8 @@ final class RecordingPipeline: TimelineOutput {
   private var hasFinished = false
   /// The fraction of a frame by which the written silence is still too short.
   private var silenceRest = 0.0
-  /// The start of the silence that `note` has not reported yet; nil if there is none.
+  /// The start of the silence that `note` has not reported yet, in frames of the recording; nil if
+  /// there is none.
   private var silenceStart: Int64?
   /// The largest number of frames that the recording may have; nil for no limit.
   var limit: Int64?

@@ -48,7 +48,7 @@ struct Timeline {
   private var isFresh = false
   private var lastArrival = 0.0
   /// The end time of the sound that was passed to `output` [s], without `filled`. The first `begin`
-  /// and each `resume` set it to their own time; nil before them.
+  /// and each `resume` set it to the time of the call; nil before the first of these calls.
   private var end: Double?
   /// The duration of the silence that was written after `end` [s].
   private var filled = 0.0

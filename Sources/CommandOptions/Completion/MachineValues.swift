@@ -5,7 +5,8 @@
 /// `stillstage completion-values KIND` prints them, one per line. For some kinds, a tab and a
 /// description follow the value. Help does not mention this command.
 public enum MachineValues: String, Sendable, CaseIterable {
-  /// The IDs of the trackers that `stillstage trackers` lists.
+  /// The IDs of HID trackers, industrial I/O sensors, earphones and Bluetooth LE trackers, as
+  /// `stillstage trackers` lists them.
   case trackers
   /// The names of the sound server's outputs.
   case sinks

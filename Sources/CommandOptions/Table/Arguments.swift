@@ -18,7 +18,7 @@ public enum Arguments {
       opentrack:[ADDRESS:]PORT, freepie:[ADDRESS:]PORT, midi:PORT:MODEL, serial:PATH:PROFILE or \
       replay:FILE[:PROFILE].
       """)
-  /// `trackerID` without network trackers.
+  /// `trackerID` with a help text that leaves out network trackers.
   public static let calibratedTracker = ArgumentSpecification(
     name: trackerID.name, grammar: trackerID.grammar,
     help: """

@@ -6,8 +6,8 @@ import Geometry
 import Synchronization
 import UserFiles
 
-/// Stores what earphones have reported about themselves, by Bluetooth address. The file is
-/// `earphones.json` in the user's state folder.
+/// Stores what is remembered about earphones, by Bluetooth address. The file is `earphones.json` in
+/// the user's state folder.
 final class EarphoneStore: Sendable {
   private let path: String?
   private let writing = Mutex(())

@@ -5,7 +5,7 @@ import CRealtime
 import Glibc
 package import HeadTracking
 
-/// How long to search for a Bluetooth LE tracker [ns].
+/// How long to search for a Bluetooth LE tracker, in nanoseconds.
 private let searchTime: Int64 = 10_000_000_000
 
 /// Finds the tracker with an ID, and checks that it can be opened; see `matchedTracker`.
@@ -19,8 +19,8 @@ package func foundTracker(
   return tracker
 }
 
-/// Finds the tracker with an ID. If the ID is a Bluetooth address that BlueZ does not know, the
-/// provider of Bluetooth LE trackers searches for it; this waits up to 10 s for the result.
+/// Finds the tracker with an ID. If the ID is a Bluetooth address that BlueZ does not know, waits
+/// up to 10 s while the provider of Bluetooth LE trackers searches for the tracker.
 ///
 /// - Throws: a failure if not exactly one tracker matches; `interrupted` after a signal.
 package func matchedTracker(

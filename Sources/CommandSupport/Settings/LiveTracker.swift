@@ -63,8 +63,8 @@ package enum LiveTracker {
   /// - Parameters:
   ///   - source: receives the samples.
   ///   - events: called for each event of a local tracker.
-  ///   - onSilence: called with a note if no message from a network tracker arrives within 5 s, or
-  ///     if no pose arrives within 1 s after the first message without a pose.
+  ///   - onSilence: called with a note if no message from a network tracker arrives within 5 s of
+  ///     the start, or if no pose arrives within 1 s after the first message without a pose.
   ///   - record: called for each sample, on the tracker's thread.
   ///   - capture: receives the packets of a local tracker; nil for none.
   /// - Throws: a usage error or a failure if the ID, an option or `config.json` is invalid, or if

@@ -63,8 +63,9 @@ struct SpokenLanguage {
   /// Returns the usable renditions of an audio group, at most one for each CHANNELS value. Prefers
   /// default renditions.
   ///
-  /// A usable rendition is in this language or states no language. If others remain, renditions for
-  /// accessibility are left out. Then, if others remain, so are those without AUTOSELECT=YES.
+  /// A usable rendition is in this language or states no language. Renditions for accessibility are
+  /// usable only if there are no others. Of the rest, renditions without AUTOSELECT=YES are usable
+  /// only if there are no others.
   func choose(_ group: [RenditionEntry]) -> [RenditionEntry] {
     var own = group.filter { rendition in
       guard let tag else { return true }

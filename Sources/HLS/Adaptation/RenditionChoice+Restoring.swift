@@ -44,7 +44,7 @@ extension RenditionChoice {
   /// return to multichannel.
   ///
   /// The required time decreases from `hold` at the throughput ratio `recovery` to half of `hold`
-  /// at the ratio `strongRecovery`. On a steady line, the ratio `steadyRecovery` suffices.
+  /// at the ratio `strongRecovery`. On a steady connection, the ratio `steadyRecovery` suffices.
   func hasRecovered(_ situation: PlaySituation) -> Bool {
     guard canChange, let first = ladder.firstMultichannel else { return false }
     guard situation.buffer >= leastBuffer(situation) else { return false }
@@ -62,7 +62,7 @@ extension RenditionChoice {
     return situation.now - recoveredSince >= needed
   }
 
-  /// The lowest recent throughput, in bit/s; nil if the line is not steady.
+  /// The lowest recent throughput, in bit/s; nil if the connection is not steady.
   private var steadyRate: Double? {
     history.steadyRange(
       over: max(parameters.steadySeconds, hold), count: parameters.steadySamples,
@@ -85,8 +85,9 @@ extension RenditionChoice {
   /// arrives in time and fast enough.
   ///
   /// Once all segments have been fetched, only a test can show that the throughput has recovered.
-  /// A test is then made whenever `hold` has passed since the change to stereo or the previous test
-  /// at the end. If the treatment has always been stereo, the first test is made at once.
+  /// The first such test is made when `hold` has passed since the change to stereo, or at once if
+  /// the treatment has always been stereo. Each further test is made when `hold` has passed since
+  /// the previous one.
   public mutating func replacement(
     _ situation: PlaySituation, queue: [ReplaceableSegment]
   ) -> Replacement? {

@@ -18,7 +18,8 @@ public struct RenditionChoice: AdaptationRule, Equatable {
   /// The last chosen rendition; nil before the first choice.
   var current: Int?
   /// Time at which the current series of downloads at `recoveredRate` or faster began, in s; nil if
-  /// there is no such series. A slower download, a change to stereo or a failed test ends a series.
+  /// there is no such series. A slower download, a change to stereo, or a test that shows too low a
+  /// throughput ends a series.
   var recoveredSince: Double?
   /// Time for which a throughput ratio of `recovery` must last before a return to multichannel, in
   /// s. It becomes longer if multichannel lasts only briefly after the return.

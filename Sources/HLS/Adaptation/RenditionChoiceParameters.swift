@@ -37,13 +37,13 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// Minimum throughput ratio that counts as recovered. Here and below, the bit rate is that of the
   /// cheapest multichannel rendition.
   public var recovery = 1.3
-  /// Minimum throughput ratio that counts as recovered on a steady line: 1.1, less 1 % for the
-  /// accuracy of the measurement.
+  /// Minimum throughput ratio that counts as recovered on a steady connection: 1.1, less 1 % for
+  /// the accuracy of the measurement.
   public var steadyRecovery = 1.09
-  /// A line is steady if at least `steadySamples` segments arrived in a certain period, and the
-  /// fastest of them was at most `steadySpread` times as fast as the slowest. The period ends with
-  /// the newest arrival. It lasts `steadySeconds` s, or as long as the hold if that is longer. The
-  /// known downloads must cover it.
+  /// A connection is steady if at least `steadySamples` segments arrived in a certain period, and
+  /// the fastest of them was at most `steadySpread` times as fast as the slowest. The period ends
+  /// with the newest arrival. It lasts `steadySeconds` s, or as long as the hold if that is longer.
+  /// The known downloads must cover it.
   public var steadySeconds = 12.0
   public var steadySamples = 4
   public var steadySpread = 1.1

@@ -48,8 +48,8 @@ public struct PersistentFetcher: ResourceFetcher {
   ) throws(FetchError) -> FetchedResource {
     var failures = 0
     var pace = TransferPace(seconds: persistence.seconds)
-    // The time in s and the number of bytes of all earlier requests, with the waits between them,
-    // and the timing of the current request.
+    // The time in s that all earlier requests and waits took, the number of bytes that they
+    // received, and the timing of the current request.
     var (seconds, bytes, now) = (0.0, 0, FetchTiming())
     var isTooSlow = false
     func watched(_ timing: FetchTiming) -> Bool {

@@ -94,7 +94,7 @@ struct KeeperState {
   }
 
   /// Returns the index of a rendition. Creates a folder if the rendition is new. Updates the record
-  /// if its address has changed.
+  /// if the rendition's address has changed.
   ///
   /// - Throws: `.cannotWrite` if the folder cannot be opened or created, or the record cannot be
   ///   written.
@@ -135,8 +135,8 @@ struct KeeperState {
     if now() - written >= max(1, 20 * writing) { try write() }
   }
 
-  /// Writes the playlists and records. If this fails, deletes the segment that was kept last to
-  /// free space, and tries again. Without the new records, all segments since the last write would
+  /// Writes the playlists and records. If this fails, frees space by deleting the segment that was
+  /// kept last, and tries again. Without the new records, all segments since the last write would
   /// be lost.
   ///
   /// - Throws: the error if there is no segment to delete, or if the second attempt also fails.

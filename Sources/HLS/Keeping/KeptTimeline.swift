@@ -91,7 +91,8 @@ struct KeptTimeline {
   /// playlist would exceed `PlaylistLimits.segments`. The playlist is marked as ended.
   ///
   /// - Parameter start: the number of the first segment to list. If it is above the first kept
-  ///   number, or more than `mostGaps` below, the playlist starts with the first kept segment.
+  ///   number, or more than `mostGaps` below that number, the playlist starts with the first kept
+  ///   segment.
   func playlist(from start: Int) -> MediaPlaylist {
     let kept = segments.values.sorted { $0.number < $1.number }
     var playlist = MediaPlaylist()

@@ -144,8 +144,8 @@ extension Variant {
   }
 }
 
-/// Formats a number without an exponent. Writes 0 for magnitudes below 0.0001, and limits larger
-/// magnitudes to 9e18.
+/// Formats a number without an exponent. Writes 0 for a magnitude below 0.0001, and limits the
+/// magnitude to 9e18.
 private func decimalText(_ number: Double) -> String {
   let text = "\(number)"
   if !text.contains("e") { return text.hasSuffix(".0") ? String(text.dropLast(2)) : text }

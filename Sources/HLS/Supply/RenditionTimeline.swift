@@ -2,6 +2,9 @@
 
 /// The presentation times of a rendition's segments. The times remain valid when the playlist is
 /// updated.
+///
+/// Presentation time is common to all renditions. It is 0 at the beginning of an ended
+/// presentation, or at the first start of playback of a live one.
 struct RenditionTimeline {
   private(set) var follower: PlaylistFollower
   let address: ResourceAddress

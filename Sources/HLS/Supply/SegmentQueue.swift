@@ -7,7 +7,7 @@ private import Synchronization
 public struct QueuedSegment: Sendable {
   /// Number of the entry in the queue. Numbers are consecutive.
   public internal(set) var number = 0
-  /// Start in s of presentation time, according to the playlist.
+  /// Start in s of presentation time (see `RenditionTimeline`), according to the playlist.
   public var start: Double
   public var duration: Double
   /// The rendition to play, or to change to within the segment; nil for a gap.

@@ -27,8 +27,8 @@ public final class SegmentSupply: Sendable {
     /// Time for which a live playlist that no longer changes is still requested after the last
     /// sound, in s.
     public var livePatience = 60.0
-    /// Maximum number of requests to a server for a segment, before another place or rendition is
-    /// tried. A request that cannot succeed is not repeated.
+    /// Maximum number of requests to a server for a segment, before a redundant playlist or another
+    /// rendition is tried. A request that cannot succeed is not repeated.
     public var attempts = 3
     /// Number of consecutive gaps after which the supply of an on-demand presentation from a server
     /// fails. The last gap counts only if its segment was listed but could not be loaded.

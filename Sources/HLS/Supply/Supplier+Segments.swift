@@ -211,7 +211,8 @@ extension Supplier {
   ///
   /// The queue fails in these cases:
   /// - Neither the current playlist nor an ended one lists a segment at or after the cursor.
-  /// - For the second segment since the last fetched one, the server gave no complete answer.
+  /// - This is the second segment since the last fetched one for which the server gave no complete
+  ///   answer.
   /// - There are `mostGaps` consecutive gaps in an on-demand presentation from a server.
   private mutating func giveUp(_ problem: LoadProblem) {
     if problem.isOfTheLine {

@@ -63,12 +63,12 @@ public struct MountingFinding: Sendable, Equatable {
     /// The head's upward axis in the tracker's axes.
     var top: SIMD3<Double>
 
-    /// Whether `other` fits about as well but gives other orientations.
+    /// Returns whether `other` fits about as well but gives other orientations.
     ///
     /// If the tracker's z axis is nearly vertical, the poses cannot distinguish a tracker whose
     /// world is upside down from one that reports inverse orientations. Nor can they distinguish a
-    /// tracker with both properties from one with neither. The result is false for these two,
-    /// because the tracker with neither is preferred.
+    /// tracker with both properties from one with neither. In the second case, the result is false,
+    /// because a tracker with neither is more likely.
     func isAmbiguous(with other: Fit) -> Bool {
       let (own, others) = (mounting, other.mounting)
       return own.isInverse != own.isUpsideDown && own.components == others.components

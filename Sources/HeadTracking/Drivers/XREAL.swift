@@ -53,8 +53,8 @@ extension XREAL {
   /// The largest calibration accepted, in bytes.
   private static let mostBytes = 1 << 17
 
-  /// Reads the calibration and switches the stream on. If the calibration cannot be read, it does
-  /// not change; at first, its biases are zero.
+  /// Reads the calibration and switches the stream on. If the calibration cannot be read, the
+  /// previous one remains in use; the biases of the initial one are zero.
   ///
   /// - Throws: `featureFailed` if the glasses do not answer the first command, which switches the
   ///   stream off.
@@ -99,8 +99,8 @@ extension XREAL {
     return frame + [UInt8](repeating: 0, count: max(0, 64 - frame.count))
   }
 
-  /// Returns the data in a reply to a message; nil if the reply is damaged or the report is another
-  /// one.
+  /// Returns the data in a reply to a message; nil if the reply is damaged, or if the report is not
+  /// a reply to that message.
   static func answer(_ report: [UInt8], to message: UInt8) -> [UInt8]? {
     guard report.count >= 8, report[0] == 0xAA, report[7] == message else { return nil }
     let length = Int(report.u16(5))

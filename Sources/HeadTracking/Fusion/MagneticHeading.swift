@@ -4,6 +4,9 @@ import CRealtime
 
 /// The heading from the magnetometer, with rejection of magnetic disturbances (arXiv 2203.17024,
 /// sections 3.3 and 3.7).
+///
+/// The levelled almost-inertial frame is the almost-inertial frame of `OrientationFilter`, tilted
+/// so that z points up.
 struct MagneticHeading: Sendable {
   /// The angle of the rotation about z from the levelled almost-inertial frame to the earth's frame
   /// (x east, y north), in radians.

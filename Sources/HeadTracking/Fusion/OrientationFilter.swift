@@ -211,7 +211,7 @@ public struct OrientationFilter: Sendable {
     return Quaternion(w: w, x: 0.5 * y / w, y: -0.5 * x / w, z: 0)
   }
 
-  /// Forgets the recent motion after a break. Does not change the orientation and the bias.
+  /// Forgets the recent motion after a break. Changes neither the orientation nor the bias.
   @_noLocks
   private mutating func interrupt() {
     forces.restart()

@@ -3,7 +3,7 @@
 /// A second-order Butterworth low-pass filter for vectors. The samples may have any spacing.
 ///
 /// The filter has the trapezoidal state-variable form (A. Simper, "Linear trapezoidal integrated
-/// SVF", 2013; V. Zavalishin, "The Art of VA Filter Design", ch. 4). For a duration of one time
+/// SVF", 2013; V. Zavalishin, "The Art of VA Filter Design", ch. 4). During the first time
 /// constant after the start, the output is the mean of the input so far (arXiv 2203.17024, section
 /// 3.4).
 struct VectorLowPass: Sendable {

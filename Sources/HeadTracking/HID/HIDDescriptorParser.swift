@@ -59,7 +59,7 @@ struct HIDDescriptorParser {
       let prefix = bytes[at]
       if prefix == 0xFE {
         // A long item consists of this prefix, the length of the data, a tag and the data. HID 1.11
-        // defines no long items, so skip the item.
+        // defines no tags of long items, so skip the item.
         guard at + 1 < bytes.count else { return damage() }
         at += 3 + Int(bytes[at + 1])
         continue

@@ -31,9 +31,10 @@ package struct SampleConditioner: Sendable {
   }
 
   /// Assumes that the head is upright at this sample. `condition(_:)` then rotates all samples by
-  /// the smallest rotation that makes the head upright at this one, until `beginReference()` or the
-  /// next call that returns true. Returns false and changes nothing for a tilt of 45 degrees or
-  /// more.
+  /// the smallest rotation that makes the head upright at this sample. `beginReference()` removes
+  /// this rotation, and the next call that returns true replaces it.
+  ///
+  /// - Returns: false if the head is tilted by 45 degrees or more. Nothing changes in this case.
   mutating func level(by sample: HeadSample) -> Bool {
     let up = SIMD3<Double>(0, 0, 1)
     let upInTracker = sample.headToWorld.normalized.conjugate.rotate(up)

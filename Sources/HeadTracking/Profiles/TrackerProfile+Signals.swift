@@ -5,10 +5,11 @@ extension TrackerProfile {
   public enum Signal: String, Sendable, CaseIterable {
     /// The sensor's orientation as a quaternion, from sensor to world unless `isInverse` is set.
     case quaternionW, quaternionX, quaternionY, quaternionZ
-    /// The sensor's orientation as a rotation vector, in rad.
+    /// The sensor's orientation as a rotation vector, in rad, from sensor to world unless
+    /// `isInverse` is set.
     case rotationX, rotationY, rotationZ
-    /// The head's orientation as angles, in rad: yaw is positive to the left, pitch is positive
-    /// upwards, and roll is positive if the right ear is down.
+    /// The orientation as angles, in rad: yaw is positive to the left, pitch is positive upwards,
+    /// and roll is positive if the right ear is down. The profile's `axes` do not apply to angles.
     case yaw, pitch, roll
     /// Angular velocity, in rad/s.
     case rateX, rateY, rateZ

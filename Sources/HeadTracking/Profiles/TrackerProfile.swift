@@ -36,7 +36,7 @@ public struct TrackerProfile: Sendable, Equatable {
     /// The packets, in the order in which they are sent.
     public var packets: [[UInt8]]
     /// The delay between opening the link and the first packet, in milliseconds. It applies only to
-    /// `start`, and not to HID and Bluetooth LE devices.
+    /// `start`, and not to HID or Bluetooth LE devices.
     public var delayMilliseconds: Int
 
     public init(_ packets: [[UInt8]] = [], delayMilliseconds: Int = 0) {

@@ -17,7 +17,8 @@ public struct TrackerDescription: Sendable, Equatable {
   /// - `bluetooth:` and an address
   /// - `tcp:` or `udp:` with an address and a port
   /// - `midi:CLIENT:PORT` for a port of the MIDI sequencer
-  /// - the ID of a port that the listener named: `midi:PORT:MODEL` or `serial:PATH:PROFILE`
+  /// - the ID of a port that the listener named: `midi:PORT:MODEL`, `serial:PATH:PROFILE` or
+  ///   `serial:PATH:BAUD`
   /// - `replay:FILE` or `replay:FILE:PROFILE`
   /// - the USB interface or sysfs folder of a held tracker (`HeldTracker`)
   public var path: String

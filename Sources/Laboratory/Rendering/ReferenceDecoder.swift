@@ -103,9 +103,10 @@ package struct ReferenceDecoder: Sendable {
 
   // MARK: Rotation matrices
 
-  /// Returns the rotation matrix, outputs x inputs. If Y_i and Y_j have the same degree l, element
-  /// (i, j) is (2 l + 1) / (4 pi) times the integral of Y_i(R d) Y_j(d) over all directions d, for
-  /// the rotation R from world to head; otherwise it is 0.
+  /// Returns the matrix, outputs x inputs, of the rotation R from world to head.
+  ///
+  /// Element (i, j) is 0 unless the harmonics Y_i and Y_j have the same degree l. If they do, it is
+  /// the integral of Y_i(R d) Y_j(d) over all directions d, times (2 l + 1) / (4 pi).
   private func matrix(_ headToWorld: Quaternion) -> [[Double]] {
     let turn = RotationMatrix(headToWorld.conjugate)
     let count = left.count

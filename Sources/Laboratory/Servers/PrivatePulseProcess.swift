@@ -48,9 +48,8 @@ final class PrivatePulseProcess {
     if !hasEnded { kill(pid, signal) }
   }
 
-  /// Ends and reaps the process. Sends `signal`, then SIGCONT, because a stopped process would not
-  /// act on most signals, and SIGKILL if the process is still running after 1 s. A second call has
-  /// no effect.
+  /// Ends and reaps the process. Sends `signal`, and SIGCONT so that a stopped process acts on it.
+  /// Sends SIGKILL if the process is still running after 1 s. A second call has no effect.
   func end(signal: Int32) {
     guard !hasEnded else { return }
     hasEnded = true

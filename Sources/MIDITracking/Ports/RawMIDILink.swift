@@ -67,8 +67,8 @@ final class RawMIDILink: MIDILink {
   }
 }
 
-/// Waits until a requested event occurs, at most `nanoseconds`, rounded up to milliseconds. Returns
-/// whether one has occurred.
+/// Waits for a requested event, for at most `nanoseconds` rounded up to milliseconds. Returns
+/// whether an event has occurred.
 func wait(
   _ requests: UnsafeMutablePointer<pollfd>, _ count: Int, _ nanoseconds: Int64
 ) -> Bool {

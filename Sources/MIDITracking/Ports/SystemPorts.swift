@@ -6,8 +6,8 @@ import System
 /// The MIDI ports of this computer.
 ///
 /// The ports are listed from files of the kernel. libasound is loaded only when a port of the
-/// sequencer is opened. If that fails, for example because libasound is missing, the raw MIDI
-/// device of the same card, if any, is opened instead.
+/// sequencer is opened. If the port cannot be opened, for example because libasound is missing, the
+/// raw MIDI device of the same card, if any, is opened instead.
 struct SystemPorts: MIDIPorts {
   var processFolder = "/proc/asound"
   var soundFolder = "/sys/class/sound"

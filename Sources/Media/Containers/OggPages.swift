@@ -13,10 +13,11 @@ struct OggPages {
     size = source.byteCount ?? 0
   }
 
-  /// Returns the byte offset of the next page after the first damaged page at or after `start`,
-  /// where a page must begin. A damaged page has an invalid header or extends past the end of the
-  /// file. Returns nil if no page is damaged, if no page follows the damaged page, or if `start` is
-  /// negative.
+  /// Returns the byte offset of the next page after the first damaged page. A damaged page has an
+  /// invalid header or extends past the end of the file. Returns nil if no page is damaged, if no
+  /// page follows the damaged page, or if `start` is negative.
+  ///
+  /// - Parameter start: the byte offset of the page at which to begin.
   func damaged(after start: Int64) -> Int64? {
     guard start >= 0 else { return nil }
     var page = start

@@ -188,7 +188,8 @@ extension AudioFileReader {
   }
 
   /// Returns the frame from which to decode, at the track's rate, and the number of output frames
-  /// to drop before the output frame `frame`. Resampling starts at a multiple of its phase period.
+  /// to drop before the output frame `frame`. With resampling, decoding starts at a multiple of
+  /// `ResamplingRatio.periodIn`, so that the filter phases are the same as without a seek.
   private func sourceFrame(for frame: Int) -> (target: Int64, discard: Int) {
     guard sampleRate != track.sampleRate else { return (Int64(frame), 0) }
     let ratio = ResamplingRatio(from: track.sampleRate, to: sampleRate)

@@ -17,7 +17,8 @@ final class Connection: CallbackTarget {
   /// The reason why there is no connection; nil without a failure.
   private(set) var failure: String?
   private(set) var version = ""
-  /// The time of the server's last answer, CLOCK_MONOTONIC [ns]; 0 before the first one.
+  /// The time of the server's last answer, in CLOCK_MONOTONIC nanoseconds; 0 before the first
+  /// answer.
   private(set) var lastAnswer: Int64 = 0
   /// Whether the server has described all objects that it announced.
   private(set) var isSettled = false
@@ -103,7 +104,7 @@ final class Connection: CallbackTarget {
     context = nil
   }
 
-  /// Asks the server for an answer. It arrives after the answers to all earlier requests.
+  /// Asks the server for an answer, which arrives after the answers to all earlier requests.
   func ask() {
     guard let core, let graph else { return }
     requestsAtQuestion = graph.requests
@@ -145,8 +146,8 @@ final class Connection: CallbackTarget {
     loop.kick()
   }
 
-  /// Notes a change of the graph. After new requests, the graph is settled once the server has
-  /// answered.
+  /// Notes a change of the graph. If the graph has made new requests, it is not settled until the
+  /// server has answered them.
   private func changed() {
     guard let graph else { return }
     if graph.requests != requestsAtQuestion {

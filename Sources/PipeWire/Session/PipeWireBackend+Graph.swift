@@ -20,7 +20,7 @@ extension PipeWireBackend {
   /// The time after the first gap of a stall during which further gaps belong to the same stall
   /// [ns].
   private static let stall: Int64 = 1_000_000_000
-  /// The time within which a second stall lengthens the cycles [ns].
+  /// A stall lengthens the cycles if the previous stall began at most this time earlier [ns].
   private static let stallMemory: Int64 = 10_000_000_000
 
   /// Reads the default sink and the stream's sink from the graph. Does nothing before the graph is

@@ -23,19 +23,20 @@ final class PipeWireBackend: OutputBackend {
   /// The last value of `SinkNode.interruptions` that was handled.
   var interruptionsSeen = 0
   var missesSeen: Int64 = 0
-  /// The time of the first gap of the last stall, CLOCK_MONOTONIC [ns].
+  /// The start of the last stall, in CLOCK_MONOTONIC nanoseconds.
   var lastStall: Int64 = .min / 2
-  /// The time before which gaps do not count as underruns, because playback has just restarted or
-  /// the sink has changed, CLOCK_MONOTONIC [ns].
+  /// The end of the time in which gaps do not count as underruns, in CLOCK_MONOTONIC nanoseconds.
+  /// See `changeDuration`.
   var missesCountFrom: Int64 = 0
 
-  /// The time of the last call of `resume`, CLOCK_MONOTONIC [ns].
+  /// The time of the last call of `resume`, in CLOCK_MONOTONIC nanoseconds.
   var resumeTime: Int64 = 0
 
   var configuration: AudioOutputConfiguration { stream.configuration }
   var board: OutputBoard { stream.board }
 
-  /// Called with the current time at every tick while the stream is open.
+  /// Called at every tick while the stream is open, with the current time in CLOCK_MONOTONIC
+  /// nanoseconds.
   var onRunning: (Int64) -> Void = { _ in }
 
   /// - Parameter makeStream: called once, after libpipewire has been loaded.

@@ -26,13 +26,13 @@ class OutputStream: PlaybackStream, CallbackTarget {
   private(set) var state = PW_STREAM_STATE_UNCONNECTED
   /// The reason for the stream's failure; nil if the stream has not failed.
   private(set) var failure: String?
-  /// The time of the last call of `open`, CLOCK_MONOTONIC [ns].
+  /// The time of the last call of `open`, in CLOCK_MONOTONIC nanoseconds.
   private var openTime: Int64 = 0
   private var listener: Listener<pw_stream_events>?
 
   var pw: UnsafePointer<pipewire_library> { library.functions }
   var counters: UnsafeMutablePointer<OutputCounters> { board.counters }
-  /// Whether a cycle has run since the stream was last opened.
+  /// Whether the server has supplied a buffer since the stream was last opened.
   var hasRun: Bool { lastWrite > openTime }
   var lastWrite: Int64 { counters.pointee.lastWrite.load(ordering: .relaxed) }
 

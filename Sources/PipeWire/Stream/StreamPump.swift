@@ -17,7 +17,7 @@ struct PumpControl: ~Copyable {
   let isRelockDue = Atomic(false)
   /// Whether the clock must be reset.
   let isResetDue = Atomic(false)
-  /// The time at which the end of the rendered sound is heard, CLOCK_MONOTONIC [ns].
+  /// The time at which the end of the rendered sound is heard, in CLOCK_MONOTONIC nanoseconds.
   let end = Atomic<Int64>(0)
   /// The number of frames in the last cycle; 0 before the first one.
   let quantum = Atomic<Int64>(0)

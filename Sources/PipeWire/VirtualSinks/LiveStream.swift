@@ -34,7 +34,7 @@ final class LiveStream: OutputStream {
   /// Whether the graph may run the streams: a program is linked to the sink, or has been within
   /// the last `idleTime`.
   private var isActive = false
-  /// The last time at which a program was linked to the sink, CLOCK_MONOTONIC [ns].
+  /// The last time at which a program was linked to the sink, in CLOCK_MONOTONIC nanoseconds.
   private var lastUse: Int64 = 0
   /// The latency that the nodes after the playback stream report.
   private var downstream = latency(SPA_DIRECTION_INPUT)

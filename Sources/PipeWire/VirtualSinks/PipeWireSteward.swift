@@ -22,11 +22,11 @@ package final class PipeWireSteward: StreamSteward, @unchecked Sendable {
   private let onChange: @Sendable (ServerContents) -> Void
   private let known = Mutex(ServerContents())
   private let isStopped = Mutex(false)
-  /// The earliest time of the next attempt to connect, CLOCK_MONOTONIC [ns]. Only the loop's thread
-  /// uses this property.
+  /// The earliest time of the next attempt to connect, in CLOCK_MONOTONIC nanoseconds. Only the
+  /// loop's thread uses this property.
   private var retryTime: Int64 = 0
-  /// The time at which each linked stream was first seen to be linked, CLOCK_MONOTONIC [ns]. This
-  /// property and the next one need the loop's lock.
+  /// For each linked stream, the time at which its link was first seen, in CLOCK_MONOTONIC
+  /// nanoseconds. This property and the next one need the loop's lock.
   private var linkTimes: [UInt64: Int64] = [:]
   /// The moves that wait until their streams have settled: the sink's name for each stream.
   private var delayedMoves: [UInt64: String] = [:]

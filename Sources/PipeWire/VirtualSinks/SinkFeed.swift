@@ -52,7 +52,7 @@ struct SinkFeed {
   private var gain: Float = 0
   private var lastCycle: Int64 = 0
   private var graphRate: Int64 = 0
-  /// The time at which the next cycle is due, CLOCK_MONOTONIC [ns].
+  /// The time at which the next cycle is due, in CLOCK_MONOTONIC nanoseconds.
   private var nextCycle: Int64 = 0
 
   init(

@@ -4,6 +4,7 @@ internal import Ambisonics
 import CPipeWire
 internal import SoundServer
 
+/// A node with the media class `Stream/Output/Audio`.
 final class StreamNode: BoundObject {
   private var state = PW_NODE_STATE_CREATING
   /// The current format (`format`) and the first format that the node offers (`offered`).

@@ -192,7 +192,7 @@ package final class LiveListener: Sendable {
 
   /// Returns the pose of the head relative to the front; the identity if the pose is unknown.
   ///
-  /// - Parameter time: a past time, CLOCK_MONOTONIC [ns].
+  /// - Parameter time: a past time, in CLOCK_MONOTONIC nanoseconds.
   package func pose(at time: Int64) -> Quaternion { head.poses?.pose(at: time) ?? .identity }
 
   /// The ID of the last connected tracker, and the yaw of the front; see `Player.front`.

@@ -69,8 +69,8 @@ public struct PlayerOptions: Sendable {
   public var head = HeadChoice.automatic
   /// The settings for finding and reading trackers, such as their axes.
   public var trackerSettings = TrackerSettings()
-  /// Whether to look for AirPods, Galaxy Buds and Bluetooth LE trackers. The setting has no effect
-  /// if `trackerSettings` contains providers. Default: true.
+  /// Whether to look for AirPods, Beats, Galaxy Buds and Bluetooth LE trackers. The setting has no
+  /// effect if `trackerSettings` contains providers. Default: true.
   public var usesEarphones = true
   /// Returns the user's calibration of a tracker, which supplements the tracker's own calibration.
   /// The function is called on the tracker's thread when a tracker is opened. Default: none.

@@ -57,7 +57,7 @@ public enum PlayerEvent: Sendable, Equatable {
   case tracker(TrackerEvent)
   /// An event of the tracker that `PlayerOptions.deviceTracker` names.
   case deviceTracker(TrackerEvent)
-  /// A warning about the source, or a note about a newly chosen HRTF set. Playback continues.
+  /// A warning about the source, or a note about the HRTF set. Playback continues.
   case warning(String)
   /// Playback is interrupted until the source has delivered enough sound.
   case buffering

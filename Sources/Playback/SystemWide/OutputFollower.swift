@@ -27,8 +27,8 @@ package struct OutputFollower: Sendable, Equatable {
   /// after a report without sinks.
   private var known: [String: Bool]?
   private var lastDefault: String?
-  /// Whether a real sink was the default in the first report after any start of this program or of
-  /// the server.
+  /// Whether a real sink was the default in the first report of this program, or in the first
+  /// report after any restart of the server.
   private var hasFollowed = false
 
   /// The name of the sink to play to; nil if there has been none yet.

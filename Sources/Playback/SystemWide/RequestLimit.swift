@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Limits how often a request is made: at most once in each `spacing`, and at most `count` times in
-/// each `period`.
+/// Limits how often a request is made: at most once in any `spacing`, and at most `count` times in
+/// any `period`.
 package struct RequestLimit: Sendable, Equatable {
   private let spacing: Int64
   private let count: Int

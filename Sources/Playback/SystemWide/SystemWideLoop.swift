@@ -21,7 +21,7 @@ struct SystemWideLoop {
   private var nextStart: Int64 = 0
   private var defaultLimit = RequestLimit()
   private var remembered: String?
-  /// The latest time at which a stream played to each sink [ns].
+  /// For each sink, the latest time at which a stream played to it [ns].
   private var lastUse: [SinkLayout: Int64] = [:]
   private var inUse: [SinkLayout: Bool] = [:]
   /// The streams of the latest report, by ID. `layout` is nil for a stream that is not on a virtual

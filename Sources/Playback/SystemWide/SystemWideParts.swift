@@ -44,7 +44,7 @@ package protocol LiveStage: AnyObject, Sendable {
   /// Returns the delays of a virtual sink's renderer; nil if there is no such sink.
   func delay(of layout: SinkLayout) -> RendererDelay?
 
-  /// Adapts the treatment to another real sink or to changed ports.
+  /// Adapts the treatment to another real sink, or to changed properties of the present one.
   func follow(_ sink: Sink)
 
   /// Returns the notes for the listener that are new since the last call, as sentences without full

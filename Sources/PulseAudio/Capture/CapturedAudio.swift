@@ -9,9 +9,9 @@ public final class CapturedAudio: Sendable {
   public struct Fragment: Sendable {
     public let firstFrame: Int
     public let frameCount: Int
-    /// The arrival time of the frames, CLOCK_MONOTONIC [ns].
+    /// The arrival time of the frames, in CLOCK_MONOTONIC nanoseconds.
     public let arrivalTimeNanoseconds: Int64
-    /// The capture time of the first frame, CLOCK_MONOTONIC [ns]; nil if unknown.
+    /// The capture time of the first frame, in CLOCK_MONOTONIC nanoseconds; nil if unknown.
     public let captureTimeNanoseconds: Int64?
   }
 

@@ -17,8 +17,8 @@ public final class MonitorCapture: CallbackTarget, @unchecked Sendable {
   /// - Parameters:
   ///   - interleaved: the samples, frames x 2, valid during the call. They are 0 where the server
   ///     had no audio.
-  ///   - captureTimeNanoseconds: the time at which the first frame was played or recorded,
-  ///     CLOCK_MONOTONIC [ns]; nil before the server's first timing report.
+  ///   - captureTimeNanoseconds: the time at which the first frame was played or recorded, in
+  ///     CLOCK_MONOTONIC nanoseconds; nil before the server's first timing report.
   public typealias Receiver =
     @Sendable (
       _ interleaved: UnsafeBufferPointer<Float>, _ captureTimeNanoseconds: Int64?

@@ -145,7 +145,7 @@ public enum BluetoothCards {
   /// Selects a codec. Returns whether the server accepted the request.
   ///
   /// PipeWire confirms the request before it passes it on, and drops it if the connection closes
-  /// first. The connection therefore stays open until the codec is in use, at most for 3 s.
+  /// first. The connection therefore stays open until the codec is in use, but for at most 3 s.
   public static func setCodec(
     _ codec: String, of card: String, serverAddress: String? = nil
   ) throws(SoundServerError) -> Bool {

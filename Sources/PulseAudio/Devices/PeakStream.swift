@@ -59,17 +59,17 @@ final class PeakBoard: Sendable {
 /// Measures the peaks of one source's channels.
 ///
 /// A mono stream would be cheaper, but PipeWire mixes channels without positions (AUX) down to
-/// silence. On PipeWire, each meter has a connection of its own: when several streams of one
-/// connection have data in the same cycle, versions before commit f75fc4c85 (2026) of
-/// module-protocol-pulse delay those of all but one, often for seconds.
+/// silence. On PipeWire, each meter has a connection of its own. If several streams of one
+/// connection have data in the same cycle, module-protocol-pulse delays the data of all but one
+/// stream, often for seconds, in versions before commit f75fc4c85 (2026).
 ///
 /// ## Threading
 /// Use an instance only with the loop's lock held.
 final class PeakStream: CallbackTarget {
   private static let rate: UInt32 = 25
-  /// The number of peaks in each packet. A packet costs more than its peaks.
+  /// The number of peaks in each packet. Fewer, longer packets cost less.
   private static let peaksPerPacket = 2
-  /// The same for PipeWire, which sends two peaks for each cycle of its graph (43 ms).
+  /// `peaksPerPacket` for PipeWire, which sends two peaks for each cycle of its graph (43 ms).
   private static let peaksPerPacketOfPipeWire = 4
 
   private let source: Source

@@ -34,7 +34,7 @@ extension OutputQueue {
       handle, byteCount: Int(missing) * StreamRenderer.bytesPerFrame)
   }
 
-  /// The time of the next top-up, CLOCK_MONOTONIC [ns]; nil if none can be planned.
+  /// The time of the next top-up, in CLOCK_MONOTONIC nanoseconds; nil if none can be planned.
   var topUpTime: Int64? {
     guard let missing = missingFrames() else { return nil }
     let frames = Double(max(0, leastTopUp - missing))

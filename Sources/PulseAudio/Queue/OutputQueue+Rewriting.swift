@@ -9,10 +9,10 @@ import Synchronization
 extension OutputQueue {
   struct TimingQuestion {
     var isAwaited = false
-    /// The start of the window that was written just before the timing was requested, as a stream
-    /// position; nil if no window was written.
+    /// The stream position at the start of the window that was written just before the timing was
+    /// requested; nil if no window was written.
     var start: Int64?
-    /// The time of the last request, CLOCK_MONOTONIC [ns].
+    /// The time of the last request, in CLOCK_MONOTONIC nanoseconds.
     var time: Int64 = 0
   }
 
@@ -61,8 +61,8 @@ extension OutputQueue {
     always || now - question.time > (stream.board.draft.isLatencyApproximate ? 25 : 40) * 1_000_000
   }
 
-  /// Requests a timing report unless one is pending. `start` is the position of the window that was
-  /// just written; nil if no window was written.
+  /// Requests a timing report unless one is pending. `start` is the stream position at the start of
+  /// the window that was just written; nil if no window was written.
   func askTiming(start: Int64? = nil) {
     guard !question.isAwaited else { return }
     let isSent = stream.askTiming()

@@ -10,11 +10,11 @@ import Synchronization
 /// ## Threading
 /// Use an instance on the loop's thread or with the loop's lock held.
 final class OutputQueue {
-  /// The time for which underruns are ignored after a flush [ns].
+  /// How long underruns are ignored after a flush [ns].
   private static let flushSettles: Int64 = 300_000_000
-  /// The time for which `noteBeginning` ignores a low queue [ns].
+  /// How long a low queue is ignored after `noteBeginning` [ns].
   private static let beginning: Int64 = 2_500_000_000
-  /// The time for which `started` ignores a low queue [ns].
+  /// How long a low queue is ignored after `started` [ns].
   private static let settling: Int64 = 500_000_000
 
   let stream: OutputStream
@@ -25,10 +25,10 @@ final class OutputQueue {
   var judge = RewriteJudge()
   /// Whether the next call of `attend` fills the queue.
   var isFeedDue = false
-  /// The time before which underruns are ignored, CLOCK_MONOTONIC [ns].
+  /// The time before which underruns are ignored, in CLOCK_MONOTONIC nanoseconds.
   private var underrunsCountFrom: Int64 = 0
-  /// The time before which a low queue and an excessive read-ahead of the sink are ignored,
-  /// CLOCK_MONOTONIC [ns].
+  /// The time before which a low queue and an excessive read-ahead of the sink are ignored, in
+  /// CLOCK_MONOTONIC nanoseconds.
   private(set) var lowCountsFrom: Int64 = 0
 
   init(of stream: OutputStream, loop: ThreadedLoop) {

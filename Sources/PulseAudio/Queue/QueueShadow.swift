@@ -2,6 +2,8 @@
 
 /// A copy of the newest frames written to the server, addressed by stream position.
 ///
+/// The stream position of a frame is the number of frames written before it.
+///
 /// Copies of this value share the memory that `deallocate` frees.
 struct QueueShadow {
   static var channelCount: Int {

@@ -125,7 +125,7 @@ struct RewriteJudge {
   private static let patienceBeyondLimit: Int64 = 4_000_000_000
 
   private var retryTime: Int64 = 0
-  /// The time from which `patienceBeyondLimit` counts, CLOCK_MONOTONIC [ns].
+  /// The time from which `patienceBeyondLimit` counts, in CLOCK_MONOTONIC nanoseconds.
   private var withinLimit: Int64 = 0
 
   /// Restarts the time for which the sink may read beyond the limit.

@@ -14,7 +14,8 @@ final class Connection: CallbackTarget {
   private(set) var context: OpaquePointer?
   /// Whether a call of `askServer` has been answered since this property was last set to false.
   var isDescribed = false
-  /// The time of the last answer to `askServer`, CLOCK_MONOTONIC [ns]; 0 before the first one.
+  /// The time of the last answer to `askServer`, in CLOCK_MONOTONIC nanoseconds; 0 before the first
+  /// answer.
   private(set) var lastAnswer: Int64 = 0
   /// The names of the default devices from the last answer; empty if unknown.
   private(set) var defaults = (sink: "", source: "")

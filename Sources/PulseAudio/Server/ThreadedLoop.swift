@@ -109,7 +109,8 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
     _ = write(bell, &one, MemoryLayout<UInt64>.size)
   }
 
-  /// Makes the loop call `onAlarm` at `time`, CLOCK_MONOTONIC [ns]. Replaces the previous alarm.
+  /// Makes the loop call `onAlarm` at `time`, in CLOCK_MONOTONIC nanoseconds. Replaces the previous
+  /// alarm.
   func setAlarm(at time: Int64) {
     let time = max(time, 1)
     var next = itimerspec(

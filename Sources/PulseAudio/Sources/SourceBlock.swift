@@ -23,10 +23,10 @@ public struct SourceBlock {
   public let samples: UnsafePointer<Float>?
   public let frameCount: Int
   public let channelCount: Int
-  /// The arrival time of the frames, CLOCK_MONOTONIC [ns].
+  /// The arrival time of the frames, in CLOCK_MONOTONIC nanoseconds.
   public let arrivalTimeNanoseconds: Int64
-  /// The capture time of the first frame according to the server, CLOCK_MONOTONIC [ns]; nil before
-  /// the server's first timing report.
+  /// The capture time of the first frame according to the server, in CLOCK_MONOTONIC nanoseconds;
+  /// nil before the server's first timing report.
   public let captureTimeNanoseconds: Int64?
 
   public init(

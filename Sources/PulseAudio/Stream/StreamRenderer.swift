@@ -148,8 +148,9 @@ struct StreamRenderer {
     return latency
   }
 
-  /// Returns the number of written frames that are not yet audible at `time`, CLOCK_MONOTONIC [ns].
-  /// The number is limited to the granted latency. Returns 0 while `clock` has no estimate.
+  /// Returns the number of written frames that are not yet audible at `time`, in CLOCK_MONOTONIC
+  /// nanoseconds. The number is limited to the granted latency. Returns 0 while `clock` has no
+  /// estimate.
   func framesQueued(at time: Int64) -> Int {
     let written = counters.pointee.framesWritten.load(ordering: .relaxed)
     guard let heard = clock.positionHeard(at: time, written: written) else { return 0 }

@@ -101,7 +101,7 @@ final class SinkFeed: @unchecked Sendable {
   }
 
   /// Renders the frames that `read` has read, and writes the result to `output` [frames x 2]. The
-  /// first frame is heard at `time`, CLOCK_MONOTONIC [ns].
+  /// first frame is heard at `time`, in CLOCK_MONOTONIC nanoseconds.
   func render(_ output: UnsafeMutablePointer<Float>, _ frameCount: Int, _ time: Int64) {
     let known = min(frameCount, Self.capacity)
     render.function(

@@ -12,7 +12,7 @@ import System
 /// ## Threading
 /// Any thread except the audio thread may use it.
 package final class SinkOutput: @unchecked Sendable {
-  /// The stream's initial latency if the configuration sets none [ms].
+  /// The stream's initial and smallest latency if the configuration sets none [ms].
   static let latency = 30.0
   private static let interval = 100
 

@@ -22,6 +22,7 @@ struct RenderHistory: ~Copyable, @unchecked Sendable {
     case outputRight
   }
 
+  /// How the frames from one grid point to the next were rendered.
   struct Cell {
     /// The number of the decoder that rendered the cell (`PathSwitch.number`); 0 if there was more
     /// than one.

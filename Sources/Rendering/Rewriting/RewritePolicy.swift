@@ -54,9 +54,9 @@ public struct RewritePolicy: Sendable {
 
   /// Returns how long the correction of a pose takes, in seconds.
   ///
-  /// Errors up to `jitterAngle + jitterSeconds * speed` can be noise and jitter of the tracker.
-  /// They are corrected in the usual duration (`correctionIntervals`). For a larger error, this
-  /// duration is divided by the ratio of `angle` to the limit, down to `stepSeconds`.
+  /// Errors up to the limit `jitterAngle + jitterSeconds * speed` can be noise and jitter of the
+  /// tracker. They are corrected in the usual duration (`correctionIntervals`). For a larger error,
+  /// this duration is divided by the ratio of `angle` to the limit, down to `stepSeconds`.
   ///
   /// - Parameters:
   ///   - angle: the error, in radians.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Convolves the input with the taps of one level of a `PartitionPlan`, except the first level.
+/// Convolves the input with the taps of one level of a `PartitionPlan`, which must not be the first
+/// level.
 ///
 /// A full block is processed at once or, if the level is deferred, in steps while the next block
 /// arrives.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The filters of one level, and the spectra of the newest input blocks, one for each partition.
+/// The filters of one `PartitionPlan.Level`, and the spectra of the newest input blocks, one for
+/// each partition.
 ///
 /// ## Threading
 /// Use a bank from one thread at a time. After `init`, no call allocates, locks or waits.
@@ -114,8 +115,8 @@ struct QuadBank: ~Copyable, @unchecked Sendable {
     state.pointee.newest = (state.pointee.newest + partitions - 1) % partitions
   }
 
-  /// Transforms four inputs of the newest block. `rows` are `size` rows of four samples; `isSilent`
-  /// means that all samples are zero.
+  /// Transforms the four inputs of a quad for the newest block. `rows` are `size` rows of four
+  /// samples; `isSilent` means that all samples are zero.
   @_noLocks
   func transform(quad: Int, rows: UnsafePointer<Float>, isSilent: Bool) {
     let item = state.pointee.newest * quads + quad

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Assigns inputs and their filters to the lanes of quads.
+/// Assigns inputs and their filters to the lanes of quads. A quad is four lanes that are processed
+/// together, each with one input.
 struct QuadLanes {
   let isSymmetric: Bool
   var quads: Int { inputs.count / 4 }

@@ -7,7 +7,8 @@ internal import KernelsAVX512
 // These methods call the kernels of the chosen instruction set.
 
 extension InstructionSet {
-  /// Mixes inputs into outputs with gains that change over a grid cell; see `Kernels.mixRamped`.
+  /// Mixes inputs into outputs with gains that change between two grid points; see
+  /// `Kernels.mixRamped`.
   @_noLocks
   public func mixRamped(
     _ input: UnsafePointer<Float>, inputStride: Int, active: UnsafePointer<Int>, activeCount: Int,

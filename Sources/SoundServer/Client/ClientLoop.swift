@@ -24,7 +24,7 @@ package protocol ClientLoop: AnyObject {
   /// Waits until `condition` is true or the deadline passes. Returns whether `condition` became
   /// true. Call it with the lock held; waiting releases the lock.
   ///
-  /// - Parameter deadline: on CLOCK_MONOTONIC [ns].
+  /// - Parameter deadline: the deadline in CLOCK_MONOTONIC nanoseconds.
   func wait(untilNanoseconds deadline: Int64, _ condition: () -> Bool) -> Bool
 
   /// Makes the callers of `wait` check their conditions.

@@ -13,7 +13,8 @@ package struct ConnectionAttempts {
   private var deadline: Int64 = 0
   private var retryTime: Int64 = 0
   package private(set) var hasSucceeded = false
-  /// Why the first stream could not be opened; nil if no attempt has failed.
+  /// Why the first stream could not be opened; nil before a failure, during a new attempt and after
+  /// a success.
   package var failure: SoundServerError?
 
   package init(timeoutMilliseconds: Int) { timeout = Int64(timeoutMilliseconds) * 1_000_000 }

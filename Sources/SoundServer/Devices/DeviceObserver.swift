@@ -43,8 +43,8 @@ package final class DeviceObserver<Connection: DeviceConnection>: @unchecked Sen
   private let onChange: @Sendable ([Connection.Device]) -> Void
   private let known = Mutex<[Connection.Device]>([])
   private let isStopped = Mutex(false)
-  /// The earliest time of the next attempt to connect, CLOCK_MONOTONIC [ns]. Only the loop's thread
-  /// uses it.
+  /// The earliest time of the next attempt to connect, in CLOCK_MONOTONIC nanoseconds. Only the
+  /// loop's thread uses it.
   private var retryTime: Int64 = 0
 
   /// Starts to observe the devices.

@@ -30,7 +30,7 @@ public struct AudioOutputEvent: Sendable, Equatable {
   }
 
   public let kind: Kind
-  /// The time of the event, on CLOCK_MONOTONIC [ns].
+  /// The time of the event, in CLOCK_MONOTONIC nanoseconds.
   public let timeNanoseconds: Int64
 
   package init(kind: Kind, timeNanoseconds: Int64) {

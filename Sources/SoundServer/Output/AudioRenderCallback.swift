@@ -17,7 +17,7 @@ public struct AudioRenderCallback: @unchecked Sendable {
   ///     initial content is undefined.
   ///   - frameCount: 1 or more.
   ///   - presentationTimeNanoseconds: the time at which the first frame is expected to be heard,
-  ///     CLOCK_MONOTONIC [ns].
+  ///     in CLOCK_MONOTONIC nanoseconds.
   public typealias Function =
     @convention(c) (
       _ context: UnsafeMutableRawPointer,
@@ -39,7 +39,7 @@ public struct AudioRenderCallback: @unchecked Sendable {
   ///     sound; at least `frameCount`.
   ///   - frameCount: 1 or more.
   ///   - presentationTimeNanoseconds: the time at which the first frame is expected to be heard,
-  ///     CLOCK_MONOTONIC [ns].
+  ///     in CLOCK_MONOTONIC nanoseconds.
   /// - Returns: the number of frames from the start of `interleaved` that replace queued sound; 0
   ///   if the queue needs no change.
   public typealias RewriteFunction =

@@ -58,7 +58,8 @@ package final class ClockBridge: @unchecked Sendable {
   private static let scarcity = 0.001
   /// The increase of the depth when a read has left too little [s].
   private static let increase = 0.002
-  /// The least time from the last increase, for whatever reason, to such an increase [s].
+  /// For this time after any increase, a read that has left too little does not increase the depth
+  /// again [s].
   private static let increaseInterval = 1.0
   /// The initial time for which reads are observed before the depth is reduced [s].
   private static let observation = 4.0

@@ -75,8 +75,8 @@ package final class OutputBoard: @unchecked Sendable {
 /// The counters, the latency and the state of an output. Any thread may read them.
 package struct OutputCounters: ~Copyable {
   package let framesWritten = Atomic<Int64>(0)
-  /// The time of the last attempt to fill the queue, CLOCK_MONOTONIC [ns]; 0 before the first. On
-  /// PipeWire, each cycle that supplies a buffer counts as an attempt.
+  /// The time of the last attempt to fill the queue, in CLOCK_MONOTONIC nanoseconds; 0 before the
+  /// first. On PipeWire, each cycle that supplies a buffer counts as an attempt.
   package let lastWrite = Atomic<Int64>(0)
   /// The last reported or estimated latency of the next frame [ns]; negative before the first
   /// report.

@@ -62,8 +62,8 @@ package struct PresentationClock {
     return nextPresentationTime(position: position)
   }
 
-  /// Returns the time at which the frame at `position` is audible, CLOCK_MONOTONIC [ns]. Results do
-  /// not decrease until `reset` is called.
+  /// Returns the time at which the frame at `position` is audible, in CLOCK_MONOTONIC nanoseconds.
+  /// Results do not decrease until `reset` is called.
   @_noLocks
   package mutating func nextPresentationTime(position: Int64) -> Int64 {
     let time = presentationTime(of: position)
@@ -89,8 +89,8 @@ package struct PresentationClock {
     }
   }
 
-  /// Returns the time at which the frame at `position` is audible, CLOCK_MONOTONIC [ns]. Results
-  /// can decrease.
+  /// Returns the time at which the frame at `position` is audible, in CLOCK_MONOTONIC nanoseconds.
+  /// Results can decrease.
   @_noLocks
   package func presentationTime(of position: Int64) -> Int64 {
     Int64(offsetNanoseconds + Double(position) * nanosecondsPerFrame)

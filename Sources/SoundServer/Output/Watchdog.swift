@@ -24,7 +24,7 @@ package struct Watchdog {
   /// take two seconds.
   private static let patienceAtStart: Int64 = 2_500_000_000
   /// If more time than this passes between checks, this process counts as having been stopped [ns].
-  /// It is several ticks.
+  /// The time is several tick intervals long.
   private static let longestPause: Int64 = 400_000_000
 
   package private(set) var frozenSince: Int64?

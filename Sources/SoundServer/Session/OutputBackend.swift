@@ -28,8 +28,8 @@ package protocol PlaybackStream: AnyObject {
   var flow: OutputFlow { get set }
   /// Whether the server is expected to request audio.
   var isRequestDue: Bool { get }
-  /// The time of the last attempt to fill the queue or, with PipeWire, of the last cycle,
-  /// CLOCK_MONOTONIC [ns].
+  /// The time of the last attempt to fill the queue or, with PipeWire, of the last cycle. It is in
+  /// CLOCK_MONOTONIC nanoseconds.
   var lastWrite: Int64 { get }
 
   /// Closes the stream. Does nothing if there is none.
@@ -103,7 +103,7 @@ package protocol OutputBackend: AnyObject {
   /// Sends the server a request whose answer changes `lastAnswer`.
   func ask()
 
-  /// The time of the server's last answer, CLOCK_MONOTONIC [ns]; 0 before the first one.
+  /// The time of the server's last answer, in CLOCK_MONOTONIC nanoseconds; 0 before the first one.
   var lastAnswer: Int64 { get }
 
   /// How long the server can play without a request [ns].

@@ -54,7 +54,8 @@ extension OutputSession {
     return names.isEmpty ? .noSink(address: address) : .streamRefused(reason: loss.reason)
   }
 
-  /// Returns an estimate of the time at which the server stopped playing, CLOCK_MONOTONIC [ns].
+  /// Returns an estimate of the time at which the server stopped playing, in CLOCK_MONOTONIC
+  /// nanoseconds.
   private func timeLastHeard() -> Int64 {
     let now = monotonic_nanoseconds()
     if stream.flow.wantsPause { return min(now, stream.flow.pausedSince) }

@@ -15,7 +15,7 @@ package struct LiveRenderCallback: @unchecked Sendable {
   ///     undefined.
   ///   - frameCount: 1 or more.
   ///   - presentationTimeNanoseconds: the time at which the first frame of `output` is expected to
-  ///     be heard, CLOCK_MONOTONIC [ns].
+  ///     be heard, in CLOCK_MONOTONIC nanoseconds.
   package typealias Function =
     @convention(c) (
       _ context: UnsafeMutableRawPointer,

@@ -20,9 +20,9 @@ public struct SoundOpener: Sendable {
     ///
     /// Nil chooses a folder:
     /// - If the user names a folder, that folder.
-    /// - If the user names a playlist, a folder one or two levels above the playlist's folder if it
-    ///   has a multivariant playlist that refers to the named playlist; otherwise the playlist's
-    ///   folder.
+    /// - If the user names a playlist, a folder one or two levels above the playlist's folder if a
+    ///   multivariant playlist in that folder refers to the named playlist; otherwise the
+    ///   playlist's folder.
     ///
     /// Default: nil.
     public var root: String?
@@ -95,8 +95,9 @@ public struct SoundOpener: Sendable {
   /// Whether the sound is a presentation that was opened from a folder rather than from a server.
   public var isInFolder: Bool { presentation.map { !$0.isRemote } ?? false }
 
-  /// Completes the kept presentation after everything has been played. Fetches the segments that
-  /// one rendition lacks because they were played in another, and updates the playlists.
+  /// Completes the kept presentation. Call this function after playback has ended. It fetches the
+  /// segments that one rendition lacks because they were played in another, and updates the
+  /// playlists.
   ///
   /// - Parameters:
   ///   - begins: called before missing segments are fetched, with their number; called again if

@@ -73,8 +73,8 @@ struct RenditionLevels {
     latest = rendition
   }
 
-  /// Records the loudness of two renditions over the same time: `loudness` of `rendition` at 0 dB,
-  /// and `its` of `other` at `level`, in dB.
+  /// Compares two renditions over the same time. `loudness` is the loudness of `rendition` at 0 dB.
+  /// `its` is the loudness of `other` at `level`, which is in dB.
   mutating func compare(
     _ rendition: Int, _ loudness: HeardLoudness, with other: Int, _ its: HeardLoudness,
     at level: Double

@@ -37,8 +37,9 @@ struct VirtualTrackerProgram {
     return HelperProgram.output(of: ["/usr/bin/python3", "-c", check]) != nil
   }
 
-  /// Runs the virtual tracker with the program and exits with its exit code, or with `failed` if a
-  /// signal ended it. If this process receives a signal, terminates both and throws `interrupted`.
+  /// Runs the virtual tracker, which runs the program. Exits with the exit code of that run, or
+  /// with `failed` if a signal ended the run. If this process receives a signal, terminates the run
+  /// and throws `interrupted`.
   func become() throws(CommandFailure) -> Never {
     var template = Array("/tmp/stillstage-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {

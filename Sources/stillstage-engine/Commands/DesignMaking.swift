@@ -6,7 +6,7 @@ import Glibc
 import Rendering
 
 /// The hidden command of `make build` that designs the decoders of the default settings, so that
-/// even the first start does not have to.
+/// even the first start need not design them.
 let designsCommand = "make-designs"
 
 /// Designs the default decoders of all orders at the usual sample rates, and stores them in a

@@ -90,8 +90,8 @@ private func rewriting(_ choice: RewriteChoice) -> RewritingChoice {
 /// Starts and returns the network tracker that the command names. Returns nil if the command names
 /// none or uses a recorded motion.
 ///
-/// - Parameter onSilence: called with a note if no message arrives within 5 s, or if no pose
-///   arrives within 1 s after the first message without a pose.
+/// - Parameter onSilence: called with a note if no message arrives within 5 s of the start, or if
+///   no pose arrives within 1 s of the first message without a pose.
 func playedNetworkTracker(
   _ command: ParsedCommand, onSilence: @escaping @Sendable (String) -> Void = { printNote($0) }
 ) throws(CommandFailure) -> PlayedNetworkTracker? {

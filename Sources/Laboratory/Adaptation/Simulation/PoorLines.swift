@@ -75,7 +75,7 @@ extension BandwidthTrace {
       })
   }
 
-  /// A line whose rate rises from about 90 to 410 kbit/s in 100 s and falls to about 95 kbit/s in
+  /// A line whose rate rises from about 90 to 410 kbit/s in 100 s and falls to about 100 kbit/s in
   /// 90 s, with random fluctuations.
   static func slowRamp() -> BandwidthTrace {
     var chance = MersenneTwister(4)
