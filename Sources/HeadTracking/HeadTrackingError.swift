@@ -92,7 +92,7 @@ extension HeadTrackingError {
 func errorText(_ error: Int32) -> String {
   switch error {
   case 0: "no answer"
-  case EIO: "it did not answer, or it refused the request"
+  case EIO: "the device did not answer, or it refused the request"
   default: SystemError(number: error).description
   }
 }

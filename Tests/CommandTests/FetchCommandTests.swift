@@ -72,7 +72,7 @@ import Testing
     let run = try ProgramRun.of("script", ["-qec", command, "/dev/null"])
     #expect(
       run.output.contains(
-        "\rwaiting for 127.0.0.1: 0 kB after 2 s (limit: 6 s below 100 bytes/s)"))
+        "\rwaiting for 127.0.0.1: 0 kB after 2 s (gives up after 6 s below 100 bytes/s)"))
     #expect(run.exitCode == 1)
     #expect(run.output.contains("the server sent less than 100 bytes/s for 6 s"))
   }

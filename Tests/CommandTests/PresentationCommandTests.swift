@@ -149,7 +149,7 @@ import Testing
     #expect(try frames() == whole)
     for (uri, rule) in [
       ("file:///etc/passwd", "only http and https are supported"),
-      ("http://127.0.0.2/s.ts", "loopback or reserved addresses only on the host that you named"),
+      ("http://127.0.0.2/s.ts", "loopback or reserved IP address; a playlist or redirect may lead"),
     ] {
       try folder.write(
         "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2,\n\(uri)\n#EXT-X-ENDLIST\n", to: "evil.m3u8")

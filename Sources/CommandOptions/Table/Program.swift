@@ -150,7 +150,7 @@ public enum Program {
     arguments: [Arguments.sofaFile], options: [Options.json.specification])
 
   private static let hrtfExport = CommandSpecification(
-    name: .hrtfExport, summary: "Write the binaural decoder of a SOFA file to a WAV file.",
+    name: .hrtfExport, summary: "Write a binaural decoder for an HRTF set to a WAV file.",
     discussion: """
       Writes the decoder's filters to a WAV file with 2 (N+1)^2 channels for order N: the left \
       ear's filters in ACN order, then the right ear's. The filters are for SN3D input.

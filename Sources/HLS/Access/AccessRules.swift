@@ -83,8 +83,8 @@ public struct AccessRules: Sendable {
   public static func notPublic(_ address: String) -> AccessRefusal {
     AccessRefusal(
       address,
-      "playlists and redirects may lead to private, loopback or reserved addresses only on the "
-        + "host that you named")
+      "its host has a private, loopback or reserved IP address; a playlist or redirect may lead "
+        + "to such a host only if you named it")
   }
 
   private static func isSame(_ first: String, _ second: String) -> Bool {

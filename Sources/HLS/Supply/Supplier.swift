@@ -186,8 +186,8 @@ struct Supplier {
       liveDistance: timeline.flatMap { $0.playlist.hasEnded ? nil : $0.end - snapshot.heard })
   }
 
-  /// The queued segments that can be fetched again in another rendition: those that have not been
-  /// read to the end.
+  /// The queued segments that can be fetched again in another rendition: those that are not gaps
+  /// and have not been read to the end.
   private var replaceable: [ReplaceableSegment] {
     let snapshot = queue.snapshot
     return snapshot.segments.compactMap { segment in

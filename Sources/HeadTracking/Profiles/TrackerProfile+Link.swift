@@ -75,7 +75,8 @@ extension TrackerProfile {
   /// An address and a port. For TCP, they are those of the device. For UDP, this computer listens
   /// on them.
   public struct NetworkPlace: Sendable, Equatable {
-    /// A numeric address; for UDP also `any` or `loopback`.
+    /// A numeric address. For UDP, an IPv6 address is in brackets, and `any` and `loopback` are
+    /// also permitted.
     public var address: String
     public var port: Int
 

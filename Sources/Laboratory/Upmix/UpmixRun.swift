@@ -29,8 +29,9 @@ package func upmixed(_ input: [[Float]]) -> [[Double]] {
   }
 }
 
-/// Returns the number of frames by which `output` lags behind the mix, 0 to 8191. At this lag, a
-/// mono fold-down of `output` correlates best with an excerpt of the mix.
+/// Returns the number of frames by which `output` lags behind the mix, 0 to 8191. At this lag, the
+/// cross-correlation of an excerpt of the mix and `output` is largest, both folded down to mono
+/// with the weight 0.3 for the right side.
 package func delay(of output: [[Double]], in mix: UpmixMix) -> Int {
   let half = 0.5.squareRoot()
   let (start, count) = (48_000, 16_384)

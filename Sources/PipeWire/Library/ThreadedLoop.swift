@@ -41,7 +41,7 @@ final class ThreadedLoop: ClientLoop, CallbackTarget {
     kick()
     guard timer != nil, pw.pointee.pw_thread_loop_start(handle) >= 0 else {
       throw .systemFailure(
-        reason: "cannot start a thread for the main loop; close other programs and try again")
+        reason: "cannot start the main loop; close other programs and try again")
     }
     isRunning = true
   }

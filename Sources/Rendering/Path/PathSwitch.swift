@@ -31,7 +31,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
     var position = 0
     /// The number of the current path, counted from 1.
     var number = 1
-    /// The number of the path in the last call of `process`; 0 if a new path was also running.
+    /// The number of the path that the last call of `process` used; 0 if it also ran a new path.
     var heard = 1
 
     @_noLocks
@@ -166,7 +166,7 @@ struct PathSwitch: ~Copyable, @unchecked Sendable {
     if state.pointee.position >= fadeFrames { arrive(coming) }
   }
 
-  /// The number of the path in the last call of `process`; 0 if a new path was also running.
+  /// The number of the path that the last call of `process` used; 0 if it also ran a new path.
   var heard: Int { @_noLocks get { state.pointee.heard } }
 
   // MARK: Rewriting, by the audible path

@@ -20,7 +20,7 @@ enum RenderPath: ~Copyable {
   ///     `beginAgain`. Linear decoders have no such limit.
   init(treatment: Treatment, filters: BinauralFilters, partition: Int, keptFrames: Int = 0) {
     let hasOrder = filters.direct != nil || treatment.order == filters.order
-    precondition(hasOrder, "the filters must have the order \(treatment.order)")
+    precondition(hasOrder, "the filters must be of order \(treatment.order)")
     if !treatment.speakers.isEmpty || filters.direct != nil {
       self = .linear(
         BinauralDecoder(

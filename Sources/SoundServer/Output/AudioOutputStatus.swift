@@ -32,8 +32,8 @@ public enum QueueRewriting: Sendable, Equatable {
   case unsupportedBySource
   /// The configuration disables rewriting.
   case switchedOff
-  /// The sink reads too far ahead for rewriting. `milliseconds` is the margin or the sink's
-  /// latency, whichever is greater.
+  /// The sink reads too far ahead for rewriting. `milliseconds` is the greater of
+  /// `AudioOutputStatus.rewriteMarginMilliseconds` and `sinkLatencyMilliseconds`.
   case sinkReadsTooFarAhead(milliseconds: Double)
 
   /// The name of the case in event logs.

@@ -15,10 +15,11 @@ struct RenditionMatch {
 
   /// The largest shift between renditions in either direction, in frames.
   static let furthestShift = 2400
-  /// How long before and after a change of rendition the loudness should agree, in seconds.
+  /// The length of the sound whose loudness is matched at a change of rendition, in seconds. After
+  /// the change, the level stays constant for the same time.
   static let levelSeconds = 3.0
-  /// The length of the history, in seconds. At the start and after a seek, coming sound of the same
-  /// length is compared instead.
+  /// The length of the history, in seconds. At the start and after a seek, upcoming sound of the
+  /// same length is compared instead.
   private static let historySeconds = 3.0
   /// The shortest sound for a comparison, in seconds.
   private static let leastCompared = 0.4

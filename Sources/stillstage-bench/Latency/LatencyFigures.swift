@@ -62,10 +62,10 @@ struct StageFigures: Codable {
   var fusion: Distribution?
   /// The time from the finished sample to the audio thread's request for a pose.
   var wait: Distribution?
-  /// The time from the request for a pose to the moment for which the pose is requested.
+  /// The time from the request for a pose to the moment at which the sound rendered with that pose
+  /// is expected to be heard.
   var queue: Distribution?
-  /// The time from the moment for which the pose is requested to the beginning of the turn in the
-  /// recording.
+  /// The time from that expected moment to the beginning of the turn in the recording.
   var begin: Distribution?
   /// The time from the beginning to the midpoint of the turn in the recording.
   var turn: Distribution?

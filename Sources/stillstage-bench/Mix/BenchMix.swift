@@ -76,7 +76,7 @@ private func draw(_ rows: [MixRow], to path: String) throws(CommandFailure) {
     title: "Audio Mix",
     panels: [
       ChartPanel(
-        xLabel: label, yLabel: "speech relative to its errors (dB)", xNames: names,
+        xLabel: label, yLabel: "SI-SDR of the speech (dB)", xNames: names,
         series: [
           ChartSeries(name: "separated", x: x, y: rows.map(\.scores.speechRatio)),
           ChartSeries(name: "W channel", x: x, y: rows.map(\.scores.inputRatio)),

@@ -42,11 +42,12 @@ enum ServerWait {
     }
   }
 
-  /// Returns the text of the line, such as "waiting for example.org: 0 kB after 12 s (limit: 30 s
-  /// below 100 bytes/s)".
+  /// Returns the text of the line, such as "waiting for example.org: 0 kB after 12 s (gives up
+  /// after 30 s below 100 bytes/s)".
   static func text(_ wait: FetchWait, limit: Double) -> String {
     "waiting for \(wait.host.withoutControls): \(wait.bytes / 1000) kB after "
-      + "\(Int(wait.seconds)) s (limit: \(Int(limit)) s below \(Int(TransferPace.least)) bytes/s)"
+      + "\(Int(wait.seconds)) s (gives up after \(Int(limit)) s below "
+      + "\(Int(TransferPace.least)) bytes/s)"
   }
 
   private static func clear() {
