@@ -15,8 +15,8 @@ package func foundTracker(
   _ id: String, _ settings: TrackerSettings
 ) throws(CommandFailure) -> TrackerDescription {
   let tracker = try matchedTracker(id, settings)
-  if let error = tracker.accessError { throw CommandFailure(error.description) }
-  return tracker
+  guard let error = tracker.accessError else { return tracker }
+  throw Signals.received == nil ? CommandFailure(error.description) : .interrupted
 }
 
 /// Finds the tracker with an ID. If the ID is a Bluetooth address that BlueZ does not know, waits

@@ -46,8 +46,8 @@ import Testing
   @Test func onlyTheNamedHostMayHaveAPrivateAddress() {
     let origin = AccessRules.Origin.server(host: "Media.local")
     let rule =
-      "playlists and redirects may lead to private, loopback or reserved addresses only on the "
-      + "host that you named"
+      "its host has a private, loopback or reserved IP address; a playlist or redirect may lead "
+      + "to such a host only if you named it"
     #expect(refusal("http", "media.local.", origin, to: ["192.168.1.2"]) == nil)
     #expect(refusal("http", "other.local", origin, to: ["192.168.1.3"]) == rule)
     #expect(refusal("https", "cdn.example", origin, to: ["8.8.8.8"]) == nil)
