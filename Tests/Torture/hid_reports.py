@@ -116,6 +116,9 @@ def main():
     for node in nodes:
         node.plug()
     program = subprocess.Popen(sys.argv[end + 1:], stdin=subprocess.DEVNULL)
+    # Warnings of umockdev in this process must not be taken for messages of the program.
+    with open('device-messages', 'wb') as f:
+        os.dup2(f.fileno(), 2)
     loop = GLib.MainLoop()
     threading.Thread(target=feed, args=(nodes, family, rng, int(count), program, loop.quit), daemon=True).start()
     loop.run()

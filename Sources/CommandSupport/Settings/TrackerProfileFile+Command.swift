@@ -19,9 +19,9 @@ extension TrackerProfileFile {
       let (profile, problems) = read(name)
       if let profile { return profile }
       let problem = problems.first { !$0.isHarmless }
+      let place = problem?.line.map { "line \($0): " } ?? ""
       throw CommandFailure(
-        "cannot use the tracker profile \(name): line \(problem?.line ?? 1): \(problem?.text ?? "")"
-      )
+        "cannot use the tracker profile \(name): \(place)\(problem?.text ?? "")")
     }
     if let profile = profiles.first(where: { $0.name == name }) { return profile }
     let known = profiles.map(\.name).joined(separator: ", ")

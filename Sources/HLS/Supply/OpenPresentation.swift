@@ -176,6 +176,8 @@ public struct OpenPresentation: Sendable {
       }
     }
     guard found.isEmpty else { return found }
+    // A cancellation during the last load also leaves a problem.
+    if !goesOn() { throw .interrupted }
     throw .nothing(
       address: all.first?.address.description ?? "",
       reason: problem?.description ?? "no decodable sound was found in its first segments")

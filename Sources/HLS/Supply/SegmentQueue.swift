@@ -222,13 +222,17 @@ public final class SegmentQueue: Sendable {
     state.withLock { if $0.told.insert(text).inserted { $0.warnings.append(text) } }
   }
 
+  /// Ends the queue, unless a seek is pending.
   func setEnded() {
     state.withLock { if $0.seek == nil { $0.hasEnded = true } }
     wake()
   }
 
+  /// Ends the queue and records the reason of the first failure, unless a seek is pending: the seek
+  /// restarts fetching.
   func fail(_ reason: String) {
     state.withLock { state in
+      guard state.seek == nil else { return }
       state.failure = state.failure ?? reason
       state.hasEnded = true
     }

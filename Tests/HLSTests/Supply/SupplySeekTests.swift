@@ -21,6 +21,17 @@ extension SupplyTests {
     #expect(items.first.map { $0.number > 0 } == true)
   }
 
+  @Test("A download that fails after a seek was requested does not end the queue")
+  func failureDuringASeek() {
+    let queue = SegmentQueue()
+    _ = queue.seek(to: 81)
+    queue.fail("nobody answers")
+    #expect(queue.failure == nil && !queue.hasEnded)
+    #expect(queue.takeSeek() == 81)
+    queue.fail("nobody answers")
+    #expect(queue.failure != nil && queue.hasEnded)
+  }
+
   @Test("A seek after a failure fetches again, because the server may have returned")
   func seekAfterAFailure() throws {
     publish(40)
