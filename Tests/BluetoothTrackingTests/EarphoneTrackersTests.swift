@@ -105,6 +105,12 @@ import Testing
     #expect { try other.connect(tracker, isCalibrated: false) } throws: {
       "\($0)".contains("does not list the earphones as connected")
     }
+    var settings = EarphoneTrackers.Settings()
+    settings.busAddress = "unix:path=/nonexistent/bus"
+    let cutOff = EarphoneTrackers(settings)
+    #expect { try cutOff.connect(tracker, isCalibrated: false) } throws: {
+      "\($0)".contains("D-Bus") && !"\($0)".contains("does not list the earphones")
+    }
   }
 
   @Test("Without a bus or a Bluetooth service there are no earphones, and one line says why")

@@ -157,15 +157,16 @@ package final class EarphoneTrackers: TrackerProvider {
     let retry = state.withLock { $0.retries[address] }
     if let retry, let error = retry.error, monotonic_nanoseconds() < retry.next { throw error }
     // Opening a channel would reconnect a device that has since been disconnected, so list again.
-    let found = state.withLock { state in
+    let (found, problem) = state.withLock { state in
       list(&state)
-      return state.found.first { $0.device.address == address }
+      return (state.found.first { $0.device.address == address }, state.problem)
     }
     guard let found else {
       throw .cannotConnect(
         name: tracker.name,
-        reason: "the Bluetooth service does not list the earphones as connected; "
-          + "check the Bluetooth settings")
+        reason: problem
+          ?? "the Bluetooth service does not list the earphones as connected; check the Bluetooth "
+          + "settings")
     }
     do throws(HeadTrackingError) {
       let memory = memory(of: address)

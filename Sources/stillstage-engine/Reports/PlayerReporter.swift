@@ -42,8 +42,7 @@ final class PlayerReporter {
   /// The current rendition; nil if there is none.
   private var rendition: RenditionNews?
   private let pausesOnRemoval: Bool
-  /// Whether the removal of the earphones paused playback.
-  private var isPausedByRemoval = false
+  private var removalPause = RemovalPause()
 
   /// - Parameters:
   ///   - isQuiet: whether to omit the description of what is played, and to omit the status line
@@ -62,6 +61,7 @@ final class PlayerReporter {
 
   /// Reports new events. Updates the status line or the full-screen view if `interval` has passed.
   func report() {
+    if !player.isPaused { removalPause.notePlaying() }
     for event in player.takeEvents() { tell(event) }
     let status = player.status
     if status.mutedFrames > mutedFrames {
@@ -347,15 +347,11 @@ final class PlayerReporter {
     }
   }
 
-  /// Pauses when the earphones are taken out. Resumes when they are put back, if this function
-  /// paused playback.
   private func pause(whileOut isOut: Bool) {
-    if isOut, !player.isPaused {
-      isPausedByRemoval = true
-      player.pause()
-    } else if !isOut, isPausedByRemoval {
-      isPausedByRemoval = false
-      player.resume()
+    switch removalPause.action(isOut: isOut, isPaused: player.isPaused) {
+    case .pause: player.pause()
+    case .resume: player.resume()
+    case nil: break
     }
   }
 
