@@ -43,8 +43,8 @@ public struct GridCell {
 
   /// Returns how gains are interpolated in the cell for a soundfield of order `order`.
   ///
-  /// The gains follow a parabola if the rotation in the cell, multiplied by the order, exceeds 0.02
-  /// rad.
+  /// The gains are constant if the cell is still. They follow a parabola if the rotation in the
+  /// cell, multiplied by the order, exceeds 0.02 rad, and a straight line otherwise.
   @_noLocks
   public func motion(order: Int) -> GridMotion {
     if isStill { return .still }
@@ -55,7 +55,7 @@ public struct GridCell {
   }
 }
 
-/// The interpolation of gains in a cell: constant, linear or parabolic.
+/// The interpolation of gains in a cell: constant (`still`), linear (`even`) or parabolic (`bent`).
 public enum GridMotion: Sendable {
   case still
   case even

@@ -62,7 +62,7 @@ public struct PoseGrid: ~Copyable, @unchecked Sendable {
   /// call of `take`.
   ///
   /// - Parameters:
-  ///   - new: the head poses (`headToWorld`) at the points `points(forNext: frames)`.
+  ///   - new: the head poses (`headToStage`) at the points `points(forNext: frames)`.
   ///   - frames: the number of frames, at most `longestCall`.
   @_noLocks
   public func take(_ new: UnsafePointer<Quaternion>, forNext frames: Int) -> GridPoses {

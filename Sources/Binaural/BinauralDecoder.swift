@@ -17,8 +17,7 @@ public struct BinauralDecoder: ~Copyable, @unchecked Sendable {
   public let channels: Int
   /// The maximum number of frames for which the output continues after the input ends.
   public let tailFrames: Int
-  /// Whether one filter per input serves both ears, because the two ears' filters are mirror
-  /// images.
+  /// Whether one filter per input serves both ears; see `PartitionedConvolver.isSymmetric`.
   public var isSymmetric: Bool { convolver.isSymmetric }
 
   /// The stage that depends on the pose of the head. It is not private, because the compiler needs

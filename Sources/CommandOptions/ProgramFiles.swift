@@ -35,7 +35,7 @@ public struct ProgramFiles: Sendable {
   ///
   /// The order of preference is: the option (`--data`), the environment variable
   /// (`STILLSTAGE_DATA`), the installed files, the source tree. A folder from the option or the
-  /// variable is not checked.
+  /// variable is not checked; an empty path is ignored.
   public func dataFolder(option: String?, environment: String?) -> String? {
     if let named = option ?? environment, !named.isEmpty { return named }
     let installed = ["\(folder)/../share/stillstage", "\(folder)/../../share/stillstage"]

@@ -9,8 +9,8 @@
 ///   - active: the indices of the `activeCount` inputs to mix. All other inputs count as silent.
 ///   - output: outputs x `frames`, `outputStride` floats apart, overwritten.
 ///   - starts: the gains at the start of the cell, inputs x `outputs`.
-///   - slopes: the change of each gain per frame; nil for constant gains.
-///   - curves: the coefficient of each gain's parabola, as in `turnDegree`; nil for straight lines.
+///   - slopes: the change of each gain per frame; nil if all are zero.
+///   - curves: the coefficient of each gain's parabola, as in `turnDegree`; nil if all are zero.
 ///   - offset: the number of frames of the cell that precede the first frame to mix.
 ///   - scale: the reciprocal of the number of frames in a cell.
 @_noLocks

@@ -25,8 +25,8 @@ public final class LoudnessMeter {
   ///   - sampleRate: the sample rate [Hz], 16 to 2822400.
   ///   - measuresPeak: whether to measure the true peak too.
   ///   - isEndless: whether memory use stays constant. If so, the integrated loudness is computed
-  ///     from block loudnesses that are rounded by up to 0.05 LU. Otherwise, 10 values are stored
-  ///     per second.
+  ///     from block loudnesses that are rounded by up to 0.05 LU. Otherwise, up to 10 values are
+  ///     stored per second.
   public init(
     weights: [ChannelWeight], sampleRate: Int, measuresPeak: Bool = false, isEndless: Bool = false
   ) {

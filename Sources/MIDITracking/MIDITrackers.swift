@@ -11,7 +11,7 @@ package final class MIDITrackers: TrackerProvider {
   package struct Request: Sendable, Equatable {
     /// The complete ID.
     var id: String
-    /// The beginning of the name of the port or of its device.
+    /// The beginning of the name of the port, or of the device or program that has the port.
     var port: String
     /// The name of the model, in lower case.
     var model: String
@@ -41,6 +41,8 @@ package final class MIDITrackers: TrackerProvider {
   /// client or, if the client has no name, the name of the port, with hyphens for whitespace.
   private static let serialPrefix = "midi:"
 
+  /// Creates a provider for the MIDI ports of this computer.
+  ///
   /// - Parameters:
   ///   - axes: the mounting of the tracker on the head; nil for the usual mounting.
   ///   - settings: the settings of the built-in models.

@@ -45,7 +45,8 @@ public enum Upmix: String, Sendable, CaseIterable {
   case on
   /// No conversion. Matrix-encoded stereo is still decoded.
   case off
-  /// Conversion with a delay of about 21 ms instead of 43 ms, and with coarser separation.
+  /// Conversion with an analysis window of about 21 ms instead of 43 ms, and therefore with coarser
+  /// separation. For live sound, the window is also the delay.
   case lowLatency = "low-latency"
 }
 

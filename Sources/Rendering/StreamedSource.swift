@@ -52,8 +52,8 @@ public struct RenditionNews: Sendable, Equatable {
   /// The correlation of the two renditions after the alignment, 0.5 to 1; nil if there was no
   /// alignment.
   public var agreement: Double?
-  /// The gain of the rendition when it becomes audible, in dB. It matches the loudness to that of
-  /// the earlier renditions.
+  /// The gain of the rendition when it becomes audible, in dB. If the levels of the renditions are
+  /// matched, the gain adapts the loudness to that of the earlier renditions.
   public var gain: Double
 
   package init(

@@ -32,7 +32,7 @@ package final class CursesScreen: Sendable {
     var wasInForeground = false
   }
 
-  /// The set of drawing characters that suits the user's character set.
+  /// The drawing characters for the user's character encoding: UTF-8 or ASCII.
   package let symbols: Symbols
   private let descriptor: Int32
   private let state = Mutex(State())

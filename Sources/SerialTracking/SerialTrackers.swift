@@ -65,7 +65,7 @@ package final class SerialTrackers: TrackerProvider {
   // MARK: List
 
   package func trackers(detailed: Bool) -> [TrackerDescription] {
-    // Only profiles that name a USB device need this list.
+    // Without a profile, no port can match, so the ports need not be listed.
     let nodes = profiles.isEmpty ? [] : SerialNode.all(in: place)
     var found = nodes.compactMap { node in
       profile(of: node).map { Self.description(node.path, node, $0) }

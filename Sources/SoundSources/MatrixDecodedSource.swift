@@ -9,8 +9,8 @@ private import Surround
 /// A source that decodes matrix-encoded stereo (Lt, Rt) to 5.0 with a passive matrix.
 ///
 /// Let k = 1/2, and let a and b be the encoder's surround gains: both 0.7071 for Dolby Surround,
-/// 0.8718 and 0.4899 for Pro Logic II (ATSC A/52:2018, 7.8.2, and R. Dressler, "Dolby Surround Pro
-/// Logic II Decoder: Principles of Operation", 2000). Then
+/// 0.8718 and 0.4899 for Pro Logic II, IIx and IIz (ATSC A/52:2018, 7.8.2, and R. Dressler, "Dolby
+/// Surround Pro Logic II Decoder: Principles of Operation", 2000). Then
 ///
 ///     BL = k (a Lt - b Rt)     BR = k (a Rt - b Lt)     FC = k b (Lt + Rt)
 ///     FL = Lt (1 - k (a + b) / sqrt 2)                  FR likewise from Rt

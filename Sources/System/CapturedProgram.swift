@@ -6,8 +6,9 @@ private import Glibc
 /// Runs a program and captures its standard output, within limits of time and size.
 public struct CapturedProgram {
   public var launch: ProgramLaunch
-  /// The maximum duration in seconds. The time that the program's main thread waits for a processor
-  /// does not count, so that runs rarely fail on a busy computer. In total, the duration exceeds
+  /// The maximum duration in seconds. So that runs rarely fail on a busy computer, a program may
+  /// exceed it by the time that its main thread waited for a processor, or while that thread is
+  /// ready to run and has used less processor time than the maximum. In total, the duration exceeds
   /// the maximum by at most `longestWait` seconds.
   public var timeoutSeconds: Double
   public static let longestWait = 50.0

@@ -7,7 +7,7 @@ import Glibc
 struct Library {
   typealias State = UnsafeMutableRawPointer
   /// The parameters are the path of the model, the attenuation limit in dB, and the log level or
-  /// nil. Versions of the library that have no log level ignore it.
+  /// nil. Versions of the library without a log level ignore the last parameter.
   typealias Create =
     @convention(c) (UnsafePointer<CChar>, Float, UnsafePointer<CChar>?) -> State?
   typealias FrameLength = @convention(c) (State) -> Int

@@ -15,7 +15,7 @@ func setLimits() {
   spawn_limit(Int32(RLIMIT_AS.rawValue), 1 << 30 + mappedBytes())
 }
 
-/// Makes the kernel kill this process when the thread of the parent that started it ends.
+/// Makes the kernel kill this process when the parent's thread that started it ends.
 ///
 /// The environment variable `STILLSTAGE_PARENT` contains the parent's process ID. If the parent has
 /// already ended, this process ends at once. Without this variable, the function has no effect.

@@ -6,8 +6,10 @@ import Glibc
 /// metres.
 ///
 /// The positions in the file are Cartesian or spherical (azimuth, elevation, radius; degrees or
-/// radians). ListenerPosition is the origin. ListenerView and ListenerUp define the axes
-/// [AES69-2022]. If they are missing, the file's own origin and axes are used.
+/// radians). ListenerPosition is the origin; if it is missing, the file's own origin is used.
+/// ListenerView and ListenerUp define the axes [AES69-2022]. The file's own axes are used if
+/// ListenerView is missing, or if the two vectors define no orientation. If only ListenerUp is
+/// missing, the file's z axis takes its place.
 func listenerPositions(_ file: SofaFile, notes: inout [String]) throws(Refusal) -> [SIMD3<Double>] {
   let m = file.measurements
   let sources = try vectors(file.sourcePositions, "SourcePosition", m, defaultType: "spherical")

@@ -15,7 +15,7 @@ public struct MixTuning: Sendable, Equatable {
       (self.gainDecibels, self.equaliser) = (gainDecibels, equaliser)
     }
 
-    /// Whether the correction changes nothing.
+    /// Whether the gain is 0 dB and there are no filters.
     public var isNeutral: Bool { gainDecibels == 0 && equaliser.isEmpty }
   }
 

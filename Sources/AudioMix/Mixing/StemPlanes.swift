@@ -2,10 +2,10 @@
 
 /// The order of the planes that `MixStage` writes and `StemMixer` reads.
 ///
-/// The channels of the soundfield come first, then C (4 planes), C_f (4 planes), D (4 planes) and
-/// S_d (1 plane). `MixGains` explains these names.
+/// The input channels of `MixStage`, including head-locked channels, come first, then C (4 planes),
+/// C_f (4 planes), D (4 planes) and S_d (1 plane). `MixGains` explains these names.
 public enum StemPlanes {
-  /// The number of planes after the channels of the soundfield.
+  /// The number of planes after the input channels.
   public static let count = 13
 
   // These are not constants, because the compiler reports an access to a constant of another file

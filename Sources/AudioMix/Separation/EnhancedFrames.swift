@@ -8,9 +8,9 @@ struct SourceWeights: BitwiseCopyable {
   /// The number of active sources. The other members use their first `count` elements.
   var count = 0
   var steering = InlineArray<3, SIMD4<Float>>(repeating: .zero)
-  /// The gain of the beam's signal after the spectral subtraction.
+  /// The gain of the signal `voiceRe`, `voiceIm`: the beam after the spectral subtraction.
   var voice = InlineArray<3, Float>(repeating: 0)
-  /// The gain of the beam's signal before the spectral subtraction.
+  /// The gain of the signal `beamRe`, `beamIm`: the beam before the spectral subtraction.
   var beam = InlineArray<3, Float>(repeating: 0)
   /// The weight in the framed image: 1 inside the field of view, falling to 0 outside it.
   var framing = InlineArray<3, Float>(repeating: 0)

@@ -63,7 +63,7 @@ package struct SeparationSettings: Sendable {
   /// and from which it is completely hidden (`full`).
   package var hidingReverberance: (none: Float, full: Float) = (0.6, 1)
   /// The increase of `pauseGain` while a talker's direction is completely hidden, the field sounds
-  /// like speech and the gate is open.
+  /// like speech and the source's gate is open (see `gateRange`).
   package var hiddenGain: Float = 0.35
   /// The averaged concentration of the histogram up to which the field counts as crowded (`none`),
   /// and from which it counts as clear (`full`).
@@ -79,13 +79,13 @@ package struct SeparationSettings: Sendable {
   /// (`full`). The level is measured after the spectral subtraction, relative to the noise of the
   /// source's beam.
   package var gateRange: (none: Float, full: Float) = (-12, -6)
-  /// The greatest fall, in dB per second, of the level that controls the gate.
+  /// The greatest fall, in dB per second, of the level that controls a source's gate.
   package var gateFall = 120.0
   /// The gain of a beam in pauses and for sources that are not speech.
   package var pauseGain: Float = 0.1
   /// The threshold of the expander of `studio`, relative to the loudest recent level.
   package var expanderThreshold: Float = -6
-  /// The reduction by the expander, in dB, for each dB below the threshold.
+  /// The reduction by the expander, in dB, for each dB below `expanderThreshold`.
   package var expanderSlope: Float = 3.5
   /// The greatest reduction by the expander.
   package var expanderDepth: Float = 20

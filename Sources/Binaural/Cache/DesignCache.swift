@@ -59,8 +59,8 @@ public struct DesignCache: Sendable {
 
   private static var suppliedFolder: String? { programDirectory().map { "\($0)/designs" } }
 
-  /// Returns the arrays stored under a key and marks the entry as just used; nil if there is no
-  /// valid entry.
+  /// Returns the arrays stored under a key in `folder` or, if it has no valid entry, in `supplied`;
+  /// nil if neither has one. Marks an entry in `folder` as just used.
   func load(_ key: DesignKey) -> [[Float]]? {
     if let arrays = Self.arrays(in: folder, key) {
       CacheFile.touch(path(key))

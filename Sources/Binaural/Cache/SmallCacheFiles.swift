@@ -39,6 +39,8 @@ package struct SmallCacheFiles: Sendable {
   private let limit: Int
   private static let largestBytes = 4096
 
+  /// Creates a cache.
+  ///
   /// - Parameters:
   ///   - folder: an absolute path. The folder is created when the first entry is stored.
   ///   - ending: the file name extension, including the dot.

@@ -29,7 +29,8 @@ public struct CrosstalkDesign: Sendable, Equatable {
   /// The band, in Hz, over which cancellation fades out. Above it, moving the head by 1 cm makes
   /// cancellation ineffective.
   static let highest = 7000.0...9000.0
-  /// The largest gain and attenuation that the equalisation of the common colour applies, in dB.
+  /// The largest gain and attenuation, in dB, in the equalisation of the colour that the sum and
+  /// the difference have in common.
   static let largestColour = 12.0
 
   public init(angle: Double) { self.angle = angle }

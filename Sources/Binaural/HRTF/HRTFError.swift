@@ -8,7 +8,7 @@ public enum HRTFError: Error, Equatable, Sendable, CustomStringConvertible {
   case notSOFA(path: String, reason: String)
   /// The set, or a decoder designed from it, failed a check. `check` describes the failure.
   case refused(path: String, check: String)
-  /// The set has too few directions for a decoder of an order.
+  /// The set has too few directions for a decoder of order `order`.
   case tooFewDirections(path: String, count: Int, order: Int)
   /// The reader took longer than `seconds`, the permitted time, and was stopped.
   case timedOut(path: String, seconds: Double)

@@ -9,8 +9,8 @@ struct VoronoiCell {
   private var nextX: [Double] = []
   private var nextY: [Double] = []
 
-  /// The largest distance from the point of contact to a corner: the tangent of the angle between
-  /// their directions.
+  /// The largest distance from the point where the plane touches the sphere to a corner. It equals
+  /// the tangent of the angle between the directions of this point and of the corner.
   private(set) var reach = 0.0
   /// The area on the sphere, in steradians.
   private(set) var area = 0.0

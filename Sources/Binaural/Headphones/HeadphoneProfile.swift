@@ -31,7 +31,8 @@ public struct HeadphoneProfile: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - sampleRate: the playback rate, in Hz.
-  ///   - field: the energy of the HRTF set in the diffuse field.
+  ///   - field: the energy of the HRTF set in the diffuse field; `DiffuseField.flat` if the design
+  ///     of the decoder makes it flat.
   public func taps(sampleRate: Double, field: DiffuseField) -> [Float] {
     let sections = filters.compactMap { $0.biquad(sampleRate: sampleRate)?.minimumPhase }
     let power = field.mean { frequency in

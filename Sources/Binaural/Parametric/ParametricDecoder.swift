@@ -65,7 +65,7 @@ public struct ParametricDecoder: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - filters: the linear decoder, of first order.
-  ///   - waves: the responses to the waves, for the same sample rate.
+  ///   - waves: the responses to plane waves, for the same sample rate as `filters`.
   ///   - keptFrames: the number of past frames for which covariances are kept, so that another
   ///     decoder can resume at one of these frames; 0 for none.
   public init(filters: BinauralFilters, waves: PlaneWaveResponses, keptFrames: Int = 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The packets of Apple's accessory protocol (AAP) that the host sends with fixed contents.
+/// The packets with fixed contents that the host sends in Apple's accessory protocol (AAP).
 enum AAPPacket {
   /// The first packet on a new link.
   static let handshake: [UInt8] = [0, 0, 4, 0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0]

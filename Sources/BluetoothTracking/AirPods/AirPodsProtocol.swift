@@ -115,8 +115,8 @@ package struct AirPodsProtocol: EarphoneProtocol {
       case .ready(let service): starter.ready(service, now: now)
       case .report(let service, let bytes):
         guard let report = MotionReport(bytes) else {
-          // Shorter reports come from other services on the same link, such as an activity
-          // classifier, and do not count as rejected.
+          // Reports of fewer than 56 bytes come from other services on the same link, such as an
+          // activity classifier, and do not count as rejected.
           output.rejectedCount += bytes.count >= 56 ? 1 : 0
           continue
         }

@@ -21,8 +21,8 @@ struct HeadMotion {
   /// The earphones' orientation filter counts as settled when the tilt error of a report is below
   /// this angle, in radians.
   private static let settledTilt = 5 * Double.pi / 180
-  /// The filter also counts as settled when more than this time has passed since `firstArrival`, in
-  /// nanoseconds.
+  /// The earphones' orientation filter also counts as settled when more than this time, in
+  /// nanoseconds, has passed since `firstArrival`.
   private static let settlingTime: Int64 = 1_000_000_000
   /// If the orientation differs by more than this angle, in radians, from the one that the angular
   /// velocity predicts, the reference frame is assumed to have jumped.

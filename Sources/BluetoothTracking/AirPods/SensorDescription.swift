@@ -15,7 +15,7 @@ enum SensorDescription {
   /// 1/32767. Returns nil if the property is missing or incomplete, or is not a unit quaternion.
   static func mounting(_ properties: ArraySlice<UInt8>) -> Quaternion? {
     guard let key = properties.end(of: "H2HTransformation"),
-      // The pattern precedes the data. It contains their length in bytes, 8, and their type, 0x0A.
+      // These bytes precede the quaternion: its length in bytes, 8, and the type 0x0A.
       let data = properties[key...].prefix(16).end(of: [8, 0, 0, 0x0A]),
       properties.endIndex - data >= 8
     else { return nil }

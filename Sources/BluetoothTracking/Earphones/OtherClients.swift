@@ -9,7 +9,8 @@ enum OtherClients {
     "GalaxyBudsClien", "librepods", "magicpods", "MagicPods", "kAirPods", "airpods_",
   ]
 
-  /// The names of those programs that are running now; empty if /proc cannot be read.
+  /// The names of the running programs that begin with one of `names`; empty if /proc cannot be
+  /// read.
   static var running: [String] {
     (SystemFile.names(in: "/proc") ?? []).compactMap { folder in
       guard Int(folder) != nil,

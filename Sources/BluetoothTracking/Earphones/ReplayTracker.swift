@@ -32,7 +32,7 @@ package final class ReplayTracker: TrackerProvider {
   ///   - profiles: the known profiles, one of which the capture may name.
   ///   - axes: the mounting of the tracker on the head; nil for the usual mounting. It has no
   ///     effect for earphones and Waves Nx trackers.
-  ///   - memory: the mounting and service of earphones, for a capture that does not contain them.
+  ///   - memory: the mounting and service of AirPods, for a capture that does not contain them.
   /// - Throws: `badMotionRow` if a line is invalid, or if the file is empty or has only comments;
   ///   `cannotReadMotion` if the file cannot be read or its packets cannot be replayed.
   package init(

@@ -8,9 +8,9 @@ import Synchronization
 
 /// Provides the Bluetooth LE trackers that BlueZ knows, whether or not they are connected.
 ///
-/// `trackers` also searches for one tracker: the one opened last or, before that, the one that the
-/// user named. It searches while BlueZ does not know this tracker and, after a failure or a lost
-/// link, until the tracker is in range.
+/// `trackers` also searches for one tracker: the one that `connect` last tried to open or, before
+/// that, the one that the user named. It searches while BlueZ does not know this tracker and, after
+/// a failure or a lost link, until the tracker is in range or connected.
 ///
 /// If necessary, opening a tracker connects it, and releasing the connection disconnects it again.
 /// No trackers are found if D-Bus, BlueZ or Bluetooth is missing.
@@ -31,7 +31,7 @@ package final class LowEnergyTrackers: TrackerProvider {
     var failures = 0
     /// When the latest link was opened; `Int64.min` if there was none.
     var opened = Int64.min
-    /// When the tracker may be opened again if it is in range.
+    /// When the tracker may be opened again if it is in range or connected.
     var next = Int64.min
     /// When the tracker may be opened again if the search has not found it. A paired tracker may
     /// ask this computer for a connection in a way that a search does not show.

@@ -7,7 +7,7 @@ struct TrackRewriter {
   let numbers: [UInt32: UInt32]
   /// The ticks per second of the old and the new movie.
   let ticks: (old: UInt64, new: UInt64)
-  /// The number of levels of nested containers whose content is adapted. A valid `trak` box has 4.
+  /// The maximum number of nested containers whose content is adapted. A valid `trak` box has 4.
   private static let deepest = 8
   private static let containers: Set = ["trak", "mdia", "minf", "stbl", "edts"]
 

@@ -26,7 +26,7 @@ public protocol RecordingFile: AnyObject, Sendable {
   /// Whether the file can store `tuning`. Only a movie with a first-order soundfield can.
   var storesTuning: Bool { get }
   /// The number of bytes per second of sound: the average over the file or over its latest part,
-  /// whichever is larger. Before any sound is stored, the number for uncompressed sound.
+  /// whichever is larger. Before any sound is stored, this is the number for uncompressed sound.
   var bytesPerSecond: Double { get }
   /// The number of bytes that are free for this user on the disk; nil if it is unknown, or after
   /// `finish`.

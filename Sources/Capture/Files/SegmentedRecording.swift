@@ -49,7 +49,7 @@ final class SegmentedRecording: RecordingFile, @unchecked Sendable {
   /// The file's size and number of stored frames at two earlier times, for `bytesPerSecond`.
   private var earlier: (size: Int64, frames: Int64) = (0, 0)
   private var later: (size: Int64, frames: Int64) = (0, 0)
-  /// The minimum duration, in seconds, of the sound that is stored between `earlier` and `later`.
+  /// The duration of stored sound, in seconds, after which `earlier` and `later` advance.
   private static let recentSeconds: Int64 = 10
 
   /// Writes the start of the file.

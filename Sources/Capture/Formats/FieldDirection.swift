@@ -38,7 +38,7 @@ public struct FieldIntensity: Sendable, Equatable {
       diffuseness: max(0, 1 - length / energy))
   }
 
-  /// Returns the sums since the last call and resets them to 0.
+  /// Returns the sums and resets them to 0.
   mutating func take() -> FieldIntensity {
     defer { self = FieldIntensity() }
     return self

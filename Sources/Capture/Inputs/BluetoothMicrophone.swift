@@ -127,7 +127,8 @@ public struct BluetoothMicrophone: Sendable, Equatable {
 
   /// Returns the codecs of the active profile. PipeWire can list those of the former profile for
   /// some time after the new microphone has appeared. This function therefore waits until PipeWire
-  /// lists others, but at most for `codecPatience`.
+  /// lists codecs other than `former`, but at most for `codecPatience`. If `former` is empty, it
+  /// does not wait.
   private static func codecs(
     of card: BluetoothCard, replacing former: [BluetoothCard.Codec], _ address: String?
   ) throws(SoundServerError) -> [BluetoothCard.Codec] {

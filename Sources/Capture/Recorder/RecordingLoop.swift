@@ -169,7 +169,8 @@ final class RecordingLoop {
     }
   }
 
-  /// Returns whether the recording should have ended more than `latenessSeconds` ago.
+  /// Returns whether the recording should have ended more than `latenessSeconds` ago; always false
+  /// during a pause, or if `RecorderConfiguration.seconds` is nil.
   private func isOverdue(_ now: Double) -> Bool {
     guard let seconds = configuration.seconds, pausedAt == nil else { return false }
     return now - beganAt > seconds + Self.latenessSeconds

@@ -45,12 +45,11 @@ final class RecordingPipeline: TimelineOutput {
   private var intensity = FieldIntensity()
   private var annotation: Annotation
 
-  /// The approximate arrival time of the frames that are appended next, or the present time for
-  /// silence, on CLOCK_MONOTONIC, in nanoseconds.
+  /// The `RecordedBlock.timeNanoseconds` of the frames that are appended next.
   var arrival: Int64 = 0
   /// The linear gain at the end of the next block.
   var gain: Float
-  /// The linear gain of the last frame.
+  /// The linear gain of the last frame; before the first frame, the gain that `init` received.
   private var currentGain: Float
 
   /// The least magnitude that counts as clipped: that of the largest positive 16-bit sample.

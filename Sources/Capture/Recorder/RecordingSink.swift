@@ -29,8 +29,8 @@ public protocol RecordingSink: AnyObject {
     _ planes: UnsafePointer<UnsafeMutablePointer<Float>>, frames: Int
   ) throws
 
-  /// Receives a note about the latest second of sound. The next call of `append` adds the end of
-  /// that second.
+  /// Receives a note about the latest second of sound. The next call of `append` delivers the end
+  /// of that second.
   func annotate(_ note: RecordingNote)
 
   /// The duration of sound for which there is still space [s]; nil if it is unknown.

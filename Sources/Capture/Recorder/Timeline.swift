@@ -23,7 +23,7 @@ struct Timeline {
   /// How long the first blocks after a loss are held back [s].
   static let returnHoldSeconds = 0.5
   /// The time in which a server can deliver too early while it sets up the stream [s]. PipeWire
-  /// delivers the first cycle in advance if it then shortens the cycles.
+  /// delivers the first cycle too early if the stream makes it shorten its cycles.
   static let setupSeconds = 0.1
   /// The lateness beyond the base that counts as a gap after `fineHoldSeconds` [s].
   static let fineThreshold = 0.004
@@ -48,7 +48,7 @@ struct Timeline {
   private var isFresh = false
   private var lastArrival = 0.0
   /// The end time of the sound that was passed to `output` [s], without `filled`. The first `begin`
-  /// and each `resume` set it to the time of the call; nil before the first of these calls.
+  /// and each `resume` set it to the time that they receive; nil before the first of these calls.
   private var end: Double?
   /// The duration of the silence that was written after `end` [s].
   private var filled = 0.0
@@ -132,7 +132,8 @@ struct Timeline {
     }
   }
 
-  /// Adds silence for frames that the source recorded but that were then lost.
+  /// Adds silence in place of frames that were lost after the source had recorded them. During a
+  /// pause, the frames are only counted.
   mutating func addHole(frames: Int, cause: Gap.Cause, at time: Double) throws {
     guard isOpen, frames > 0 else { return }
     try settle()
@@ -146,7 +147,8 @@ struct Timeline {
   }
 
   /// Writes silence during a loss or when an open segment has delivered nothing for `patience`.
-  /// Discards a suspected cause one second after it has ended. Call this several times a second.
+  /// Discards a suspected cause one second after it has ended. Does nothing during a pause or while
+  /// blocks are held back. Call this several times a second.
   mutating func tick(at now: Double) throws {
     guard !isPaused, let end, heldSince == nil else { return }
     if cause != nil, now > suspicionEnds, isOpen, !isFresh {

@@ -46,7 +46,7 @@ public struct CommandOption<Value: Sendable>: Sendable {
 }
 
 extension CommandOption {
-  /// Returns the error for a value that the option's grammar accepts, but that the engine rejects.
+  /// Returns the error for a value that the option's grammar accepts but the engine rejects.
   /// The error suggests one of `words` if `text` looks like a misspelling of it.
   ///
   /// - Parameter expectation: the end of a sentence that begins with "it must be".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Options of `listen` and `record` that set up the input, play its sound and save the head motion.
+/// The options of `listen` and `record` for setting up the input, for playing its sound and for
+/// saving the head motion.
 extension Options {
   public static let listen = CommandOption<ListenChoice>(
     "listen", "off|on|auto", .words, default: .off, shown: "off",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The options that only `sink` has.
+/// The rows of the option table that only `sink` uses.
 extension Options {
   public static let sinkLayouts = CommandOption<[SinkLayoutChoice]>(
     "layouts", "LIST", .sinkLayouts, default: [.stereo, .surround51, .surround71],

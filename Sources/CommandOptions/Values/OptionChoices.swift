@@ -19,7 +19,7 @@ public enum DecoderChoice: String, Sendable, CaseIterable {
   /// Renders each channel of mono, stereo and loudspeaker layouts with the interpolated responses
   /// of its own direction.
   case direct
-  /// Renders first-order soundfields as plane waves in each band plus a residual.
+  /// Renders first-order soundfields as plane waves in each frequency band, plus a residual.
   case parametric
 }
 

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// A lock that only one process can hold at a time. It is released when the process ends. The lock
-/// file contains the process ID.
+/// A lock that only one process can hold at a time. It is released when this object is
+/// deinitialised or the process ends. The lock file contains the process ID.
 package final class InstanceLock {
   private let path: String
   private let descriptor: Int32
@@ -28,7 +28,7 @@ package final class InstanceLock {
         close(descriptor)
         throw isHeld ? .held(pid: Self.pid(in: path)) : .system(reason)
       }
-      // If another process removed the file before it was locked, try again.
+      // If another process removed the file before this process locked it, try again.
       var (own, named) = (stat(), stat())
       if fstat(descriptor, &own) == 0, stat(path, &named) == 0, own.st_ino == named.st_ino {
         self.descriptor = descriptor

@@ -8,8 +8,8 @@ import Synchronization
 
 /// The changes that `sink` reports, as sentences without a full stop.
 ///
-/// A stream's sink is reported 0.3 s after the stream's last move, because a new stream is usually
-/// moved immediately.
+/// A stream's sink is reported only when 0.3 s have passed since the stream's last move, because a
+/// new stream is usually moved immediately.
 package final class SinkLog: Sendable {
   private struct State {
     var texts: [String] = []

@@ -11,6 +11,8 @@ package struct SinkSession {
   private var settings: SystemWideOutput.Settings
   private let isQuiet: Bool
 
+  /// Creates a session without starting it.
+  ///
   /// - Parameter isQuiet: whether to suppress the notes and the status line.
   package init(
     in folder: RuntimeFolder, settings: SystemWideOutput.Settings, isQuiet: Bool = false

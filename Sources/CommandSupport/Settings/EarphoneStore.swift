@@ -6,8 +6,8 @@ import Geometry
 import Synchronization
 import UserFiles
 
-/// Stores what is remembered about earphones, by Bluetooth address. The file is `earphones.json` in
-/// the user's state folder.
+/// Stores the `mounting`, the `service` and the `firmware` of each `EarphoneMemory`, by Bluetooth
+/// address. The file is `earphones.json` in the user's state folder.
 final class EarphoneStore: Sendable {
   private let path: String?
   private let writing = Mutex(())
@@ -21,7 +21,8 @@ final class EarphoneStore: Sendable {
 
   init() { path = StateFolder.path.map { $0 + "/earphones.json" } }
 
-  /// Returns what is stored for an address; nil if nothing is stored or the file cannot be read.
+  /// Returns what is stored for an address; nil if nothing is stored, or if the file is invalid or
+  /// cannot be read.
   func recall(_ address: String) -> EarphoneMemory? {
     guard let entry = read()[address] else { return nil }
     var memory = EarphoneMemory(service: entry.service, firmware: entry.firmware ?? "")

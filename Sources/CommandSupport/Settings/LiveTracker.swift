@@ -67,8 +67,8 @@ package enum LiveTracker {
   ///     the start, or if no pose arrives within 1 s after the first message without a pose.
   ///   - record: called for each sample, on the tracker's thread.
   ///   - capture: receives the packets of a local tracker; nil for none.
-  /// - Throws: a usage error or a failure if the ID, an option or `config.json` is invalid, or if
-  ///   the tracker is not found or cannot be used; `interrupted` after a signal.
+  /// - Throws: a usage error or a failure if the ID or an option is invalid, or if the tracker is
+  ///   not found or cannot be used; `interrupted` after a signal.
   package static func start(
     _ id: String, _ command: ParsedCommand, feeding source: HeadPoseSource,
     events: @escaping @Sendable (TrackerEvent) -> Void,

@@ -65,7 +65,8 @@ extension RenderSettings {
   }
 }
 
-/// Returns a note about channels that a mix does not separate; nil if there are none.
+/// Returns a note about channels that the mix does not separate; nil without a mix, or if there are
+/// no such channels.
 package func mixNote(_ source: any SoundSource, _ settings: RenderSettings) -> String? {
   guard settings.mix != nil, case .ambisonics(let order, _, _) = source.layout, order > 1 else {
     return nil

@@ -57,8 +57,8 @@ package final class ActivityLine: Sendable {
 }
 
 extension TaskMonitor {
-  /// Returns a monitor that shows the progress on stderr, if that is a terminal, and cancels the
-  /// operation after a signal.
+  /// Returns a monitor that shows the progress as `Progress` does, and cancels the operation after
+  /// a signal.
   ///
   /// - Parameter word: the word after the percentage, such as "read".
   package static func showing(_ word: String) -> TaskMonitor {

@@ -16,7 +16,7 @@ package struct LinePart: Equatable, Sendable {
 package struct FittedLine: Equatable, Sendable {
   private let parts: [LinePart]
 
-  /// Parts without text are ignored.
+  /// Creates a line. Parts without text are ignored.
   package init(_ parts: [LinePart]) { self.parts = parts.filter { !$0.text.isEmpty } }
 
   /// The line with all parts.

@@ -44,7 +44,7 @@ struct KeyDecoder {
     guard let lead = bytes.dropFirst().first else { return nil }
     switch lead {
     case UInt8(ascii: "["):
-      // Parameter and intermediate bytes, then a final byte (ECMA-48, 5.4).
+      // A final byte follows the parameter and intermediate bytes (ECMA-48, 5.4).
       let final = bytes.dropFirst(2).firstIndex { !(0x20...0x3F).contains($0) }
       return final.map { $0 - bytes.startIndex + 1 }
     case UInt8(ascii: "O"): return bytes.count >= 3 ? 3 : nil

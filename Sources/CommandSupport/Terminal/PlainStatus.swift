@@ -8,7 +8,11 @@ package struct PlainStatus {
   private let interval: Int64
   private var next: Int64
 
-  /// - Parameter seconds: the time between lines, and before the first one.
+  /// Schedules the first line.
+  ///
+  /// - Parameters:
+  ///   - seconds: the time between lines, and from `now` to the first line.
+  ///   - now: the current CLOCK_MONOTONIC time, in ns.
   package init(everySeconds seconds: Double = 10, now: Int64 = monotonic_nanoseconds()) {
     interval = Int64(seconds * 1e9)
     next = now + interval

@@ -3,8 +3,8 @@
 import CRealtime
 import Glibc
 
-/// Shows the progress of an operation on stderr, if stderr is a terminal and the operation takes
-/// longer than 0.5 s.
+/// Shows the progress of an operation on stderr, if stderr is a terminal on which lines can be
+/// replaced and the operation takes longer than 0.5 s.
 package struct Progress {
   private let total: Int?
   private var done = 0
@@ -13,6 +13,8 @@ package struct Progress {
   private let isWanted = canReplaceLines(STDERR_FILENO)
   private let word: String
 
+  /// Starts to measure the time.
+  ///
   /// - Parameters:
   ///   - total: the total number of units; nil if it is unknown, in which case nothing is shown.
   ///   - word: the word after the percentage; empty for none.

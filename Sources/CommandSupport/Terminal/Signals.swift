@@ -93,6 +93,8 @@ struct SignalRepetition {
   private var first: Int64?
   private var interrupts = 0
 
+  /// Returns the effect of a signal that has just arrived.
+  ///
   /// - Parameter now: the monotonic time of the signal, in ns.
   mutating func action(for signal: Int32, at now: Int64) -> Action {
     if signal == SIGINT { interrupts += 1 }

@@ -11,6 +11,8 @@ package enum Suspension {
     let stop: @Sendable () -> Void
     let resume: @Sendable () -> Void
 
+    /// Creates a pair of functions.
+    ///
     /// - Parameters:
     ///   - stop: called before the process stops, unless the stop cannot be caught (SIGSTOP).
     ///   - resume: called after the process continues, even if `stop` was not called; may be called

@@ -70,8 +70,9 @@ public struct PresentationFolder: Sendable {
     return true
   }
 
-  /// Returns the path of the file that a URI in a playlist refers to; nil if no file matches, or
-  /// if several match equally well. Does not check the access rules.
+  /// Returns the path of the file that a URI in a playlist refers to; nil if no file matches, if
+  /// several match equally well, or if the only match appears to belong to another rendition. Does
+  /// not check the access rules.
   ///
   /// - Parameters:
   ///   - uri: as written in the playlist.

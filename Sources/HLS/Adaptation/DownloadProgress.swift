@@ -26,8 +26,8 @@ public struct DownloadProgress: Sendable {
 
   /// Returns the download rate over about the last second, in bit/s.
   ///
-  /// Returns nil until more than 0.3 s have passed since the request, and again until more than
-  /// 0.3 s have passed since the first call of `received`.
+  /// Returns nil until more than 0.3 s have passed since the request; then 0 until `received` is
+  /// called; and nil again until more than 0.3 s have passed since the first call of `received`.
   public func recentRate(at now: Double) -> Double? { rate(over: 1, at: now) }
 
   /// Returns the download rate over about the last 0.4 s, in bit/s; nil as for `recentRate`.

@@ -64,8 +64,8 @@ struct SpokenLanguage {
   /// default renditions.
   ///
   /// A usable rendition is in this language or states no language. Renditions for accessibility are
-  /// usable only if there are no others. Of the rest, renditions without AUTOSELECT=YES are usable
-  /// only if there are no others.
+  /// usable only if there are no others. Of the rest, renditions with neither DEFAULT=YES nor
+  /// AUTOSELECT=YES are usable only if there are no others.
   func choose(_ group: [RenditionEntry]) -> [RenditionEntry] {
     var own = group.filter { rendition in
       guard let tag else { return true }

@@ -13,8 +13,10 @@ public struct PlaySituation: Sendable, Equatable {
   /// Whether playback has been allowed to start.
   public var hasStarted: Bool
   /// Whether the next segment cannot be fetched yet: it does not exist, or the buffer is full.
+  /// False unless the situation is for `AdaptationRule.replacement`.
   public var isWaiting: Bool
-  /// Whether all segments have been fetched and the playlist will not be extended.
+  /// Whether all segments have been fetched and the playlist will not be extended. False unless the
+  /// situation is for `AdaptationRule.replacement`.
   public var isAtEnd: Bool
   /// Time from the playback position to the live end, in s; nil if the presentation is not live or
   /// no playlist has been loaded yet.

@@ -85,9 +85,9 @@ extension RenditionChoice {
   /// arrives in time and fast enough.
   ///
   /// Once all segments have been fetched, only a test can show that the throughput has recovered.
-  /// The first such test is made when `hold` has passed since the change to stereo, or at once if
-  /// the treatment has always been stereo. Each further test is made when `hold` has passed since
-  /// the previous one.
+  /// A test is then also permitted when `hold` has passed since the previous test of this kind or,
+  /// before the first one, since the change to stereo. If the treatment has always been stereo, the
+  /// first one is permitted at once.
   public mutating func replacement(
     _ situation: PlaySituation, queue: [ReplaceableSegment]
   ) -> Replacement? {

@@ -9,8 +9,8 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
 
   /// Buffer that should remain when the next segment has arrived, in s.
   public var reserve = 2.0
-  /// A segment that may arrive too late in the cheapest multichannel rendition is tried in it only
-  /// if the expected download time is at most this multiple of the buffer.
+  /// If a segment may arrive too late, the cheapest multichannel rendition is tried only if its
+  /// expected download time is at most this multiple of the buffer.
   public var trial = 1.5
   /// A multichannel rendition other than the cheapest is chosen only if its bit rate is at most a
   /// certain share of the expected throughput. The share is the buffer divided by 30 s, limited to
@@ -42,13 +42,14 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   public var steadyRecovery = 1.09
   /// A connection is steady if at least `steadySamples` segments arrived in a certain period, and
   /// the fastest of them was at most `steadySpread` times as fast as the slowest. The period ends
-  /// with the newest arrival. It lasts `steadySeconds` s, or as long as the hold if that is longer.
-  /// The known downloads must cover it.
+  /// with the newest arrival. It lasts `steadySeconds` s or `RenditionChoice.hold`, whichever is
+  /// longer. The known downloads must cover it.
   public var steadySeconds = 12.0
   public var steadySamples = 4
   public var steadySpread = 1.1
-  /// Time for which the throughput must stay recovered, in s. It decreases linearly with the
-  /// throughput ratio, from this value at `recovery` to half of it at `strongRecovery`.
+  /// Initial value of `RenditionChoice.hold`, in s. At the throughput ratio `recovery`, the
+  /// throughput must stay recovered for the duration of the hold. This time decreases linearly to
+  /// half of the hold at `strongRecovery`.
   public var hold = 6.0
   public var strongRecovery = 4.0
   /// Number of consecutive segments that must show the recovery. One segment suffices if `hold` is
@@ -58,8 +59,8 @@ public struct RenditionChoiceParameters: Sendable, Equatable {
   /// segment durations, whichever is shorter.
   public var recoveryBuffer = 7.0
   public var recoverySegments = 1.75
-  /// If multichannel lasts for less than `shortReturn` s after a return, the hold is doubled, up to
-  /// `longestHold` s. Otherwise, the hold is reset to `hold`.
+  /// If multichannel lasts for less than `shortReturn` s after a return, `RenditionChoice.hold` is
+  /// doubled, up to `longestHold` s. Otherwise, it is reset to `hold`.
   public var shortReturn = 45.0
   public var longestHold = 32.0
   /// Maximum fraction of a segment that may have been read when its replacement is expected to

@@ -34,7 +34,8 @@ public struct ThroughputHistory: Sendable, Equatable {
 
   /// The latest samples (at most 20), newest last.
   private(set) var samples: [Sample] = []
-  /// Smoothed time from a request to the first byte of the response, in s.
+  /// Smoothed time from a request to the first byte of the response, in s; 0 before the first
+  /// recorded download.
   public private(set) var firstByteSeconds = 0.0
 
   public init() {}

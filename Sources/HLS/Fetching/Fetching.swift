@@ -33,7 +33,7 @@ public struct FetchValidator: Sendable, Equatable {
   }
 }
 
-/// The timing of a fetch. Times are in s since the request.
+/// The timing of a fetch. Times are in s since the start of the fetch.
 public struct FetchTiming: Sendable, Equatable {
   public var bytes = 0
   public var seconds = 0.0

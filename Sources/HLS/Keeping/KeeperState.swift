@@ -55,7 +55,7 @@ struct KeeperState {
   /// Duration of the last attempt to write the playlists, in s.
   private var writing = 0.0
   /// The lowest segment number of all renditions when the playlists were last written; nil if there
-  /// was no segment.
+  /// was no segment, or before the first write.
   private var first: Int?
   /// The rendition index and the number of the segment that this object kept last; nil if it has
   /// kept none or deleted that segment.

@@ -22,6 +22,8 @@ public final class KeptCompletion: Sendable {
   private let fetcher: any ResourceFetcher
   private let state = Mutex(State())
 
+  /// Creates an object that fetches nothing before `run` is called.
+  ///
   /// - Parameter fetcher: a fetcher that repeats failed requests, such as ``PersistentFetcher``.
   public init(
     of presentation: OpenPresentation, in keeper: PresentationKeeper,

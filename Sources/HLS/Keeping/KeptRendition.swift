@@ -4,7 +4,7 @@
 /// the same rendition.
 public struct KeptRendition: Sendable, Equatable, Codable {
   /// URI of the media playlist, as the multivariant playlist states it. Without a multivariant
-  /// playlist, the address of the media playlist or the last component of the address.
+  /// playlist, this is the address of the media playlist or the last component of the address.
   public var uri: String
   public var name: String
   /// The audio group in the presentation; nil if there is none.

@@ -56,12 +56,13 @@ public struct PresentationDownload {
     /// The first write error; nil if there was none.
     public var error: KeepingError?
 
-    /// Whether every segment is in the folder. Segments that a playlist marks as gaps do not count.
+    /// Whether every segment is in the folder, and there was neither an error nor an interruption.
+    /// Segments that a playlist marks as gaps do not count.
     public var isComplete: Bool { missing.isEmpty && !isInterrupted && error == nil }
   }
 
   /// Number of consecutive segments without a complete answer after which no more segments are
-  /// requested. If the server is too slow for a segment, no more are requested either.
+  /// requested. No more are requested either after a segment for which the server was too slow.
   static let patience = 4
   /// Maximum number of requests to one site for a segment whose content is invalid.
   private static let attempts = 2
@@ -70,6 +71,8 @@ public struct PresentationDownload {
   private let loader: PlaylistLoader
   private let keeper: PresentationKeeper
 
+  /// Creates a download without starting it.
+  ///
   /// - Parameter fetcher: a fetcher that repeats failed requests, such as ``PersistentFetcher``.
   public init(
     _ fetcher: any ResourceFetcher, _ loader: PlaylistLoader, into keeper: PresentationKeeper

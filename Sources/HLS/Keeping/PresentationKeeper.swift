@@ -12,7 +12,7 @@ private import Synchronization
 /// omitted.
 ///
 /// Files get their final names when they are complete and on the disk. Playlists are written after
-/// the files that they list: at most once per second while segments are added, and by
+/// the files that they list: normally at most once per second while segments are added, and by
 /// ``finish()``. After the first playlists, the folder is a valid presentation at all times, even
 /// if the process is killed.
 ///

@@ -65,7 +65,7 @@ public struct RenditionSelection: Sendable {
 
 extension KeptRendition {
   /// Name for messages: the NAME attribute, followed by the audio group in parentheses if it is
-  /// different. Without a NAME, the audio group; without either, `label`.
+  /// different. Without a NAME, it is the audio group; without either, it is `label`.
   public var shownName: String {
     let first = name.isEmpty ? group ?? "" : name
     return first.isEmpty ? label : group.map { $0 == first ? first : "\(first) (\($0))" } ?? first

@@ -10,8 +10,8 @@ public struct MediaPlaylist: Sendable, Equatable {
   /// Protocol version (`EXT-X-VERSION`); 1 if the tag is missing or invalid.
   public var version = 1
   /// Target duration in s (`EXT-X-TARGETDURATION`): the maximum of the segment durations, each
-  /// rounded to the nearest second. If the tag is missing or states 0, the duration of the longest
-  /// segment, rounded up to a second.
+  /// rounded to the nearest second. If the tag is missing or states 0, this is the duration of the
+  /// longest segment, rounded up to a second.
   public var targetDuration = 0.0
   /// Media sequence number of the first segment.
   public var mediaSequence = 0
@@ -34,7 +34,8 @@ public struct MediaPlaylist: Sendable, Equatable {
   /// `segments`, and `mediaSequence` is the number of the first segment after them.
   public var skippedSegments = 0
   /// Whether `hasEnded` is only assumed, because the playlist is a file without `EXT-X-ENDLIST`.
-  /// Such a file comes from a recording of a live presentation or from an interrupted download.
+  /// Such a file usually comes from a recording of a live presentation or from an interrupted
+  /// download.
   public var isCutOff = false
   /// Notes for the listener, about ignored invalid values and about segments that a delta update
   /// leaves out.

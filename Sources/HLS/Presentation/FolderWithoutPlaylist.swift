@@ -39,8 +39,9 @@ extension PlaylistLoader {
     return try? fetcher.fetch(request, goesOn: { _ in true }).bytes
   }
 
-  /// Returns the media playlist of a series. Returns nil if the first fragment that is not an
-  /// initialisation section is missing, cannot be read or has an unknown format.
+  /// Returns the media playlist of a series. The first fragment may be an initialisation section.
+  /// Returns nil if the first of the other fragments cannot be read, has an unknown format or is an
+  /// initialisation section too.
   private func playlist(
     of series: FragmentSeries, _ folder: PresentationFolder, _ goesOn: () -> Bool
   ) throws(PresentationError) -> MediaPlaylist? {
@@ -70,8 +71,8 @@ extension PlaylistLoader {
   }
 
   /// Finds the initialisation section for a series that does not contain one. Of the initialisation
-  /// sections in the folder, returns the one whose file name shares the longest prefix with those
-  /// of the fragments; nil if there are none.
+  /// sections in the series' folder, returns the one whose file name shares the longest prefix with
+  /// `series.prefix`; nil if there are none. Ignores subfolders.
   private func initialisation(
     for series: FragmentSeries, _ folder: PresentationFolder
   ) -> (path: String, bytes: [UInt8])? {
@@ -98,7 +99,8 @@ private struct Piece {
 }
 
 extension MediaPlaylist {
-  /// The bit rate, in bit/s, from which durations are estimated if no fragment shows its duration.
+  /// The bit rate, in bit/s, from which unknown durations are estimated if no fragment whose
+  /// successor is present has a known duration.
   private static let usualBitRate = 192_000.0
 
   /// Creates a playlist from fragments in ascending order of their numbers.
@@ -111,7 +113,7 @@ extension MediaPlaylist {
     let known = told.compactMap(\.self).sorted()
     let usual = known.isEmpty ? nil : known[known.count / 2]
     let numbers = pieces.map(\.fragment.number)
-    // If more numbers are missing than present, they are probably times, so no gaps are added.
+    // If more numbers are missing than present, the numbers are probably times, so add no gaps.
     let missing = (numbers.last ?? 0) - (numbers.first ?? 0) + 1 - numbers.count
     let areCounts = missing <= pieces.count
     for (index, piece) in pieces.enumerated() {
@@ -134,7 +136,8 @@ extension MediaPlaylist {
 }
 
 extension [UInt8] {
-  /// Whether these bytes are an MP4 initialisation section: a `moov` box, but no `moof` or `mdat`.
+  /// Whether these bytes are an MP4 initialisation section: complete boxes with a `moov` among
+  /// them, but no `moof` or `mdat`.
   fileprivate var isInitialisation: Bool {
     var place = 0
     var hasMovie = false

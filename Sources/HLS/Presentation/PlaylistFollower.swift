@@ -109,6 +109,7 @@ public struct PlaylistFollower: Sendable {
 }
 
 extension MediaPlaylist {
-  /// The number of the last segment plus one; `mediaSequence` if there are no segments.
+  /// The media sequence number of the last segment plus one; `mediaSequence` if there are no
+  /// segments.
   public var end: Int { mediaSequence + segments.count }
 }

@@ -52,9 +52,10 @@ extension PlaylistLoader {
   /// - all media playlists with segments,
   /// - numbered fragments.
   ///
-  /// A playlist whose files are not in the folder is used only if there is nothing else. A live
-  /// playlist that lists only the newest segments is replaced by numbered fragments if these
-  /// include all of its segments and at least one other.
+  /// A playlist whose files are not in the folder is used only if there is nothing else. If a media
+  /// playlist has a `mediaSequence` above 0, it probably lists only the newest segments of a live
+  /// presentation. Each media playlist is then replaced by numbered fragments that include all of
+  /// its segments and at least one other, if there are any.
   ///
   /// - Throws: `.interrupted` if `goesOn` returned false. If there is nothing to open, the first
   ///   error from loading a playlist, or `.nothing` if there was no such error.

@@ -12,7 +12,8 @@ struct PublicationBeat: Sendable {
   private var lastLoad: Double
   /// Whether `foundNothing` has been called since the last call of `found`.
   private var hasLookedEarly = false
-  /// If a load at the end of the interval finds nothing new, the delay until the next load, in s.
+  /// If a load at the end of the interval finds nothing new, the next load follows after this
+  /// delay, in s.
   private var patience = Self.leastPatience
 
   private static let leastPatience = 0.25

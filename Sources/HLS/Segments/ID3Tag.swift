@@ -33,8 +33,8 @@ enum ID3Tag {
     return end <= bytes.count ? end : nil
   }
 
-  /// Reads a 28-bit integer from the lower seven bits of four bytes; nil if the highest bit of a
-  /// byte is set.
+  /// Reads a 28-bit integer from the lower seven bits of each of four bytes; nil if the highest bit
+  /// of a byte is set.
   private static func synchsafe(_ bytes: [UInt8], at place: Int) -> Int? {
     let digits = bytes[place..<(place + 4)]
     guard digits.allSatisfy({ $0 < 0x80 }) else { return nil }

@@ -47,7 +47,7 @@ public struct OpenPresentation: Sendable {
   ///     cannot be played. Called only if there is no multivariant playlist.
   ///   - goesOn: return false to cancel.
   /// - Throws: `.nothing` if there is no such rendition, `.interrupted` after a cancellation, or
-  ///   `.refused` if a rendition's address is invalid.
+  ///   `.refused` if the address of a rendition's first playlist is invalid.
   public init(
     _ presentation: Presentation, loader: PlaylistLoader, fetcher: any ResourceFetcher,
     wishes: RenditionWishes, describe: (SuppliedSegment) -> RenditionDescription?,

@@ -4,7 +4,7 @@
 /// updated.
 ///
 /// Presentation time is common to all renditions. It is 0 at the beginning of an ended
-/// presentation, or at the first start of playback of a live one.
+/// presentation, or at the position at which playback of a live one first starts.
 struct RenditionTimeline {
   private(set) var follower: PlaylistFollower
   let address: ResourceAddress

@@ -93,11 +93,12 @@ struct SegmentLoader {
   ///
   /// - Parameters:
   ///   - playlist: the address of the segment's playlist.
-  ///   - attempts: the maximum number of requests; only invalid content is requested again.
+  ///   - attempts: the maximum number of attempts; a number below 1 counts as 1. Only after invalid
+  ///     content is another attempt made.
   ///   - goesOn: return false to cancel. Its argument is `FetchTiming()` during requests for keys
   ///     and initialisation sections.
   /// - Returns: the segment, and the timing of its body.
-  /// - Throws: the problem of the last request.
+  /// - Throws: the problem of the last attempt.
   mutating func load(
     _ segment: MediaSegment, in playlist: ResourceAddress, attempts: Int,
     goesOn: (FetchTiming) -> Bool

@@ -86,13 +86,14 @@ public final class SegmentQueue: Sendable {
     }
   }
 
-  /// Waits for at most `seconds` until a segment arrives, the queue ends or `wake` is called. An
-  /// event without a waiting thread ends the next wait at once. Only one thread may wait at a time.
+  /// Waits for at most `seconds` until a segment arrives, the queue ends or `wake` is called. Each
+  /// such event that occurs while no thread waits ends one later wait at once. Only one thread may
+  /// wait at a time.
   public func waitForChange(atMost seconds: Double) {
     _ = change.wait(timeout: .now() + seconds)
   }
 
-  /// Ends the current call of `waitForChange`, or the next one if no thread is waiting.
+  /// Ends the current call of `waitForChange`, or a later one if no thread is waiting.
   public func wake() { change.signal() }
 
   /// Returns the segment with a queue number; nil if it is not in the queue.

@@ -22,7 +22,8 @@ public final class SegmentSupply: Sendable {
     /// of sound is buffered, requests continue even after this time.
     ///
     /// The time is tripled if the server gives no complete answer. After a segment has been given
-    /// up for that reason, the time is divided by 3 until another segment has been fetched.
+    /// up for that reason, or because the server was too slow, the time is divided by 3 until
+    /// another segment has been fetched.
     public var patience = 15.0
     /// Time for which a live playlist that no longer changes is still requested after the last
     /// sound, in s.
@@ -30,8 +31,9 @@ public final class SegmentSupply: Sendable {
     /// Maximum number of requests to a server for a segment, before a redundant playlist or another
     /// rendition is tried. A request that cannot succeed is not repeated.
     public var attempts = 3
-    /// Number of consecutive gaps after which the supply of an on-demand presentation from a server
-    /// fails. The last gap counts only if its segment was listed but could not be loaded.
+    /// Number of consecutive gaps at which the supply of an on-demand presentation from a server
+    /// fails. The gaps are counted only when a segment cannot be loaded, not when its playlist does
+    /// not list it or marks it as a gap.
     public var mostGaps = 8
 
     public init() {}

@@ -16,9 +16,10 @@ extension Supplier {
 
   /// Fetches the next segment.
   ///
-  /// After a failure that may pass, the segment is requested again from the same place. Further
-  /// requests go to other places with the same content, and then to other renditions. If all of
-  /// them fail, they are repeated after a wait, or the segment is given up (see `isWorthWaiting`).
+  /// After a failure that may pass, the segment is requested again from the same place, unless the
+  /// presentation is in a folder. Further requests go to other places with the same content, and
+  /// then to other renditions. If all of them fail, they are repeated after a wait, or the segment
+  /// is given up (see `isWorthWaiting`).
   ///
   /// The queue fails immediately if no rendition can be decrypted, or if the server is too slow and
   /// at most 4 s of sound is buffered.
@@ -185,9 +186,9 @@ extension Supplier {
     return unusable.contains(rendition) || failures[rendition, default: 0] >= attempts
   }
 
-  /// Returns the rendition to request after a failure: the same one unless `isSpent`, otherwise the
-  /// nearest lower one that has not failed or, if there is none, the nearest higher one. Returns
-  /// nil if none is left.
+  /// Returns the rendition to request after a failure: the same one unless `isSpent`. Otherwise, of
+  /// the renditions that have not failed and can be decrypted, returns the nearest lower one or, if
+  /// there is none, the nearest higher one; nil if none is left.
   private func afterFailure(
     _ problem: LoadProblem, _ rendition: Int, _ failures: [Int: Int]
   ) -> Int? {
@@ -211,9 +212,10 @@ extension Supplier {
   ///
   /// The queue fails in these cases:
   /// - Neither the current playlist nor an ended one lists a segment at or after the cursor.
-  /// - This is the second segment since the last fetched one for which the server gave no complete
-  ///   answer.
-  /// - There are `mostGaps` consecutive gaps in an on-demand presentation from a server.
+  /// - This is the second segment since the last fetched one that is given up because the server
+  ///   gave no complete answer or was too slow.
+  /// - The problem is not `absent`, and there are at least `mostGaps` consecutive gaps in an
+  ///   on-demand presentation from a server.
   private mutating func giveUp(_ problem: LoadProblem) {
     if problem.isOfTheLine {
       // Perhaps only this segment is affected, so fail only at the second such segment, unless

@@ -32,7 +32,7 @@ struct Supplier {
   var replaced: Int?
   private var hasLoadedAll = false
   /// Number of segments since the last fetched one that were given up because the server gave no
-  /// complete answer.
+  /// complete answer or was too slow.
   var lineFailures = 0
   /// Time of the first timeout of the current connection loss, in s; nil while the connection
   /// counts as intact.
@@ -108,7 +108,7 @@ struct Supplier {
   }
 
   /// Whether the current playlist lists a next segment. If the playlist has ended, a segment in
-  /// another ended playlist also counts. True until a playlist is loaded.
+  /// another ended playlist also counts. True if there is no current playlist.
   private var hasNext: Bool {
     guard let cursor, let rendition, let timeline = timelines[rendition] else { return true }
     return timeline.segment(at: cursor) != nil

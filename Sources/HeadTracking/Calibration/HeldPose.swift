@@ -31,9 +31,9 @@ public struct HeldPose: Sendable {
 
   /// Takes the next sample.
   ///
-  /// - Returns: the mean pose of the last 0.8 s; nil if the head moved in that time, if there are
-  ///   fewer than 8 samples, or if the mean pose is not at an accepted angle from the reference
-  ///   pose.
+  /// - Returns: the mean pose of the last 0.8 s. Nil if the samples do not cover this time yet or
+  ///   are fewer than 8, if the head moved in this time, or if the mean pose is not at an accepted
+  ///   angle from the reference pose.
   public mutating func add(_ sample: HeadSample) -> Quaternion? {
     recent.append(sample)
     let begin = sample.time - Int64(Self.seconds * 1e9)

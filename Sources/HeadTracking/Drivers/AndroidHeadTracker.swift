@@ -89,7 +89,8 @@ extension AndroidHeadTracker {
     var value: Int64
   }
 
-  /// Makes the device send all its measurements, at the supported interval nearest to 10 ms.
+  /// Makes the device send all its measurements. If the interval can be set, selects the supported
+  /// one nearest to 10 ms.
   func start(features: some HIDFeatures) throws(HeadTrackingError) {
     var settings: [Setting] = []
     if let transport = transport { settings.append(transport) }

@@ -6,8 +6,8 @@ import Geometry
 /// Estimates the gyroscope's bias and its uncertainty with a Kalman filter (arXiv 2203.17024,
 /// section 3.6).
 ///
-/// The noise of a step's three measurements is independent, so the measurements are applied one
-/// after the other.
+/// The three measurements of a step have independent noise, so they are applied one after the
+/// other.
 struct BiasEstimator: Sendable {
   /// The estimated bias in the sensor's frame, in rad/s.
   private(set) var bias: SIMD3<Double>
@@ -64,8 +64,8 @@ struct BiasEstimator: Sendable {
     columns = Self.diagonal(variance < initialVariance ? variance : initialVariance)
   }
 
-  /// Increases the variance of the bias, because the bias may have drifted. The variance stops
-  /// growing at its initial value.
+  /// Increases the variance of the bias on each axis, because the bias may have drifted. A variance
+  /// that has reached its initial value does not grow further.
   @_noLocks
   mutating func age(seconds: Double) {
     let more = growth * seconds

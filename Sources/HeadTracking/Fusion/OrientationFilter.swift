@@ -159,8 +159,8 @@ public struct OrientationFilter: Sendable {
     angularVelocity = rate
   }
 
-  /// Updates `isSaturated`. When the gyroscope is no longer saturated, resets the filters, because
-  /// the almost-inertial frame has turned in the meantime.
+  /// Updates `isSaturated`. When the gyroscope is no longer saturated, resets the low-pass filters
+  /// and the rest detector, because the almost-inertial frame has turned in the meantime.
   @_noLocks
   private mutating func noteSaturation(_ rate: SIMD3<Double>) {
     let limit = settings.rateRange * 0.999 * Double.pi / 180

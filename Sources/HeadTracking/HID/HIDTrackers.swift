@@ -9,8 +9,8 @@ struct HIDTrackers: TrackerProvider {
 
   /// The maximum wait for the answers of the devices, in milliseconds.
   static let longestAnswer: Int64 = 1000
-  /// If `takesFirst` is set: how long to wait for other devices after a usable head tracker has
-  /// answered, in nanoseconds.
+  /// How long to wait for other devices after a usable head tracker has answered, in nanoseconds.
+  /// Used only if `takesFirst` is set.
   private static let grace: Int64 = 50_000_000
   private static let inquiries = DeviceInquiries<Answer>()
 

@@ -215,7 +215,7 @@ extension HeadToStageTimeline {
   }
 
   /// Returns how long the correction of an error, in radians, may take, in nanoseconds. While a
-  /// leap is being corrected, this is the time left until its deadline, because what remains of the
+  /// leap is being corrected, this is the time left until `leapEnd`, because what remains of the
   /// leap appears as a new error at each sample.
   @_noLocks
   private mutating func timeToCorrect(_ size: Double) -> Double {

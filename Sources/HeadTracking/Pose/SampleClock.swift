@@ -26,8 +26,8 @@ struct SampleClock: Sendable {
   private var doubtful = 0.0
   /// The number of consecutive samples with a large residual.
   private var strayed = 0
-  /// The number of consecutive samples at which the loop's interval differed from the mean of the
-  /// recent intervals by more than 15 percent.
+  /// The number of consecutive samples at which the loop's interval differed from the interquartile
+  /// mean of the recent intervals by more than 15 percent of that mean.
   private var unlike = 0
 
   /// Largest fraction of a residual by which the settled loop corrects the phase. It corresponds to

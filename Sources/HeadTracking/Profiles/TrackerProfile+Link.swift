@@ -54,7 +54,7 @@ extension TrackerProfile {
   public struct BluetoothService: Sendable, Equatable {
     /// The beginning of the device's name; nil for any.
     public var name: String?
-    /// The beginning of the UUID of a service that the device advertises; nil for any.
+    /// The beginning of the UUID of a service that the device offers; nil for any.
     public var service: String?
     /// The beginning of the UUID of the characteristic that notifies.
     public var notify: String
@@ -75,8 +75,8 @@ extension TrackerProfile {
   /// An address and a port. For TCP, they are those of the device. For UDP, this computer listens
   /// on them.
   public struct NetworkPlace: Sendable, Equatable {
-    /// A numeric address. For UDP, an IPv6 address is in brackets, and `any` and `loopback` are
-    /// also permitted.
+    /// For TCP, an IPv4 address or an IPv6 address without brackets. For UDP, an IPv4 address, an
+    /// IPv6 address in brackets, `any` or `loopback`.
     public var address: String
     public var port: Int
 
@@ -93,8 +93,8 @@ extension TrackerProfile {
     case binary(BinaryFraming)
     /// Text between separators.
     case text(separator: UInt8)
-    /// MIDI controllers. A frame ends this many milliseconds after its latest number, or when one
-    /// of its numbers arrives again.
+    /// MIDI controllers. A frame ends when none of its controllers has followed for this many
+    /// milliseconds, or when one of its numbers arrives again.
     case controllers(gapMilliseconds: Double)
   }
 

@@ -47,8 +47,8 @@ public struct TrackerDescription: Sendable, Equatable {
   public var isAway = false
   /// What the decoding of the tracker's reports was verified with.
   public var evidence = TrackerEvidence.documentation
-  /// Whether the tracker computes its own orientation relative to the vertical. A calibration then
-  /// finds its exact mounting.
+  /// Whether a calibration finds the tracker's exact mounting, because the tracker computes its own
+  /// orientation relative to the vertical. Always false for HID trackers.
   public var levelsItself = false
   /// Whether the tracker is read through a serial port, which may be on USB.
   package var isSerialPort = false

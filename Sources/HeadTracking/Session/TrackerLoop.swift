@@ -27,7 +27,8 @@ struct TrackerLoop: Sendable {
   private static let lookMilliseconds = 400
   /// Longest wait for a report, in milliseconds.
   private static let readMilliseconds = 50
-  /// Nanoseconds without a report after which `TrackerConnection.restart()` is called.
+  /// Nanoseconds without a report after which `TrackerConnection.restart()` is called, unless
+  /// `restartsItself` is set.
   private static let silence: Int64 = 2_000_000_000
   /// Nanoseconds for which the loop waits for the previous tracker before it uses another one.
   private static let loyalty: Int64 = 2_000_000_000

@@ -5,11 +5,12 @@ package import Binaural
 package import Geometry
 private import Glibc
 
-/// Computes the output of `BinauralDecoder` from its definition, in double precision.
+/// Computes the output of `BinauralDecoder` for a soundfield from its definition, in double
+/// precision.
 ///
 /// Rotation matrices are interpolated linearly between grid points, or along a parabola if linear
-/// interpolation would be inaccurate. Convolution is in the time domain. Of `BinauralDecoder`'s
-/// code, only quaternions and 3 x 3 matrices are shared.
+/// interpolation would be inaccurate. Convolution is in the time domain. The code shared with
+/// `BinauralDecoder` is limited to quaternions, 3 x 3 matrices and `PoseGrid.cellFrames`.
 package struct ReferenceDecoder: Sendable {
   private let order: Int
   private let left: [[Double]]

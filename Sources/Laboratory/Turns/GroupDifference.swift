@@ -14,8 +14,10 @@ package struct GroupDifference: Sendable, Equatable {
   /// for a pose.
   package typealias Row = (wait: Double, latency: Double)
 
-  /// Fits parallel lines to both groups, without outliers. A row is an outlier if it deviates from
-  /// its line by more than three standard deviations [estimated from the median absolute residual].
+  /// Fits parallel lines to both groups, and removes outliers in up to five rounds. A round that
+  /// would leave fewer than four rows in a group removes none. A row is an outlier if it deviates
+  /// from its line by more than three standard deviations [estimated from the median absolute
+  /// residual].
   ///
   /// - Returns: nil if a group has fewer than four rows.
   package init?(_ first: [Row], _ second: [Row]) {

@@ -29,6 +29,8 @@ package struct TurnFinder: Sendable {
   private static let badResidual = -9.0
   private let alignmentFrames: Int
 
+  /// Creates a finder for one sample rate.
+  ///
   /// - Parameter sampleRate: the rate of the recording and the renderings, in Hz.
   package init(sampleRate: Double) {
     window = max(8, Int((0.002 * sampleRate).rounded()))

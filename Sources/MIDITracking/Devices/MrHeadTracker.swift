@@ -18,8 +18,8 @@ package struct MrHeadTracker: MIDITrackerProtocol {
   /// How to interpret what the tracker sends.
   package struct Settings: Sendable, Equatable {
     package enum Form: String, Sendable, CaseIterable {
-      /// Samples count as quaternions once a z has arrived, and as angles after `samplesForAngles`
-      /// samples without a z. Until then, they are ignored.
+      /// Samples count as quaternions once a z has arrived. Until then, the first
+      /// `samplesForAngles - 1` samples are ignored, and the others count as angles.
       case auto
       case quaternion
       case angles
@@ -41,7 +41,7 @@ package struct MrHeadTracker: MIDITrackerProtocol {
   private var samples = 0
   private var newest = Int64.min
 
-  /// The number of samples without a z after which samples count as angles.
+  /// The number, from 1, of the first sample that counts as angles if no z has arrived.
   private static let samplesForAngles = 20
 
   package init(_ settings: Settings = Settings(), axes: AxisMap? = nil) {

@@ -66,8 +66,8 @@ struct SystemPorts: MIDIPorts {
     return interface.split(separator: "/").dropLast().map { "/" + $0 }.joined()
   }
 
-  /// Returns the printable characters and line ends of a file, without a final line end; empty if
-  /// the file cannot be read.
+  /// Returns the printable characters and line ends in the first 256 KiB of a file, without a final
+  /// line end; empty if the file cannot be read.
   private func text(_ file: String) -> String {
     let bytes = (try? SystemFile.contents(file, limit: 1 << 18)) ?? []
     let scalars = String(decoding: bytes, as: UTF8.self).unicodeScalars.filter {

@@ -15,7 +15,8 @@ package struct MIDIParser: Sendable {
   /// Whether the SysEx message is skipped, because it is too long.
   private var isTooLong = false
   /// The status byte of the latest channel message. It also applies to data bytes without a status
-  /// byte. It is 0 before the first channel message and after a system message.
+  /// byte. It is 0 before the first channel message and after a system message that is not a
+  /// real-time byte.
   private var status: UInt8 = 0
   private var first: UInt8?
 

@@ -3,7 +3,8 @@
 import Ambisonics
 import CFFmpeg
 
-/// The ambisonic labels and the audio length in a container, which libavformat may not report.
+/// The ambisonic labels and the audio length that a container states. libavformat may not report
+/// them.
 struct ContainerLabels {
   private enum Kind {
     case quickTime([Int: ChannelLayout])

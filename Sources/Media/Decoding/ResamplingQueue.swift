@@ -54,8 +54,9 @@ final class ResamplingQueue {
     resampler?.process(input, into: output)
   }
 
-  /// Ends the resampler's input, so that its remaining frames can be read. Afterwards, `take`
-  /// accepts only frames at another rate.
+  /// Ends the resampler's input, so that its remaining frames can be read. If the decoder's rate is
+  /// not `sampleRate`, `take` then accepts only frames at another rate. Without a resampler, the
+  /// call has no effect.
   func finish() { resampler?.finish(into: output) }
 
   /// Returns a queue for the frames after a layout change. `frame` is the index of the first of

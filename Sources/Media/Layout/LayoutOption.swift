@@ -6,8 +6,8 @@ import CFFmpeg
 /// How to interpret the channels of a track.
 public enum LayoutOption: Sendable, Equatable {
   /// The stated layout. Without one, one channel is mono and two channels are stereo. More channels
-  /// are a soundfield in ACN order and SN3D scale if their number fits, with or without two
-  /// channels of head-locked stereo (RFC 8486).
+  /// of unknown layout are a soundfield in ACN order and SN3D scale if their number fits, with or
+  /// without two channels of head-locked stereo (RFC 8486).
   case auto
   /// A first-order soundfield, with or without head-locked stereo.
   case foa

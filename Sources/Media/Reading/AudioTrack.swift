@@ -15,8 +15,8 @@ public struct AudioTrack: Sendable, Equatable {
   /// FFmpeg's short name of the codec ("flac", "pcm_s24le"). For a codec that FFmpeg does not know,
   /// this is the four-character code or "unknown".
   public let codec: String
-  /// The stated layout. If none is stated, one channel is mono, two channels are stereo, and more
-  /// are `.unknown`.
+  /// The stated layout; `.unknown` if it cannot be represented. If none is stated, one channel is
+  /// mono, two channels are stereo, and more are `.unknown`.
   public internal(set) var layout: ChannelLayout
   /// The sample rate in Hz.
   public internal(set) var sampleRate: Int

@@ -34,6 +34,8 @@ package final class XREALOneTrackers: TrackerProvider {
   /// without another attempt.
   private static let retryTime: Int64 = 2_000_000_000
 
+  /// Creates a provider for glasses at their usual address.
+  ///
   /// - Parameters:
   ///   - axes: the mounting of the glasses' sensor; nil to use `rightUpBack` for calibrated glasses
   ///     and to find the mounting of other glasses from the direction of gravity.

@@ -14,8 +14,7 @@ extension PipeWireBackend {
   /// reports as suspended counts as suspended only after this time.
   private static let quietOfSuspension: Int64 = 300_000_000
 
-  /// The time after a start, a restart or a change of the sink during which stalls do not lengthen
-  /// the cycles [ns].
+  /// The time after a call of `noteBeginning` during which stalls do not lengthen the cycles [ns].
   private static let startup: Int64 = 5_000_000_000
   /// The time after the first gap of a stall during which further gaps belong to the same stall
   /// [ns].

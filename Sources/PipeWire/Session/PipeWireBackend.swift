@@ -10,8 +10,7 @@ final class PipeWireBackend: OutputBackend {
   static let unopened: String? =
     "the stream did not start: it has no sink, or its sink is not running"
 
-  /// The time after a restart of playback or a change of the sink during which gaps do not count as
-  /// underruns [ns].
+  /// The time after a call of `noteBeginning` during which gaps do not count as underruns [ns].
   private static let changeDuration: Int64 = 300_000_000
 
   let loop: ThreadedLoop

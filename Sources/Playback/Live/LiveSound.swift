@@ -24,7 +24,7 @@ package struct LiveSound: Sendable, Equatable {
   }
 }
 
-/// Selects the channels that are heard, and mixes a soundfield.
+/// Selects the channels that are heard, and mixes a soundfield if mix settings are given.
 ///
 /// ## Threading
 /// Call `prepare` from one thread at a time. Any thread may use `mix`.
@@ -40,8 +40,8 @@ final class LivePreparation {
   private let stems: PlanarScratch
   private var output: [Float]
 
-  /// - Parameter mix: the settings for mixing a soundfield of order 1 or higher; nil for no mix.
-  ///   The settings have no effect on other layouts.
+  /// - Parameter mix: the settings for mixing a soundfield of order 1 or higher in ACN order and
+  ///   SN3D scale; nil for no mix. The settings have no effect on other layouts.
   /// - Throws: `neuralSeparator` if the neural separator cannot be used.
   init(_ sound: LiveSound, mix: MixSettings?) throws(PlaybackError) {
     channels = sound.layout.channelCount

@@ -15,7 +15,7 @@ internal import System
 /// For a seek during playback, the new sound is read while the old sound plays on. Then the feed
 /// fades to the new sound. A pause fades the sound out, and stops the output when the silence has
 /// reached the listener. An output that is opened paused begins when there is enough sound for its
-/// queue.
+/// queue or the source has ended.
 final class Conductor: @unchecked Sendable {
   struct Wishes {
     var isPaused = false
@@ -51,7 +51,7 @@ final class Conductor: @unchecked Sendable {
   /// Whether the output has not begun yet, because it waits for the first sound.
   private var awaitsSound: Bool
   private var heardLayout: ChannelLayout
-  /// The pending seek during which the old sound plays on; nil if none is pending.
+  /// The pending seek during which the old sound plays on; nil if there is no such seek.
   private var coming: (frame: Int, firstWritten: Int, since: Int64, isOrdered: Bool)?
   /// Whether queued sound has been lost with the server or the sink since the last seek.
   private var isCut = false

@@ -4,7 +4,8 @@ public import AudioMix
 internal import SoundSources
 
 extension Player {
-  /// Whether the source can be mixed, which requires a soundfield of order 1 or higher.
+  /// Whether the source can be mixed. This requires that its layout and all layouts to expect later
+  /// are soundfields of order 1 or higher.
   public var canMix: Bool { stems != nil }
 
   /// The style and the amount (0 to 1) of the mix; nil until a mix is set here or in the options. A

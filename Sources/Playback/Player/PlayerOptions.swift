@@ -93,8 +93,8 @@ public struct PlayerOptions: Sendable {
   /// The server's name for the sink; nil for the default sink. The server decides whether playback
   /// follows changes of the default.
   public var sinkName: String?
-  /// The latency to request [ms]; with PipeWire, the length of a cycle. Default: nil, for an
-  /// adaptive latency.
+  /// The latency to request [ms]; with PipeWire, the length of a cycle. Default: nil, for a latency
+  /// that the output chooses; see `AudioOutputConfiguration.latencyMilliseconds`.
   public var latencyMilliseconds: Double?
   /// Whether queued sound is rendered again when the head moves. Default: automatic.
   public var rewriting = RewritingChoice.automatic

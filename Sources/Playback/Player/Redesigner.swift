@@ -46,8 +46,8 @@ final class Redesigner: Sendable {
   ///   - arrived: called on the redesigner's thread when only the new decoder is audible, or about
   ///     1 s after the renderer has received it, whichever is earlier. If `stop` is called during
   ///     this wait, `arrived` is called at once. `arrived` is not called if a newer request
-  ///     replaces this one before its design begins, if the design fails, or if `stop` cancels the
-  ///     design.
+  ///     replaces this one before its design begins, if the new decoder cannot be designed or used,
+  ///     or if `stop` cancels the design.
   func wish(
     _ settings: RenderSettings, isTold: Bool,
     arrived: @escaping @Sendable (RenderSettings) -> Void

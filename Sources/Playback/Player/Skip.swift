@@ -5,7 +5,7 @@ struct Skip: Equatable {
   /// A skip forward goes no further than this time before the end.
   static let margin = 1.0
 
-  /// The position to go to; nil if the position does not change.
+  /// The position to go to; nil for a skip forward from a position at most `margin` before the end.
   let target: Double?
   /// Whether the end shortened the skip.
   let isShortened: Bool

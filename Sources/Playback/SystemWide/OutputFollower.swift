@@ -27,8 +27,8 @@ package struct OutputFollower: Sendable, Equatable {
   /// after a report without sinks.
   private var known: [String: Bool]?
   private var lastDefault: String?
-  /// Whether a real sink was the default in the first report of this program, or in the first
-  /// report after any restart of the server.
+  /// Whether a real sink was the default in the first report that named a default sink, or in the
+  /// first such report after any restart of the server.
   private var hasFollowed = false
 
   /// The name of the sink to play to; nil if there has been none yet.
@@ -38,6 +38,8 @@ package struct OutputFollower: Sendable, Equatable {
 
   private static let longestHistory = 16
 
+  /// Creates a follower that has chosen no sink yet.
+  ///
   /// - Parameters:
   ///   - named: the sink that the user has named; nil for none.
   ///   - previousDefault: the default sink that an earlier instance did not restore; nil for none.

@@ -6,9 +6,9 @@ package import SoundServer
 ///
 /// A stream on a virtual sink is moved to the virtual sink that fits its layout, or to the real
 /// sink if the treatment of its role is plain. A stream that appears on a real sink stays there. A
-/// stream that the user has moved away from the chosen sink stays where the user moved it. If the
-/// channels or the role of a stream change, its sink is chosen again, provided that the stream is
-/// on a virtual sink or was moved because of its role.
+/// stream that the user has moved away from the chosen sink stays where the user moved it while
+/// that sink exists. If the channels or the role of a stream change, its sink is chosen again,
+/// provided that the stream is on a virtual sink or was moved because of its role.
 package struct StreamRouting: Sendable, Equatable {
   /// A request to move a stream.
   package struct Move: Sendable, Equatable {
@@ -23,7 +23,8 @@ package struct StreamRouting: Sendable, Equatable {
   private let ownsDefault: Bool
   private var placements: [UInt64: Placement] = [:]
   private var lastDefault: String?
-  /// The latest change of the default sink to a real sink.
+  /// The latest change of the default sink to a real sink; nil if there was none, or without
+  /// `ownsDefault`.
   private var foreign: DefaultChange?
 
   /// A stream that moves to a new default sink at most this long after the default has changed

@@ -176,7 +176,7 @@ struct SystemWideLoop {
       let target = contents.sinks.contains { $0.name == output?.name } ? output?.name : real
       if let target { moveBack(to: target, newest: newest) }
       steward.forget(sinksWithPrefix: SinkLayout.namePrefix)
-      // Forget the stored default sink only here: without a server, the next start restores it.
+      // Forget the stored default sink only here: without a server, the next start needs it.
       settings.remember(nil)
     }
     for sink in sinks.values { sink.stop() }

@@ -8,9 +8,9 @@ internal import System
 /// Plays the sound of other programs through virtual sinks.
 ///
 /// The output moves each stream on a virtual sink to the virtual sink that fits its layout, or to
-/// the real sink if the treatment of its role is plain. A stream that the user has moved stays
-/// where it is. The output can make the virtual sink with the most channels the default sink.
-/// `OutputFollower` chooses the real sink to play to.
+/// the real sink if the treatment of its role is plain. `StreamRouting` defines the exceptions,
+/// such as streams that the user has moved. The output can make the virtual sink with the most
+/// channels the default sink. `OutputFollower` chooses the real sink to play to.
 ///
 /// ## Threading
 /// Any thread may use an instance. `onEvent` is called on the output's own thread.

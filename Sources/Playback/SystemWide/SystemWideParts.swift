@@ -68,7 +68,7 @@ package struct SystemWideParts: Sendable {
       @escaping @Sendable (ServerContents) -> Void
     ) throws(SoundServerError) -> any StreamSteward
   /// Removes the virtual sinks that a killed instance left on the server. This can take a few
-  /// seconds.
+  /// seconds. Does nothing with PipeWire, where a sink ends with the process that created it.
   package var removeLeftovers: @Sendable () -> Void
   /// Receives the default sink to restore if this process is killed; nil if none is known.
   package var keepDefault: @Sendable (String?) -> Void

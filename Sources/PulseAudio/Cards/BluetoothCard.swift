@@ -90,7 +90,7 @@ public struct BluetoothCard: Sendable, Equatable {
 /// Any thread may call the functions. Each function waits at most 5 s for the server.
 public enum BluetoothCards {
   private static let timeout = 5000
-  /// How long a new codec may take to be in use [ns].
+  /// The longest wait until a new codec is in use [ns].
   private static let codecTime: Int64 = 3_000_000_000
 
   /// Returns the cards, in the server's order.
@@ -144,8 +144,9 @@ public enum BluetoothCards {
 
   /// Selects a codec. Returns whether the server accepted the request.
   ///
-  /// PipeWire confirms the request before it passes it on, and drops it if the connection closes
-  /// first. The connection therefore stays open until the codec is in use, but for at most 3 s.
+  /// PipeWire confirms the request before carrying it out, and drops the request if the connection
+  /// closes in between. The connection therefore stays open until the codec is in use, but for at
+  /// most 3 s.
   public static func setCodec(
     _ codec: String, of card: String, serverAddress: String? = nil
   ) throws(SoundServerError) -> Bool {

@@ -93,7 +93,9 @@ package final class VoiceModule: @unchecked Sendable {
     for stream in streams { try connection.move(stream: stream, to: target) }
   }
 
-  /// Moves the streams back, restores the default sink and unloads the module.
+  /// Unloads the module. `realSink` receives the streams of the module's sink, and becomes the
+  /// default if the module's sink is the default. The server chooses a sink if `realSink` does not
+  /// exist.
   package func unload() {
     guard index != nil else { return }
     index = nil

@@ -5,10 +5,10 @@ import CRealtime
 import SoundServer
 
 extension OutputQueue {
-  /// The fraction of the minimum top-up that suffices if the thread is already awake.
+  /// The fraction of `leastTopUp` that suffices if the loop's thread is already awake.
   private static let shareWhenAwake = 0.75
-  /// How much later than calculated the thread wakes for a top-up [ns], so that it does not wake
-  /// one frame too early.
+  /// How much later than calculated the loop's thread wakes for a top-up [ns], so that it does not
+  /// wake one frame too early.
   private static let wakeSlack: Int64 = 100_000
 
   /// Fills the queue if its free space exceeds `bytes` bytes.
@@ -20,12 +20,12 @@ extension OutputQueue {
     }
   }
 
-  /// Tops up the queue if it is short by at least the minimum top-up. Does nothing if topping up or
+  /// Tops up the queue if at least `leastTopUp` frames are missing. Does nothing if topping up or
   /// rewriting is off, if the stream is not open, if the server is not expected to request audio,
   /// or if there is no recent timing report.
   ///
-  /// - Parameter isAwake: whether the thread woke for another reason. If so, a smaller shortfall is
-  ///   enough.
+  /// - Parameter isAwake: whether the thread woke for another reason. If so, three quarters of
+  ///   `leastTopUp` are enough.
   func topUp(isAwake: Bool) {
     guard let handle = stream.handle, let missing = missingFrames() else { return }
     let least = Double(leastTopUp) * (isAwake ? Self.shareWhenAwake : 1)

@@ -63,8 +63,8 @@ final class OutputQueue {
     stream.adaptDepth { $0.ranLow(now: monotonic_nanoseconds()) }
   }
 
-  /// Discards the latency reports from before the server started to play. Ignores a low queue for
-  /// 0.5 s, because a null sink takes most of the queue at once.
+  /// Discards the latency reports from before the server started to play, and relocks the clock.
+  /// Ignores a low queue for at least 0.5 s, because a null sink takes most of the queue at once.
   func started() {
     lowCountsFrom = max(lowCountsFrom, monotonic_nanoseconds() + Self.settling)
     stream.renderer.pointee.clock.relock()

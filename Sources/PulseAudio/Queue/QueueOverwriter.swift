@@ -15,7 +15,7 @@ import SoundServer
 /// Use an instance on the loop's thread or with the loop's lock held.
 struct QueueOverwriter {
   enum Outcome: Equatable {
-    /// Nothing was rendered again.
+    /// The rewrite function returned 0, rendering is held, or the source cannot render again.
     case nothing
     /// A window that begins at this stream position was written.
     case written(start: Int64)

@@ -43,8 +43,8 @@ struct RewriteSchedule {
     isAsked = false
     isContinuing = hasWritten
     cost += (Double(processorTime) - cost) / (Double(processorTime) > cost ? 2 : 16)
-    // Choose the shortest interval in which two rewrites do not exceed the share. If there is none,
-    // choose the longest interval.
+    // Choose the shortest interval in which two rewrites do not exceed `largestShare`. If there is
+    // none, choose the longest interval.
     let needed = Int64(2 * cost / Self.largestShare)
     interval = Self.shortestInterval
     while interval < needed, interval < Self.longestInterval { interval *= 2 }

@@ -61,7 +61,7 @@ extension OutputStream {
 
   /// Updates the granted latency, the sum of the queue's depth and the sink's latency. Before the
   /// first timing report, the sink's latency is assumed to be the requested latency minus the
-  /// queue's depth.
+  /// queue's depth, but at least 0.
   func readLatency() {
     guard let handle else { return }
     let queue = board.draft.queueMilliseconds

@@ -110,9 +110,9 @@ struct StreamRenderer {
     return frames
   }
 
-  /// Returns the presentation time of the next frame [ns] and updates `leastQueued`. If the clock
-  /// is lost, it first adopts the latency that libpulse reports or, before the first report, the
-  /// granted latency.
+  /// Returns the presentation time of the next frame [ns] and updates `leastQueued`. If
+  /// `clock.isLost`, the clock first adopts the latency that libpulse reports or, before the first
+  /// report, the granted latency.
   @_noLocks
   private mutating func presentationTime(_ stream: OpaquePointer, _ position: Int64) -> Int64 {
     let now = monotonic_nanoseconds()

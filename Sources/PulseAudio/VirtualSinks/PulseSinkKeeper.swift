@@ -62,7 +62,7 @@ public final class PulseSinkKeeper: Sendable {
     }
   }
 
-  /// Ends the child without a cleanup.
+  /// Ends the child without a clean-up.
   public func dismiss() {
     state.withLock { state in
       guard !state.isDismissed else { return }
@@ -98,9 +98,9 @@ public final class PulseSinkKeeper: Sendable {
   // MARK: The child
 
   /// Waits for the end of standard input and then cleans up. The line `default SINK` sets the
-  /// fallback (see `setFallback`). The line `done` ends the wait without a cleanup.
+  /// fallback (see `setFallback`). The line `done` ends the wait without a clean-up.
   ///
-  /// Returns the exit code: 0, or 1 if the owner is missing or the cleanup failed.
+  /// Returns the exit code: 0, or 1 if the owner is missing or the clean-up failed.
   ///
   /// - Parameter arguments: the owner of the sinks and, unless it is the default, the server's
   ///   address.

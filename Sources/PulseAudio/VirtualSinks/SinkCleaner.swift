@@ -36,7 +36,7 @@ struct SinkCleaner {
   }
 }
 
-/// Cleans up after processes that ended without a cleanup.
+/// Cleans up after processes that ended without a clean-up.
 public enum PulseOrphans {
   /// Removes the virtual sinks and the FIFOs of processes that have ended.
   ///

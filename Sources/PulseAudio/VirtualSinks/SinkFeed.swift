@@ -7,8 +7,8 @@ import Synchronization
 
 /// Supplies an output with a virtual sink's rendered sound.
 ///
-/// Before each call of `render`, the output calls `read` for the frames that it needs, so the
-/// virtual sink runs on the output's clock. Missing frames are silent.
+/// Before each call of `render`, the output calls `read` for the frames that it needs. Missing
+/// frames are silent.
 ///
 /// ## Threading
 /// Call `read` and `render` on the audio thread, and `restart` while that thread does neither. Any

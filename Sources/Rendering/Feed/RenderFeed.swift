@@ -106,14 +106,15 @@ package final class RenderFeed: @unchecked Sendable {
   package var isSilent: Bool {
     held.load(ordering: .acquiring) == wantedHold.load(ordering: .relaxed)
   }
-  /// Whether frames are being played: there is no hold, no wait for the ring, and the tail has not
-  /// ended.
+  /// Whether frames are being played: no hold is wanted or still in effect, rendering does not wait
+  /// for the ring, and the tail has not ended.
   package var isPlaying: Bool {
     wantedHold.load(ordering: .relaxed) == 0 && held.load(ordering: .acquiring) == -1
       && !isStarved && !isExhausted
   }
   /// Whether rendering is waiting for the ring to fill. The wait begins when the ring contains less
-  /// than 80 ms of sound. It ends at 240 ms or when the source has ended.
+  /// than 80 ms of sound, unless the source has ended. It ends at 240 ms or when the source has
+  /// ended.
   package var isStarved: Bool { starved.load(ordering: .acquiring) }
   /// Whether the source and its tail have been rendered completely.
   package var isExhausted: Bool { exhausted.load(ordering: .acquiring) }
@@ -138,7 +139,7 @@ package final class RenderFeed: @unchecked Sendable {
   }
   /// Resets the renderer before the next frames are rendered.
   package func beginFromSilence() { begins.store(true, ordering: .releasing) }
-  /// The linear output gain while the sound is not held.
+  /// The linear output gain. During a hold or a wait for the ring, the gain is 0 instead.
   package var volume: Float {
     get { Float(bitPattern: volumeBits.load(ordering: .relaxed)) }
     set { volumeBits.store(newValue.bitPattern, ordering: .relaxed) }

@@ -57,8 +57,8 @@ struct SourceJump: ~Copyable, @unchecked Sendable {
   func prepare(afterWritten frames: Int) { boundary.store(frames, ordering: .releasing) }
   /// Orders the prepared jump. `frame` is the source frame of the first new frame.
   func order(toSourceFrame frame: Int) { target.store(frame, ordering: .releasing) }
-  /// Forgets the jump. If the jump has not taken place, flush the ring afterwards, because it
-  /// contains old and new frames.
+  /// Forgets the jump. If the jump has not taken place, flush the ring afterwards, because the ring
+  /// may contain old and new frames.
   func cancel() {
     target.store(-1, ordering: .relaxed)
     boundary.store(-1, ordering: .releasing)

@@ -66,7 +66,8 @@ enum RenderPath: ~Copyable {
     }
   }
 
-  /// Resets the decoder so that it resumes at a frame that `other` has already passed.
+  /// Resets the decoder. If both decoders are parametric and `other` keeps past covariances, this
+  /// decoder takes over those that it needs to resume at `frame`.
   @_noLocks
   func beginAgain(at frame: Int, like other: borrowing RenderPath) {
     reset()

@@ -31,7 +31,7 @@ public struct GainRamp: ~Copyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - sampleRate: the sample rate in Hz, above 0.
-  ///   - rampMilliseconds: the length of a ramp, in ms.
+  ///   - rampMilliseconds: the length of a ramp in ms, above 0.
   ///   - targetGain: the first target, a linear gain of 0 or more.
   public init(sampleRate: Double, rampMilliseconds: Double = 50, targetGain: Float = 1) {
     precondition(sampleRate > 0 && rampMilliseconds > 0 && targetGain >= 0 && targetGain.isFinite)

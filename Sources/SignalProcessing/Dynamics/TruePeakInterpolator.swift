@@ -135,13 +135,14 @@ struct TruePeakInterpolator {
     return sum
   }
 
-  /// Finds the largest estimate from frame i of the cell up to, but not including, frame i + 1, and
-  /// adds the margin. Raises `peaks[i]` to the sum; a larger `peaks[i]` does not change.
+  /// For each frame i of the cell, finds the largest estimate from this frame up to, but not
+  /// including, the next one, and adds `margin`. Raises `peaks[i]` to the sum; a larger `peaks[i]`
+  /// does not change.
   ///
   /// - Parameters:
   ///   - context: `contextFrames` samples; the cell consists of frames 32 to 47.
   ///   - peaks: `cellFrames` values.
-  ///   - threshold: estimates that cannot exceed this value after the margin is added are skipped.
+  ///   - threshold: estimates that cannot exceed this value after `margin` is added are skipped.
   ///   - margin: added to every estimate.
   @_noLocks
   func measure(

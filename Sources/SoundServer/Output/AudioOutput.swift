@@ -2,7 +2,7 @@
 
 /// A stereo stream to a sound server, fed by a render callback.
 ///
-/// A loss of the server or the sink does not change the stream position.
+/// A loss of the server or the sink does not reset `AudioOutputStatus.framesWritten`.
 /// `AudioOutputStatus.framesQueuedAtLoss` is the number of frames that the last loss dropped.
 ///
 /// ## Threading

@@ -37,7 +37,8 @@ public struct AudioOutputConfiguration: Sendable, Equatable {
   /// Whether latency does no harm, because nothing can change the queued sound. Default: false.
   public var latencyIsFree = false
 
-  /// Whether the queue is rewritten. Default: automatic.
+  /// Whether the queue is rewritten; without effect with PipeWire, whose outputs never rewrite.
+  /// Default: automatic.
   public var rewriting = RewritingChoice.automatic
 
   /// Whether the stream opens paused. Default: false.

@@ -5,7 +5,8 @@ public struct AudioOutputEvent: Sendable, Equatable {
   public enum Kind: Sendable, Equatable {
     /// A stream has opened on `sink`.
     case connected(sink: String)
-    /// The connection was lost. `framesQueuedAtLoss` frames were written but will not be heard.
+    /// The connection was lost. An estimated `framesQueuedAtLoss` frames were written but will not
+    /// be heard.
     case serverLost(reason: String, framesQueuedAtLoss: Int)
     /// The sink or the stream was lost, or an attempt to open the stream again failed.
     case sinkLost(reason: String, framesQueuedAtLoss: Int)

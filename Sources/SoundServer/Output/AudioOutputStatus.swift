@@ -87,7 +87,8 @@ public struct AudioOutputStatus: Sendable, Equatable {
   public package(set) var isLatencyApproximate = false
 
   public package(set) var rewriting = QueueRewriting.unsupportedBySource
-  /// The distance from the audible frame to the first frame that can be rewritten.
+  /// The distance from the audible frame to the first frame that can be rewritten; 0 before the
+  /// first report and with PipeWire.
   public package(set) var rewriteMarginMilliseconds = 0.0
   /// The number of windows that have been rewritten.
   public package(set) var rewrites = 0

@@ -15,8 +15,8 @@ extension OutputBoard {
     draft.defaultSinkName = name
   }
 
-  /// Notes the properties of the stream's sink. Returns whether one that `leadsWhere` compares has
-  /// changed.
+  /// Notes the properties of the stream's sink. Returns true if no sink was noted before, or if a
+  /// property that `leadsWhere` compares has changed.
   package func note(_ sink: Sink) -> Bool {
     defer { draft.sink = sink }
     draft.sinkName = sink.name

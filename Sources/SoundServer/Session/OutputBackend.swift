@@ -127,7 +127,8 @@ package protocol OutputBackend: AnyObject {
   /// Requests that queued sound be rendered again. Does nothing if the backend cannot rewrite.
   func refresh()
 
-  /// Stops rendering. When everything has been played, sets `flow.isDrained` and posts `drained`.
+  /// Stops rendering. When everything has been played or, with PipeWire, the graph has stopped,
+  /// sets `flow.isDrained` and posts `drained`.
   func drain()
 
   /// Closes the stream and the connection.

@@ -10,8 +10,8 @@ import Synchronization
 /// its own callbacks.
 ///
 /// ## Threading
-/// Any thread but the loop's may call the controls. Everything else runs on the loop's thread or
-/// with the loop's lock held.
+/// Any thread may call `refresh`. Any thread but the loop's may call the other controls. Everything
+/// else runs on the loop's thread or with the loop's lock held.
 package final class OutputSession<Backend: OutputBackend> {
   enum Phase {
     case idle, connecting, opening, running, waiting, failed, stopped

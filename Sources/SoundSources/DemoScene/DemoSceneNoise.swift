@@ -7,8 +7,8 @@ import System
 struct DemoNoise {
   let seed: UInt64
 
-  /// Returns random value number `point`, from -1 to 1. [SplitMix64: Steele, Lea, Flood,
-  /// OOPSLA 2014]
+  /// Returns the random value with the number `point`, from -1 to 1. [SplitMix64: Steele, Lea,
+  /// Flood, OOPSLA 2014]
   func value(_ point: Int) -> Float {
     let z = SeededGenerator.value(at: seed &+ UInt64(bitPattern: Int64(point)))
     return Float(Int64(z >> 40) - (1 << 23)) / Float(1 << 23)

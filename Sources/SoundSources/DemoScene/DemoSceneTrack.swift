@@ -42,8 +42,8 @@ struct DemoTrack {
   /// Writes `count` frames, starting at frame `start` of the scene. Returns false, without writing,
   /// if no note sounds in these frames.
   ///
-  /// `start` must be 0 in the first call. In later calls, it must be the end of the previous call's
-  /// frames or the target of the last `seek`.
+  /// `start` must be the end of the previous call's frames or, if `seek` was called since then, its
+  /// target. In the first call, if no `seek` precedes it, `start` must be 0.
   func render(into mono: UnsafeMutablePointer<Float>, at start: Int, _ count: Int) -> Bool {
     var hasSound = false
     for note in notes {
@@ -70,7 +70,8 @@ struct DemoTrack {
     }
   }
 
-  /// Restarts the notes that sound at a frame, and advances them to that frame.
+  /// Restarts the notes that began before a frame and still sound at it, and advances them to that
+  /// frame.
   func seek(to frame: Int, scratch: UnsafeMutablePointer<Float>, _ scratchFrames: Int) {
     for note in notes where note.onset < frame && frame < note.onset + note.frames {
       note.restart()

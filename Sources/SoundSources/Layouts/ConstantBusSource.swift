@@ -19,10 +19,10 @@ public final class ConstantBusSource: SoundSource {
   private let prepareRun: (any SoundSource) throws(PlaybackError) -> any SoundSource
   private let first: ChannelLayout
   private var way: Way?
-  /// The frames at which the layout of the content changes, in increasing order.
+  /// The layouts of the content and the frames at which they begin, in increasing order.
   private var marks: [(frame: Int, layout: ChannelLayout)]
-  /// Frames on the bus that have not been read. The last `longestOverlap` frames are held back for
-  /// an overlap with the next run.
+  /// Frames on the bus that have not been read. Until the source ends, the last `longestOverlap`
+  /// frames are held back for an overlap with the next run.
   private var line: SoundLine
   /// The number of the first frame after `line`, counted in the source.
   private var position = 0

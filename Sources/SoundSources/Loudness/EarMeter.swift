@@ -14,8 +14,8 @@ final class EarMeter {
   private let renderer: Renderer
   private let ears: LoudnessMeter
   private let source: LoudnessMeter?
-  /// Whether stereo sound was converted to another layout. If so, a fold-down of that layout to
-  /// stereo is measured, not its channels.
+  /// Whether stereo sound was converted to another layout. If so, `source` measures a fold-down of
+  /// that layout to stereo, not its channels.
   private let isFolded: Bool
   private let foldDown: MixMatrix
   private let rendered: PlanarScratch
@@ -87,7 +87,7 @@ final class EarMeter {
   func cut() { renderer.reset() }
 
   /// Returns the ungated loudness of the last `seconds` seconds (at most 3) at the ears, in LUFS;
-  /// nil for silence.
+  /// nil for silence or an empty window.
   func loudness(ofLast seconds: Double) -> Double? { ears.loudness(ofLast: seconds) }
 
   /// The gated measurement of all frames so far; nil if no 400 ms block has reached -70 LUFS at

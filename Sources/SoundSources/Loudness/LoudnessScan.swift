@@ -56,7 +56,8 @@ package final class LoudnessScan: Sendable {
   /// The number of rendered pieces of a source that is not surveyed, their length in seconds, and
   /// the time limit in seconds.
   private static let (parts, partSeconds, partLimit) = (8, 1.5, 3.0)
-  /// The number of excerpts that must have been read before the first piece is chosen.
+  /// The number of excerpts that must have been read before the first piece is chosen, unless the
+  /// survey ends earlier.
   private static let choice = 4
   /// The number of pieces in the complete measurement of a long source, and their length in
   /// seconds.
@@ -221,8 +222,8 @@ package final class LoudnessScan: Sendable {
     return whole
   }
 
-  /// Publishes the loudness of the first 3 s of measured sound if there is no other measurement,
-  /// for example because the length of the source is unknown.
+  /// Publishes the loudness measured so far if `meter` has measured at least 3 s of sound and there
+  /// is no other measurement, for example because the length of the source is unknown.
   private func publishBeginning(_ meter: EarMeter, rate: Int) {
     guard meter.frames >= 3 * rate, current.measurement == nil else { return }
     content.withLock { $0.part = meter.measurement }

@@ -16,8 +16,9 @@ internal import System
 /// are spread over the source, so that each intermediate result represents the entire source.
 final class LoudnessSurvey: Sendable {
   struct Result {
-    /// The loudness of the excerpts read so far, in LUFS; nil for silence. It is measured in the
-    /// channels or, for a soundfield, with two virtual microphones in place of the ears.
+    /// The loudness of the excerpts read so far, in LUFS; nil for silence and before the first
+    /// excerpt. It is measured in the channels or, for a soundfield, with two virtual microphones
+    /// in place of the ears.
     var loudness: Double?
     /// The largest magnitude of a sample in the signals from which `loudness` is measured.
     var peak: Float = 0

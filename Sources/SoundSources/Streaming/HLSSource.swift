@@ -169,8 +169,8 @@ public final class HLSSource: StreamedSource, @unchecked Sendable {
 
   public func isHeard(frame: Int) { feed.queue.advance(heard: seconds(frame)) }
 
-  /// If more than this many seconds are left in the current segment, the source is ready even
-  /// without the next segment.
+  /// If more than this many seconds are left in the segment that is being read, `isReady` does not
+  /// require the next segment.
   private static let readAheadSeconds = 0.1
 
   public var isReady: Bool {

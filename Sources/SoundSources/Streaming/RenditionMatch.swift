@@ -76,7 +76,7 @@ struct RenditionMatch {
   }
 
   /// Returns frames of the current rendition, channels x frames: past frames as they were output,
-  /// and coming frames with the current gain.
+  /// and upcoming frames with the current gain.
   private func heard(_ range: Range<Int>, from reader: RenditionReader) -> [[Float]] {
     let past = history.sound(history.count - (reader.position - range.lowerBound)..<history.count)
     let coming = reader.coming(reader.position..<range.upperBound)
@@ -101,7 +101,8 @@ struct RenditionMatch {
 
   /// Compares another rendition with the sound heard over the same time. If they agree, updates the
   /// other rendition's shift and, if both loudnesses can be measured, records the comparison in
-  /// `levels`. Returns nil if they do not agree. `level` is the gain that `heard` includes, in dB.
+  /// `levels`. Returns nil if the sounds are too short or do not agree. `level` is the gain that
+  /// `heard` includes, in dB.
   @discardableResult private mutating func learn(
     _ other: RenditionReader, _ sound: [[Float]], against reader: RenditionReader,
     _ heard: [[Float]], heardAt level: Double

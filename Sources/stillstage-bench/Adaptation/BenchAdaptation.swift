@@ -10,8 +10,8 @@ import Laboratory
 struct AdaptationRow: Encodable {
   /// `stillstage`, or the name of another player or of an algorithm.
   let rule: String
-  /// The path of a trace file, the name of a built-in trace, or `mean`. For the poor lines, `poor/`
-  /// precedes the name of the line or `mean`; for runs with an outage, `outage/` does.
+  /// The path of a trace file, the name of a built-in trace, or `mean`. For a poor line, the prefix
+  /// `poor/` or, with an outage, `outage/` precedes the line's name or `mean`.
   let trace: String
   let stallPercent: Double
   let flipsPerMinute: Double

@@ -58,7 +58,8 @@ final class TimedCapture {
   }
 }
 
-/// A comparison of the announced playback times of frames with their times in the recording.
+/// A comparison of the playback times that an output announces for its frames with the times of the
+/// same frames in a recording.
 struct CaptureCheck: Codable {
   /// Median of the recorded time minus the announced time, in ms.
   var differenceMilliseconds: Double

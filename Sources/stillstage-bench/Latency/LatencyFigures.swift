@@ -65,7 +65,8 @@ struct StageFigures: Codable {
   /// The time from the request for a pose to the moment at which the sound rendered with that pose
   /// is expected to be heard.
   var queue: Distribution?
-  /// The time from that expected moment to the beginning of the turn in the recording.
+  /// The time from the end of the stage `queue`, when the sound is expected to be heard, to the
+  /// beginning of the turn in the recording.
   var begin: Distribution?
   /// The time from the beginning to the midpoint of the turn in the recording.
   var turn: Distribution?

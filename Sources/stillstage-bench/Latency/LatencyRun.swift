@@ -26,8 +26,8 @@ final class LatencyRun {
     /// The CLOCK_MONOTONIC time at which the first report that shows the step was read, in ns; nil
     /// if there was no such report.
     var arrival: Int64?
-    /// The first use that `look` found of the report read at `arrival` or of a later report; nil if
-    /// it found none.
+    /// The first `SampleUse` that `look` found for the report read at `arrival` or for a later
+    /// report; nil if it found none.
     var use: SampleUse?
   }
 

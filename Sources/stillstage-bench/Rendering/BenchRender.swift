@@ -27,8 +27,9 @@ func benchRenderCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Measures the jobs, and leaves out those that did not run. A decoder and its bare loop are
-/// measured alternately, twice each, so that a disturbance affects both. The faster result counts.
+/// Measures the jobs, and leaves out those that did not run. If a decoder's bare loop runs, the two
+/// are measured alternately, twice each, so that a disturbance affects both. The faster result
+/// counts.
 private func measured(
   _ jobs: [BenchJob], _ measurement: BenchMeasurement
 ) throws(CommandFailure) -> (rows: [BenchRow], peak: Double) {

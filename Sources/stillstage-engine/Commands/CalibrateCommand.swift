@@ -234,8 +234,8 @@ private final class CalibrationGuide: Sendable {
     return "\(turned); hold still"
   }
 
-  /// Waits at most 20 ms and returns the samples that have arrived since the previous call. Throws
-  /// an error if the listener, a signal or a failure of the tracker ends the calibration.
+  /// Waits for a short time and returns the samples that have arrived since the previous call.
+  /// Throws an error if the listener, a signal or a failure of the tracker ends the calibration.
   private func take() throws(CommandFailure) -> [TrackerMeasurement] {
     if line.wantsToEnd(waitMilliseconds: 20) { throw CommandFailure(Self.given(up: tracker)) }
     if Signals.received != nil { throw .interrupted }

@@ -23,8 +23,9 @@ func sinkCommand(_ command: ParsedCommand) throws(CommandFailure) {
   }
 }
 
-/// Throws a usage error if the command has an option that works only when an instance starts, or if
-/// `--clean-up` is combined with an action on an instance.
+/// Throws a usage error if `--layouts`, `--sink`, `--default`, `--roles` or `--tracker` is given,
+/// which work only when an instance starts, or if `--clean-up` is combined with an action on an
+/// instance.
 private func refuseStartOptions(_ command: ParsedCommand) throws(CommandFailure) {
   let isGiven = [
     ("layouts", command.isGiven(Options.sinkLayouts)), ("sink", command.isGiven(Options.sink)),

@@ -27,8 +27,8 @@ func trackersBridgeCommand(_ command: ParsedCommand) throws(CommandFailure) {
   try bridge(source, events, to: sender, preset, hertz: command[Options.bridgeRate])
 }
 
-/// Sends the pose `hertz` times per second, and shows it on a terminal, until a signal or the key
-/// `q` ends the command.
+/// Sends the pose `hertz` times per second, from the tracker's first sample on, until a signal or
+/// the key `q` ends the command. On a terminal, also shows the pose.
 private func bridge(
   _ source: HeadPoseSource, _ events: TrackerEvents, to sender: OSCSender, _ preset: OSCPreset,
   hertz: Double

@@ -25,7 +25,8 @@ struct FrontStore {
     return degrees.mapValues { $0 / degreesPerRadian }
   }
 
-  /// Stores a tracker's front and keeps the fronts of other trackers. `yaw` is in radians.
+  /// Stores a tracker's front and keeps the fronts of other trackers. `yaw` is in radians. Does
+  /// nothing for nil.
   func keep(_ front: (tracker: String, yaw: Double)?) {
     guard let path, let front else { return }
     var all = read().mapValues { $0 * degreesPerRadian }

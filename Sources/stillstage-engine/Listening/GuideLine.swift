@@ -27,7 +27,7 @@ final class GuideLine: Sendable {
     }
   }
 
-  /// Waits at most `waitMilliseconds` for keys, and returns whether `q` was pressed.
+  /// Waits for keys, as `Console.keys(waitMilliseconds:)` does. Returns whether `q` was pressed.
   func wantsToEnd(waitMilliseconds: Int32) -> Bool {
     console.withLock { $0.keys(waitMilliseconds: waitMilliseconds).contains(.quit) }
   }

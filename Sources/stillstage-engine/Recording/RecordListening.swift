@@ -59,8 +59,8 @@ final class RecordListening {
 
   // MARK: Start and end
 
-  /// Starts the tracker if the command is `listen`, or if `--listen` or `--save-motion` requires
-  /// it. Call this before the recording begins.
+  /// Starts the tracker if the command is `listen`, if `--listen` is not `off`, or if
+  /// `--save-motion` is given. Call this before the recording begins.
   ///
   /// - Throws: a failure if an option or a file that it names cannot be used, or if the network
   ///   tracker cannot be started.
@@ -68,8 +68,8 @@ final class RecordListening {
     if motion != nil || isWantedAtStart { _ = try prepareListener() }
   }
 
-  /// Starts listening if the command is `listen`, or if `--listen` requires it. Call this after the
-  /// recording has begun.
+  /// Starts listening if the command is `listen`, or if `--listen` is not `off`. Call this after
+  /// the recording has begun.
   ///
   /// - Parameter input: the input that is recorded.
   /// - Throws: a failure if the user interrupts the start, or if the command is `listen` and

@@ -234,7 +234,8 @@ final class RecordSession {
     printNote(text.withoutControls)
   }
 
-  /// Changes to the remembered input when that input is available again.
+  /// If a substitute for the remembered input is being recorded, changes to the remembered input
+  /// when that input is available again.
   private func returnToRemembered() {
     guard isSubstitute, let name = settings.remembered,
       let input = inputs?.current.first(where: { $0.name == name && !$0.isMonitor })

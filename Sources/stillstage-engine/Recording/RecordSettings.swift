@@ -92,8 +92,8 @@ struct RecordSettings {
     }
   }
 
-  /// Returns the input that the options choose. Prints a note if it replaces the remembered input.
-  /// Throws an error if there is no such input.
+  /// Returns the input that the options choose. Prints a note if another input replaces the
+  /// remembered one. Throws an error if no input can be chosen.
   func chosen(among inputs: [Input]) throws(CommandFailure) -> Input {
     switch choice.outcome(among: inputs) {
     case .found(let input): return input

@@ -71,7 +71,8 @@ struct Rokid: TrackerDriver {
 /// each.
 ///
 /// Source: taowen/ar-glass-lib, after xelsed/rokidmaxwmdapi. Everything is uncertain, because the
-/// only source was not tested. A specific force below 3 is assumed to be in g; others, in m/s2.
+/// only source was not tested. A specific force below 3 is assumed to be in g, a larger one in
+/// m/s2.
 struct RokidMax2: TrackerDriver {
   let protocolDescription = "Rokid Max 2"
   let inputLength = 1024

@@ -30,7 +30,8 @@ struct SimulatedPlayer {
     self.endTime = endTime
   }
 
-  /// The buffered sound that can play, in s.
+  /// The buffered sound, in s. Once playback has started, the unreadable end of the last segment
+  /// does not count.
   var buffer: Double {
     let unreadable = started == nil ? 0 : unreadableSeconds
     return max(0, Double(segments.count) * segmentSeconds - unreadable - position)

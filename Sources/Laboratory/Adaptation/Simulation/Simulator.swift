@@ -27,8 +27,8 @@ package struct SimulationConditions: Sendable, Equatable {
 
   package init() {}
 
-  /// Returns conditions that approximate those of `SegmentSupply`. The buffer limit is 30 s on
-  /// demand and 12 s live (three target durations of 4 s).
+  /// Returns conditions that approximate those of `SegmentSupply`. The buffer limit is 12 s (three
+  /// target durations of 4 s) for a live presentation, and 30 s for any other.
   package static func supply(isLive: Bool) -> SimulationConditions {
     let supply = SegmentSupply.Conditions()
     var conditions = SimulationConditions()
@@ -40,8 +40,8 @@ package struct SimulationConditions: Sendable, Equatable {
   }
 }
 
-/// Plays a presentation over a simulated line, with one download at a time. The bytes of an
-/// abandoned download are lost.
+/// Plays a presentation over a simulated connection, with one download at a time. The bytes of a
+/// stopped download are lost.
 struct Simulator<Rule: AdaptationRule> {
   let trace: BandwidthTrace
   let ladder: Ladder
@@ -66,7 +66,7 @@ struct Simulator<Rule: AdaptationRule> {
   }
 
   mutating func run() -> SimulationResult {
-    // The requests for the two playlists take one round trip each.
+    // The multivariant playlist and one media playlist take one round trip each.
     advance(to: 2 * conditions.roundTripSeconds)
     while time < conditions.seconds { step() }
     advance(to: conditions.seconds)
@@ -136,7 +136,7 @@ struct Simulator<Rule: AdaptationRule> {
   }
 
   /// After a change of rendition, fetches the last segment of the old rendition in the new one too,
-  /// if there is time. The download occupies the line, but its sound is not played. See
+  /// if there is time. The download occupies the connection, but its sound is not played. See
   /// `Supplier.overlap`.
   private mutating func overlap() {
     let number = player.segments.count - 2
